@@ -417,3 +417,31 @@ fn the_spelling_of_older_project_files_is_read() {
     let screen = screen(&[("metalmark.yaml", &project)], "check", 0);
     assert!(screen.contains("1 proven"), "{screen}");
 }
+
+/// So that an editor or a terminal opens it from where the person is.
+#[test]
+fn places_are_shown_as_seen_from_where_the_run_started() {
+    let scratch = tempfile::tempdir().expect("a folder");
+    let deploy = scratch.path().join("deploy");
+    let demo = super::support::repository().join("fixtures/workspaces/sylva-baremetal");
+    super::support::copy_into(&demo, &deploy);
+    let values = "environment-values/workload-clusters/lab-7/values.yaml:8:16";
+    for (folder, arguments, shown) in [
+        (deploy.clone(), &["check"][..], format!("--> {values}")),
+        (
+            scratch.path().to_owned(),
+            &["-C", "deploy", "check"],
+            format!("--> deploy/{values}"),
+        ),
+        (
+            deploy.join("charts"),
+            &["check"],
+            format!("--> ../{values}"),
+        ),
+    ] {
+        let outcome = Metalmark::within(&folder)
+            .args(arguments.iter().copied())
+            .run();
+        assert!(outcome.stdout.contains(&shown), "{}", outcome.stdout);
+    }
+}

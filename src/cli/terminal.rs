@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 
 use clap::ValueEnum;
+use terminal_size::{Width, terminal_size};
 
 use crate::artifacts::registry::Progress;
 use crate::error::Error;
@@ -29,11 +30,11 @@ pub(super) fn open(mode: ColorMode) -> Terminal {
         color(mode, out.is_terminal()),
         color(mode, err.is_terminal()),
     );
-    Terminal {
-        out: Printer::new(Box::new(io::BufWriter::new(out)), out_color),
-        err: Printer::new(Box::new(io::BufWriter::new(err)), err_color),
-        progress,
-    }
+    let (out_width, err_width) = (width(&out), width(&err));
+    let mut out = Printer::new(Box::new(io::BufWriter::new(out)), out_color);
+    let mut err = Printer::new(Box::new(io::BufWriter::new(err)), err_color);
+    (out.width, err.width) = (out_width, err_width);
+    Terminal { out, err, progress }
 }
 
 /// A line that is drawn over itself, a hundred times at most, and wiped at its end.
@@ -51,13 +52,21 @@ fn progress() -> Progress {
     })
 }
 
+/// The columns of the terminal that a stream leads to.
+fn width(stream: &impl IsTerminal) -> Option<usize> {
+    let (Width(columns), _) = stream.is_terminal().then(terminal_size)??;
+    Some(usize::from(columns))
+}
+
 /// An empty NO_COLOR counts as unset (no-color.org).
 fn color(mode: ColorMode, is_terminal: bool) -> Color {
     let wanted = match mode {
         ColorMode::Always => true,
         ColorMode::Never => false,
         ColorMode::Auto => {
-            is_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+            let is_dumb = std::env::var_os("TERM").is_some_and(|value| value == "dumb");
+            let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+            is_terminal && !is_dumb && !no_color
         }
     };
     if wanted { Color::Always } else { Color::Never }

@@ -155,6 +155,7 @@ pub(crate) fn findings<'a>(
     let run = Run {
         clusters,
         folder: read::folder_in_repository(&workspace.settings.root),
+        root: workspace.settings.root.clone(),
         changes,
     };
     Findings::new(judged, checked, color)

@@ -39,6 +39,8 @@ pub struct Printer {
     line: Vec<u8>,
     /// Whether the stream supports colors.
     pub color: Color,
+    /// The columns of the terminal, if it is one.
+    pub width: Option<usize>,
 }
 
 enum Sink {
@@ -58,6 +60,7 @@ impl Printer {
             gone: false,
             line: Vec::new(),
             color,
+            width: None,
         }
     }
 

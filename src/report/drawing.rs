@@ -1,5 +1,6 @@
 //! A finding's places, drawn: the lines of the user's file with marks below, whatever the file holds.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use annotate_snippets::{Annotation, AnnotationKind, Element, Level as Severity, Origin, Snippet};
@@ -22,7 +23,11 @@ const LONGEST_MARK: usize = 60;
 const TOGETHER: usize = 12;
 
 /// What can be drawn of a finding's places: first the one of the fault.
-pub(super) fn places<'a>(labels: &'a [Label], folder: &str, lines: &mut Lines) -> Vec<Element<'a>> {
+pub(super) fn places<'a>(
+    labels: &'a [Label],
+    (folder, root): (&str, &Path),
+    lines: &mut Lines,
+) -> Vec<Element<'a>> {
     let mut remaining: Vec<(usize, &Label)> = labels.iter().enumerate().collect();
     let mut elements = Vec::new();
     while let Some((_, first)) = remaining.first().copied() {
@@ -37,10 +42,10 @@ pub(super) fn places<'a>(labels: &'a [Label], folder: &str, lines: &mut Lines) -
         if drawable(first, folder, &lined) {
             let (together, apart): (Vec<_>, Vec<_>) =
                 remaining.into_iter().partition(|(_, label)| near(label));
-            elements.push(Element::from(snippet(&together, &lined)));
+            elements.push(Element::from(snippet(&together, root, &lined)));
             remaining = apart;
         } else {
-            elements.extend(named(first, &lined));
+            elements.extend(named(first, root, &lined));
             remaining.remove(0);
         }
     }
@@ -72,9 +77,16 @@ fn has_secret(one: &Label, other: &Label, lined: &Lined<'_>) -> bool {
     one.spot.source.hides(lines.start as u32..lines.end as u32)
 }
 
+/// A file's path as people type it where the run started.
+fn path(label: &Label, root: &Path) -> String {
+    let path = root.join(&*label.spot.source.path);
+    let path = path.strip_prefix(".").unwrap_or(&path);
+    plain(&path.to_string_lossy().replace('\\', "/"))
+}
+
 /// A place without its text.
-fn named<'a>(label: &'a Label, lined: &Lined<'_>) -> Vec<Element<'a>> {
-    let mut origin = Origin::path(plain(&label.spot.source.path));
+fn named<'a>(label: &'a Label, root: &Path, lined: &Lined<'_>) -> Vec<Element<'a>> {
+    let mut origin = Origin::path(path(label, root));
     if !lined.text().is_empty() {
         let (line, column) = lined.line_column(label.spot.start);
         origin = origin.line(line).char_column(column);
@@ -85,7 +97,11 @@ fn named<'a>(label: &'a Label, lined: &Lined<'_>) -> Vec<Element<'a>> {
 }
 
 /// The lines from the first to the last of some places in one file; each place is marked in its first line.
-fn snippet<'a>(labels: &[(usize, &'a Label)], lined: &Lined<'_>) -> Snippet<'a, Annotation<'a>> {
+fn snippet<'a>(
+    labels: &[(usize, &'a Label)],
+    root: &Path,
+    lined: &Lined<'_>,
+) -> Snippet<'a, Annotation<'a>> {
     let line = |label: &Label| lined.line(lined.offset(label.spot.start));
     let lines = labels.iter().map(|(_, label)| line(label));
     let (first, last) = lines.fold((usize::MAX, 0), |(first, last), line| {
@@ -119,9 +135,8 @@ fn snippet<'a>(labels: &[(usize, &'a Label)], lined: &Lined<'_>) -> Snippet<'a, 
         text.push_str(shown);
         text.push('\n');
     }
-    let path = plain(&labels[0].1.spot.source.path);
     Snippet::source(text)
-        .path(path)
+        .path(path(labels[0].1, root))
         .line_start(first + 1)
         .annotations(annotations)
 }

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::{Color, counted};
@@ -28,6 +29,8 @@ pub struct Run<'a> {
     pub clusters: Vec<&'a str>,
     /// The project's folder below the repository's, without a slash at either end; empty where they are one.
     pub folder: String,
+    /// The same folder as people type it where the run started; empty where it started there.
+    pub root: PathBuf,
     /// What became of the rendered files.
     pub changes: Changes<'a>,
 }

@@ -6,12 +6,16 @@ use annotate_snippets::{Element, Level as Severity, Renderer};
 
 use super::drawing::places;
 use super::lines::Lines;
-use super::{Changes, Color, Findings, Group, Report, WriteChanges};
+use super::{Changes, Color, Findings, Group, Report, Run, WriteChanges};
 use crate::model::finding::Level;
 use crate::printer::{Printer, plain};
 
 /// For people.
 pub(super) struct Human;
+
+/// Lines of files are cut at these widths, in columns, where the terminal is narrower or wider.
+const NARROWEST: usize = 40;
+const WIDEST: usize = 140;
 
 /// The maximum number of clusters that are named; the others are counted.
 const NAMED: usize = 5;
@@ -30,11 +34,15 @@ impl Report for Human {
             Color::Never => Renderer::plain(),
             Color::Always => Renderer::styled(),
         };
+        let renderer = match out.width {
+            Some(width) => renderer.term_width(width.clamp(NARROWEST, WIDEST)),
+            None => renderer.term_width(WIDEST),
+        };
         let mut lines = Lines::default();
         for group in &findings.groups {
             out.drawing(&format!(
                 "{}\n\n",
-                drawn(group, &findings.run.folder, &mut lines, &renderer)
+                drawn(group, &findings.run, &mut lines, &renderer)
             ))?;
         }
         writeln!(out, "{}", findings.summary.text())
@@ -59,7 +67,7 @@ fn changed(changes: &Changes<'_>, out: &mut Printer) -> io::Result<()> {
     }
 }
 
-fn drawn(group: &Group<'_>, folder: &str, lines: &mut Lines, renderer: &Renderer) -> String {
+fn drawn(group: &Group<'_>, run: &Run<'_>, lines: &mut Lines, renderer: &Renderer) -> String {
     let finding = &group.judged.finding;
     let severity = match group.judged.level {
         Level::Error => Severity::ERROR,
@@ -68,7 +76,7 @@ fn drawn(group: &Group<'_>, folder: &str, lines: &mut Lines, renderer: &Renderer
     let title = severity
         .primary_title(plain(&finding.message))
         .id(finding.rule.as_str());
-    let mut elements = places(&finding.labels, folder, lines);
+    let mut elements = places(&finding.labels, (&run.folder, &run.root), lines);
     elements.extend(
         subject(group).into_iter().map(|(name, text)| {
             Element::from(Severity::NOTE.with_name(name).message(plain(&text)))
