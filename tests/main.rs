@@ -58,6 +58,7 @@ mod project_schema;
 mod provider_images;
 mod providers;
 mod registry;
+mod releases;
 mod renovate;
 mod reports;
 mod rules;
