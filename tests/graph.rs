@@ -43,7 +43,20 @@ fn a_reference_to_a_template_that_is_not_there_is_found() {
     let text = named("edge", "edge").replace("\nkind: OpenStackMachineTemplate", "\nkind: Other");
     let (screen, _) = check(&[("edge.yaml", &text)]);
     assert!(!screen.contains(DANGLING), "{screen}");
+    // What `kubectl get -o yaml` prints refers to objects in the cluster that it came from.
     let text = named("edge-v1", "edge-v2");
+    let applied = format!(
+        "metadata: {{name: edge-md, uid: 4f1c, annotations: {{kubectl.kubernetes.io/last-applied-configuration: '{}'}}}}\nspec:\n  clusterName",
+        r#"{"apiVersion": "cluster.x-k8s.io/v1beta1", "kind": "MachineDeployment", "metadata": {"name": "edge-md"}, "spec": {"clusterName": "edge", "template": {"spec": {"infrastructureRef": {"apiVersion": "infrastructure.cluster.x-k8s.io/v1beta1", "kind": "OpenStackMachineTemplate", "name": "gone"}}}}}"#
+    );
+    let printed = text.replace("metadata: {name: edge-md}\nspec:\n  clusterName", &applied);
+    assert_ne!(printed, text);
+    let (screen, _) = check(&[("edge.yaml", &printed)]);
+    assert_eq!(screen.matches(DANGLING).count(), 1, "{screen}");
+    assert!(
+        screen.contains("KubeadmControlPlane `edge-cp` refers to"),
+        "{screen}"
+    );
     let (screen, status) = check(&[("edge.yaml", &text)]);
     assert_eq!(status, 1, "{screen}");
     assert!(screen.contains("= help: write `name: edge-v2`"), "{screen}");

@@ -39,6 +39,10 @@ pub struct Unread {
     pub error: SyntaxError,
 }
 
+/// The annotation in which kubectl keeps what it applied: of an object, and none itself
+/// (<https://kubernetes.io/docs/reference/labels-annotations-taints/#kubectl-kubernetes-io-last-applied-configuration>).
+const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+
 /// The objects of a file, in their order. Lists may be nested, and strings may contain manifests. A document that is no object
 /// counts as one without kind where its text contains a marker, or where it refers to an object as a kustomization does.
 ///
@@ -136,6 +140,9 @@ impl Walk<'_> {
     }
 
     fn below(&mut self, step: Step, node: &Node) {
+        if matches!(&step, Step::Key(key) if &**key == LAST_APPLIED) {
+            return;
+        }
         if matches!(
             node.value,
             Value::Map(_) | Value::List(_) | Value::String(_)

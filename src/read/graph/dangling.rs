@@ -49,7 +49,10 @@ impl Graph<'_> {
             .variables
             .iter()
             .any(|other| *other != own_variables);
-        if reference.to.is_some() || may_be_one || !is_of_cluster_api(from, reference) {
+        // What an API server printed refers to what it has.
+        let is_printed = from.node.at(&["metadata", "uid"]).is_some();
+        let is_other = is_printed || !is_of_cluster_api(from, reference);
+        if reference.to.is_some() || may_be_one || is_other {
             return None;
         }
         let same = siblings.by_name.get(&without_spaces(name));
