@@ -23,13 +23,14 @@ pub(super) struct Minor {
     helm: &'static str,
     sigs_yaml: &'static str,
     go_yaml: &'static str,
+    toml: &'static str,
 }
 
 const fn minor(
     name: &'static str,
     engine: Engine,
     helm: &'static str,
-    [semver, sigs_yaml, go_yaml]: [&'static str; 3],
+    [semver, sigs_yaml, go_yaml, toml]: [&'static str; 4],
 ) -> Minor {
     Minor {
         name,
@@ -38,6 +39,7 @@ const fn minor(
         helm,
         sigs_yaml,
         go_yaml,
+        toml,
     }
 }
 
@@ -48,31 +50,31 @@ pub(super) const MINORS: &[Minor] = &[
         "3.17",
         Engine::Helm3_18,
         "v3.17.3",
-        ["v3.3.0", "v1.4.0", "v2.4.2"],
+        ["v3.3.0", "v1.4.0", "v2.4.2", "v1.4.0"],
     ),
     minor(
         "3.19",
         Engine::Helm3,
         "v3.19.4",
-        ["v3.4.0", "v1.6.0", "v2.4.2"],
+        ["v3.4.0", "v1.6.0", "v2.4.2", "v1.5.0"],
     ),
     minor(
         "4.1",
         Engine::Helm4,
         "v4.1.4",
-        ["v3.4.0", "v1.6.0", "v2.4.3"],
+        ["v3.4.0", "v1.6.0", "v2.4.3", "v1.6.0"],
     ),
     minor(
         "4.2",
         Engine::Helm4,
         "v4.2.2",
-        ["v3.5.0", "v1.6.0", "v2.4.3"],
+        ["v3.5.0", "v1.6.0", "v2.4.3", "v1.6.0"],
     ),
     minor(
         "4.3",
         Engine::Helm4,
         "v4.3.1",
-        ["v3.5.0", "v1.6.0", "v2.4.4"],
+        ["v3.5.0", "v1.6.0", "v2.4.4", "v1.6.0"],
     ),
 ];
 
@@ -97,6 +99,7 @@ impl Minor {
             ("github.com/Masterminds/semver/v3", self.semver),
             ("sigs.k8s.io/yaml", self.sigs_yaml),
             ("go.yaml.in/yaml/v2", self.go_yaml),
+            ("github.com/BurntSushi/toml", self.toml),
         ];
         let lines =
             versions.map(|(module, version)| format!("\nreplace {module} => {module} {version}"));

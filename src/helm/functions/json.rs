@@ -178,7 +178,14 @@ fn from_json(call: &mut Call<'_>) -> Result<Value, Error> {
     Ok(match read(call)? {
         Ok(value @ (Value::Map(_) | Value::Nil)) => value,
         Ok(other) => error_map(unmarshal_error(&other, "map[string]interface {}")),
-        Err(error) => error_map(error.message),
+        Err(SyntaxError { message, read }) => match read {
+            Some(Value::Map(map)) => {
+                let mut entries = call.budget.entries(&map)?;
+                entries.insert("Error".into(), message.into());
+                Value::map(entries)
+            }
+            _ => error_map(message),
+        },
     })
 }
 

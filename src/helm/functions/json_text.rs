@@ -10,6 +10,17 @@ use super::super::{Budget, Error, Value, format};
 #[derive(Debug)]
 pub(super) struct SyntaxError {
     pub(super) message: String,
+    /// What Go reads all the same, where only a number is out of range: that number is nil.
+    pub(super) read: Option<Value>,
+}
+
+impl SyntaxError {
+    fn new(message: String) -> Self {
+        Self {
+            message,
+            read: None,
+        }
+    }
 }
 
 /// The maximum nesting of arrays and objects.
@@ -27,12 +38,17 @@ pub(super) fn read(text: &str, budget: &Budget) -> Result<Result<Value, SyntaxEr
         at: 0,
         depth: 0,
         bytes: 0,
+        range_error: None,
         budget_error: None,
     };
     let read = reader.document();
-    match reader.budget_error {
-        Some(error) => Err(error),
-        None => Ok(read),
+    match (reader.budget_error, reader.range_error) {
+        (Some(error), _) => Err(error),
+        (None, Some(error)) => Ok(read.and_then(|value| {
+            let read = Some(value);
+            Err(SyntaxError { read, ..error })
+        })),
+        (None, None) => Ok(read),
     }
 }
 
@@ -46,6 +62,8 @@ struct Reader<'t> {
     depth: usize,
     /// The estimated size of the values so far, in bytes.
     bytes: usize,
+    /// The first number that no float holds. Go reports it only where the whole text is JSON.
+    range_error: Option<SyntaxError>,
     /// The error of the budget. It ends the parsing as if it were a syntax error.
     budget_error: Option<Error>,
 }
@@ -76,7 +94,7 @@ impl Reader<'_> {
                 format!("invalid character '{}' {context}", quoted.trim_matches('"'))
             }
         };
-        SyntaxError { message }
+        SyntaxError::new(message)
     }
 
     fn document(&mut self) -> Result<Value, SyntaxError> {
@@ -94,7 +112,7 @@ impl Reader<'_> {
         self.budget.ensure_room(self.bytes).map_err(|error| {
             let message = error.message.clone();
             self.budget_error = Some(error);
-            SyntaxError { message }
+            SyntaxError::new(message)
         })
     }
 
@@ -119,7 +137,7 @@ impl Reader<'_> {
     ) -> Result<Value, SyntaxError> {
         if self.depth == DEPTH {
             let message = "exceeded max depth".to_owned();
-            return Err(SyntaxError { message });
+            return Err(SyntaxError::new(message));
         }
         self.depth += 1;
         self.at += 1;
@@ -216,11 +234,12 @@ impl Reader<'_> {
         let text = &self.text[start..self.at];
         match text.parse::<f64>() {
             Ok(number) if number.is_finite() => Ok(Value::Float(number)),
-            _ => Err(SyntaxError {
-                message: format!(
-                    "json: cannot unmarshal number {text} into Go value of type float64"
-                ),
-            }),
+            _ => {
+                let message =
+                    format!("json: cannot unmarshal number {text} into Go value of type float64");
+                self.range_error.get_or_insert(SyntaxError::new(message));
+                Ok(Value::Nil)
+            }
         }
     }
 

@@ -18,9 +18,12 @@ mod merge;
 mod paths;
 #[cfg(test)]
 mod recorded;
+#[cfg(test)]
+mod recorded_toml;
 mod regex;
 mod semver;
 mod strings;
+mod toml;
 mod types;
 mod url;
 mod url_text;
@@ -45,6 +48,7 @@ pub(super) const TABLES: &[&[Function]] = &[
     regex::TABLE,
     semver::TABLE,
     strings::TABLE,
+    toml::TABLE,
     types::TABLE,
     url::TABLE,
     words::TABLE,

@@ -1,11 +1,31 @@
 //! Tests of functions with surprising results. The expected results were recorded from Helm 3.17 and 4.1, which agree on all.
 
-use crate::helm::{Budget, Error, ErrorClass, Limits, NoHost, Value, execute, parse};
+use crate::helm::{
+    Budget, Definition, Engine, Error, ErrorClass, Host, Limits, Value, execute, parse,
+};
 
-fn evaluate(expression: &str) -> Result<String, Error> {
+/// A host that is one of the engines.
+struct Only(Engine);
+
+impl Host for Only {
+    fn engine(&self) -> Engine {
+        self.0
+    }
+
+    fn named(&self, _name: &str) -> Option<Definition<'_>> {
+        None
+    }
+}
+
+pub(super) fn evaluate_as(engine: Engine, expression: &str) -> Result<String, Error> {
     let template = parse("text", &format!("{{{{ {expression} }}}}"))?;
     let budget = Budget::new(Limits::default());
-    execute(&template, &Value::map(Default::default()), &NoHost, &budget)
+    let root = Value::map(Default::default());
+    execute(&template, &root, &Only(engine), &budget)
+}
+
+fn evaluate(expression: &str) -> Result<String, Error> {
+    evaluate_as(Engine::Helm4, expression)
 }
 
 fn class(expression: &str) -> Option<ErrorClass> {
@@ -13,7 +33,7 @@ fn class(expression: &str) -> Option<ErrorClass> {
 }
 
 #[track_caller]
-fn assert_results(results: &[(&str, &str)]) {
+pub(super) fn assert_results(results: &[(&str, &str)]) {
     for (expression, expected) in results {
         let result = evaluate(expression).map_err(|error| error.message);
         assert_eq!(result.as_deref(), Ok(*expected), "{expression}");
@@ -199,6 +219,10 @@ fn json_is_written_and_parsed_as_in_go() {
         ),
         (
             "fromJson \"{\\\"a\\\":1\" | toJson",
+            "{\"Error\":\"unexpected end of JSON input\"}",
+        ),
+        (
+            "fromJson \"{\\\"a\\\":1e999\" | toJson",
             "{\"Error\":\"unexpected end of JSON input\"}",
         ),
         (
