@@ -249,6 +249,21 @@ fn plain_values_files_become_clusters() {
 }
 
 #[test]
+fn the_management_cluster_beside_workload_clusters_is_one_of_them() {
+    let scratch = workspace("sylva-baremetal");
+    let outcome = init(scratch.path(), &[]);
+    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+    assert!(
+        outcome.stdout.contains("found 4 clusters"),
+        "{}",
+        outcome.stdout
+    );
+    let text = fs::read_to_string(scratch.path().join("metalmark.yaml")).expect("written");
+    let entry = "  - {name: mgmt, values: [environment-values/mgmt/values.yaml]}\n";
+    assert!(text.contains(entry), "{text}");
+}
+
+#[test]
 fn in_a_repository_without_values_the_missing_files_are_reported() {
     let scratch = tempfile::tempdir().expect("a folder");
     let empty = init(scratch.path(), &[]);

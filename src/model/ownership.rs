@@ -72,6 +72,14 @@ impl Record {
         text.split_inclusive('\n').filter(is_kept).collect()
     }
 
+    /// Whether an ownership file has nothing but its header and lines of files, in any order, as git merges it.
+    pub fn is_whole(text: &str) -> bool {
+        let lines = text
+            .strip_prefix(HEADER)
+            .filter(|lines| lines.ends_with('\n'));
+        lines.is_some_and(|lines| lines.lines().all(|text| line(text).is_some()))
+    }
+
     /// Whether the other lists the same files of the same owners, whatever was written into them.
     pub fn lists_as(&self, other: &Self) -> bool {
         let both = self.files.iter().zip(&other.files);

@@ -51,7 +51,7 @@ pub(super) fn change_set(plan: Plan, parts: Vec<Part>, keeps: &Keeps) -> Result<
         false => plan.record.union(&after).unfinished(),
     };
     let ownership = Ownership {
-        after: match plan.before.as_deref().is_some_and(has_no_conflict) && is_merged {
+        after: match plan.before.as_deref().is_some_and(Record::is_whole) && is_merged {
             true => plan.before.clone(),
             false => after.finished(),
         },
@@ -70,10 +70,6 @@ pub(super) fn change_set(plan: Plan, parts: Vec<Part>, keeps: &Keeps) -> Result<
         refused,
         findings,
     })
-}
-
-fn has_no_conflict(text: &str) -> bool {
-    !text.lines().any(|line| line.starts_with("<<<<<<<"))
 }
 
 /// Refuses files with the same path, with paths that differ only in letter case, and a file where another needs a folder.

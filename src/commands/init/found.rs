@@ -15,7 +15,8 @@ use crate::yaml;
 const MANAGEMENT: &str = "environment-values/*/";
 /// The folders of its workload clusters.
 const WORKLOAD: &str = "environment-values/workload-clusters/*/";
-/// Where the values files of clusters are kept, the likeliest first. The first that holds any counts.
+/// Where the values files of clusters are kept, the likeliest first. The first that holds any counts, and beside workload clusters
+/// the second, where management clusters are.
 const VALUES: [&str; 6] = [
     "environment-values/workload-clusters/*/values.yaml",
     "environment-values/*/values.yaml",
@@ -49,7 +50,7 @@ const LOOKED_INTO: usize = 2000;
 /// What there is.
 #[derive(Debug, Default)]
 pub(super) struct Found {
-    /// Folders of management clusters, each with its name.
+    /// Folders of management clusters, or their values files, each with its name.
     pub(super) management: Vec<(String, PathBuf)>,
     /// The pattern of the other clusters.
     pub(super) each: Option<&'static str>,
@@ -93,12 +94,9 @@ pub(super) fn found(files: &dyn Files) -> Result<Found, Error> {
         .partition(|folder| folder.starts_with(WORKLOAD.trim_end_matches("/*/")));
     let names: BTreeSet<String> = workload.iter().map(|folder| name(folder)).collect();
     for folder in management {
-        let own = name(&folder);
-        let own = match names.contains(&own) {
-            true => format!("management-{own}"),
-            false => own,
-        };
-        found.management.push((own, folder));
+        found
+            .management
+            .push((unlike(&names, name(&folder)), folder));
     }
     found.each = (!workload.is_empty()).then_some(WORKLOAD);
     if found.is_nothing() {
@@ -109,6 +107,16 @@ pub(super) fn found(files: &dyn Files) -> Result<Found, Error> {
                 let is_there = |layer: &&str| files.is_file(Path::new(layer));
                 found.shared = SHARED.into_iter().filter(is_there).collect();
                 break;
+            }
+        }
+        if found.each == Some(VALUES[0]) {
+            let workload = gitops::matches(files, VALUES[0])?;
+            let folder = |file: &PathBuf| name(file.parent().unwrap_or(file));
+            let names: BTreeSet<String> = workload.iter().map(folder).collect();
+            for file in gitops::matches(files, VALUES[1])? {
+                if is_cluster(files, &file) {
+                    found.management.push((unlike(&names, folder(&file)), file));
+                }
             }
         }
     }
@@ -129,6 +137,14 @@ pub(super) fn found(files: &dyn Files) -> Result<Found, Error> {
         }
     }
     Ok(found)
+}
+
+/// The name of a management cluster, unlike those of the others.
+fn unlike(names: &BTreeSet<String>, own: String) -> String {
+    match names.contains(&own) {
+        true => format!("management-{own}"),
+        false => own,
+    }
 }
 
 fn name(folder: &Path) -> String {
