@@ -182,6 +182,18 @@ fn the_deepest_json_is_read_and_a_deeper_one_is_not() {
 }
 
 #[test]
+fn the_deepest_toml_is_read_and_a_deeper_one_is_not() {
+    most(64, "nested more than 64 deep", |depth| {
+        // Each table counts, and so does each dot of its key.
+        let tables = depth / 2 - 1;
+        let toml = "{a.a=".repeat(tables) + "1" + &"}".repeat(tables);
+        let dots = ".a".repeat(depth - 2 * tables);
+        let text = format!("{{{{ fromToml \"a{dots} = {toml}\" | len }}}}");
+        message(run(&text, Limits::default()))
+    });
+}
+
+#[test]
 fn the_longest_version_is_read_and_a_longer_one_is_not() {
     most(1024, "longer than 1024 bytes", |length| {
         let build = "b".repeat(length - "1.2.3+".len());
