@@ -114,3 +114,18 @@ fn outside_of_a_repository_the_option_is_refused() {
         outcome.stderr
     );
 }
+
+/// A merge request's comment says why the job is red.
+#[test]
+fn the_headline_of_a_comment_counts_files_that_are_out_of_date() {
+    let scratch = tempfile::tempdir().expect("a folder");
+    copy_into(
+        &ours().join("fixtures/workspaces/sylva-baremetal"),
+        scratch.path(),
+    );
+    let markdown = ["render", "--frozen", "--check", "--output", "markdown"];
+    let outcome = Metalmark::within(scratch.path()).args(markdown).run();
+    assert_eq!(outcome.status, 1);
+    let headline = "### metalmark: 6 files out of date; ";
+    assert!(outcome.stdout.contains(headline), "{}", outcome.stdout);
+}

@@ -28,16 +28,19 @@ impl Report for Markdown {
     }
 
     fn findings(&self, findings: &Findings<'_>, out: &mut Printer) -> io::Result<()> {
+        // A run that fails for files alone has no error among its findings.
+        let issues = issue::issues(findings);
+        let is_stale = |issue: &&Issue<'_>| issue.code == DRIFT.code;
+        let stale = match issues.iter().filter(is_stale).count() {
+            0 => String::new(),
+            stale => format!("{} out of date; ", counted(stale, "file")),
+        };
         out.markup(&Safe::of([
             "<!-- metalmark -->\n### metalmark: ".into(),
-            Safe::markdown(&findings.summary.text()),
+            Safe::markdown(&format!("{stale}{}", findings.summary.text())),
             "\n".into(),
         ]))?;
-        let issues = issue::issues(findings);
-        let rows: Vec<&Issue<'_>> = issues
-            .iter()
-            .filter(|issue| issue.code != DRIFT.code)
-            .collect();
+        let rows: Vec<&Issue<'_>> = issues.iter().filter(|issue| !is_stale(issue)).collect();
         table(&rows, out)?;
         match findings.run.changes {
             Changes::None => Ok(()),
