@@ -46,7 +46,7 @@ pub(super) fn sum(text: &str) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The lines that make sense; a path that leaves the folder is none.
+/// The lines that make sense; a path that leaves the folder, or that no Windows can hold, is none.
 pub(super) fn listed(record: &str) -> Listed {
     let mut listed = Listed::new();
     for line in record.lines() {
@@ -57,7 +57,8 @@ pub(super) fn listed(record: &str) -> Listed {
         let Some(hex) = sum.strip_prefix("sha256:").filter(|hex| hex.len() == 64) else {
             continue;
         };
-        if path.starts_with("../") {
+        let is_illegal = |name: &str| name.ends_with('.') || name.contains(':');
+        if path.split('/').any(is_illegal) {
             continue;
         }
         let known = listed
