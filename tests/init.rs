@@ -171,6 +171,31 @@ fn settings_of_a_project_in_a_folder_are_written_at_the_top() {
     );
 }
 
+/// Each host has its own rules for what is quoted.
+#[test]
+fn settings_of_a_project_in_a_folder_of_any_name_are_what_hosts_read() {
+    let scratch = tempfile::tempdir().expect("a folder");
+    let (top, project) = (scratch.path(), scratch.path().join("my d'ir"));
+    fs::create_dir_all(top.join(".git")).expect("created");
+    copy_into(
+        &repository().join("fixtures/workspaces/sylva-flux"),
+        &project,
+    );
+    let outcome = init(&project, &["--pre-commit", "--renovate"]);
+    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+    let renovate = fs::read(top.join("renovate.json")).expect("read");
+    let renovate: serde_json::Value = serde_json::from_slice(&renovate).expect("JSON");
+    assert_eq!(
+        renovate["packageRules"][0]["postUpgradeTasks"]["commands"][0],
+        r"metalmark -C 'my d'\''ir' update --from-renovate"
+    );
+    let attributes = fs::read_to_string(top.join(".gitattributes")).expect("read");
+    let line = "\n\"my d'ir/rendered/**\" text eol=lf\n";
+    assert!(attributes.contains(line), "{attributes}");
+    let hooks = fs::read_to_string(top.join(".pre-commit-config.yaml")).expect("read");
+    assert!(hooks.contains("args: [-C, 'my d''ir']\n"), "{hooks}");
+}
+
 /// Renovate reads the first of its files, and no other.
 #[test]
 fn no_configuration_of_renovate_is_written_over_one_of_another_name() {

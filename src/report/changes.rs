@@ -162,7 +162,7 @@ pub fn changed_folders(why: &str, changes: &[&ChangeSet], out: &mut Printer) -> 
 }
 
 /// A path as a shell reads it.
-fn quoted(path: &str) -> String {
+pub fn quoted(path: &str) -> String {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "-._/+@%,:=".contains(letter);
     match path.chars().all(plain) {
         true => path.to_owned(),

@@ -40,7 +40,7 @@ pub use bundle::{
     BundleDescription, FileDescription, InstallerDescription, ObjectDescription, PushedBundle,
     VerifiedBundle, bundle,
 };
-pub use changes::{changed_folders, changes, changes_json};
+pub use changes::{changed_folders, changes, changes_json, quoted};
 pub use diff::diff;
 pub use findings::{Changes, Findings, Group, Run, Summary};
 pub use format::{Format, ListFormat, print_findings};

@@ -6,7 +6,10 @@ use std::path::Path;
 
 use crate::error::Error;
 use crate::files::Files;
+use crate::model::json::{Html, to_json};
+use crate::model::value::Value;
 use crate::output;
+use crate::report;
 
 use super::project::word;
 
@@ -25,9 +28,16 @@ pub(super) struct Snippet {
 
 /// Attributes of the files that metalmark writes below a project's folder, which ends with a slash if it is not the top.
 pub(super) fn git(project: &str) -> Snippet {
+    // Git reads a pattern in double quotes as C does a string, and JSON escapes these letters alike.
+    let rendered = match format!("{project}rendered/**") {
+        pattern if pattern.contains([' ', '"', '\\']) => {
+            to_json(&Value::from(pattern), Html::Plain)
+        }
+        pattern => pattern,
+    };
     let lines = format!(
         "# Rendered files are compared by their bytes, on every system; git merges the lists beside them by line.\n\
-         {project}rendered/** text eol=lf\n\
+         {rendered} text eol=lf\n\
          .metalmark-owned text eol=lf merge=union\n\
          metalmark.lock text eol=lf\n\
          *.evidence text eol=lf merge=union linguist-generated gitlab-generated\n"
@@ -80,11 +90,12 @@ pub(super) fn renovate(project: &str) -> Snippet {
     let folder = project.trim_end_matches('/');
     let preset = match folder {
         "" => PRESET.to_owned(),
-        // Within JSON and within a command, which Renovate splits as a shell does.
-        folder => PRESET.replace(
-            COMMAND,
-            &format!("metalmark -C {} update", folder.escape_default()),
-        ),
+        // Within a command, which Renovate splits as a shell does, and within JSON.
+        folder => {
+            let command = format!("metalmark -C {} update", report::quoted(folder));
+            let in_json = to_json(&Value::from(command), Html::Plain);
+            PRESET.replace(COMMAND, in_json.trim_matches('"'))
+        }
     };
     let lists = preset.find("  \"customManagers\"").unwrap_or_default();
     let (head, lists) = preset.split_at(lists);
