@@ -56,8 +56,8 @@ fn the_version_line_is_found_under_both_names() {
         "a: 1\n# renovate: depName={builder}\nsylva_diskimagebuilder_version: 0.4.12\n\nb: 2\n"
     );
     assert_eq!(found(&sylva), pair(builder, "0.4.12"));
-    let proposal = "# renovate: datasource=github-tags depName=acme/images versioning=semver\r\ndiskimage_builder_version: \"v1.2.3\"  # note\r\n";
-    assert_eq!(found(proposal), pair("acme/images", "v1.2.3"));
+    let proposal = "# renovate: datasource=github-tags depName=acme/diskimage-builder versioning=semver\r\ndiskimage_builder_version: \"v1.2.3\"  # note\r\n";
+    assert_eq!(found(proposal), pair("acme/diskimage-builder", "v1.2.3"));
 }
 
 #[test]
@@ -136,4 +136,9 @@ fn what_runs_after_an_upgrade_needs_no_shell() {
         );
     }
     assert_eq!(tasks["executionMode"], "branch");
+    // A second manager that finds the version, such as sylva-core's own, must not make a second merge request.
+    let rule = &preset["packageRules"][0];
+    assert_eq!(rule["matchDepNames"][0], "**/diskimage-builder");
+    let matchers = rule.as_object().expect("a map").keys();
+    assert_eq!(matchers.filter(|key| key.starts_with("match")).count(), 1);
 }
