@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::model::finding::{Finding, Judged};
+use crate::model::rule::RuleId;
 use crate::model::suggest::did_you_mean;
 use crate::model::value::Node;
 use crate::model::workspace::ClusterView;
@@ -71,10 +72,7 @@ impl Project<'_> {
                 "no image is named, and no cluster of the project has this machine template: \
                  annotate it with `{IMAGE_ANNOTATION}`, or label it with `{CLUSTER_LABEL}`"
             );
-            return Ok(Choice::Refused(FunctionResult::new(
-                Severity::Warning,
-                message,
-            )));
+            return Ok(Choice::Refused(unstamped(message)));
         };
         Ok(by_pool(
             cluster,
@@ -179,7 +177,16 @@ fn by_pool(cluster: &Cluster, name: &str) -> Choice {
                 pools.join(", "),
                 of.object_name
             );
-            Choice::Refused(FunctionResult::new(Severity::Warning, message))
+            Choice::Refused(unstamped(message))
         }
     }
+}
+
+/// A machine template that keeps its image, whatever that is.
+fn unstamped(message: String) -> FunctionResult {
+    let mut result = FunctionResult::new(Severity::Warning, message);
+    result
+        .tags
+        .push(("rule", RuleId::ImageUnstamped.to_string()));
+    result
 }

@@ -1,8 +1,8 @@
 //! `metalmark fn`: a KRM function, as kustomize and kpt run it: a ResourceList on stdin, a ResourceList on stdout.
 //!
 //! The contract is kustomize's functions specification (cmd/config/docs/api-conventions/functions-spec.md). What was not
-//! requested keeps its bytes. Hosts swallow results or show nothing else, so errors are in the list and on stderr; while there is
-//! one the items are passed on as they came.
+//! requested keeps its bytes. Hosts swallow results or show nothing else, so errors and warnings are in the list and on stderr; while
+//! there is an error the items are passed on as they came.
 
 mod choice;
 mod config;
@@ -34,7 +34,7 @@ pub fn function_folder(request: &Request) -> PathBuf {
 /// Runs the function that the list's `functionConfig` names.
 ///
 /// # Errors
-/// The input is no ResourceList, its configuration is not understood, or the world failed; nothing is printed then.
+/// The input is no ResourceList, its configuration is not understood, or reading failed; nothing is printed then.
 pub fn function(
     request: &Request,
     input: &str,
@@ -54,14 +54,14 @@ pub fn function(
     };
     let text = list::with_results(&outcome)?;
     terminal.out.product(text.as_bytes())?;
-    let faults = outcome
-        .results
-        .iter()
-        .filter(|result| result.severity == Severity::Error);
     let mut verdict = Verdict::Clean;
-    for fault in faults {
-        writeln!(terminal.err, "{fault}")?;
-        verdict = Verdict::Findings;
+    for result in &outcome.results {
+        if result.severity != Severity::Info {
+            writeln!(terminal.err, "{result}")?;
+        }
+        if result.severity == Severity::Error {
+            verdict = Verdict::Findings;
+        }
     }
     Ok(verdict)
 }

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use crate::edit::stamp::{changes, problems};
 use crate::error::Error;
 use crate::model::engine::Engine;
+use crate::model::finding::{Finding, Level};
 use crate::model::policy::Date;
+use crate::model::rule::RuleId;
 use crate::model::value::Node;
 use crate::pipeline::check;
 use crate::pipeline::fleet;
@@ -64,23 +66,34 @@ pub(super) fn validate(
         .results
         .into_iter()
         .filter(|result| result.item.is_some());
-    results.extend(of_items.map(as_fault));
+    let level = workspace
+        .settings
+        .policy
+        .level(&Finding::new(RuleId::ImageUnstamped, ""));
+    results.extend(of_items.filter_map(|result| as_fault(result, level)));
     Ok(super::unchanged(list, results))
 }
 
-/// A change that the transformer would make, as the validator reports it.
-fn as_fault(result: FunctionResult) -> FunctionResult {
-    let Some(field) = result
-        .field
-        .as_ref()
-        .filter(|_| result.severity == Severity::Info)
-    else {
-        return result;
-    };
-    FunctionResult {
-        message: format!("`{}` is not what the project says", field.path),
-        severity: Severity::Error,
-        ..result
+/// What the transformer would change, or could not stamp, as the validator reports it: at the level that the policy gives to
+/// machine templates without an image of the project.
+fn as_fault(result: FunctionResult, unstamped: Level) -> Option<FunctionResult> {
+    let rule = RuleId::ImageUnstamped.as_str();
+    let is_unstamped = result.tags.iter().any(|(_, value)| value == rule);
+    match (&result.field, result.severity) {
+        (Some(field), Severity::Info) => Some(FunctionResult {
+            message: format!("`{}` is not what the project says", field.path),
+            severity: Severity::Error,
+            ..result
+        }),
+        (None, Severity::Warning) if is_unstamped => {
+            let severity = match unstamped {
+                Level::Error => Severity::Error,
+                Level::Warning => Severity::Warning,
+                Level::Off => return None,
+            };
+            Some(FunctionResult { severity, ..result })
+        }
+        _ => Some(result),
     }
 }
 
