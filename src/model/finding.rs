@@ -207,6 +207,7 @@ impl Finding {
     Eq,
     PartialOrd,
     Ord,
+    Hash,
     serde::Deserialize,
     serde::Serialize,
     schemars::JsonSchema,

@@ -81,7 +81,7 @@ impl Reporting {
     }
 
     /// Writes the files and prints the findings. They go to stderr beside a result; a format that holds both in one document is
-    /// the result.
+    /// the result, and so are findings for a program that left no other.
     ///
     /// # Errors
     /// A file cannot be written, or nothing can be printed.
@@ -92,7 +92,8 @@ impl Reporting {
         changes: Changes<'_>,
         terminal: &mut Terminal,
     ) -> Result<(), Error> {
-        if self.output.changes().is_some() {
+        let is_only_result = matches!(changes, Changes::None) && self.output.name() != "human";
+        if self.output.changes().is_some() && !is_only_result {
             return self.print_beside(found, workspace, changes, terminal);
         }
         self.save(found, workspace, changes)?;

@@ -84,6 +84,17 @@ fn path(label: &Label, root: &Path) -> String {
     plain(&path.to_string_lossy().replace('\\', "/"))
 }
 
+/// A place as `path:line:column`; the path alone where nothing of the file was read.
+pub(super) fn address(label: &Label, root: &Path, lines: &mut Lines) -> String {
+    let path = path(label, root);
+    let lined = lines.of(&label.spot.source);
+    if lined.text().is_empty() {
+        return path;
+    }
+    let (line, column) = lined.line_column(label.spot.start);
+    format!("{path}:{line}:{column}")
+}
+
 /// A place without its text.
 fn named<'a>(label: &'a Label, root: &Path, lined: &Lined<'_>) -> Vec<Element<'a>> {
     let mut origin = Origin::path(path(label, root));

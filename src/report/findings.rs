@@ -1,12 +1,12 @@
 //! Findings in the order of the user's files, each once: those that many clusters share are one, with the clusters' names.
 
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::{Color, counted};
-use crate::model::finding::{Judged, Level};
+use crate::model::finding::{Judged, Label, Level};
 use crate::model::manifest::ChangeSet;
 use crate::model::pool_counts::PoolCounts;
 
@@ -132,6 +132,29 @@ impl<'a> Findings<'a> {
         }
     }
 
+    /// The findings in their order; those that report the same of different places together, at the first of them. The other
+    /// places that matter are the same ones, too.
+    pub fn by_cause(&self) -> Vec<Vec<&Group<'a>>> {
+        let mut causes: Vec<Vec<&Group<'_>>> = Vec::new();
+        let mut known: HashMap<_, usize> = HashMap::new();
+        for group in &self.groups {
+            let finding = &group.judged.finding;
+            let others: Vec<_> = finding.labels.iter().skip(1).map(at).collect();
+            let fault = finding.labels.first().map(|label| &label.text);
+            let what = (group.judged.level, finding.rule, &finding.message);
+            let cause = (what, &finding.help, fault, others);
+            let index = match finding.labels.is_empty() {
+                true => causes.len(),
+                false => *known.entry(cause).or_insert(causes.len()),
+            };
+            match causes.get_mut(index) {
+                Some(alike) => alike.push(group),
+                None => causes.push(vec![group]),
+            }
+        }
+        causes
+    }
+
     /// With the node pools that were checked.
     pub fn with_pools(mut self, pools: &PoolCounts) -> Self {
         self.summary.pools = pools.clone();
@@ -176,8 +199,14 @@ fn by_place(a: &Judged, b: &Judged) -> Ordering {
 
 /// The file and the range of the fault.
 fn place(one: &Judged) -> Option<(&str, u32, u32)> {
-    let spot = &one.finding.labels.first()?.spot;
-    Some((&spot.source.path, spot.start, spot.end))
+    let (place, _) = at(one.finding.labels.first()?);
+    Some(place)
+}
+
+/// A place, and what is written beside it.
+fn at(label: &Label) -> ((&str, u32, u32), &str) {
+    let spot = &label.spot;
+    ((&spot.source.path, spot.start, spot.end), &label.text)
 }
 
 /// Breaks ties, down to the last word, so that the first of a group is the same one in every run.

@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 
 use annotate_snippets::{Element, Level as Severity, Renderer};
 
-use super::drawing::places;
+use super::drawing::{address, places};
 use super::lines::Lines;
 use super::{Changes, Color, Findings, Group, Report, Run, WriteChanges};
 use crate::model::finding::Level;
@@ -17,7 +17,7 @@ pub(super) struct Human;
 const NARROWEST: usize = 40;
 const WIDEST: usize = 140;
 
-/// The maximum number of clusters that are named; the others are counted.
+/// The maximum number of clusters, pools or places that are named; the others are counted.
 const NAMED: usize = 5;
 
 impl Report for Human {
@@ -39,10 +39,10 @@ impl Report for Human {
             None => renderer.term_width(WIDEST),
         };
         let mut lines = Lines::default();
-        for group in &findings.groups {
+        for alike in findings.by_cause() {
             out.drawing(&format!(
                 "{}\n\n",
-                drawn(group, &findings.run, &mut lines, &renderer)
+                drawn(&alike, &findings.run, &mut lines, &renderer)
             ))?;
         }
         writeln!(out, "{}", findings.summary.text())
@@ -67,7 +67,9 @@ fn changed(changes: &Changes<'_>, out: &mut Printer) -> io::Result<()> {
     }
 }
 
-fn drawn(group: &Group<'_>, run: &Run<'_>, lines: &mut Lines, renderer: &Renderer) -> String {
+/// The first finding of a cause, and where the others are.
+fn drawn(alike: &[&Group<'_>], run: &Run<'_>, lines: &mut Lines, renderer: &Renderer) -> String {
+    let (group, others) = (alike[0], &alike[1..]);
     let finding = &group.judged.finding;
     let severity = match group.judged.level {
         Level::Error => Severity::ERROR,
@@ -82,6 +84,17 @@ fn drawn(group: &Group<'_>, run: &Run<'_>, lines: &mut Lines, renderer: &Rendere
             Element::from(Severity::NOTE.with_name(name).message(plain(&text)))
         }),
     );
+    if !others.is_empty() {
+        let places = others.iter().take(NAMED + 1);
+        let places: Vec<String> = places.map(|other| elsewhere(other, run, lines)).collect();
+        let text = listed(&places, others.len());
+        elements.push(
+            Severity::NOTE
+                .with_name("also at")
+                .message(plain(&text))
+                .into(),
+        );
+    }
     let help = finding.help.iter();
     elements.extend(help.map(|help| Element::from(Severity::HELP.message(plain(help)))));
     shown(&renderer.render(&[title.elements(elements)]))
@@ -105,7 +118,8 @@ fn subject(group: &Group<'_>) -> Vec<(&'static str, String)> {
             notes.push(("cluster", format!("{cluster}{pool}")));
         }
         if !group.other_pools.is_empty() {
-            notes.push(("also in pools", listed(&group.other_pools)));
+            let pools = &group.other_pools;
+            notes.push(("also in pools", listed(pools, pools.len())));
         }
         let others: Vec<&str> = group
             .clusters
@@ -114,16 +128,33 @@ fn subject(group: &Group<'_>) -> Vec<(&'static str, String)> {
             .filter(|other| other != cluster)
             .collect();
         if !others.is_empty() {
-            notes.push(("also in clusters", listed(&others)));
+            notes.push(("also in clusters", listed(&others, others.len())));
         }
     }
     notes
 }
 
-fn listed(names: &[&str]) -> String {
-    match names.len().checked_sub(NAMED) {
-        Some(more) if more > 1 => format!("{} and {more} more", names[..NAMED].join(", ")),
-        _ => names.join(", "),
+/// The place of a finding that says the same, and the first cluster that has it.
+fn elsewhere(group: &Group<'_>, run: &Run<'_>, lines: &mut Lines) -> String {
+    let first = group.judged.finding.labels.first();
+    let place = first.map_or(String::new(), |label| address(label, &run.root, lines));
+    match group.clusters.as_slice() {
+        [] => place,
+        [cluster] => format!("{place} ({cluster})"),
+        [cluster, more @ ..] => format!("{place} ({cluster} and {} more)", more.len()),
+    }
+}
+
+/// The first of some names, and how many more there are.
+fn listed(names: &[impl AsRef<str>], count: usize) -> String {
+    let named = match count.checked_sub(NAMED) {
+        Some(more) if more > 1 => NAMED,
+        _ => names.len(),
+    };
+    let shown: Vec<&str> = names.iter().take(named).map(AsRef::as_ref).collect();
+    match count - named {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
     }
 }
 
