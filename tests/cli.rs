@@ -173,11 +173,78 @@ error[project-file]: 2 clusters have the name `paris`
 4 |   - each: lab/*/values.yaml
   |     -----------------------
   |
-  = help: give each its own entry with `name`: `clusters/paris/values.yaml`, `lab/paris/values.yaml`
+  = help: give each its own `name`; beside `each` it may be a template, such as `{{ path.segments[1] }}-{{ path.basename }}`: `clusters/paris/values.yaml`, `lab/paris/values.yaml`
 
 1 error; 2 node pools checked: 2 proven
 "
     );
+}
+
+#[test]
+fn a_template_names_the_clusters_of_a_pattern() {
+    let named = |name: &str| {
+        let each = format!("{{each: clusters/*/values.yaml, name: \"{name}\"}}");
+        with("{each: clusters/*/values.yaml}", &each)
+    };
+    let folder = project_in(&named("{{ path.segments[0] }}.{{ path.basename }}"));
+    let listed = run(folder.path(), "images --output json");
+    assert!(
+        listed.stdout.contains("\"clusters.paris/"),
+        "{}",
+        listed.stdout
+    );
+    for (name, what) in [
+        ("{{ path.segments[7] }}", "`path.segments[7]` is undefined"),
+        ("{{ path.", "syntax error"),
+        ("", "the cluster name `` is empty"),
+    ] {
+        let screen = run(project_in(&named(name)).path(), "check").stdout;
+        assert!(screen.contains("error[project-file]"), "{screen}");
+        assert!(screen.contains(what), "{screen}");
+        assert!(screen.contains(" --> metalmark.yaml:"), "{screen}");
+    }
+}
+
+#[test]
+fn findings_that_report_the_same_of_several_files_are_one() {
+    let wrong = CLUSTER.replace("cluster:", "clutser: {}\ncluster:");
+    let files = [
+        ("metalmark.yaml", PROJECT),
+        ("clusters/lyon/values.yaml", &wrong),
+        ("clusters/nice/values.yaml", &wrong),
+        ("clusters/paris/values.yaml", &wrong),
+    ];
+    let screen = run(project(&files).path(), "check").stdout;
+    assert_eq!(
+        screen.matches("error[key-misspelled]").count(),
+        1,
+        "{screen}"
+    );
+    let also = "  = also at: clusters/nice/values.yaml:1:1 (nice), clusters/paris/values.yaml:1:1 (paris)\n";
+    assert!(screen.contains(also), "{screen}");
+    assert!(screen.contains("3 errors in 3 clusters"), "{screen}");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_cluster_whose_folder_no_path_can_name_is_not_left_out_in_silence() {
+    use std::os::unix::ffi::OsStrExt;
+    let folder = project(&[("metalmark.yaml", PROJECT)]);
+    let name = std::ffi::OsStr::from_bytes(b"ed\xff\xfege");
+    let cluster = folder.path().join("clusters").join(name);
+    if fs::create_dir(&cluster).is_err() {
+        return; // Some file systems take no such name.
+    }
+    fs::write(cluster.join("values.yaml"), CLUSTER).expect("written");
+    for line in ["check", "render"] {
+        let outcome = run(folder.path(), line);
+        assert_eq!(outcome.status, 2, "{}", outcome.stdout);
+        assert!(
+            outcome.stderr.contains("is not UTF-8: rename it"),
+            "{}",
+            outcome.stderr
+        );
+    }
 }
 
 #[test]

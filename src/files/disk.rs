@@ -135,12 +135,22 @@ impl Files for Disk {
     }
 }
 
-/// The sorted names in a folder, without the files that a run is writing.
+/// The sorted names in a folder, without the files that a run is writing. A folder or YAML file that no path of a project can name
+/// is an error: without one, a cluster would be left out in silence.
 fn names(entries: ReadDir) -> io::Result<Vec<(String, FileType)>> {
     let mut names = Vec::new();
     for entry in entries {
         let entry = entry?;
-        let name = entry.file_name().to_string_lossy().into_owned();
+        let name = entry.file_name();
+        let is_yaml = |name: &str| name.ends_with(".yaml") || name.ends_with(".yml");
+        let Some(name) = name.to_str().map(str::to_owned) else {
+            let shown = name.to_string_lossy();
+            if entry.file_type()?.is_dir() || is_yaml(&shown) {
+                let what = format!("the name of `{shown}` in it is not UTF-8: rename it");
+                return Err(io::Error::new(ErrorKind::InvalidData, what));
+            }
+            continue;
+        };
         if !name.starts_with(STAGED) {
             names.push((name, entry.file_type()?));
         }

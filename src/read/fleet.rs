@@ -16,6 +16,7 @@ use super::project::{ClusterSource, ProjectFile};
 use super::settings::Places;
 use super::unknown::suggestion;
 use crate::read::gitops::OwnOutput;
+use crate::render::ClusterNames;
 
 /// The clusters of the flags, else of the project file, in order; those of one pattern by name.
 pub(super) fn entries(
@@ -64,26 +65,38 @@ fn of_source(
     let paths = || source.values.iter().map(PathBuf::from);
     match (&source.name, &source.each) {
         (Some(name), None) => entries.push(entry(name, source, paths().collect())),
-        (None, Some(pattern)) => {
+        (template, Some(pattern)) => {
             let files = clusters::matches(tree, pattern, own_output)?;
             if files.is_empty() {
                 let message = format!("`{pattern}` matches no file");
                 let help = "a pattern names values files, such as `clusters/*/values.yaml`";
                 return Ok(Err(Finding::new(RuleId::ProjectFile, message).help(help)));
             }
-            let names = clusters::names(pattern, &files);
+            let names = match template {
+                None => clusters::names(pattern, &files),
+                Some(template) => match named(template, &files, pattern.ends_with('/')) {
+                    Ok(names) => names,
+                    Err(finding) => return Ok(Err(*finding)),
+                },
+            };
             let each = names.into_iter().zip(files);
             entries.extend(
                 each.map(|(name, file)| entry(&name, source, paths().chain([file]).collect())),
             );
         }
-        _ => {
+        (None, None) => {
             let message = "a cluster has either `name` and `values`, or `each`";
             let help = "write `{name: …, values: […]}`, or `{each: clusters/*/values.yaml}`";
             return Ok(Err(Finding::new(RuleId::ProjectFile, message).help(help)));
         }
     }
     Ok(Ok(()))
+}
+
+/// The names that a template gives the clusters of a pattern.
+fn named(template: &str, files: &[PathBuf], is_folder: bool) -> Result<Vec<String>, Box<Finding>> {
+    let names = ClusterNames::new(template)?;
+    files.iter().map(|file| names.of(file, is_folder)).collect()
 }
 
 /// Names that several clusters have.
@@ -106,7 +119,10 @@ fn shared_names(entries: &[ClusterEntry], spots: &[Option<Spot>]) -> Vec<Finding
         let files: Vec<String> = files
             .map(|file| format!("`{}`", files::display(file)))
             .collect();
-        let help = format!("give each its own entry with `name`: {}", files.join(", "));
+        let help = format!(
+            "give each its own `name`; beside `each` it may be a template, such as `{{{{ path.segments[1] }}}}-{{{{ path.basename }}}}`: {}",
+            files.join(", ")
+        );
         findings.push(finding.help(help));
     }
     findings

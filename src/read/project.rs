@@ -124,7 +124,8 @@ pub(super) struct StampOptions {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ClusterSource {
-    /// The cluster's name.
+    /// The cluster's name; beside `each`, where folders share a name, a template over the path of each match, with the
+    /// variables of Argo CD's Git generator: `{{ path.segments[1] }}-{{ path.basename }}`.
     #[serde(default)]
     pub name: Option<String>,
     /// Its own values layers, lowest first, over the shared ones.

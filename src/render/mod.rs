@@ -11,6 +11,7 @@ mod documents;
 mod duplicates;
 mod engine;
 mod language;
+mod names;
 pub mod objects;
 mod options;
 mod stamp;
@@ -34,6 +35,7 @@ use crate::providers::Stamp;
 use crate::schema::Schemas;
 pub use duplicates::{Duplicates, FileObjects, Home, duplicates, objects};
 use engine::Engine;
+pub use names::ClusterNames;
 use options::Options;
 use targets::{Content, SharedInput, Target, TargetFile, TargetInput};
 

@@ -11,6 +11,8 @@ use crate::model::place::FileId;
 use crate::read::{self, gitops};
 use crate::yaml;
 
+use super::patterns::{self, LOOKED_INTO, Pattern};
+
 /// The folders of Sylva's management clusters.
 const MANAGEMENT: &str = "environment-values/*/";
 /// The folders of its workload clusters.
@@ -44,16 +46,13 @@ const PAIRS: [(&str, &str); 2] = [
     ),
     ("**/values.yaml#kubernetesVersion", "#machineImage"),
 ];
-/// How many files are looked into for plain manifests.
-const LOOKED_INTO: usize = 2000;
-
 /// What there is.
 #[derive(Debug, Default)]
 pub(super) struct Found {
-    /// Folders of management clusters, or their values files, each with its name.
-    pub(super) management: Vec<(String, PathBuf)>,
-    /// The pattern of the other clusters.
-    pub(super) each: Option<&'static str>,
+    /// Clusters that no pattern finds, such as management clusters: folders or values files, each with its name.
+    pub(super) single: Vec<(String, PathBuf)>,
+    /// The patterns of the other clusters.
+    pub(super) each: Vec<Pattern>,
     /// Layers that all clusters share.
     pub(super) shared: Vec<&'static str>,
     /// Files with image facts.
@@ -68,14 +67,14 @@ pub(super) struct Found {
 
 impl Found {
     pub(super) fn is_nothing(&self) -> bool {
-        self.management.is_empty() && self.each.is_none()
+        self.single.is_empty() && self.each.is_empty()
     }
 
     /// What would have to be there.
     pub(super) fn missing() -> &'static str {
         "there is nothing here to make a project from\n\
-         help: metalmark reads Helm values that hold `cluster:`, as Sylva's do: in `environment-values/*/`, \
-         `clusters/*/values.yaml` or `clusters/*.yaml`; others are named by `--values` and `--clusters`; \
+         help: metalmark reads Helm values that hold `cluster:`, as Sylva's do, of any YAML file; \
+         `--values` and `--clusters` name those that it does not recognize; \
          and manifests with machine templates, which `metalmark stamp` keeps up to date"
     }
 }
@@ -94,31 +93,35 @@ pub(super) fn found(files: &dyn Files) -> Result<Found, Error> {
         .partition(|folder| folder.starts_with(WORKLOAD.trim_end_matches("/*/")));
     let names: BTreeSet<String> = workload.iter().map(|folder| name(folder)).collect();
     for folder in management {
-        found
-            .management
-            .push((unlike(&names, name(&folder)), folder));
+        found.single.push((unlike(&names, name(&folder)), folder));
     }
-    found.each = (!workload.is_empty()).then_some(WORKLOAD);
+    if !workload.is_empty() {
+        found.each.push(Pattern::by_folder(WORKLOAD));
+    }
     if found.is_nothing() {
         for pattern in VALUES {
             let mut matched = gitops::matches(files, pattern)?.into_iter();
             if matched.any(|file| is_cluster(files, &file)) {
-                found.each = Some(pattern);
+                found.each.push(Pattern::by_folder(pattern));
                 let is_there = |layer: &&str| files.is_file(Path::new(layer));
                 found.shared = SHARED.into_iter().filter(is_there).collect();
                 break;
             }
         }
-        if found.each == Some(VALUES[0]) {
+        if found.each.iter().any(|each| each.each == VALUES[0]) {
             let workload = gitops::matches(files, VALUES[0])?;
             let folder = |file: &PathBuf| name(file.parent().unwrap_or(file));
             let names: BTreeSet<String> = workload.iter().map(folder).collect();
             for file in gitops::matches(files, VALUES[1])? {
                 if is_cluster(files, &file) {
-                    found.management.push((unlike(&names, folder(&file)), file));
+                    found.single.push((unlike(&names, folder(&file)), file));
                 }
             }
         }
+    }
+    if found.is_nothing() {
+        let clusters = patterns::anywhere(files, &is_cluster)?;
+        (found.single, found.each) = (clusters.single, clusters.patterns);
     }
     for pattern in FACTS {
         for file in gitops::matches(files, pattern)? {
@@ -175,16 +178,7 @@ fn is_cluster(files: &dyn Files, file: &Path) -> bool {
 /// The manifests of Cluster API, and those of them with machine templates; none where there is no machine template.
 fn manifests(files: &dyn Files) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Error> {
     let (mut all, mut templates) = (Vec::new(), Vec::new());
-    let is_yaml = |file: &PathBuf| {
-        let end = file
-            .extension()
-            .is_some_and(|end| end == "yaml" || end == "yml");
-        end && !file
-            .iter()
-            .any(|name| name.to_string_lossy().starts_with('.'))
-    };
-    let below = files.below(Path::new("."))?;
-    for file in below.into_iter().filter(is_yaml).take(LOOKED_INTO) {
+    for file in patterns::yaml_files(files)?.into_iter().take(LOOKED_INTO) {
         let text = String::from_utf8_lossy(&files.named(&file)?).into_owned();
         let value = |line: &str, key: &str| {
             let line = line.trim_start().trim_start_matches("- ");

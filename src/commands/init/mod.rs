@@ -2,6 +2,7 @@
 
 mod found;
 mod hosts;
+mod patterns;
 mod project;
 mod records;
 
@@ -16,9 +17,10 @@ use crate::model::finding::Level;
 use crate::model::policy::Date;
 use crate::model::rule::RuleId;
 use crate::output;
+use crate::printer::Color;
 use crate::read::{self, Location, PROJECT_FILE_NAME, Request, Workspace};
 use crate::render::Renderer;
-use crate::report::counted;
+use crate::report::{Findings, counted};
 
 use crate::pipeline::{Terminal, Verdict, fleet};
 use found::Found;
@@ -218,27 +220,39 @@ fn outlook(
         out,
         "`metalmark render` would write {rendered} files for {clean} clusters that have no error"
     )?;
-    let mut errors: BTreeMap<RuleId, usize> = BTreeMap::new();
-    for judged in &fleet_check.judged {
-        if judged.level == Level::Error {
-            *errors.entry(judged.finding.rule).or_default() += 1;
-        }
-    }
-    if !errors.is_empty() {
-        let count: usize = errors.values().sum();
-        let mut by_rule: Vec<(RuleId, usize)> = errors.into_iter().collect();
-        by_rule.sort_by_key(|(rule, count)| (std::cmp::Reverse(*count), *rule));
-        let rules: Vec<String> = by_rule
-            .iter()
-            .map(|(rule, count)| format!("{rule} {count}"))
-            .collect();
-        writeln!(
-            out,
-            "{count} errors must be fixed first: {}",
-            rules.join(", ")
-        )?;
-    }
+    let findings = Findings::new(&fleet_check.judged, workspace.clusters.len(), Color::Never);
+    errors(&findings, out)?;
     next(&workspace, fleet_check.has_errors(), found, out)
+}
+
+/// How many errors there are, by rule, and what most of them say.
+fn errors(findings: &Findings<'_>, out: &mut dyn Write) -> Result<(), Error> {
+    let causes = findings.by_cause().into_iter();
+    let causes: Vec<_> = causes
+        .filter(|alike| alike[0].judged.level == Level::Error)
+        .collect();
+    let mut by_rule: BTreeMap<RuleId, usize> = BTreeMap::new();
+    for alike in &causes {
+        *by_rule.entry(alike[0].judged.finding.rule).or_default() += alike.len();
+    }
+    let mut by_rule: Vec<(RuleId, usize)> = by_rule.into_iter().collect();
+    by_rule.sort_by_key(|(rule, count)| (std::cmp::Reverse(*count), *rule));
+    let rules: Vec<String> = by_rule
+        .iter()
+        .map(|(rule, count)| format!("{rule} {count}"))
+        .collect();
+    // The first of those that are equally frequent, for that is shown first.
+    let Some(most) = causes.iter().rev().max_by_key(|alike| alike.len()) else {
+        return Ok(());
+    };
+    let count = counted(findings.summary.errors, "error");
+    writeln!(out, "{count} must be fixed first: {}", rules.join(", "))?;
+    let times = match most.len() {
+        1 => String::new(),
+        times => format!(" ({times} times)"),
+    };
+    writeln!(out, "  such as: {}{times}", most[0].judged.finding.message)?;
+    Ok(())
 }
 
 /// What to do next.

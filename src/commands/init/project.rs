@@ -5,6 +5,7 @@ use std::path::Path;
 use crate::yaml;
 
 use super::found::Found;
+use super::patterns::Pattern;
 use super::records::{self, Described};
 
 /// The project file of a repository of plain manifests.
@@ -103,7 +104,7 @@ pub(super) fn text(found: &Found) -> String {
     text.push_str(
         "# A folder means the values that its Kustomization and HelmRelease compose.\nclusters:\n",
     );
-    for (name, folder) in &found.management {
+    for (name, folder) in &found.single {
         let folder = shown(folder);
         text.push_str(&format!(
             "  - {{name: {}, values: [{}]}}\n",
@@ -111,10 +112,15 @@ pub(super) fn text(found: &Found) -> String {
             word(&folder)
         ));
     }
-    if let Some(pattern) = found.each {
+    for Pattern { each, name } in &found.each {
+        let names = match (name, each.rsplit('/').next()) {
+            (Some(name), _) => format!("\n    name: \"{name}\""),
+            (None, Some(file)) if file.starts_with('*') => ", named by its file".to_owned(),
+            (None, _) => ", named by its folder".to_owned(),
+        };
+        let each = word(each);
         text.push_str(&format!(
-            "  - each: {}    # one cluster a match, named by its folder\n",
-            word(pattern)
+            "  - each: {each}    # one cluster a match{names}\n"
         ));
     }
     text.push_str("images:\n");

@@ -1,0 +1,81 @@
+//! Names of the clusters that one pattern finds, from a template over the paths of their files.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::model::finding::Finding;
+use crate::model::place::Source;
+use crate::model::rule::RuleId;
+use crate::model::value::{Entry, Map, Node, Value};
+
+use super::context;
+use super::engine::Engine;
+
+/// What messages call the template.
+const TEMPLATE: &str = "clusters[].name";
+
+/// A compiled template of cluster names. It knows `path` as the Git generator of Argo CD's ApplicationSet does:
+/// `path.path` is the folder, `path.basename` its last part, `path.segments` its parts and `path.filename` the file.
+/// Source: <https://argo-cd.readthedocs.io/en/stable/operator-manual/applicationset/Generators-Git/>
+pub struct ClusterNames(Engine);
+
+impl ClusterNames {
+    /// Compiles the template.
+    ///
+    /// # Errors
+    /// It does not compile.
+    pub fn new(template: &str) -> Result<Self, Box<Finding>> {
+        let mut engine = Engine::new();
+        let mut fault = None;
+        let source = Arc::new(Source::new(TEMPLATE, template));
+        engine.add(TEMPLATE.to_owned(), source, &mut |finding| {
+            fault = Some(finding);
+        });
+        match fault {
+            Some(finding) => Err(in_project(&finding)),
+            None => Ok(Self(engine)),
+        }
+    }
+
+    /// The name of the cluster whose values are a file, or composed by a folder.
+    ///
+    /// # Errors
+    /// The template fails, for instance because the path has fewer folders.
+    pub fn of(&self, path: &Path, is_folder: bool) -> Result<String, Box<Finding>> {
+        let (folder, file) = match (is_folder, path.parent(), path.file_name()) {
+            (false, Some(folder), Some(file)) => (folder, file.to_string_lossy()),
+            _ => (path, "".into()),
+        };
+        let segments = folder
+            .iter()
+            .map(|part| part.to_string_lossy().into_owned());
+        let segments: Vec<String> = segments.filter(|part| part != "/").collect();
+        let basename = segments.last().cloned().unwrap_or_default();
+        let parts = [
+            Entry::computed("path", Value::String(segments.join("/").into())),
+            Entry::computed("basename", Value::String(basename.into())),
+            Entry::computed("filename", Value::String(file.as_ref().into())),
+            Entry::computed(
+                "segments",
+                Value::List(Arc::new(
+                    segments
+                        .into_iter()
+                        .map(|part| Node::computed(Value::String(part.into())))
+                        .collect(),
+                )),
+            ),
+        ];
+        let path = Entry::computed("path", Value::from(Map::from_iter(parts)));
+        let scope = context::map(&Arc::new(Map::from_iter([path])));
+        self.0
+            .render(TEMPLATE, scope)
+            .map_err(|finding| in_project(&finding))
+    }
+}
+
+/// The finding, to be placed in the project file, where the template is written.
+fn in_project(finding: &Finding) -> Box<Finding> {
+    let help =
+        "a name may use `path.basename`, `path.segments[0]`, `path.path` and `path.filename`";
+    Box::new(Finding::new(RuleId::ProjectFile, finding.message.as_str()).help(help))
+}
