@@ -206,9 +206,10 @@ fn only_the_edge_touches_the_world() {
 const PRODUCTS: &[&str] = &[
     // The BundleDeployment of a bundle.
     "bundle/commands/pack.rs",
-    // The manual page and the completion script.
+    // The manual page, the completion script and what it completes.
     "cli/args/completions.rs",
     "cli/args/man.rs",
+    "cli/complete.rs",
     // The plugin's configuration, the ResourceList, rendered manifests.
     "hosts/cmp/plugin.rs",
     "hosts/krm/mod.rs",

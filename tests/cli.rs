@@ -512,3 +512,36 @@ fn places_are_shown_as_seen_from_where_the_run_started() {
         assert!(outcome.stdout.contains(&shown), "{}", outcome.stdout);
     }
 }
+
+#[test]
+fn without_a_command_the_sum_of_the_project_is_shown() {
+    let folder = project(&[]);
+    let outcome = Metalmark::within(folder.path()).run();
+    assert_eq!(
+        outcome.stdout,
+        "metalmark.yaml: 1 cluster\n\
+         no findings in 1 cluster; 1 node pool checked: 1 proven\n\
+         next: `metalmark impact` shows what a change does; `metalmark help` lists the commands\n"
+    );
+    assert_eq!((outcome.status, outcome.stderr.as_str()), (0, ""));
+    let wrong = SHARED.replace("v1.31.8", "v1.30.2");
+    let folder = project(&[("shared.yaml", &wrong)]);
+    let outcome = Metalmark::within(folder.path()).run();
+    let expected = "\
+metalmark.yaml: 1 cluster
+1 error in 1 cluster; 1 node pool checked: 1 mismatched
+1 error must be fixed first: k8s-version-mismatch 1
+  such as: image `ubuntu-noble-plain-rke2-1-31-8` holds Kubernetes `1.31.8+rke2r1`, not `v1.30.2+rke2r1`
+next: `metalmark check` shows each finding at its place; `metalmark help` lists the commands
+";
+    assert_eq!((outcome.status, outcome.stdout.as_str()), (1, expected));
+    // Anywhere else on a machine, all files below are no project.
+    let elsewhere = tempfile::tempdir().expect("a folder");
+    let outcome = Metalmark::within(elsewhere.path()).run();
+    assert_eq!(outcome.status, 2);
+    assert!(
+        outcome.stderr.contains("Usage: metalmark"),
+        "{}",
+        outcome.stderr
+    );
+}

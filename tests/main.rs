@@ -9,6 +9,7 @@ mod charts_templates;
 mod cli;
 mod cmp;
 mod cmp_server;
+mod completions;
 mod components;
 mod compose;
 mod confinement;

@@ -1,6 +1,7 @@
 //! What can be typed, and the exit status. Nothing below sees a flag.
 
 mod args;
+mod complete;
 mod terminal;
 mod today;
 
@@ -38,6 +39,14 @@ const WORDS: [&str; 15] = [
 
 /// Runs the command line and answers with the exit status: 0 clean, 1 findings or drift, 2 a usage, I/O or network error.
 pub fn run() -> ExitCode {
+    let mut unread = terminal::open(terminal::ColorMode::Never);
+    if let Some(printed) = complete::complete(&mut unread) {
+        // A shell shows nothing of a completion that fails.
+        return ExitCode::from(match printed.and_then(|()| Ok(unread.out.flush()?)) {
+            Ok(()) => 0,
+            Err(_) => FAILED,
+        });
+    }
     let arguments = Arguments::parse();
     secret::keep(RuleId::ALL.iter().map(|rule| rule.as_str()).chain(WORDS));
     let mut terminal = terminal::open(arguments.color);

@@ -39,7 +39,7 @@ pub fn body(path: &Path, content: &dyn Body) -> Result<(), Error> {
     })
 }
 
-/// Writes a file atomically unless the path exists. Returns whether it did.
+/// Writes a file atomically, in folders that are made for it, unless the path exists. Returns whether it did.
 ///
 /// # Errors
 /// It cannot be written.
@@ -53,7 +53,12 @@ pub fn new_file(path: &Path, content: &[u8]) -> Result<bool, Error> {
         keeps_mode: false,
         if_still: &is_free,
     };
-    let written = is_free().and_then(|free| Ok(free && staged::put(path, &new)?));
+    let written = is_free().and_then(|free| {
+        if let Some(folder) = path.parent().filter(|_| free) {
+            fs::create_dir_all(folder)?;
+        }
+        Ok(free && staged::put(path, &new)?)
+    });
     written.map_err(|cause| Error::Write {
         path: path.to_owned(),
         cause,

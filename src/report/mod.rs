@@ -23,6 +23,7 @@ mod junit;
 mod lines;
 mod locked;
 mod markdown;
+pub mod overview;
 mod registry;
 mod sarif;
 mod stamped;

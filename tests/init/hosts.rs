@@ -172,3 +172,90 @@ fn the_hook_that_is_written_is_the_manifest_s() {
     fields.insert("id".to_owned(), "metalmark-render".into());
     assert_eq!(written["repos"][0]["hooks"][0], hook);
 }
+
+/// `init --ci` in a repository with these files, and what it left of them.
+fn with_ci(files: &[(&str, &str)], argument: &str) -> (tempfile::TempDir, crate::support::Outcome) {
+    let scratch = workspace("sylva-flux");
+    for (path, text) in files {
+        let path = scratch.path().join(path);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("created");
+        fs::write(path, text).expect("written");
+    }
+    let outcome = init(scratch.path(), &[argument]);
+    (scratch, outcome)
+}
+
+#[test]
+fn the_job_is_that_of_the_code_host_of_the_repository() {
+    const GITLAB: &str = ".gitlab-ci.yml";
+    const GITHUB: &str = ".github/workflows/metalmark.yml";
+    let remote = |url: &str| format!("[remote \"origin\"]\n\turl = {url}\n");
+    let gitlab = remote("git@gitlab.example.org:a/b.git");
+    let github = remote("https://github.com/a/b");
+    for (files, expected) in [
+        ([(".git/config", &*gitlab)], GITLAB),
+        ([(".git/config", &github)], GITHUB),
+        ([(".github/workflows/own.yml", "on: push\n")], GITHUB),
+    ] {
+        let (scratch, outcome) = with_ci(&files, "--ci");
+        assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+        let job = fs::read_to_string(scratch.path().join(expected)).expect("written");
+        assert!(
+            job.contains("\n          metalmark render --check ")
+                || job.contains("\n      metalmark render --check "),
+            "{job}"
+        );
+        assert!(
+            outcome.stdout.contains(&format!("wrote {expected}")),
+            "{}",
+            outcome.stdout
+        );
+    }
+    // An own pipeline is left as it is.
+    let (scratch, outcome) = with_ci(&[(GITLAB, "stages: [test]\n")], "--ci");
+    assert!(
+        outcome
+            .stdout
+            .contains("add as a job of its own in `.gitlab-ci.yml`:\n"),
+        "{}",
+        outcome.stdout
+    );
+    let own = fs::read_to_string(scratch.path().join(GITLAB)).expect("read");
+    assert_eq!(own, "stages: [test]\n");
+}
+
+#[test]
+fn without_a_known_code_host_nothing_is_written() {
+    let (scratch, outcome) = with_ci(&[], "--ci");
+    assert_eq!(outcome.status, 2);
+    assert!(
+        outcome
+            .stderr
+            .contains("write `--ci=gitlab` or `--ci=github`"),
+        "{}",
+        outcome.stderr
+    );
+    assert!(!scratch.path().join("metalmark.yaml").exists());
+    let (scratch, outcome) = with_ci(&[], "--ci=gitlab");
+    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+    assert!(scratch.path().join(".gitlab-ci.yml").is_file());
+}
+
+#[test]
+#[cfg(unix)]
+fn a_link_leads_no_job_out_of_the_repository() {
+    let outside = tempfile::tempdir().expect("a folder");
+    let scratch = workspace("sylva-flux");
+    std::os::unix::fs::symlink(outside.path(), scratch.path().join(".github")).expect("linked");
+    let outcome = init(scratch.path(), &["--ci=github"]);
+    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+    assert!(
+        outcome
+            .stdout
+            .contains(".github/workflows/metalmark.yml:\n#"),
+        "{}",
+        outcome.stdout
+    );
+    let mut left = fs::read_dir(outside.path()).expect("read");
+    assert!(left.next().is_none());
+}

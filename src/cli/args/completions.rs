@@ -1,8 +1,8 @@
 //! `metalmark completions` on the command line.
 
-use clap::{Args, CommandFactory};
+use clap::Args;
 
-use super::Arguments;
+use crate::cli::complete;
 use crate::error::Error;
 use crate::pipeline::{Terminal, Verdict};
 
@@ -15,19 +15,7 @@ pub(super) struct CompletionArguments {
 impl CompletionArguments {
     /// Prints the script.
     pub(in crate::cli) fn run(&self, terminal: &mut Terminal) -> Result<Verdict, Error> {
-        terminal.out.product(&self.script())?;
+        terminal.out.product(&complete::script(self.shell)?)?;
         Ok(Verdict::Clean)
-    }
-
-    /// The script. In memory first: the generator panics where it cannot write.
-    fn script(&self) -> Vec<u8> {
-        let mut script = Vec::new();
-        clap_complete::generate(
-            self.shell,
-            &mut Arguments::command(),
-            "metalmark",
-            &mut script,
-        );
-        script
     }
 }

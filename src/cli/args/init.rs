@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::workspace::ProjectArguments;
-use crate::commands::{self, InitOptions};
+use crate::commands::{self, CodeHost, InitOptions};
 use crate::error::Error;
 use crate::model::policy::Date;
 use crate::pipeline::{Terminal, Verdict};
@@ -19,6 +19,9 @@ pub(super) struct InitArguments {
     /// Write `renovate.json`, or say what to add to the one that is there.
     #[arg(long)]
     renovate: bool,
+    /// Write the job of the code host that the repository is on, or say what to add: `.gitlab-ci.yml`, or a workflow of GitHub.
+    #[arg(long, value_name = "HOST", num_args = 0..=1, require_equals = true)]
+    ci: Option<Option<CodeHost>>,
 }
 
 impl InitArguments {
@@ -37,6 +40,7 @@ impl InitArguments {
             dry_run: self.dry_run,
             pre_commit: self.pre_commit,
             renovate: self.renovate,
+            ci: self.ci,
             today,
         }
     }

@@ -12,7 +12,7 @@ mod stamp;
 mod update;
 mod workspace;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use super::terminal::ColorMode;
 use crate::bundle::commands::BundleCommand;
@@ -37,7 +37,7 @@ pub(super) struct Arguments {
     #[arg(long, value_enum, default_value_t = ColorMode::Auto, global = true, help_heading = "Everywhere")]
     pub(super) color: ColorMode,
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -99,7 +99,10 @@ impl Arguments {
     /// Runs the command that was typed.
     pub(super) fn run(&self, today: Date, terminal: &mut Terminal) -> Result<Verdict, Error> {
         let place = &self.place;
-        match &self.command {
+        let Some(command) = &self.command else {
+            return self.overview(today, terminal);
+        };
+        match command {
             Command::Render(render) => render.run(place, today, terminal),
             Command::Check(check) => check.run(place, today, terminal),
             Command::Lock(lock) => lock.run(place, today, terminal),
@@ -140,5 +143,15 @@ impl Arguments {
             Command::Man(man) => man.run(terminal),
             Command::Completions(completions) => completions.run(terminal),
         }
+    }
+
+    /// What is here; outside of every project and repository, how metalmark is used.
+    fn overview(&self, today: Date, terminal: &mut Terminal) -> Result<Verdict, Error> {
+        let request = self.place.discovering();
+        if commands::has_place(&request) {
+            return commands::overview(&request, today, terminal);
+        }
+        let usage = Self::command().render_help().to_string();
+        Err(Error::usage(format!("no command is given\n{usage}")))
     }
 }

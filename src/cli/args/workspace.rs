@@ -32,6 +32,14 @@ impl ProjectArguments {
         self.request_with(Flags::default())
     }
 
+    /// The request for the project, else for the manifests below the folder.
+    pub(super) fn discovering(&self) -> Request {
+        self.request_with(Flags {
+            discovers: true,
+            ..Flags::default()
+        })
+    }
+
     /// The request for the project, with those flags.
     pub(super) fn request_with(&self, flags: Flags) -> Request {
         Request {

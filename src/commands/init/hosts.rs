@@ -16,14 +16,14 @@ use super::project::word;
 /// Settings of one host.
 pub(super) struct Snippet {
     /// The files that hold its settings; the first is the one to write.
-    files: &'static [&'static str],
+    pub(super) files: &'static [&'static str],
     /// A whole file.
-    whole: String,
+    pub(super) whole: String,
     /// What to add to one that is there, and where.
-    part: String,
-    place: &'static str,
+    pub(super) part: String,
+    pub(super) place: &'static str,
     /// What an existing file has where nothing is to be added.
-    mark: &'static str,
+    pub(super) mark: &'static str,
 }
 
 /// Attributes of the files that metalmark writes below a project's folder, which ends with a slash if it is not the top.
@@ -160,7 +160,10 @@ pub(super) fn give(
         return Ok(());
     }
     let name = snippet.files.first().copied().unwrap_or_default();
-    match dry_run || !output::new_file(&top.join(name), snippet.whole.as_bytes())? {
+    // A link may lead out of the repository.
+    let mut folders = Path::new(name).ancestors().skip(1);
+    let is_linked = folders.any(|folder| files.leads_to(folder).is_some());
+    match dry_run || is_linked || !output::new_file(&top.join(name), snippet.whole.as_bytes())? {
         true => writeln!(out, "{name}:\n{}", snippet.whole)?,
         false => writeln!(out, "wrote {name}")?,
     }

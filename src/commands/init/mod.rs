@@ -1,28 +1,27 @@
 //! `metalmark init`: a first project file from what the repository holds, and what a render would do with it.
 
+mod ci;
 mod found;
 mod hosts;
 mod patterns;
 mod project;
 mod records;
 
-use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::error::Error;
 use crate::files::{Disk, Files, Overlay, repository_top};
-use crate::model::finding::Level;
 use crate::model::policy::Date;
-use crate::model::rule::RuleId;
 use crate::output;
 use crate::printer::Color;
 use crate::read::{self, Location, PROJECT_FILE_NAME, Request, Workspace};
 use crate::render::Renderer;
-use crate::report::{Findings, counted};
+use crate::report::{self, Findings, counted};
 
 use crate::pipeline::{Terminal, Verdict, fleet};
+pub use ci::CodeHost;
 use found::Found;
 use records::Described;
 
@@ -35,6 +34,8 @@ pub struct InitOptions {
     pub pre_commit: bool,
     /// Write what Renovate needs, or say it.
     pub renovate: bool,
+    /// Write the job of a code host, or say it; that of the host that the repository is on unless one is named.
+    pub ci: Option<Option<CodeHost>>,
     /// The day that waivers are compared with.
     pub today: Date,
 }
@@ -50,9 +51,10 @@ pub fn init(
 ) -> Result<Verdict, Error> {
     let root = request.directory.clone().unwrap_or_else(|| ".".into());
     let path = root.join(PROJECT_FILE_NAME);
+    let host = code_host(&root, options)?;
     let files: Arc<dyn Files> = Arc::new(Disk::new(&root)?);
     if files.is_file(Path::new(PROJECT_FILE_NAME)) && !options.dry_run {
-        return again(&root, options, &mut terminal.out);
+        return again(request, &root, (options, host), &mut terminal.out);
     }
     let found = found::found(&*files)?;
     let has_any = !found.manifests.is_empty() || !found.pairs.is_empty();
@@ -76,7 +78,7 @@ pub fn init(
     if options.dry_run {
         terminal.out.write_all(text.as_bytes())?;
     } else if !output::new_file(&path, text.as_bytes())? {
-        return again(&root, options, &mut terminal.out);
+        return again(request, &root, (options, host), &mut terminal.out);
     }
     // What is printed beside a printed file goes beside it.
     let out = match options.dry_run {
@@ -86,12 +88,29 @@ pub fn init(
     if !options.dry_run {
         writeln!(out, "wrote {PROJECT_FILE_NAME}")?;
     }
-    settings(&root, options, out)?;
+    settings(
+        &root,
+        options,
+        host.map(|host| (host, !is_of_manifests)),
+        out,
+    )?;
     match is_of_manifests {
         true => stamping(&found, &described, out)?,
         false => outlook(request, &root, files, &text, &found, options.today, out)?,
     }
     Ok(Verdict::Clean)
+}
+
+/// The code host whose job is requested.
+fn code_host(root: &Path, options: &InitOptions) -> Result<Option<CodeHost>, Error> {
+    let Some(named) = options.ci else {
+        return Ok(None);
+    };
+    let top = repository_top(root).unwrap_or_else(|| root.to_owned());
+    match named {
+        Some(host) => Ok(Some(host)),
+        None => CodeHost::of(&Disk::new(&top)?).map(Some),
+    }
 }
 
 /// What is there to be stamped, and the next step.
@@ -139,17 +158,29 @@ fn stamping(found: &Found, described: &Described, out: &mut dyn Write) -> Result
 }
 
 /// A later run: the project file is left as it is.
-fn again(root: &Path, options: &InitOptions, out: &mut dyn Write) -> Result<Verdict, Error> {
+fn again(
+    request: &Request,
+    root: &Path,
+    (options, host): (&InitOptions, Option<CodeHost>),
+    out: &mut dyn Write,
+) -> Result<Verdict, Error> {
     writeln!(
         out,
         "`{PROJECT_FILE_NAME}` is there already, and is left as it is: `metalmark init --dry-run` prints what would be written"
     )?;
-    settings(root, options, out)?;
+    let is_rendered =
+        read::workspace(request).is_ok_and(|workspace| !workspace.settings.outputs.is_empty());
+    settings(root, options, host.map(|host| (host, is_rendered)), out)?;
     Ok(Verdict::Clean)
 }
 
-/// What git and the wanted hosts need.
-fn settings(root: &Path, options: &InitOptions, out: &mut dyn Write) -> Result<(), Error> {
+/// What git and the requested hosts need; of a code host also whether the project has outputs.
+fn settings(
+    root: &Path,
+    options: &InitOptions,
+    job: Option<(CodeHost, bool)>,
+    out: &mut dyn Write,
+) -> Result<(), Error> {
     let top = repository_top(root).unwrap_or_else(|| root.to_owned());
     let project = match root.canonicalize() {
         Ok(root) => root
@@ -163,11 +194,14 @@ fn settings(root: &Path, options: &InitOptions, out: &mut dyn Write) -> Result<(
         project => format!("{project}/"),
     };
     let files = Disk::new(&top)?;
-    let wanted = [
+    let mut wanted = vec![
         (top.join(".git").exists(), hosts::git(&project)),
         (options.pre_commit, hosts::pre_commit(&project)),
         (options.renovate, hosts::renovate(&project)),
     ];
+    if let Some((host, is_rendered)) = job {
+        wanted.push((true, ci::job(host, &project, is_rendered)));
+    }
     for (_, snippet) in wanted.into_iter().filter(|(is_wanted, _)| *is_wanted) {
         hosts::give(&snippet, (&top, &files), options.dry_run, out)?;
     }
@@ -221,38 +255,8 @@ fn outlook(
         "`metalmark render` would write {rendered} files for {clean} clusters that have no error"
     )?;
     let findings = Findings::new(&fleet_check.judged, workspace.clusters.len(), Color::Never);
-    errors(&findings, out)?;
+    report::overview::errors(&findings, out)?;
     next(&workspace, fleet_check.has_errors(), found, out)
-}
-
-/// How many errors there are, by rule, and what most of them say.
-fn errors(findings: &Findings<'_>, out: &mut dyn Write) -> Result<(), Error> {
-    let causes = findings.by_cause().into_iter();
-    let causes: Vec<_> = causes
-        .filter(|alike| alike[0].judged.level == Level::Error)
-        .collect();
-    let mut by_rule: BTreeMap<RuleId, usize> = BTreeMap::new();
-    for alike in &causes {
-        *by_rule.entry(alike[0].judged.finding.rule).or_default() += alike.len();
-    }
-    let mut by_rule: Vec<(RuleId, usize)> = by_rule.into_iter().collect();
-    by_rule.sort_by_key(|(rule, count)| (std::cmp::Reverse(*count), *rule));
-    let rules: Vec<String> = by_rule
-        .iter()
-        .map(|(rule, count)| format!("{rule} {count}"))
-        .collect();
-    // The first of those that are equally frequent, for that is shown first.
-    let Some(most) = causes.iter().rev().max_by_key(|alike| alike.len()) else {
-        return Ok(());
-    };
-    let count = counted(findings.summary.errors, "error");
-    writeln!(out, "{count} must be fixed first: {}", rules.join(", "))?;
-    let times = match most.len() {
-        1 => String::new(),
-        times => format!(" ({times} times)"),
-    };
-    writeln!(out, "  such as: {}{times}", most[0].judged.finding.message)?;
-    Ok(())
 }
 
 /// What to do next.

@@ -29,10 +29,10 @@ use secrets::Secrets;
 #[derive(Clone, Debug, Args)]
 pub struct ValuesOptions {
     /// The cluster; may be left out where there is only one.
-    #[arg(value_name = "CLUSTER")]
+    #[arg(value_name = "CLUSTER", index = 1)]
     pub first: Option<String>,
     /// What to print of its values: keys with dots between them, `a."b.c"` or `a[b.c]` for a key with a dot, `a[0]` for an item.
-    #[arg(value_name = "PATH")]
+    #[arg(value_name = "PATH", index = 2)]
     pub second: Option<String>,
     /// Print each leaf with its layer, file, line and column.
     #[arg(long)]

@@ -1,0 +1,130 @@
+//! Completion while typing: the shell's script runs metalmark with what is typed so far.
+
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+
+use clap::CommandFactory;
+use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
+use clap_complete::env::Shells;
+
+use super::args::Arguments;
+use super::today;
+use crate::commands::{self, Name, Named};
+use crate::error::Error;
+use crate::pipeline::Terminal;
+use crate::read::{Flags, Request};
+
+/// The shell that a script runs metalmark for. Not clap's `COMPLETE`, which anything may set.
+const SHELL: &str = "METALMARK_COMPLETE";
+
+/// The script that makes a shell complete metalmark's commands.
+pub(super) fn script(shell: clap_complete::Shell) -> Result<Vec<u8>, Error> {
+    let mut script = Vec::new();
+    if let Some(completer) = Shells::builtins().completer(&shell.to_string()) {
+        completer.write_registration(SHELL, "metalmark", "metalmark", "metalmark", &mut script)?;
+    }
+    Ok(script)
+}
+
+/// Prints what may come next, where a shell's script runs metalmark for that; none in any other run.
+pub(super) fn complete(terminal: &mut Terminal) -> Option<Result<(), Error>> {
+    let shell = std::env::var(SHELL).ok()?;
+    let shells = Shells::builtins();
+    let completer = shells.completer(&shell)?;
+    let mut printed = Vec::new();
+    let folder = std::env::current_dir().ok();
+    let written =
+        completer.write_complete(&mut command(), words(), folder.as_deref(), &mut printed);
+    Some(
+        written
+            .and_then(|()| terminal.out.product(&printed))
+            .map_err(Error::from),
+    )
+}
+
+/// The words on the command line that is typed: those behind the script's `--`.
+fn words() -> Vec<OsString> {
+    let words = std::env::args_os().skip_while(|word| word != "--");
+    words.skip(1).collect()
+}
+
+/// The command line, with the names of the project where one is an argument.
+fn command() -> clap::Command {
+    let completed = |command: clap::Command, argument, wanted| {
+        command.mut_arg(argument, |argument| {
+            argument.add(ArgValueCompleter::new(move |typed: &OsStr| {
+                candidates(typed, wanted)
+            }))
+        })
+    };
+    Arguments::command()
+        .mut_subcommand("explain", |command| {
+            completed(command, "subject", Named::Subjects)
+        })
+        .mut_subcommand("values", |command| {
+            completed(command, "first", Named::Clusters)
+        })
+}
+
+/// The names that begin with what is typed. None where the project cannot be read: a command says why, completion does not.
+fn candidates(typed: &OsStr, wanted: Named) -> Vec<CompletionCandidate> {
+    let names = || {
+        let words = words();
+        let after = |flag: &str| {
+            let mut pairs = words.windows(2);
+            let pair = pairs.find(|pair| pair[0] == *flag)?;
+            Some(PathBuf::from(&pair[1]))
+        };
+        let mut request = Request {
+            directory: after("-C"),
+            project: after("--project"),
+            flags: Flags::default(),
+        };
+        // Elsewhere the manifests below a folder may be all files of a machine.
+        request.flags.discovers = commands::has_place(&request);
+        commands::names(&request, typed.to_str()?, wanted, today::today().ok()?).ok()
+    };
+    let names = names().unwrap_or_default();
+    let safe = names.into_iter().filter(|name| is_plain(&name.name));
+    let candidate = |Name { name, about }: Name| {
+        CompletionCandidate::new(name).help(about.map(|about| about.into()))
+    };
+    safe.map(candidate).collect()
+}
+
+/// Whether a shell takes a name as it is. Others come from somebody's repository, and completion would type them.
+fn is_plain(name: &str) -> bool {
+    name.chars()
+        .all(|letter| letter.is_ascii_alphanumeric() || "-_./+:@".contains(letter))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_plain;
+
+    #[test]
+    fn what_a_shell_would_obey_is_not_typed() {
+        for name in [
+            "ubuntu-noble-plain-rke2-1-31-8",
+            "edge/md0",
+            "a.b_c",
+            "v1.31.8+rke2r1",
+        ] {
+            assert!(is_plain(name), "{name}");
+        }
+        for name in [
+            "$(reboot)",
+            "a b",
+            "a;b",
+            "a\nb",
+            "`x`",
+            "'",
+            "é",
+            "~",
+            "a*",
+            "x=1",
+        ] {
+            assert!(!is_plain(name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! `metalmark` without a command: the sum of the project.
+
+use std::path::Path;
+
+use crate::error::Error;
+use crate::files::repository_top;
+use crate::model::policy::Date;
+use crate::pipeline::{Terminal, Verdict, fleet};
+use crate::read::{self, Request};
+use crate::report::{self, Findings};
+
+/// Whether a run starts in a project or a repository, rather than anywhere on a machine.
+pub fn has_place(request: &Request) -> bool {
+    let start = request.directory.clone().unwrap_or_else(|| ".".into());
+    let is_project = || read::location(request).is_ok_and(|place| place.file.is_some());
+    repository_top(&start).is_some() || is_project()
+}
+
+/// Checks every cluster and prints the sum; with errors it ends as `check` does.
+///
+/// # Errors
+/// There is nothing to read here, or I/O failed.
+pub fn overview(request: &Request, today: Date, terminal: &mut Terminal) -> Result<Verdict, Error> {
+    let mut workspace = read::workspace(request)?;
+    let tools = fleet::tools(&mut workspace, today)?;
+    let found = fleet::check_fleet(&workspace, &tools, |_, _| Ok(((), Vec::new())))?;
+    let clusters = fleet::entries(&workspace).count();
+    let findings =
+        Findings::new(&found.judged, clusters, terminal.out.color).with_pools(&found.counts);
+    let place = read::location(request)?;
+    let project = place.file.map(|file| place.root.join(file));
+    let project = project.map(|file| shown(&file));
+    report::overview::overview(&findings, project.as_deref(), &mut terminal.out)?;
+    Ok(match found.has_errors() {
+        true => Verdict::Findings,
+        false => Verdict::Clean,
+    })
+}
+
+/// The project file as people type it.
+fn shown(file: &Path) -> String {
+    let file = file.strip_prefix(".").unwrap_or(file);
+    file.to_string_lossy().into_owned()
+}

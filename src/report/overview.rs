@@ -1,0 +1,60 @@
+//! The sum of a project on a few lines: what is there, what is wrong most often, and the next command.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use super::{Findings, counted};
+use crate::model::finding::Level;
+use crate::model::rule::RuleId;
+
+/// The screen of a run without a command. `project` is the project file, where there is one.
+pub fn overview(
+    findings: &Findings<'_>,
+    project: Option<&str>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let summary = &findings.summary;
+    let clusters = counted(summary.checked, "cluster");
+    match project {
+        Some(file) => writeln!(out, "{file}: {clusters}")?,
+        None => writeln!(out, "no project file; in manifests: {clusters}")?,
+    }
+    writeln!(out, "{}", summary.text())?;
+    errors(findings, out)?;
+    let next = match (project, summary.errors + summary.warnings) {
+        (None, _) => "`metalmark init` writes a project file; `metalmark check` needs none",
+        (Some(_), 0) => "`metalmark impact` shows what a change does",
+        (Some(_), _) => "`metalmark check` shows each finding at its place",
+    };
+    writeln!(out, "next: {next}; `metalmark help` lists the commands")
+}
+
+/// How many errors there are, by rule, and what most of them say; nothing where there are none.
+pub fn errors(findings: &Findings<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let causes = findings.by_cause().into_iter();
+    let causes: Vec<_> = causes
+        .filter(|alike| alike[0].judged.level == Level::Error)
+        .collect();
+    let mut by_rule: BTreeMap<RuleId, usize> = BTreeMap::new();
+    for alike in &causes {
+        *by_rule.entry(alike[0].judged.finding.rule).or_default() += alike.len();
+    }
+    let mut by_rule: Vec<(RuleId, usize)> = by_rule.into_iter().collect();
+    by_rule.sort_by_key(|(rule, count)| (std::cmp::Reverse(*count), *rule));
+    let rules: Vec<String> = by_rule
+        .iter()
+        .map(|(rule, count)| format!("{rule} {count}"))
+        .collect();
+    // The first of those that are equally frequent, for that is shown first.
+    let Some(most) = causes.iter().rev().max_by_key(|alike| alike.len()) else {
+        return Ok(());
+    };
+    let count = counted(findings.summary.errors, "error");
+    writeln!(out, "{count} must be fixed first: {}", rules.join(", "))?;
+    let times = match most.len() {
+        1 => String::new(),
+        times => format!(" ({times} times)"),
+    };
+    let message = &most[0].judged.finding.message;
+    writeln!(out, "  such as: {message}{times}")
+}
