@@ -52,6 +52,7 @@ mod oracle_scalars;
 mod oracle_selection;
 mod oracle_typed;
 mod pairs;
+mod pipelines;
 mod plain_manifests;
 mod printed;
 mod programs;

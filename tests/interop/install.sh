@@ -56,7 +56,7 @@ for program in docker-registry skopeo umoci; do
   if command -v "$program" >/dev/null; then required+=("$program"); else say "$program: not to be had here"; fi
 done
 
-# From PyPI, in a folder of their own: what runs hooks.
+# From PyPI, in a folder of their own: what runs hooks, and what checks texts and pipelines.
 hooks() { # <package> <version>
   [ -x "$folder/hooks/bin/$1" ] && return 0
   command -v python3 >/dev/null || return 1
@@ -82,6 +82,13 @@ else
   say "prek: not to be had here"
 fi
 
+if hooks check-jsonschema 0.39.0; then
+  echo "export METALMARK_CHECK_JSONSCHEMA='$folder/hooks/bin/check-jsonschema'"
+  required+=(check_jsonschema)
+else
+  say "check-jsonschema: not to be had here"
+fi
+
 export GOCACHE=$caches/build GOMODCACHE=$caches/modules
 # From Go's module proxy, built once. cosign is the largest by far: 7.5 minutes of CPU for version 3, and 6.3 more for version 2,
 # which is left out: version 3 stores signatures in its ways too, and those that version 2 made stand in fixtures/registry.
@@ -97,6 +104,7 @@ for program in \
   "github.com/sigstore/cosign/v3/cmd/cosign v3.1.3 cosign" \
   "github.com/google/go-containerregistry/cmd/crane v0.22.1 crane" \
   "oras.land/oras/cmd/oras v1.3.0 oras" \
+  "github.com/rhysd/actionlint/cmd/actionlint v1.7.7 actionlint" \
   "sigs.k8s.io/kustomize/kustomize/v5 v5.7.1 kustomize"; do
   read -r module version name <<<"$program"
   if built "$module" "$version" "$name"; then
