@@ -36,6 +36,8 @@ struct Definition {
 pub(super) struct ServerPath {
     pub(super) namespace: Option<String>,
     pub(super) collection: String,
+    /// The objects of the kind in all namespaces.
+    pub(super) everywhere: String,
     pub(super) object: String,
 }
 
@@ -85,6 +87,7 @@ impl Definitions {
             "" => format!("/api/{version}"),
             _ => format!("/apis/{group}/{version}"),
         };
+        let everywhere = format!("{api}/{}", definition.plural);
         let within = match namespace {
             Some(namespace) => format!("{api}/namespaces/{namespace}"),
             None => api,
@@ -94,6 +97,7 @@ impl Definitions {
             namespace: namespace.map(str::to_owned),
             object: format!("{collection}/{}", object.name()),
             collection,
+            everywhere,
         })
     }
 

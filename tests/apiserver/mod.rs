@@ -3,6 +3,8 @@
 
 mod definitions;
 mod edits;
+mod flux;
+mod flux_controllers;
 mod golden;
 mod kubectl;
 mod objects;

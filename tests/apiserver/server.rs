@@ -23,23 +23,24 @@ const TOKEN: &str = "of-the-tests";
 /// How long a busy machine may take to start the server, or to serve a new kind.
 const PATIENCE: Duration = Duration::from_secs(180);
 
-static SERVER: LazyLock<Option<Mutex<Server>>> = LazyLock::new(|| {
+static SERVER: LazyLock<Option<Mutex<Server>>> = LazyLock::new(|| own_server().map(Mutex::new));
+
+/// A server for one test alone, which ends with it. None where a program or the CRDs are missing.
+pub(super) fn own_server() -> Option<Server> {
     let programs = (
         programs::find("etcd"),
         programs::find("kube-apiserver"),
         crds(),
     );
     match programs {
-        (Some(etcd), Some(server), Some(crds)) => {
-            Some(Mutex::new(Server::start(&etcd, &server, &crds)))
-        }
+        (Some(etcd), Some(server), Some(crds)) => Some(Server::start(&etcd, &server, &crds)),
         (Some(_), Some(_), None) => {
             programs::missing("crds");
             None
         }
         _ => None,
     }
-});
+}
 
 /// The server, for one test at a time and without objects of earlier tests. None where a program or the CRDs are missing.
 pub(super) fn server() -> Option<MutexGuard<'static, Server>> {
@@ -54,6 +55,8 @@ pub(super) struct Server {
     runtime: Runtime,
     client: Client,
     folder: PathBuf,
+    /// The file with the certificate of the server's authority.
+    authority: PathBuf,
     url: String,
     definitions: Definitions,
     /// The paths of the objects that were applied.
@@ -87,7 +90,8 @@ impl Server {
         let folder = tempfile::tempdir().expect("a folder").keep();
         let authority = Authority::new();
         authority.server_files(&folder);
-        let pem = fs::read(authority.file(&folder)).expect("a certificate");
+        let authority = authority.file(&folder);
+        let pem = fs::read(&authority).expect("a certificate");
         fs::write(
             folder.join("tokens"),
             format!("{TOKEN},tests,tests,system:masters\n"),
@@ -117,6 +121,7 @@ impl Server {
             applied: BTreeSet::new(),
             namespaces: BTreeSet::from(["default".to_owned()]),
             _supervisor: supervisor,
+            authority,
             folder,
         };
         server.wait("/readyz");
@@ -237,6 +242,50 @@ impl Server {
     fn path(&self, object: &Object) -> String {
         let path = self.definitions.path(object);
         path.expect("a kind that is served").object
+    }
+
+    /// Sets fields of an object's status, as a controller does.
+    pub(super) fn set_status(&self, object: &Object, status: &Value) {
+        let path = format!("{}/status", self.path(object));
+        let body = serde_json::json!({ "status": status }).to_string();
+        let reply = self.send(&Method::PATCH, &path, "application/merge-patch+json", &body);
+        assert!(reply.is_ok(), "{path}: {}", reply.message());
+    }
+
+    /// The objects of the same kind in all namespaces, by their JSON.
+    pub(super) fn all_like(&self, object: &Object) -> Vec<Value> {
+        let path = self
+            .definitions
+            .path(object)
+            .expect("a kind that is served");
+        let reply = self.send(&Method::GET, &path.everywhere, "", "");
+        let items = reply.body["items"].as_array().cloned();
+        let mut items = items.unwrap_or_else(|| panic!("{}: {}", path.everywhere, reply.message()));
+        // Items of a list do not repeat what they are.
+        for item in &mut items {
+            for key in ["apiVersion", "kind"] {
+                item[key] = object.json[key].clone();
+            }
+        }
+        items
+    }
+
+    /// How a client finds the server, as a file in the server's own folder, which goes with it.
+    pub(super) fn kubeconfig(&self) -> PathBuf {
+        let config = serde_json::json!({
+            "apiVersion": "v1",
+            "kind": "Config",
+            "current-context": "tests",
+            "contexts": [{"name": "tests", "context": {"cluster": "tests", "user": "tests"}}],
+            "clusters": [{"name": "tests", "cluster": {
+                "server": self.url,
+                "certificate-authority": self.authority,
+            }}],
+            "users": [{"name": "tests", "user": {"token": TOKEN}}],
+        });
+        let path = self.folder.join("kubeconfig");
+        fs::write(&path, config.to_string()).expect("written");
+        path
     }
 
     /// Deletes what was applied.

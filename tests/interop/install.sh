@@ -132,6 +132,13 @@ else
   say "kube-apiserver with etcd: not to be had here"
 fi
 
+# Flux's kustomize-controller and helm-controller, for that server: 5 minutes of CPU.
+if tests/interop/flux/install.sh "$folder"; then
+  required+=(kustomize_controller helm_controller)
+else
+  say "Flux's controllers: not to be had here"
+fi
+
 # Helm's engine for tests/differential, which builds it for each minor itself, with what Go keeps of this build.
 unset GOCACHE GOMODCACHE
 if command -v go >/dev/null && (cd tests/interop/helm && CGO_ENABLED=0 go build -trimpath -buildvcs=false -tags=helm4 -o /dev/null . >&2); then
