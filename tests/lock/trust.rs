@@ -76,6 +76,25 @@ fn is_accepted(project: &Project) {
     }
 }
 
+/// The evidence proves a signer that the lock leaves out: somebody edited the lock, and no gate may pass that over.
+#[test]
+fn a_signer_that_is_left_out_of_the_lock_is_reported() {
+    let (project, _) = signed();
+    let lock = project.read("metalmark.lock");
+    let mut is_of_signer = false;
+    let lines = lock.lines().filter(|line| {
+        let depth = line.len() - line.trim_start().len();
+        is_of_signer = line.trim_start().starts_with("verified:") || (is_of_signer && depth > 2);
+        !is_of_signer
+    });
+    let lines: Vec<&str> = lines.collect();
+    assert!(lines.len() < lock.lines().count(), "{lock}");
+    project.write("metalmark.lock", &(lines.join("\n") + "\n"));
+    let expected =
+        format!("error[lock-tampered]: the lock leaves out that `{NOBLE}` is signed by the key ");
+    is_refused_offline(&project, &expected);
+}
+
 #[test]
 fn evidence_that_was_edited_left_out_or_taken_from_another_image_is_refused() {
     let (project, _) = signed();
