@@ -77,3 +77,35 @@ fn no_word_of_a_message_is_hidden() {
     );
     assert!(shown.contains("set `optional: true`"), "{shown}");
 }
+
+#[test]
+fn an_image_that_an_expression_makes_of_a_secret_is_not_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let files = [
+        (
+            "metalmark.yaml",
+            "version: 1\nclusters: [{name: edge, values: [values.yaml, secrets.yaml]}]\n",
+        ),
+        (
+            "secrets.yaml",
+            "url: https://images.example.org/correct-horse.raw\n",
+        ),
+        (
+            "values.yaml",
+            "cluster:\n  k8s_version: v1.31.8\n  capi_providers: {infra_provider: capm3, bootstrap_provider: cabpk}\n  \
+             capm3: {machine_image_url: '{{ .Values.url }}', machine_image_format: raw}\n",
+        ),
+    ];
+    for (path, text) in files {
+        std::fs::write(folder.path().join(path), text).expect("written");
+    }
+    let outcome = Metalmark::within(folder.path())
+        .args(["check", "--output", "json"])
+        .run();
+    assert!(
+        outcome.stdout.contains("k8s-version-unproven"),
+        "{}",
+        outcome.stdout
+    );
+    assert!(!outcome.stdout.contains("horse"), "{}", outcome.stdout);
+}

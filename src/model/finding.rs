@@ -113,7 +113,11 @@ impl Finding {
         self.help.iter_mut().for_each(hide);
         let labels = self.labels.iter_mut();
         labels.for_each(|label| hide(&mut label.text));
-        self.subject.image.iter_mut().for_each(hide);
+        match is_made {
+            // It is no sentence in which the value is quoted, but the value, or a part of it.
+            true => self.subject.image = self.subject.image.map(|_| HIDDEN.to_owned()),
+            false => self.subject.image.iter_mut().for_each(hide),
+        }
         let is_exposed = |fix: &Fix| secrets.iter().any(|secret| fix.text.contains(secret));
         self.fix = self.fix.filter(|fix| !is_exposed(fix));
         self
