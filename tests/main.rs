@@ -51,6 +51,7 @@ mod oracle_layers;
 mod oracle_scalars;
 mod oracle_selection;
 mod oracle_typed;
+mod page;
 mod pairs;
 mod pipelines;
 mod plain_manifests;

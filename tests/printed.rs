@@ -41,7 +41,7 @@ fn hostile() -> String {
 
 /// Each command by the name of its manual page, with the lines that are run. Behind `>` its stdout is the product: manifests
 /// with what belongs into them, or text that a shell reads.
-const LINES: [(&str, &[&str]); 25] = [
+const LINES: [(&str, &[&str]); 26] = [
     (
         "check",
         &[
@@ -61,6 +61,13 @@ const LINES: [(&str, &[&str]); 25] = [
     ),
     ("images", &["images"]),
     ("impact", &["impact", "impact HEAD --against HEAD"]),
+    (
+        "page",
+        &[
+            "page --to page.report",
+            "page --against HEAD --to page.report",
+        ],
+    ),
     (
         "explain",
         &[

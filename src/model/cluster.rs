@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::component_choice::BundleChoice;
 use super::endpoint::ControlPlaneEndpoint;
+use super::labels::Labels;
 use super::matching::Library;
 use super::place::{Located, Place};
 use super::selector::Selector;
@@ -31,6 +32,8 @@ pub struct Cluster {
     pub object_name: Arc<str>,
     /// The namespace of its objects.
     pub namespace: Arc<str>,
+    /// The labels of its object, where manifests have one.
+    pub labels: Labels,
     /// `cluster.k8s_version`, evaluated.
     pub k8s_version: Option<Located<Arc<str>>>,
     /// `cluster.capi_providers.infra_provider`: `capm3`, `capo` ….
@@ -110,6 +113,7 @@ impl Default for Cluster {
             name: "".into(),
             object_name: "".into(),
             namespace: "".into(),
+            labels: Labels::new(),
             k8s_version: None,
             infra_provider: None,
             bootstrap_provider: None,

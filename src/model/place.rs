@@ -255,6 +255,11 @@ impl Sources {
         }
     }
 
+    /// The files that belong to one cluster alone, lowest first.
+    pub fn own(&self) -> &[Arc<Source>] {
+        &self.own
+    }
+
     /// Whether a file belongs to one cluster alone.
     pub fn is_own(&self, file: FileId) -> bool {
         let index = file.0 as usize;

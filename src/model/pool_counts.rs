@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::matching::{Matching, Outcome};
-use super::proof::{self, Proof};
+use super::cluster::Pool;
+use super::matching::{Matching, Outcome, Selection};
+use super::proof::{self, PoolProof, Proof};
 use super::workspace::ClusterView;
 
 /// The node pools of a run.
@@ -23,23 +24,44 @@ pub struct PoolCounts {
     pub skipped: BTreeMap<&'static str, usize>,
 }
 
+/// What was checked of one node pool.
+#[derive(Debug)]
+pub enum PoolCheck<'a> {
+    /// Its image was compared with its Kubernetes version.
+    Checked(PoolProof<'a>),
+    /// It was not, for this reason.
+    Skipped(&'static str),
+}
+
+impl<'a> PoolCheck<'a> {
+    /// What was checked of a pool.
+    pub fn of(
+        view: &'a ClusterView,
+        pool: &'a Pool,
+        selection: &'a Selection,
+        matching: Matching,
+    ) -> Self {
+        if let Some(weighed) = proof::of_pool(view, pool, selection, matching) {
+            return Self::Checked(weighed);
+        }
+        Self::Skipped(match proof::booted(view, pool, selection) {
+            _ if pool.unknown.is_some() => pool.unknown.unwrap_or_default(),
+            Some(booted) if booted.facts.is_bare() => "its image brings no Kubernetes",
+            Some(_) => "no Kubernetes version",
+            None if selection.outcome == Outcome::Nothing => "no image selected",
+            None => "no image resolved",
+        })
+    }
+}
+
 impl PoolCounts {
     /// The pools of a cluster.
     pub fn of(view: &ClusterView, matching: Matching) -> Self {
         let mut counts = Self::default();
         for (pool, selection) in view.cluster.pools.iter().zip(&view.selections) {
-            match proof::of_pool(view, pool, selection, matching) {
-                Some(weighed) => counts.count(weighed.proof),
-                None => {
-                    let reason = match proof::booted(view, pool, selection) {
-                        _ if pool.unknown.is_some() => pool.unknown.unwrap_or_default(),
-                        Some(booted) if booted.facts.is_bare() => "its image brings no Kubernetes",
-                        Some(_) => "no Kubernetes version",
-                        None if selection.outcome == Outcome::Nothing => "no image selected",
-                        None => "no image resolved",
-                    };
-                    *counts.skipped.entry(reason).or_default() += 1;
-                }
+            match PoolCheck::of(view, pool, selection, matching) {
+                PoolCheck::Checked(weighed) => counts.count(weighed.proof),
+                PoolCheck::Skipped(reason) => *counts.skipped.entry(reason).or_default() += 1,
             }
         }
         counts

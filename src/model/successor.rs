@@ -1,6 +1,8 @@
 //! The image that follows another one in the same line: what a cluster moves to when the builder's next version no longer has
 //! the one that it boots.
 
+use std::collections::HashMap;
+
 use super::image::Facts;
 use super::name::NameFacts;
 use super::replacement;
@@ -13,10 +15,35 @@ use super::version::Version;
 /// naming patches. A prerelease follows prereleases only.
 pub fn successor<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let line = Line::of(name)?;
-    let newest = candidates
-        .into_iter()
-        .filter(|candidate| *candidate != name)
-        .filter_map(|candidate| Some((Line::of(candidate)?, candidate)))
+    let others = candidates.into_iter().filter(|other| *other != name);
+    let others: Vec<(Line, &str)> = others
+        .filter_map(|other| Some((Line::of(other)?, other)))
+        .collect();
+    newest(&line, others.iter().map(|(line, other)| (line, *other)))
+}
+
+/// The successor of each name among the others, as its index.
+pub fn successors(names: &[&str]) -> Vec<Option<usize>> {
+    let mut indexes = HashMap::new();
+    for (index, name) in names.iter().enumerate() {
+        indexes.entry(*name).or_insert(index);
+    }
+    let read: Vec<(&str, Option<Line>)> =
+        names.iter().map(|name| (*name, Line::of(name))).collect();
+    let follows = |(name, line): &(&str, Option<Line>)| {
+        let others = read.iter().filter(|(other, _)| other != name);
+        let others = others.filter_map(|(other, line)| Some((line.as_ref()?, *other)));
+        indexes.get(newest(line.as_ref()?, others)?).copied()
+    };
+    read.iter().map(follows).collect()
+}
+
+/// The newest of those that follow a name.
+fn newest<'l, 'a>(
+    line: &Line,
+    others: impl Iterator<Item = (&'l Line, &'a str)>,
+) -> Option<&'a str> {
+    let newest = others
         .filter(|(other, _)| line.is_followed_by(other))
         .max_by(|(a, first), (b, second)| {
             let rank = |line: &Line| (line.patch().is_some(), line.patch());
@@ -71,7 +98,7 @@ impl Line {
 
 #[cfg(test)]
 mod tests {
-    use super::{same_line, successor};
+    use super::{same_line, successor, successors};
 
     const OFFERED: [&str; 9] = [
         "ubuntu-noble-plain-rke2-1-31-9",
@@ -133,6 +160,15 @@ mod tests {
     #[test]
     fn an_image_does_not_follow_itself() {
         assert_eq!(successor(OFFERED[1], [OFFERED[0], OFFERED[1]]), None);
+    }
+
+    #[test]
+    fn all_successors_are_those_of_each_name() {
+        let each = OFFERED.map(|name| successor(name, OFFERED));
+        let all = successors(&OFFERED).into_iter();
+        let all: Vec<Option<&str>> = all.map(|index| Some(OFFERED[index?])).collect();
+        assert_eq!(all, each);
+        assert_eq!(successors(&["a", "a"]), [None, None]);
     }
 
     #[test]

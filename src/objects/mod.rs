@@ -10,6 +10,7 @@ mod versions;
 
 use std::sync::Arc;
 
+use crate::model::labels::Labels;
 use crate::model::place::{Place, Source, Sources, Spot};
 use crate::model::value::{Node, Value};
 use crate::providers::{Kind, PROVIDERS};
@@ -164,6 +165,21 @@ impl ManifestObject {
     pub fn is_kept(&self) -> bool {
         let path = ["metadata", "annotations", KEPT_ANNOTATION];
         self.node.at(&path).is_some()
+    }
+
+    /// Its labels, as far as they are texts.
+    pub fn labels(&self) -> Labels {
+        let labels = self.node.at(&["metadata", "labels"]);
+        let entries = labels.and_then(|labels| labels.value.as_map());
+        let entries = entries.into_iter().flat_map(|map| map.iter());
+        entries
+            .filter_map(|entry| {
+                Some((
+                    Arc::clone(&entry.key),
+                    Arc::clone(entry.node.value.as_str()?),
+                ))
+            })
+            .collect()
     }
 
     /// The text of a label.

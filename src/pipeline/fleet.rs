@@ -83,8 +83,12 @@ impl<T> FleetCheck<T> {
 
     /// The check without the results of each cluster.
     pub(crate) fn without_results(self) -> FleetCheck<()> {
+        self.with(Vec::new())
+    }
+
+    fn with<U>(self, results: Vec<U>) -> FleetCheck<U> {
         FleetCheck {
-            results: Vec::new(),
+            results,
             faulty: self.faulty,
             served: self.served,
             counts: self.counts,
@@ -124,6 +128,15 @@ impl<T> FleetCheck<T> {
     pub(crate) fn add(&mut self, found: Vec<Finding>, workspace: &Workspace, today: Date) {
         let checked = check::findings(found, &workspace.settings, today);
         self.judged.extend(checked.findings);
+    }
+}
+
+impl<A, B> FleetCheck<(A, B)> {
+    /// The first results of all clusters, and the check with the second ones.
+    pub(crate) fn split(mut self) -> (Vec<A>, FleetCheck<B>) {
+        let results = std::mem::take(&mut self.results);
+        let (first, second) = results.into_iter().unzip();
+        (first, self.with(second))
     }
 }
 

@@ -3,6 +3,7 @@
 
 pub(crate) mod booted;
 pub mod check;
+pub(crate) mod compare;
 pub(crate) mod fleet;
 pub(crate) mod outputs;
 pub(crate) mod rendered;

@@ -4,7 +4,7 @@
 use std::io::{self, Write};
 
 use serde::Serialize;
-use serde_json::ser::{CharEscape, Formatter, PrettyFormatter};
+use serde_json::ser::{CharEscape, CompactFormatter, Formatter, PrettyFormatter};
 
 use crate::model::secret;
 use crate::model::value::{Entry, Map, Node, Value};
@@ -15,6 +15,17 @@ use super::text::is_unsafe;
 /// Writes data as JSON with indentation.
 pub(super) fn json<T: Serialize + ?Sized>(data: &T, out: &mut dyn Write) -> io::Result<()> {
     let mut serializer = serde_json::Serializer::with_formatter(out, Masking::default());
+    data.serialize(&mut serializer)?;
+    Ok(())
+}
+
+/// Writes data as JSON in one line that can be in an element of an HTML page: no text ends the element, or begins another one.
+pub(super) fn embedded<T: Serialize + ?Sized>(data: &T, out: &mut dyn Write) -> io::Result<()> {
+    let formatter = Masking {
+        layout: Layout::Line,
+        ..Masking::default()
+    };
+    let mut serializer = serde_json::Serializer::with_formatter(out, formatter);
     data.serialize(&mut serializer)?;
     Ok(())
 }
@@ -60,9 +71,20 @@ fn node(node: &Node) -> Node {
     }
 }
 
+/// How JSON is laid out.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Layout {
+    /// With indentation.
+    #[default]
+    Indented,
+    /// In one line, without the characters that HTML interprets.
+    Line,
+}
+
 /// Collects each string, masks it as a whole, and escapes it.
 #[derive(Default)]
 struct Masking {
+    layout: Layout,
     pretty: PrettyFormatter<'static>,
     string: String,
     is_key: bool,
@@ -109,45 +131,80 @@ impl Formatter for Masking {
             true => self.string.as_str().into(),
             false => secret::mask(&self.string),
         };
-        out.write_all(quoted(&masked).as_bytes())
+        let quoted = quoted(&masked);
+        if self.layout == Layout::Indented || !quoted.contains(['<', '>', '&']) {
+            return out.write_all(quoted.as_bytes());
+        }
+        let escaped = quoted
+            .replace('<', "\\u003c")
+            .replace('>', "\\u003e")
+            .replace('&', "\\u0026");
+        out.write_all(escaped.as_bytes())
     }
 
     fn begin_array<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        self.pretty.begin_array(out)
+        match self.layout {
+            Layout::Indented => self.pretty.begin_array(out),
+            Layout::Line => CompactFormatter.begin_array(out),
+        }
     }
 
     fn end_array<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        self.pretty.end_array(out)
+        match self.layout {
+            Layout::Indented => self.pretty.end_array(out),
+            Layout::Line => CompactFormatter.end_array(out),
+        }
     }
 
     fn begin_array_value<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
-        self.pretty.begin_array_value(out, first)
+        match self.layout {
+            Layout::Indented => self.pretty.begin_array_value(out, first),
+            Layout::Line => CompactFormatter.begin_array_value(out, first),
+        }
     }
 
     fn end_array_value<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        self.pretty.end_array_value(out)
+        match self.layout {
+            Layout::Indented => self.pretty.end_array_value(out),
+            Layout::Line => CompactFormatter.end_array_value(out),
+        }
     }
 
     fn begin_object<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        self.pretty.begin_object(out)
+        match self.layout {
+            Layout::Indented => self.pretty.begin_object(out),
+            Layout::Line => CompactFormatter.begin_object(out),
+        }
     }
 
     fn end_object<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        self.pretty.end_object(out)
+        match self.layout {
+            Layout::Indented => self.pretty.end_object(out),
+            Layout::Line => CompactFormatter.end_object(out),
+        }
     }
 
     fn begin_object_key<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
         self.is_key = true;
-        self.pretty.begin_object_key(out, first)
+        match self.layout {
+            Layout::Indented => self.pretty.begin_object_key(out, first),
+            Layout::Line => CompactFormatter.begin_object_key(out, first),
+        }
     }
 
     fn begin_object_value<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
         self.is_key = false;
-        self.pretty.begin_object_value(out)
+        match self.layout {
+            Layout::Indented => self.pretty.begin_object_value(out),
+            Layout::Line => CompactFormatter.begin_object_value(out),
+        }
     }
 
     fn end_object_value<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        self.pretty.end_object_value(out)
+        match self.layout {
+            Layout::Indented => self.pretty.end_object_value(out),
+            Layout::Line => CompactFormatter.end_object_value(out),
+        }
     }
 }
 
@@ -172,7 +229,7 @@ fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{json, quoted, yaml};
+    use super::{embedded, json, quoted, yaml};
 
     #[test]
     fn json_is_what_serde_json_writes() {
@@ -182,6 +239,17 @@ mod tests {
         let expected = serde_json::to_string_pretty(&data).expect("it is JSON");
         let written = String::from_utf8(bytes).expect("it is text");
         assert_eq!(written, expected.replace("\\b", "\\u0008"));
+    }
+
+    #[test]
+    fn embedded_json_has_no_markup_and_reads_the_same() {
+        let data = serde_json::json!({"a": [1, "</script><script>&", {}], "<": null});
+        let mut bytes = Vec::new();
+        embedded(&data, &mut bytes).expect("memory takes it");
+        let written = String::from_utf8(bytes).expect("it is text");
+        assert!(!written.contains(['<', '>', '&', '\n']), "{written}");
+        let read: serde_json::Value = serde_json::from_str(&written).expect("JSON");
+        assert_eq!(read, data);
     }
 
     #[test]

@@ -92,6 +92,15 @@ impl Printer {
         raw.write_all(b"\n")
     }
 
+    /// Prints data as JSON in one line, for an element of an HTML page.
+    ///
+    /// # Errors
+    /// The stream fails; the data cannot be serialized.
+    pub fn embedded_json<T: Serialize + ?Sized>(&mut self, data: &T) -> io::Result<()> {
+        self.end_line()?;
+        data::embedded(data, &mut Raw(self))
+    }
+
     /// Prints data as YAML.
     ///
     /// # Errors

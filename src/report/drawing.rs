@@ -3,8 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use annotate_snippets::{Annotation, AnnotationKind, Element, Level as Severity, Origin, Snippet};
+use annotate_snippets::{
+    Annotation, AnnotationKind, Element, Group, Level as Severity, Origin, Renderer, Snippet,
+};
 
+use super::Run;
 use super::issue::below;
 use super::lines::{Lined, Lines};
 use crate::model::finding::Label;
@@ -18,6 +21,9 @@ const LONGEST_WHOLE: usize = 100;
 
 /// A longer one is underlined up to here, so that the words behind it stay on the screen.
 const LONGEST_MARK: usize = 60;
+
+/// Lines of files are cut at this width, in columns, where no terminal says another one.
+pub(super) const WIDEST: usize = 140;
 
 /// Places of one file that are further apart, in lines, are drawn apart.
 const TOGETHER: usize = 12;
@@ -50,6 +56,18 @@ pub(super) fn places<'a>(
         }
     }
     elements
+}
+
+/// The same as plain text, without a title; nothing where there is no place.
+pub(super) fn text(labels: &[Label], run: &Run<'_>, lines: &mut Lines) -> String {
+    let places = places(labels, (&run.folder, &run.root), lines);
+    if places.is_empty() {
+        return String::new();
+    }
+    let renderer = Renderer::plain().term_width(WIDEST);
+    let drawn = renderer.render(&[Group::with_level(Severity::NOTE).elements(places)]);
+    let lines: Vec<&str> = drawn.lines().map(str::trim_end).collect();
+    lines.join("\n")
 }
 
 fn same_file(a: &Label, b: &Label) -> bool {

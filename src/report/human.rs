@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 
 use annotate_snippets::{Element, Level as Severity, Renderer};
 
-use super::drawing::{address, places};
+use super::drawing::{WIDEST, address, places};
 use super::lines::Lines;
 use super::{Changes, Color, Findings, Group, Report, Run, WriteChanges};
 use crate::model::finding::Level;
@@ -13,9 +13,8 @@ use crate::printer::{Printer, plain};
 /// For people.
 pub(super) struct Human;
 
-/// Lines of files are cut at these widths, in columns, where the terminal is narrower or wider.
+/// Lines of files are cut at this width, in columns, where the terminal is narrower.
 const NARROWEST: usize = 40;
-const WIDEST: usize = 140;
 
 /// The maximum number of clusters, pools or places that are named; the others are counted.
 const NAMED: usize = 5;

@@ -10,7 +10,7 @@ use crate::model::place::{Source, Spot};
 #[derive(Default)]
 pub struct Lines {
     /// The file is kept with its lines, so that its address stays its own.
-    known: HashMap<*const Source, (Arc<Source>, Table)>,
+    known: HashMap<usize, (Arc<Source>, Table)>,
 }
 
 /// What is known of a file's lines.
@@ -34,7 +34,7 @@ pub(super) struct Lined<'a> {
 impl Lines {
     /// The lines of a file.
     pub(super) fn of<'a>(&'a mut self, source: &'a Arc<Source>) -> Lined<'a> {
-        let known = self.known.entry(Arc::as_ptr(source));
+        let known = self.known.entry(Arc::as_ptr(source).addr());
         let (_, table) = known.or_insert_with(|| (Arc::clone(source), Table::of(&source.text)));
         Lined {
             text: &source.text,

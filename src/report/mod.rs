@@ -24,6 +24,7 @@ mod lines;
 mod locked;
 mod markdown;
 pub mod overview;
+pub mod page;
 mod registry;
 mod sarif;
 mod stamped;

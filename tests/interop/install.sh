@@ -56,6 +56,34 @@ for program in docker-registry skopeo umoci; do
   if command -v "$program" >/dev/null; then required+=("$program"); else say "$program: not to be had here"; fi
 done
 
+# A browser for the page of a fleet, with the program that drives it: Debian's too.
+if ! command -v chromedriver >/dev/null && command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]; then
+  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium chromium-driver; } >&2 || true
+fi
+if command -v chromium >/dev/null && command -v chromedriver >/dev/null; then
+  required+=(chromium chromedriver)
+else
+  say "chromium with chromedriver: not to be had here"
+fi
+
+# What it checks pages with, from npm: one script.
+axe() { # <version>
+  [ -f "$folder/axe/axe.min.js" ] && return 0
+  command -v npm >/dev/null || return 1
+  local scratch; scratch=$(mktemp -d)
+  if (cd "$scratch" && npm pack --silent "axe-core@$1" >/dev/null 2>&1 && tar xzf ./*.tgz); then
+    mkdir -p "$folder/axe" && cp "$scratch/package/axe.min.js" "$folder/axe/"
+  fi
+  rm -rf "$scratch"
+  [ -f "$folder/axe/axe.min.js" ]
+}
+if axe 4.14.1; then
+  echo "export METALMARK_AXE='$folder/axe/axe.min.js'"
+  required+=(axe)
+else
+  say "axe-core: not to be had here"
+fi
+
 # From PyPI, in a folder of their own: what runs hooks, and what checks texts and pipelines.
 hooks() { # <package> <version>
   [ -x "$folder/hooks/bin/$1" ] && return 0

@@ -10,6 +10,7 @@ pub(crate) mod registry;
 pub(crate) mod skips;
 pub(crate) mod stub;
 pub(crate) mod tarball;
+pub(crate) mod webdriver;
 
 use std::io::{ErrorKind, Seek, Write};
 use std::path::{Path, PathBuf};

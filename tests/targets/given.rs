@@ -133,6 +133,7 @@ pub(super) fn cluster(name: &str) -> ClusterView {
             origin: metalmark::model::cluster::ClusterOrigin::Values,
             name: name.into(),
             object_name: name.into(),
+            labels: Default::default(),
             namespace: name.into(),
             k8s_version: text("v1.31.8+rke2r1"),
             infra_provider: text("capm3"),

@@ -18,8 +18,8 @@ use super::terminal::ColorMode;
 use crate::bundle::commands::BundleCommand;
 use crate::cli::today;
 use crate::commands::{
-    self, ExplainOptions, ImagesOptions, ImpactOptions, RegistryCommand, ValuesOptions,
-    VerifyOptions,
+    self, ExplainOptions, ImagesOptions, ImpactOptions, PageOptions, RegistryCommand,
+    ValuesOptions, VerifyOptions,
 };
 use crate::error::Error;
 use crate::model::policy::Date;
@@ -56,6 +56,8 @@ enum Command {
     Images(WithWorkspace<ImagesOptions>),
     /// Shows what a change does: images, versions, and the machines that are replaced, by cluster and pool.
     Impact(WithWorkspace<ImpactOptions>),
+    /// Writes the fleet as one HTML page: clusters, images, findings, and why each pool boots what it boots.
+    Page(WithWorkspace<PageOptions>),
     /// Explains a rule, an image key, a cluster or a pool (CLUSTER/POOL): why this image, selector by selector.
     Explain(WithWorkspace<ExplainOptions>),
     /// Prints the values of a cluster, merged and evaluated; where each comes from; why one is what it is.
@@ -117,6 +119,12 @@ impl Arguments {
                 terminal,
             ),
             Command::Impact(it) => commands::impact(
+                &it.workspace.read_request(place),
+                &it.options,
+                today,
+                terminal,
+            ),
+            Command::Page(it) => commands::page(
                 &it.workspace.read_request(place),
                 &it.options,
                 today,

@@ -286,6 +286,7 @@ impl<'a> Graph<'a> {
                 let object = &self.objects[*index];
                 cluster.object_name = Arc::clone(&object.name);
                 cluster.namespace = Arc::clone(&object.namespace);
+                cluster.labels = object.labels();
                 match eks_anywhere::is_cluster(object) {
                     true => reader.eks_anywhere(*index, &mut cluster),
                     false => reader.topology(*index, &mut cluster),

@@ -7,6 +7,7 @@ use super::report::Report;
 use super::{Scope, endpoint, pools};
 use crate::evaluate::{Branch, BranchEntry, Evaluator};
 use crate::model::cluster::{Cluster, ClusterOrigin};
+use crate::model::labels::Labels;
 use crate::model::matching::Library;
 use crate::model::place::{Located, Place};
 use crate::model::selector::Selector;
@@ -37,6 +38,7 @@ pub(super) fn cluster(
         name: Arc::clone(name),
         object_name: Arc::clone(name),
         namespace: Arc::clone(namespace),
+        labels: Labels::new(),
         k8s_version: None,
         infra_provider: None,
         bootstrap_provider: None,

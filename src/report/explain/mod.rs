@@ -17,6 +17,9 @@ use crate::rules::Rule;
 
 pub use image::ImageAccount;
 pub use pool::PoolAccount;
+pub(super) use pool::{
+    CandidateAccount, PlacedValue, considered, facts, levels, outcome, reached, terms,
+};
 
 /// A rule's page.
 #[derive(Debug, Serialize)]

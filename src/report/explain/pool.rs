@@ -7,18 +7,26 @@ use serde::Serialize;
 use crate::model::cluster::{Choice, ChoiceLevel, ClusterOrigin, LevelName, Pool, PoolName};
 use crate::model::image::Image;
 use crate::model::matching::{Matching, Outcome, PatternCache, Selection, candidates};
-use crate::model::place::{Place, Sources};
+use crate::model::place::{Place, Sources, Spot};
 use crate::model::proof;
 use crate::model::selector::{Selector, Wanted};
 use crate::model::workspace::ClusterView;
 
 /// A value and its place (`path:line:column`); no place for what was added or computed.
 #[derive(Debug, Serialize)]
-pub(super) struct PlacedValue {
+pub(in crate::report) struct PlacedValue {
     /// The value as text.
-    pub(super) value: String,
+    pub value: String,
     /// Where.
-    pub(super) at: Option<String>,
+    #[serde(serialize_with = "as_text")]
+    pub at: Option<Spot>,
+}
+
+fn as_text<S: serde::Serializer>(at: &Option<Spot>, to: S) -> Result<S::Ok, S::Error> {
+    match at {
+        Some(spot) => to.collect_str(spot),
+        None => to.serialize_none(),
+    }
 }
 
 /// Everything about one pool's image.
@@ -48,44 +56,45 @@ pub struct PoolAccount {
 
 /// One level of the values.
 #[derive(Debug, Serialize)]
-pub(super) struct LevelAccount {
+pub(in crate::report) struct LevelAccount {
     /// Its path, such as `cluster.control_plane.capm3`.
-    pub(super) path: String,
+    pub path: String,
     /// What it sets, by name.
-    pub(super) sets: BTreeMap<String, PlacedValue>,
+    pub sets: BTreeMap<String, PlacedValue>,
 }
 
 /// One image of the catalog against the selector.
 #[derive(Debug, Serialize)]
-pub(super) struct CandidateAccount {
+pub(in crate::report) struct CandidateAccount {
     /// The image.
-    pub(super) key: String,
+    pub key: String,
     /// Whether it matches.
-    pub(super) matches: bool,
+    pub matches: bool,
     /// The facts that differ.
-    pub(super) differs: Vec<DifferenceAccount>,
+    pub differs: Vec<DifferenceAccount>,
 }
 
 /// One fact that differs.
 #[derive(Debug, Serialize)]
-pub(super) struct DifferenceAccount {
+pub(in crate::report) struct DifferenceAccount {
     /// The fact.
-    pub(super) fact: String,
+    pub fact: String,
     /// What the selector requires.
-    pub(super) wanted: String,
+    pub wanted: String,
     /// What the image has.
-    pub(super) has: Option<String>,
+    pub has: Option<String>,
 }
 
 /// One fact of an image.
 #[derive(Debug, Serialize)]
-pub(super) struct FactAccount {
+pub(in crate::report) struct FactAccount {
     /// Its value.
-    pub(super) value: String,
+    pub value: String,
     /// Where it was learned, in words.
-    pub(super) origin: String,
+    pub origin: String,
     /// Where it is, if in a file of the project.
-    pub(super) at: Option<String>,
+    #[serde(serialize_with = "as_text")]
+    pub at: Option<Spot>,
 }
 
 impl PoolAccount {
@@ -118,10 +127,9 @@ impl PoolAccount {
                 true => Vec::new(),
                 false => considered(view, selection, matching, cache),
             },
-            outcome: match view.cluster.origin {
-                ClusterOrigin::Values if is_secret => "what a secret selects".to_owned(),
-                ClusterOrigin::Values => outcome(&selection.outcome),
-                ClusterOrigin::Manifests => named(view, pool, selection),
+            outcome: match reached(view, pool, selection) {
+                (outcome, Some(spot)) => format!("{outcome}  ({spot})"),
+                (outcome, None) => outcome,
             },
             image: image.map(|image| image.key.to_string()),
             other_mode: selection
@@ -136,21 +144,34 @@ impl PoolAccount {
     }
 }
 
-/// The image that manifests name, and where.
-fn named(view: &ClusterView, pool: &Pool, selection: &Selection) -> String {
-    let Some(booted) = proof::booted(view, pool, selection) else {
-        let why = pool.unknown.unwrap_or("nothing selects one");
-        return format!("no image that is known: {why}");
-    };
-    let spot = view.sources.resolve(pool.choice.place());
-    let at = spot.map_or(String::new(), |spot| format!("  ({spot})"));
-    format!("image `{}`{at}", booted.name)
+/// The outcome of a pool's selection in words; of manifests, also where the image is named.
+pub(in crate::report) fn reached(
+    view: &ClusterView,
+    pool: &Pool,
+    selection: &Selection,
+) -> (String, Option<Spot>) {
+    match view.cluster.origin {
+        ClusterOrigin::Values if view.selects_by_secret(pool, selection) => {
+            ("what a secret selects".to_owned(), None)
+        }
+        ClusterOrigin::Values => (outcome(&selection.outcome), None),
+        ClusterOrigin::Manifests => match proof::booted(view, pool, selection) {
+            Some(booted) => {
+                let spot = view.sources.resolve(pool.choice.place());
+                (format!("image `{}`", booted.name), spot)
+            }
+            None => {
+                let why = pool.unknown.unwrap_or("nothing selects one");
+                (format!("no image that is known: {why}"), None)
+            }
+        },
+    }
 }
 
 /// The facts of an image with their origins.
-pub(super) fn facts(image: &Image, sources: &Sources) -> BTreeMap<String, FactAccount> {
+pub(in crate::report) fn facts(image: &Image, sources: &Sources) -> BTreeMap<String, FactAccount> {
     let account = |(name, fact): (&std::sync::Arc<str>, &crate::model::image::Fact)| {
-        let at = sources.resolve(fact.place).map(|spot| spot.to_string());
+        let at = sources.resolve(fact.place);
         (
             name.to_string(),
             FactAccount {
@@ -166,11 +187,12 @@ pub(super) fn facts(image: &Image, sources: &Sources) -> BTreeMap<String, FactAc
 fn placed(value: &str, place: Place, sources: &Sources) -> PlacedValue {
     PlacedValue {
         value: sources.shown(value, place).to_owned(),
-        at: sources.resolve(place).map(|spot| spot.to_string()),
+        at: sources.resolve(place),
     }
 }
 
-fn levels(view: &ClusterView, pool: &Pool) -> Vec<LevelAccount> {
+/// What each level of the values sets for a pool, in the order of inheritance.
+pub(in crate::report) fn levels(view: &ClusterView, pool: &Pool) -> Vec<LevelAccount> {
     let infra = view
         .cluster
         .infra_provider
@@ -226,7 +248,11 @@ fn settings(choice: &Choice, sources: &Sources) -> BTreeMap<String, PlacedValue>
     sets
 }
 
-fn terms(selector: &Selector, sources: &Sources) -> BTreeMap<String, PlacedValue> {
+/// The terms of a selector as they were matched, by fact.
+pub(in crate::report) fn terms(
+    selector: &Selector,
+    sources: &Sources,
+) -> BTreeMap<String, PlacedValue> {
     selector
         .terms
         .iter()
@@ -247,7 +273,8 @@ fn wanted(wanted: &Wanted) -> String {
     }
 }
 
-fn considered(
+/// Every image of the catalog with what keeps it from matching; none where nothing was to match.
+pub(in crate::report) fn considered(
     view: &ClusterView,
     selection: &Selection,
     matching: Matching,
@@ -275,7 +302,8 @@ fn considered(
         .collect()
 }
 
-fn outcome(outcome: &Outcome) -> String {
+/// The outcome of a selection in words.
+pub(in crate::report) fn outcome(outcome: &Outcome) -> String {
     let list = |keys: &[crate::model::image::ImageKey]| {
         keys.iter()
             .map(|key| format!("`{key}`"))

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::{Impact, PoolChange, ServedImage, text, words};
+use super::{Impact, PoolChange, ServedImage, words};
 use crate::model::finding::{Judged, Level};
 use crate::printer::{Printer, Safe};
 
@@ -86,7 +86,7 @@ fn error(judged: &Judged) -> Safe {
 }
 
 fn row(head: &str, pool: &PoolChange) -> Safe {
-    let edits = text::edits(pool).into_iter();
+    let edits = words::edits(pool).into_iter();
     let mut changes: Vec<Safe> = edits
         .map(|(what, (from, to))| {
             Safe::of([

@@ -9,7 +9,7 @@ mod markdown;
 mod pool;
 pub mod served;
 mod text;
-mod words;
+pub(in crate::report) mod words;
 
 use std::io;
 use std::sync::Arc;

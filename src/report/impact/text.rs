@@ -31,7 +31,7 @@ pub(super) fn write(impact: &Impact, out: &mut dyn Write) -> io::Result<()> {
 
 fn pool(pool: &PoolChange, width: usize, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "  {:width$}  {}", pool.pool, words::machines(pool))?;
-    for (what, (from, to)) in edits(pool) {
+    for (what, (from, to)) in words::edits(pool) {
         writeln!(out, "  {:width$}    {what:<10}  {from} → {to}", "")?;
     }
     if !pool.skipped.is_empty() {
@@ -39,22 +39,6 @@ fn pool(pool: &PoolChange, width: usize, out: &mut dyn Write) -> io::Result<()> 
         writeln!(out, "  {:width$}    {:<10}  {skipped}", "", "skips")?;
     }
     Ok(())
-}
-
-/// What changes of a pool, with its name.
-pub(super) fn edits(pool: &PoolChange) -> Vec<(&'static str, (String, String))> {
-    let image = pool
-        .image
-        .as_ref()
-        .map(|edit| ("image", words::image(edit)));
-    let kubernetes = pool.kubernetes.as_ref();
-    let kubernetes = kubernetes.map(|edit| ("kubernetes", words::edit(edit)));
-    let replicas = pool.replicas.as_ref();
-    let replicas = replicas.map(|edit| ("replicas", words::edit(edit)));
-    [image, kubernetes, replicas]
-        .into_iter()
-        .flatten()
-        .collect()
 }
 
 fn images(head: &str, sign: char, images: &[ServedImage], out: &mut dyn Write) -> io::Result<()> {

@@ -7,7 +7,7 @@ use crate::report::counted;
 const NAMED: usize = 12;
 
 /// Clusters that change alike, in the order of the first of them.
-pub(super) fn groups(impact: &Impact) -> Vec<Vec<&ClusterChange>> {
+pub(in crate::report) fn groups(impact: &Impact) -> Vec<Vec<&ClusterChange>> {
     let mut groups: Vec<Vec<&ClusterChange>> = Vec::new();
     let mut index = std::collections::HashMap::new();
     for change in &impact.clusters {
@@ -28,7 +28,7 @@ pub(super) fn groups(impact: &Impact) -> Vec<Vec<&ClusterChange>> {
 }
 
 /// The clusters of a group and what becomes of them.
-pub(super) fn head(group: &[&ClusterChange]) -> String {
+pub(in crate::report) fn head(group: &[&ClusterChange]) -> String {
     let names = group.iter().take(NAMED).map(|change| &*change.cluster);
     let mut names = names.collect::<Vec<_>>().join(", ");
     if group.len() > NAMED {
@@ -52,7 +52,7 @@ pub(super) fn head(group: &[&ClusterChange]) -> String {
 }
 
 /// What happens to a pool's machines.
-pub(super) fn machines(pool: &PoolChange) -> String {
+pub(in crate::report) fn machines(pool: &PoolChange) -> String {
     let count = |machines: Option<Machines>| match machines {
         Some(Machines::Number(1)) => "1 machine".to_owned(),
         Some(Machines::Number(number)) => format!("{number} machines"),
@@ -75,8 +75,21 @@ pub(super) fn machines(pool: &PoolChange) -> String {
     }
 }
 
+/// What changes of a pool, with its name.
+pub(in crate::report) fn edits(pool: &PoolChange) -> Vec<(&'static str, (String, String))> {
+    let image = pool.image.as_ref().map(|edit| ("image", self::image(edit)));
+    let kubernetes = pool.kubernetes.as_ref();
+    let kubernetes = kubernetes.map(|edit| ("kubernetes", self::edit(edit)));
+    let replicas = pool.replicas.as_ref();
+    let replicas = replicas.map(|edit| ("replicas", self::edit(edit)));
+    [image, kubernetes, replicas]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
 /// From one image to another, by what differs.
-pub(super) fn image(edit: &Edit<Booted>) -> (String, String) {
+pub(in crate::report) fn image(edit: &Edit<Booted>) -> (String, String) {
     let name = |booted: &Booted| booted.key.as_deref().unwrap_or(&booted.url).to_owned();
     let (from, to) = match (&edit.from, &edit.to) {
         (Some(from), Some(to)) => (from, to),
@@ -103,13 +116,13 @@ pub(super) fn image(edit: &Edit<Booted>) -> (String, String) {
 }
 
 /// From one to another, or what there is of it.
-pub(super) fn edit<T: std::fmt::Display>(edit: &Edit<T>) -> (String, String) {
+pub(in crate::report) fn edit<T: std::fmt::Display>(edit: &Edit<T>) -> (String, String) {
     let shown = |value: &Option<T>| value.as_ref().map_or("none".to_owned(), T::to_string);
     (shown(&edit.from), shown(&edit.to))
 }
 
 /// The summary in one line.
-pub(super) fn sum(impact: &Impact) -> String {
+pub(in crate::report) fn sum(impact: &Impact) -> String {
     let mut parts = Vec::new();
     let (mut machines, mut clusters, mut unknown) = (0_usize, 0_usize, 0_usize);
     for change in &impact.clusters {
@@ -163,7 +176,7 @@ pub(super) fn sum(impact: &Impact) -> String {
 }
 
 /// Bytes in decimal units, as registries and disks count them.
-pub(super) fn bytes(count: u64) -> String {
+pub(in crate::report) fn bytes(count: u64) -> String {
     const UNITS: [&str; 5] = ["kB", "MB", "GB", "TB", "PB"];
     if count < 1000 {
         return format!("{count} B");

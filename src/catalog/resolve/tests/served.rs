@@ -30,6 +30,7 @@ fn cluster(additional: &[(&str, &str)]) -> Cluster {
         origin: crate::model::cluster::ClusterOrigin::Values,
         name: "c".into(),
         object_name: "c".into(),
+        labels: Default::default(),
         namespace: "c".into(),
         k8s_version: None,
         infra_provider: None,

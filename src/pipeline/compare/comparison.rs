@@ -13,9 +13,9 @@ use crate::report::impact::{self, ClusterChange, Kind, Served};
 use crate::rules::{ChangeInput, Side};
 
 /// One side of the change.
-pub(super) struct End {
-    pub(super) workspace: Workspace,
-    pub(super) tools: fleet::Tools,
+pub(crate) struct End {
+    pub(crate) workspace: Workspace,
+    pub(crate) tools: fleet::Tools,
     api_version: Option<String>,
 }
 

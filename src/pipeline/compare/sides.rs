@@ -8,20 +8,20 @@ use crate::files::{Files, Overlay, Repository, Revision};
 use crate::read::{self, Location, PROJECT_FILE_NAME, Request, Workspace};
 
 /// Both sides, read as far as all clusters share it.
-pub(super) struct Sides {
-    pub(super) before: Workspace,
-    pub(super) after: Workspace,
+pub(crate) struct Sides {
+    pub(crate) before: Workspace,
+    pub(crate) after: Workspace,
     /// The commit of the earlier side, in full.
-    pub(super) commit: String,
+    pub(crate) commit: String,
     /// How it was found.
-    pub(super) base: String,
+    pub(crate) base: String,
     /// What differs from the usual.
-    pub(super) notes: Vec<String>,
+    pub(crate) notes: Vec<String>,
 }
 
 impl Sides {
     /// Opens the commits; without `to` the later side is the files on disk.
-    pub(super) fn open(
+    pub(crate) fn open(
         request: &Request,
         to: Option<&str>,
         against: Option<&str>,

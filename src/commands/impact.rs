@@ -1,25 +1,17 @@
 //! `metalmark impact`: what a change does to images, versions and machines, both sides compared by meaning.
 
-mod comparison;
-mod pairs;
-mod sides;
-
 use std::io::Write;
-use std::sync::{Mutex, PoisonError};
 
 use clap::{Args, ValueEnum};
 
 use crate::error::Error;
-use crate::model::finding::{Judged, Level};
+use crate::model::finding::Judged;
 use crate::model::policy::Date;
-use crate::pipeline::{Terminal, Verdict, fleet};
+use crate::pipeline::compare::{self, Sides};
+use crate::pipeline::{Terminal, Verdict};
 use crate::read::Request;
-use crate::report::impact::{Impact, Kind, ServedChange};
+use crate::report::impact::Impact;
 use crate::report::{Format, print_findings};
-
-use comparison::{Compared, Comparison, End};
-use pairs::Pairs;
-use sides::Sides;
 
 /// Which change is compared.
 #[derive(Clone, Debug, Args)]
@@ -57,65 +49,11 @@ pub fn impact(
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
     let sides = Sides::open(request, options.to.as_deref(), options.against.as_deref())?;
-    let Sides {
-        before,
-        after,
-        commit,
-        base,
-        mut notes,
-    } = sides;
-    let (before, after) = (End::new(before, today)?, End::new(after, today)?);
-    let pairs = Pairs::new(&before, &after.workspace);
-    let comparison = Comparison {
-        renderers: (before.renderer(), after.renderer()),
-        before: &before,
-        after: &after,
-        commit: &commit,
-        served: Mutex::default(),
-    };
-    let fleet_check = fleet::check_fleet(&after.workspace, &after.tools, |view, _| {
-        let old = pairs.before(&view.cluster);
-        Ok(comparison.cluster(old, view))
-    })?;
-    let count = fleet_check.results.len();
-    let mut clusters = Vec::new();
-    for compared in fleet_check.results {
-        clusters.extend(compared.change);
-        notes.extend(compared.note);
-    }
-    let unchanged = count - clusters.len();
-    let renamed = clusters
-        .iter()
-        .filter(|change| change.change == Kind::Renamed);
-    let renamed: Vec<&str> = renamed
-        .filter_map(|change| change.from.as_deref())
-        .collect();
-    let gone: Vec<Compared> = pairs
-        .gone(&renamed)
-        .map(|entry| comparison.gone(entry))
-        .collect();
-    for compared in gone {
-        clusters.extend(compared.change);
-        notes.extend(compared.note);
-    }
-    let served = comparison
-        .served
-        .into_inner()
-        .unwrap_or_else(PoisonError::into_inner);
-    let impact = Impact {
-        against: commit,
-        base,
-        clusters,
-        unchanged,
-        served: ServedChange::between(&served.0, &served.1),
-        notes,
-    };
-    print(&impact, &fleet_check.judged, count, options, terminal)?;
-    let has_errors = fleet_check
-        .judged
-        .iter()
-        .any(|judged| judged.level == Level::Error);
-    Ok(match has_errors {
+    let change = compare::sides(sides, today, |_, _| ())?;
+    let judged = &change.fleet_check.judged;
+    let checked = change.fleet_check.results.len();
+    print(&change.impact, judged, checked, options, terminal)?;
+    Ok(match change.fleet_check.has_errors() {
         true => Verdict::Findings,
         false => Verdict::Clean,
     })

@@ -1,0 +1,142 @@
+//! `metalmark page`: the fleet as one HTML file.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use crate::error::Error;
+use crate::model::finding::Judged;
+use crate::model::policy::Date;
+use crate::output;
+use crate::pipeline::compare::{self, Sides};
+use crate::pipeline::fleet::{self, FleetCheck};
+use crate::pipeline::{Terminal, Verdict, reporting};
+use crate::printer::{Color, Printer};
+use crate::read::{self, Request, Workspace};
+use crate::report::impact::Impact;
+use crate::report::page::{ClusterPart, Gatherer, Page, SourceUrl};
+use crate::report::{self, Changes};
+
+/// What the page shows, and where it is written.
+#[derive(Clone, Debug, Args)]
+pub struct PageOptions {
+    /// The file to write; `-` is stdout.
+    #[arg(long, value_name = "FILE", default_value = "-")]
+    pub to: PathBuf,
+    /// The heading of the page.
+    #[arg(long, value_name = "TEXT", default_value = "Fleet")]
+    pub title: String,
+    /// Link places to a code host: an address with `{path}` and `{line}` in it.
+    #[arg(long, value_name = "URL")]
+    pub source_url: Option<SourceUrl>,
+    /// Show what the files on disk change against this commit.
+    #[arg(long, value_name = "GIT-REV")]
+    pub against: Option<String>,
+}
+
+/// Writes the page, whatever the rules find: `check` is the gate.
+///
+/// # Errors
+/// I/O failed; there is no project, or no such commit.
+pub fn page(
+    request: &Request,
+    options: &PageOptions,
+    today: Date,
+    terminal: &mut Terminal,
+) -> Result<Verdict, Error> {
+    if options.is_stdout() && terminal.out.width.is_some() {
+        let message = "a page is no text for a terminal\nhelp: write it with `--to FILE`";
+        return Err(Error::usage(message));
+    }
+    match &options.against {
+        Some(against) => change(request, options, against, today, terminal)?,
+        None => current(request, options, today, terminal)?,
+    }
+    Ok(Verdict::Clean)
+}
+
+/// The page of the files on disk.
+fn current(
+    request: &Request,
+    options: &PageOptions,
+    today: Date,
+    terminal: &mut Terminal,
+) -> Result<(), Error> {
+    let mut workspace = read::workspace(request)?;
+    let tools = fleet::tools(&mut workspace, today)?;
+    let gatherer = Gatherer::new(workspace.settings.matching);
+    let fleet_check = fleet::check_fleet(&workspace, &tools, |view, _| {
+        Ok((gatherer.cluster(view), Vec::new()))
+    })?;
+    let print = Print {
+        workspace: &workspace,
+        request,
+        options,
+    };
+    print.page(gatherer, fleet_check, None, terminal)
+}
+
+/// The page of the files on disk, with what they change against a commit.
+fn change(
+    request: &Request,
+    options: &PageOptions,
+    against: &str,
+    today: Date,
+    terminal: &mut Terminal,
+) -> Result<(), Error> {
+    let sides = Sides::open(request, None, Some(against))?;
+    let gatherer = Gatherer::new(sides.after.settings.matching);
+    let change = compare::sides(sides, today, |view, _| gatherer.cluster(view))?;
+    let (before, after) = (&change.before, &change.after);
+    let found = fleet::check_fleet(&before.workspace, &before.tools, |_, _| {
+        Ok(((), Vec::new()))
+    })?;
+    let print = Print {
+        workspace: &after.workspace,
+        request,
+        options,
+    };
+    let change_of = Some((&change.impact, &*found.judged));
+    print.page(gatherer, change.fleet_check, change_of, terminal)
+}
+
+/// What printing needs of the run.
+struct Print<'a> {
+    workspace: &'a Workspace,
+    request: &'a Request,
+    options: &'a PageOptions,
+}
+
+impl Print<'_> {
+    fn page(
+        &self,
+        gatherer: Gatherer,
+        mut fleet_check: FleetCheck<ClusterPart>,
+        change: Option<(&Impact, &[Judged])>,
+        terminal: &mut Terminal,
+    ) -> Result<(), Error> {
+        let clusters = std::mem::take(&mut fleet_check.results);
+        let found = (&*fleet_check.judged, &fleet_check.counts);
+        let page = Page {
+            title: &self.options.title,
+            source_url: self.options.source_url.as_ref(),
+            clusters,
+            gatherer,
+            findings: &reporting::findings(found, self.workspace, Changes::None, Color::Never),
+            change,
+        };
+        if self.options.is_stdout() {
+            return Ok(report::page::page(page, &mut terminal.out)?);
+        }
+        let text = Printer::printed(Color::Never, |out| report::page::page(page, out))?;
+        let folder = self.request.directory.as_deref();
+        let file = folder.unwrap_or(Path::new("")).join(&self.options.to);
+        output::file(&file, text.as_bytes())
+    }
+}
+
+impl PageOptions {
+    fn is_stdout(&self) -> bool {
+        self.to == Path::new("-")
+    }
+}

@@ -1,0 +1,105 @@
+//! The findings of the page, each with its clusters, its lines and what to do.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::tables::{Ids, Tables};
+use crate::model::finding::Level;
+use crate::model::rule::RuleId;
+use crate::report::drawing;
+use crate::report::fingerprint::Fingerprints;
+use crate::report::{Findings, Group, Lines, Run};
+use crate::rules::rule;
+
+/// A finding as a row; texts and clusters are numbers.
+#[derive(Serialize)]
+pub(super) struct FindingRow {
+    rule: u32,
+    pub(super) level: Level,
+    message: u32,
+    /// Those that have it; of a cluster that is gone nothing.
+    pub(super) clusters: Vec<u32>,
+    pools: Vec<u32>,
+    image: u32,
+    file: u32,
+    line: usize,
+    column: usize,
+    /// The lines of the files, drawn.
+    snippet: u32,
+    help: Vec<u32>,
+    /// What it is known by from one run to the next.
+    #[serde(skip)]
+    pub(super) fingerprint: String,
+}
+
+/// Makes rows of findings.
+pub(super) struct Found<'a> {
+    /// The clusters of the page.
+    clusters: &'a HashMap<Arc<str>, u32>,
+    run: &'a Run<'a>,
+    rules: Ids<RuleId>,
+}
+
+impl<'a> Found<'a> {
+    pub(super) fn new(clusters: &'a HashMap<Arc<str>, u32>, run: &'a Run<'a>) -> Self {
+        Self {
+            clusters,
+            run,
+            rules: Ids::default(),
+        }
+    }
+
+    /// The findings of a run, in its order.
+    pub(super) fn rows(&mut self, findings: &Findings<'_>, tables: &mut Tables) -> Vec<FindingRow> {
+        let mut lines = Lines::default();
+        let mut fingerprints = Fingerprints::default();
+        let groups = findings.groups.iter();
+        groups
+            .map(|group| self.row(group, (&mut lines, &mut fingerprints), tables))
+            .collect()
+    }
+
+    fn row(
+        &mut self,
+        group: &Group<'_>,
+        (lines, fingerprints): (&mut Lines, &mut Fingerprints),
+        tables: &mut Tables,
+    ) -> FindingRow {
+        let finding = &group.judged.finding;
+        let first = finding.labels.first().map(|label| &label.spot);
+        let file = first.map_or("", |spot| &*spot.source.path);
+        let (line, column) = match first {
+            Some(spot) if !spot.source.text.is_empty() => lines.line_column(spot),
+            _ => (0, 0),
+        };
+        let clusters = group.clusters.iter();
+        let pool = finding.subject.pool.as_deref().into_iter();
+        let pools = pool.chain(group.other_pools.iter().copied());
+        FindingRow {
+            rule: self.rules.id(finding.rule),
+            level: group.judged.level,
+            message: tables.text(&finding.message),
+            clusters: clusters
+                .filter_map(|name| self.clusters.get(*name).copied())
+                .collect(),
+            pools: pools.map(|pool| tables.text(pool)).collect(),
+            image: tables.optional(finding.subject.image.as_deref()),
+            file: tables.text(file),
+            line,
+            column,
+            snippet: tables.text(&drawing::text(&finding.labels, self.run, lines)),
+            help: finding.help.iter().map(|help| tables.text(help)).collect(),
+            fingerprint: fingerprints.of(finding, file),
+        }
+    }
+
+    /// The rules that found something: id and summary.
+    pub(super) fn rules(&self, tables: &mut Tables) -> Vec<(u32, u32)> {
+        let rules = self.rules.values().into_iter();
+        rules
+            .map(|id| (tables.text(id.as_str()), tables.text(rule(*id).summary())))
+            .collect()
+    }
+}

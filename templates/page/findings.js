@@ -1,0 +1,66 @@
+// What the rules found: by rule, with the lines of the files and what to do.
+
+function levelChip(level, count) {
+  const word = count === undefined ? level : counted(count, level);
+  return h("span", { class: `level ${level}` }, glyph(level === "error" ? 3 : 2), word);
+}
+
+function findingList({ params }) {
+  const count = h("p", { class: "count", role: "status" });
+  const list = h("div", { class: "stackup" });
+  const rules = [...new Set(findings.map((finding) => text(data.rules[finding.row.rule][0])))].sort();
+  const texts = findings.map(() => null);
+  function haystackOf({ index, row }) {
+    texts[index] = texts[index] || [data.rules[row.rule][0], row.message, row.file, row.image, ...row.pools, ...row.help].map(text).concat(row.clusters.map((cluster) => clusters[cluster].name)).join("\n").toLowerCase();
+    return texts[index];
+  }
+  function refresh() {
+    const words = wordsOf(params.get("q") || "");
+    const [rule, level] = [params.get("rule"), params.get("level")];
+    const matching = findings
+      .filter((finding) => (!rule || text(data.rules[finding.row.rule][0]) === rule) && (!level || finding.row.level === level) && words.every((word) => haystackOf(finding).includes(word)))
+      .sort((a, b) => b.isError - a.isError || a.index - b.index);
+    const errors = matching.filter((finding) => finding.isError).length;
+    count.textContent = `${counted(errors, "error")}, ${counted(matching.length - errors, "warning")}`;
+    if (matching.length > 0) replace(list, paged(matching, (finding) => findingCard(finding.row)));
+    else replace(list, h("p", { class: "empty" }, findings.length === 0 ? "The rules found nothing." : "Nothing matches."));
+  }
+  const select = (label, name, options, any) => {
+    const field = h(
+      "select",
+      { "aria-label": label, onchange: () => { change(params, { [name]: field.value }); refresh(); } },
+      h("option", { value: "" }, any),
+      options.map((option) => h("option", { value: option, selected: params.get(name) === option }, option)),
+    );
+    return field;
+  };
+  return {
+    title: "Findings",
+    element: h(
+      "div",
+      { class: "detail" },
+      h("div", { class: "headline" }, h("h1", {}, "Findings"), count),
+      h("div", { class: "filters" }, searchField(params, "Search messages, files, clusters", refresh), select("Rule", "rule", rules, "any rule"), select("Level", "level", ["error", "warning"], "any level")),
+      h("h2", { class: "hidden" }, "What was found"),
+      list,
+    ),
+    shown: refresh,
+  };
+}
+
+// One finding; on the page of a cluster that cluster is not listed.
+function findingCard(row, here) {
+  const [id, summary] = data.rules[row.rule].map(text);
+  const others = row.clusters.map((index) => clusters[index]).filter((cluster) => cluster !== here);
+  const named = others.slice(0, 8);
+  const rest = others.length - named.length;
+  return h(
+    "article",
+    { class: `card finding ${row.level}` },
+    h("div", { class: "headline" }, h("h3", {}, message(text(row.message))), levelChip(row.level)),
+    h("p", { class: "note" }, h("a", { href: address("findings", "", { rule: id }), title: summary }, id), row.pools.length > 0 && ` · ${row.pools.length === 1 ? "pool" : "pools"} ${row.pools.map(text).join(", ")}`, row.file > 0 && [" · ", fileLink(text(row.file), row.line, row.column)]),
+    row.snippet > 0 && h("pre", { tabindex: "0", role: "group", "aria-label": "Lines of the files" }, text(row.snippet)),
+    row.help.map((help) => h("p", { class: "help" }, h("b", {}, "help "), message(text(help)))),
+    named.length > 0 && h("p", { class: "note" }, here ? "Also in " : "In ", named.map((cluster, at) => [at > 0 && ", ", h("a", { href: clusterAddress(cluster) }, cluster.name)]), rest > 0 && ` and ${number(rest)} more`),
+  );
+}
