@@ -25,9 +25,11 @@ pub(super) fn embedded<T: Serialize + ?Sized>(data: &T, out: &mut dyn Write) -> 
         layout: Layout::Line,
         ..Masking::default()
     };
-    let mut serializer = serde_json::Serializer::with_formatter(out, formatter);
+    // In memory first: a large document has millions of small parts.
+    let mut bytes = Vec::new();
+    let mut serializer = serde_json::Serializer::with_formatter(&mut bytes, formatter);
     data.serialize(&mut serializer)?;
-    Ok(())
+    out.write_all(&bytes)
 }
 
 /// A value as YAML. If a block would contain a command of a CI runner, the whole value is JSON, which is valid YAML.

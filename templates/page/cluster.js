@@ -21,7 +21,7 @@ function clusterPage({ subject, params }) {
       h(
         "dl",
         { class: "facts" },
-        fact("Kubernetes", valued(row.v)),
+        fact("Kubernetes", valued(row.v[0] || !row.p.length ? row.v : [row.p[0].v, row.p[0].vp])),
         fact("Provider", valued(row.i)),
         fact("Bootstrap provider", valued(row.b)),
         fact("Object", object),

@@ -54,8 +54,6 @@ const clusters = data.clusters.map((row, index) => {
     index,
     row,
     name: text(row.n),
-    // The names of clusters in manifests begin with their folders.
-    short: text(row.n).split("/").pop(),
     state: row.s,
     version,
     minor: minorOf.has(version) ? minorOf.get(version) : -1,
@@ -69,6 +67,12 @@ const clusters = data.clusters.map((row, index) => {
     found: row.e + row.w,
   };
 });
+// The names of clusters in manifests begin with their folders: on a small tile the end says more.
+const ends = new Map();
+const endOf = (name, parts) => name.split("/").slice(-parts).join("/");
+for (const { name } of clusters) ends.set(endOf(name, 1), (ends.get(endOf(name, 1)) || 0) + 1);
+for (const cluster of clusters) cluster.short = endOf(cluster.name, ends.get(endOf(cluster.name, 1)) > 1 ? 2 : 1);
+
 // Sorted once: names are compared as people do, which is slow.
 [...clusters].sort((a, b) => natural(a.name, b.name)).forEach((cluster, order) => (cluster.order = order));
 const byName = new Map(clusters.map((cluster) => [cluster.name, cluster]));

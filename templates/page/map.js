@@ -69,7 +69,7 @@ function fleetMap(options) {
     const w = Math.min(SIZES[index], Math.max(40, width - 2));
     return { w, h: w < 64 ? w : Math.round(w * (w < 150 ? 0.6 : 0.72)) };
   };
-  const tallest = () => Math.max(260, Math.min(options.compact ? 440 : 900, innerHeight * (options.compact ? 0.5 : 0.72)));
+  const tallest = () => Math.max(260, Math.min(options.compact ? 620 : 900, innerHeight * (options.compact ? 0.5 : 0.72)));
 
   // The groups as blocks for tiles of a size: large ones as bands of the whole width, small ones beside each other.
   function pack(index) {
