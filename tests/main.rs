@@ -55,6 +55,7 @@ mod page;
 mod pairs;
 mod pipelines;
 mod plain_manifests;
+mod plan;
 mod printed;
 mod programs;
 mod project_schema;

@@ -41,7 +41,7 @@ fn hostile() -> String {
 
 /// Each command by the name of its manual page, with the lines that are run. Behind `>` its stdout is the product: manifests
 /// with what belongs into them, or text that a shell reads.
-const LINES: [(&str, &[&str]); 26] = [
+const LINES: [(&str, &[&str]); 27] = [
     (
         "check",
         &[
@@ -95,6 +95,7 @@ const LINES: [(&str, &[&str]); 26] = [
             "values edge-hostile --origin",
         ],
     ),
+    ("plan", &["plan --to 1.32", "plan --to 1.32 --output json"]),
     ("stamp", &["stamp", "stamp --check", "stamp --set-version"]),
     ("fn", &[">fn"]),
     ("cmp", &[]),

@@ -24,6 +24,7 @@ pub mod name;
 pub mod output_path;
 pub mod ownership;
 pub mod place;
+pub mod plan;
 pub mod policy;
 pub mod pool_counts;
 pub mod proof;

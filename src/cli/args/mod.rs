@@ -18,7 +18,7 @@ use super::terminal::ColorMode;
 use crate::bundle::commands::BundleCommand;
 use crate::cli::today;
 use crate::commands::{
-    self, ExplainOptions, ImagesOptions, ImpactOptions, PageOptions, RegistryCommand,
+    self, ExplainOptions, ImagesOptions, ImpactOptions, PageOptions, PlanOptions, RegistryCommand,
     ValuesOptions, VerifyOptions,
 };
 use crate::error::Error;
@@ -58,6 +58,8 @@ enum Command {
     Impact(WithWorkspace<ImpactOptions>),
     /// Writes the fleet as one HTML page: clusters, images, findings, and why each pool boots what it boots.
     Page(WithWorkspace<PageOptions>),
+    /// Shows the steps by which clusters reach another Kubernetes version, and which images are missing for them.
+    Plan(WithWorkspace<PlanOptions>),
     /// Explains a rule, an image key, a cluster or a pool (CLUSTER/POOL): why this image, selector by selector.
     Explain(WithWorkspace<ExplainOptions>),
     /// Prints the values of a cluster, merged and evaluated; where each comes from; why one is what it is.
@@ -125,6 +127,12 @@ impl Arguments {
                 terminal,
             ),
             Command::Page(it) => commands::page(
+                &it.workspace.read_request(place),
+                &it.options,
+                today,
+                terminal,
+            ),
+            Command::Plan(it) => commands::plan(
                 &it.workspace.read_request(place),
                 &it.options,
                 today,

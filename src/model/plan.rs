@@ -1,0 +1,229 @@
+//! The steps by which a cluster reaches another Kubernetes version: one minor at a time, each with the image of every pool.
+//!
+//! A control plane goes up by one minor at a time, and a node is never newer than its control plane
+//! (<https://kubernetes.io/releases/version-skew-policy/>): in each step all pools of a cluster go to one version. Which image may
+//! follow which is the law of [`super::replacement`], as everywhere.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::cluster::{Pool, PoolName};
+use super::image::{Image, ImageKey, fact};
+use super::matching::Outcome;
+use super::replacement::obstacles;
+use super::version::Version;
+use super::workspace::ClusterView;
+
+/// The minor version that clusters are to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Goal {
+    major: u32,
+    minor: u32,
+}
+
+impl FromStr for Goal {
+    type Err = String;
+
+    /// `1.33`, with or without `v`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        match Version::parse(text) {
+            Some(Version {
+                major,
+                minor,
+                patch: None,
+                prerelease: None,
+                build: None,
+            }) => Ok(Self { major, minor }),
+            _ => Err("a goal is a minor version, such as 1.33".to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for Goal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.major, self.minor)
+    }
+}
+
+/// The way of one cluster.
+#[derive(Debug, Serialize)]
+pub struct ClusterPlan {
+    /// The cluster.
+    pub cluster: Arc<str>,
+    /// The version that its pools run; none where it cannot be planned.
+    pub from: Option<String>,
+    /// What it does, in order.
+    pub steps: Vec<PlanStep>,
+    /// What stops it before the goal.
+    pub blocked: Option<Blocked>,
+}
+
+/// All pools of a cluster go to one version.
+#[derive(Debug, Serialize)]
+pub struct PlanStep {
+    /// The version, as its images declare it.
+    pub version: String,
+    /// The image of each pool.
+    pub images: BTreeMap<String, ImageKey>,
+}
+
+/// Why a step is not possible.
+#[derive(Debug, Serialize)]
+pub struct Blocked {
+    /// The minor version that it would go to; none where the cluster cannot be planned at all.
+    pub before: Option<String>,
+    /// In words.
+    pub reason: String,
+    /// The images that no image of that minor follows in their line, by pool.
+    pub lacking: BTreeMap<String, ImageKey>,
+}
+
+/// Plans one cluster.
+pub fn of_cluster(view: &ClusterView, goal: Goal) -> ClusterPlan {
+    let mut plan = ClusterPlan {
+        cluster: Arc::clone(&view.cluster.name),
+        from: None,
+        steps: Vec::new(),
+        blocked: None,
+    };
+    let (mut version, mut booted) = match current(view) {
+        Ok(current) => current,
+        Err(reason) => {
+            plan.blocked = Some(Blocked {
+                before: None,
+                reason,
+                lacking: BTreeMap::new(),
+            });
+            return plan;
+        }
+    };
+    plan.from = Some(version.to_string());
+    if version.major != goal.major || version.minor > goal.minor {
+        return plan;
+    }
+    // Within its own minor there may be a newer patch; any later step goes up one minor.
+    let first = match version.minor == goal.minor {
+        true => version.minor,
+        false => version.minor + 1,
+    };
+    for minor in first..=goal.minor {
+        match step(view, &booted, (goal.major, minor)) {
+            Ok((next, images)) if next != version => {
+                let named = images
+                    .iter()
+                    .map(|(pool, image)| (pool.to_string(), Arc::clone(&image.key)));
+                plan.steps.push(PlanStep {
+                    version: next.to_string(),
+                    images: named.collect(),
+                });
+                (version, booted) = (next, images);
+            }
+            Ok(_) => {}
+            Err(blocked) => {
+                plan.blocked = Some(blocked);
+                break;
+            }
+        }
+    }
+    plan
+}
+
+/// The image of each pool.
+type Booted<'v> = BTreeMap<&'v PoolName, &'v Image>;
+
+/// The version that all pools run, proven by their images.
+fn current(view: &ClusterView) -> Result<(Version, Booted<'_>), String> {
+    let mut booted = BTreeMap::new();
+    let mut common: Option<Version> = None;
+    for (pool, selection) in view.cluster.pools.iter().zip(&view.selections) {
+        let image = match &selection.outcome {
+            Outcome::Image(key) => view.images.get(key),
+            _ => None,
+        };
+        let version = image.and_then(version_of);
+        let (Some(image), Some(version)) = (image, version) else {
+            return Err(format!(
+                "the Kubernetes version of the image of node pool `{}` is not known",
+                pool.name
+            ));
+        };
+        if !is_required(view, pool, &version) {
+            return Err(format!(
+                "image `{}` of node pool `{}` holds `{version}`, which is not the version that the pool is to run",
+                image.key, pool.name
+            ));
+        }
+        match &common {
+            Some(known) if *known != version => {
+                return Err(format!(
+                    "its node pools run `{known}` and `{version}`: bring them to one version first"
+                ));
+            }
+            _ => common = Some(version),
+        }
+        booted.insert(&pool.name, image);
+    }
+    common
+        .map(|version| (version, booted))
+        .ok_or_else(|| "it has no node pool".to_owned())
+}
+
+/// Whether the values require what an image holds.
+fn is_required(view: &ClusterView, pool: &Pool, version: &Version) -> bool {
+    let required = view.cluster.k8s_version_of(pool);
+    let required = required.and_then(|required| Version::parse(&required.value));
+    required.is_some_and(|required| required.admits(version))
+}
+
+/// The newest version of a minor that every pool has an image for, and these images.
+fn step<'v>(
+    view: &'v ClusterView,
+    booted: &Booted<'v>,
+    minor: (u32, u32),
+) -> Result<(Version, Booted<'v>), Blocked> {
+    let mut by_version: BTreeMap<Version, Booted<'v>> = BTreeMap::new();
+    let mut lacking = BTreeMap::new();
+    for (pool, image) in booted {
+        let mut has_any = false;
+        for candidate in view.images.values() {
+            let Some(version) = version_of(candidate) else {
+                continue;
+            };
+            let is_meant = (version.major, version.minor) == minor && version.prerelease.is_none();
+            if !is_meant || !obstacles(image, candidate).is_empty() {
+                continue;
+            }
+            has_any = true;
+            // Of several images of one version the first by key, unless the pool boots one of them.
+            let of_version = by_version.entry(version).or_default();
+            let known = of_version.entry(pool).or_insert(candidate);
+            if candidate.key == image.key {
+                *known = candidate;
+            }
+        }
+        if !has_any {
+            lacking.insert(pool.to_string(), Arc::clone(&image.key));
+        }
+    }
+    let of_all = by_version
+        .into_iter()
+        .rfind(|(_, images)| images.len() == booted.len());
+    of_all.ok_or_else(|| Blocked {
+        before: Some(format!("{}.{}", minor.0, minor.1)),
+        reason: match lacking.is_empty() {
+            true => "no version has an image for every node pool".to_owned(),
+            false => "an image is missing".to_owned(),
+        },
+        lacking,
+    })
+}
+
+/// The whole version that an image holds.
+fn version_of(image: &Image) -> Option<Version> {
+    let version = Version::parse(image.facts.text(fact::K8S_VERSION)?)?;
+    (!version.is_partial()).then_some(version)
+}
