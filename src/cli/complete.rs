@@ -86,9 +86,8 @@ fn candidates(typed: &OsStr, wanted: Named) -> Vec<CompletionCandidate> {
     };
     let names = names().unwrap_or_default();
     let safe = names.into_iter().filter(|name| is_plain(&name.name));
-    let candidate = |Name { name, about }: Name| {
-        CompletionCandidate::new(name).help(about.map(|about| about.into()))
-    };
+    let candidate =
+        |Name { name, about }: Name| CompletionCandidate::new(name).help(Some(about.into()));
     safe.map(candidate).collect()
 }
 

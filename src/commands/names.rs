@@ -1,6 +1,9 @@
 //! The names in a project, for completion in a shell.
 
+use std::collections::BTreeSet;
+
 use crate::error::Error;
+use crate::model::image::ImageKey;
 use crate::model::policy::Date;
 use crate::model::rule::RuleId;
 use crate::pipeline::fleet;
@@ -16,13 +19,30 @@ pub enum Named {
     Clusters,
 }
 
-/// A name, and what it names where that is worth a word.
+/// A name, and what it names.
 #[derive(Debug)]
 pub struct Name {
     /// As it is typed.
     pub name: String,
     /// In a few words.
-    pub about: Option<&'static str>,
+    pub about: &'static str,
+}
+
+/// The names that begin with a text.
+struct Matches<'t> {
+    typed: &'t str,
+    names: Vec<Name>,
+}
+
+impl Matches<'_> {
+    fn add(&mut self, name: impl AsRef<str>, about: &'static str) {
+        if name.as_ref().starts_with(self.typed) {
+            self.names.push(Name {
+                name: name.as_ref().to_owned(),
+                about,
+            });
+        }
+    }
 }
 
 /// The names that begin with a text. Pools come once their cluster is typed, and images where nothing else begins so, since
@@ -36,61 +56,47 @@ pub fn names(
     wanted: Named,
     today: Date,
 ) -> Result<Vec<Name>, Error> {
-    let mut names = Vec::new();
-    let mut add = |name: &str, about| {
-        if name.starts_with(typed) {
-            let name = name.to_owned();
-            names.push(Name { name, about });
-        }
+    let mut found = Matches {
+        typed,
+        names: Vec::new(),
     };
     if wanted == Named::Subjects {
         for id in RuleId::ALL {
-            add(id.as_str(), Some(rule(*id).summary()));
+            found.add(id.as_str(), rule(*id).summary());
         }
     }
     let mut workspace = match read::workspace(request) {
         Ok(workspace) => workspace,
         // The rules are the same everywhere.
-        Err(_) if !names.is_empty() => return Ok(names),
+        Err(_) if !found.names.is_empty() => return Ok(found.names),
         Err(error) => return Err(error),
     };
     for entry in &workspace.clusters {
-        add(&entry.name, Some("cluster"));
+        found.add(&entry.name, "cluster");
     }
-    if wanted == Named::Clusters || (!names.is_empty() && !typed.is_empty()) {
-        return Ok(names);
+    if wanted == Named::Clusters || (!found.names.is_empty() && !typed.is_empty()) {
+        return Ok(found.names);
     }
     let tools = fleet::tools(&mut workspace, today)?;
-    let of_cluster = |name: &str| {
-        typed
-            .strip_prefix(name)
-            .is_some_and(|rest| rest.starts_with('/'))
+    let is_typed = |name: &str| {
+        let rest = typed.strip_prefix(name);
+        rest.is_some_and(|rest| rest.starts_with('/'))
     };
-    let mut add = |name: String, about| {
-        if name.starts_with(typed) {
-            names.push(Name { name, about });
-        }
-    };
-    let typed_cluster = workspace
-        .clusters
-        .iter()
-        .find(|entry| of_cluster(&entry.name));
-    if let Some(entry) = typed_cluster {
+    let mut clusters = workspace.clusters.iter();
+    if let Some(entry) = clusters.find(|entry| is_typed(&entry.name)) {
         let view = fleet::view(&workspace, &tools, entry)?;
         for pool in &view.cluster.pools {
-            add(format!("{}/{}", entry.name, pool.name), Some("node pool"));
+            found.add(format!("{}/{}", entry.name, pool.name), "node pool");
         }
-        return Ok(names);
+        return Ok(found.names);
     }
-    let found = fleet::check_fleet(&workspace, &tools, |view, _| {
-        let keys = view.images.keys().map(|key| key.to_string());
-        Ok((keys.collect::<Vec<String>>(), Vec::new()))
+    let catalogs = fleet::check_fleet(&workspace, &tools, |view, _| {
+        let keys: Vec<ImageKey> = view.images.keys().cloned().collect();
+        Ok((keys, Vec::new()))
     })?;
-    let mut keys: Vec<String> = found.results.into_iter().flatten().collect();
-    keys.sort_unstable();
-    keys.dedup();
+    let keys: BTreeSet<ImageKey> = catalogs.results.into_iter().flatten().collect();
     for key in keys {
-        add(key, Some("image"));
+        found.add(&key, "image");
     }
-    Ok(names)
+    Ok(found.names)
 }
