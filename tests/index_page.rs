@@ -155,7 +155,10 @@ fn a_file_that_changes_under_its_name_is_reported_and_taken_only_when_accepted()
     let moved = run(folder, &["lock"]);
     assert_eq!(moved.status, 1, "{}", moved.stdout);
     assert!(moved.stderr.contains("tag-moved"), "{}", moved.stderr);
-    assert_eq!(run(folder, &["verify"]).status, 1);
+    let verified = run(folder, &["verify", "--output", "json"]);
+    assert_eq!(verified.status, 1);
+    let verified: serde_json::Value = serde_json::from_str(&verified.stdout).expect("JSON");
+    assert_eq!(verified["images"][0]["in_place"], false);
     let accepted = run(
         folder,
         &["lock", "--accept-moved", "ubuntu-2404-kube-v1-34-1"],

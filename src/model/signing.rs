@@ -73,11 +73,9 @@ pub enum RequiredSignatures {
 impl RequiredSignatures {
     /// Whether an image with this reference or address has to be signed.
     pub fn cover(&self, reference: &str) -> bool {
-        let name = reference
-            .split_once("://")
-            .map_or(reference, |(_, name)| name);
+        let name = without_scheme(reference);
         let is_below = |prefix: &String| {
-            let prefix = prefix.trim_end_matches('/');
+            let prefix = without_scheme(prefix).trim_end_matches('/');
             let rest = name.strip_prefix(prefix);
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', ':', '@']))
         };
@@ -87,6 +85,13 @@ impl RequiredSignatures {
             Self::Below(prefixes) => prefixes.iter().any(is_below),
         }
     }
+}
+
+/// A reference or an address behind `oci://`, `https://` or any other scheme.
+fn without_scheme(reference: &str) -> &str {
+    reference
+        .split_once("://")
+        .map_or(reference, |(_, name)| name)
 }
 
 #[cfg(test)]

@@ -204,15 +204,10 @@ fn policy(options: &PolicyOptions, places: &Places<'_>, findings: &mut Vec<Findi
             SignatureOptions::All(_) => RequiredSignatures::Everywhere,
             SignatureOptions::Below(prefixes) if prefixes.is_empty() => RequiredSignatures::Nowhere,
             SignatureOptions::Below(prefixes) => {
-                RequiredSignatures::Below(prefixes.keys().map(|prefix| named(prefix)).collect())
+                RequiredSignatures::Below(prefixes.keys().cloned().collect())
             }
         },
     }
-}
-
-/// A prefix of references without the scheme that they are written with.
-fn named(prefix: &str) -> String {
-    prefix.strip_prefix("oci://").unwrap_or(prefix).to_owned()
 }
 
 fn scoped(

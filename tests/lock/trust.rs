@@ -350,6 +350,43 @@ fn required_signatures_are_not_relaxed_by_any_values_file() {
     assert!(check.stdout.contains(expected), "{}", check.stdout);
 }
 
+/// What nothing can sign counts where its server is among those that require signatures.
+#[test]
+fn a_file_of_a_web_server_is_required_to_be_signed_below_the_prefixes_alone() {
+    for (prefix, is_found) in [
+        ("files.example.org", true),
+        ("https://files.example.org/os", true),
+        ("files.example.org/o", false),
+        ("registry.example.org", false),
+    ] {
+        let project = Project::new();
+        project.values("0.4.12", &[], "");
+        let values = project.read("values.yaml");
+        let facts = format!(
+            "filename: a.raw, image-format: raw, sha256: {}, k8s-flavor: rke2, k8s-version: 1.31.8+rke2r1",
+            "a".repeat(64)
+        );
+        let own = format!(
+            "os_images: {{{NOBLE}: {{uri: 'https://files.example.org/os/a.raw', {facts}}}}}\n"
+        );
+        project.write("values.yaml", &format!("{own}{values}"));
+        policy(
+            &project,
+            &format!("{{signatures: {{'{prefix}': required}}}}"),
+        );
+        let check = project.run("check");
+        let expected = format!(
+            "error[signature-unchecked]: `policy.signatures` requires signatures, and nothing can sign image `{NOBLE}`"
+        );
+        assert_eq!(
+            check.stdout.contains(&expected),
+            is_found,
+            "{prefix}: {}",
+            check.stdout
+        );
+    }
+}
+
 #[test]
 fn signatures_are_required_below_a_registry() {
     for (prefix, status) in [
