@@ -39,7 +39,7 @@ function changePage() {
     );
   const served = (title, list) =>
     list.length > 0 && h("section", {}, h("h2", {}, title), h("ul", { class: "files" }, list.map(([key, size]) => h("li", {}, h("code", {}, key), " ", h("span", { class: "note" }, size)))));
-  const list = (title, rows) => rows.length > 0 && h("section", {}, h("h2", {}, title), paged(rows, (row) => findingCard(row)));
+  const list = (title, rows) => rows.length > 0 && h("section", {}, h("h2", {}, title), paged(byCause(rows), (rows) => findingCard(rows[0], null, rows.slice(1))));
   return {
     title: "Change",
     element: h(

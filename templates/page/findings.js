@@ -22,7 +22,7 @@ function findingList({ params }) {
       .sort((a, b) => b.isError - a.isError || a.index - b.index);
     const errors = matching.filter((finding) => finding.isError).length;
     count.textContent = `${counted(errors, "error")}, ${counted(matching.length - errors, "warning")}`;
-    if (matching.length > 0) replace(list, paged(matching, (finding) => findingCard(finding.row)));
+    if (matching.length > 0) replace(list, paged(byCause(matching.map((finding) => finding.row)), (rows) => findingCard(rows[0], null, rows.slice(1))));
     else replace(list, h("p", { class: "empty" }, findings.length === 0 ? "The rules found nothing." : "Nothing matches."));
   }
   const select = (label, name, options, any) => {
@@ -48,8 +48,19 @@ function findingList({ params }) {
   };
 }
 
-// One finding; on the page of a cluster that cluster is not listed.
-function findingCard(row, here) {
+// Findings that report the same of different places, together, in the order of the first of them.
+function byCause(rows) {
+  const causes = new Map();
+  for (const row of rows) {
+    const known = causes.get(row.cause);
+    if (known) known.push(row);
+    else causes.set(row.cause, [row]);
+  }
+  return [...causes.values()];
+}
+
+// One finding, and where the same is reported; on the page of a cluster that cluster is not listed.
+function findingCard(row, here, alike = []) {
   const [id, summary] = data.rules[row.rule].map(text);
   const others = row.clusters.map((index) => clusters[index]).filter((cluster) => cluster !== here);
   const named = others.slice(0, 8);
@@ -61,6 +72,20 @@ function findingCard(row, here) {
     h("p", { class: "note" }, h("a", { href: address("findings", "", { rule: id }), title: summary }, id), row.pools.length > 0 && ` · ${row.pools.length === 1 ? "pool" : "pools"} ${row.pools.map(text).join(", ")}`, row.file > 0 && [" · ", fileLink(text(row.file), row.line, row.column)]),
     row.snippet > 0 && h("pre", { tabindex: "0", role: "group", "aria-label": "Lines of the files" }, text(row.snippet)),
     row.help.map((help) => h("p", { class: "help" }, h("b", {}, "help "), message(text(help)))),
+    alike.length > 0 && folded(`The same in ${counted(alike.length, "other place")}`, () => elsewhere(alike), false),
     named.length > 0 && h("p", { class: "note" }, here ? "Also in " : "In ", named.map((cluster, at) => [at > 0 && ", ", h("a", { href: clusterAddress(cluster) }, cluster.name)]), rest > 0 && ` and ${number(rest)} more`),
   );
+}
+
+function elsewhere(rows) {
+  const one = (row) =>
+    h(
+      "li",
+      {},
+      row.file > 0 && fileLink(text(row.file), row.line, row.column),
+      " ",
+      row.clusters.slice(0, 3).map((index, at) => [at > 0 && ", ", h("a", { href: clusterAddress(clusters[index]) }, clusters[index].name)]),
+      row.clusters.length > 3 && ` and ${number(row.clusters.length - 3)} more`,
+    );
+  return h("ul", { class: "files" }, rows.slice(0, 500).map(one), rows.length > 500 && h("li", { class: "note" }, `and ${number(rows.length - 500)} more`));
 }

@@ -196,6 +196,37 @@ fn findings_are_those_of_check_with_the_lines_of_their_files() {
 }
 
 #[test]
+fn what_is_the_same_in_several_places_has_one_cause() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |path: &str, text: &str| {
+        std::fs::write(folder.path().join(path), text).expect("written");
+    };
+    let project = "version: 1\nvalues: [shared.yaml]\nclusters:\n  - {name: a, values: [a.yaml]}\n  - {name: b, values: [b.yaml]}\n";
+    write("metalmark.yaml", project);
+    let providers = "infra_provider: capm3, bootstrap_provider: cabpk";
+    write(
+        "shared.yaml",
+        &format!(
+            "os_images:\n  old: {{uri: 'oci://r.example/old:1', k8s-version: 1.30.1}}\ncluster: {{k8s_version: v1.31.8, capi_providers: {{{providers}}}}}\n"
+        ),
+    );
+    for name in ["a", "b"] {
+        write(
+            &format!("{name}.yaml"),
+            "cluster: {capm3: {image_key: old}}\n",
+        );
+    }
+    let data = Data::of(&page(folder.path(), ""));
+    let of_rule = data.rows("findings").iter().filter(|row| {
+        data.text(&data.rows("rules")[row["rule"].as_u64().expect("a number") as usize][0])
+            == "k8s-version-mismatch"
+    });
+    let causes: Vec<&Value> = of_rule.map(|row| &row["cause"]).collect();
+    assert_eq!(causes.len(), 2);
+    assert_eq!(causes[0], causes[1]);
+}
+
+#[test]
 fn the_successor_of_an_image_is_the_newest_of_its_line() {
     let folder = values();
     let data = Data::of(&page(folder.path(), ""));

@@ -16,6 +16,8 @@ use crate::rules::rule;
 /// A finding as a row; texts and clusters are numbers.
 #[derive(Serialize)]
 pub(super) struct FindingRow {
+    /// Findings with one number report the same of different places.
+    cause: u32,
     rule: u32,
     pub(super) level: Level,
     message: u32,
@@ -32,6 +34,11 @@ pub(super) struct FindingRow {
     /// What it is known by from one run to the next.
     #[serde(skip)]
     pub(super) fingerprint: String,
+}
+
+/// What distinguishes a group from others of its list.
+fn address(group: &Group<'_>) -> usize {
+    std::ptr::from_ref(group).addr()
 }
 
 /// Makes rows of findings.
@@ -55,10 +62,16 @@ impl<'a> Found<'a> {
     pub(super) fn rows(&mut self, findings: &Findings<'_>, tables: &mut Tables) -> Vec<FindingRow> {
         let mut lines = Lines::default();
         let mut fingerprints = Fingerprints::default();
-        let groups = findings.groups.iter();
-        groups
-            .map(|group| self.row(group, (&mut lines, &mut fingerprints), tables))
-            .collect()
+        let mut causes = HashMap::new();
+        for (alike, cause) in findings.by_cause().into_iter().zip(0..) {
+            causes.extend(alike.into_iter().map(|group| (address(group), cause)));
+        }
+        let row = |group| {
+            let row = self.row(group, (&mut lines, &mut fingerprints), tables);
+            let cause = causes.get(&address(group)).copied().unwrap_or(row.cause);
+            FindingRow { cause, ..row }
+        };
+        findings.groups.iter().map(row).collect()
     }
 
     fn row(
@@ -78,6 +91,7 @@ impl<'a> Found<'a> {
         let pool = finding.subject.pool.as_deref().into_iter();
         let pools = pool.chain(group.other_pools.iter().copied());
         FindingRow {
+            cause: 0,
             rule: self.rules.id(finding.rule),
             level: group.judged.level,
             message: tables.text(&finding.message),

@@ -20,6 +20,8 @@ use crate::report::explain;
 pub(super) struct Identity {
     key: ImageKey,
     uri: Option<Arc<str>>,
+    /// Whether it is in a catalog; a file elsewhere may have the name of one that is.
+    is_listed: bool,
 }
 
 impl Identity {
@@ -28,13 +30,13 @@ impl Identity {
         Self {
             key: name.into(),
             uri: None,
+            is_listed: false,
         }
     }
 }
 
 /// An image as it was gathered.
 pub(super) struct ImagePart {
-    is_listed: bool,
     artifact: Arc<str>,
     digest: Option<String>,
     builder: Option<String>,
@@ -59,6 +61,7 @@ pub(super) fn identity(view: &ClusterView, image: &Image) -> Identity {
             true => view.sources.shown(&uri.value, uri.place).into(),
             false => Arc::clone(&uri.value),
         }),
+        is_listed: true,
     }
 }
 
@@ -86,7 +89,6 @@ pub(super) fn part(view: &ClusterView, image: &Image, lines: &Mutex<Lines>) -> I
     let builder = image.facts.get(fact::COMMIT_TAG);
     let builder = builder.map(|fact| view.sources.shown(&fact.value, fact.place).to_owned());
     ImagePart {
-        is_listed: true,
         artifact: Arc::clone(&image.artifact),
         digest: image.digest.as_ref().map(|digest| digest.value.to_string()),
         builder: builder.or_else(|| tag(identity.uri.as_deref()?)),
@@ -106,7 +108,6 @@ pub(super) fn outside(booted: &Booted<'_>) -> ImagePart {
         at: None,
     });
     ImagePart {
-        is_listed: false,
         artifact: booted.name.into(),
         digest: None,
         builder: booted.facts.text(fact::COMMIT_TAG).map(str::to_owned),
@@ -177,7 +178,7 @@ impl Catalog {
                 digest: tables.optional(part.digest.as_deref()),
                 builder,
                 successor: successor.map_or(0, |index| index as u32 + 1),
-                is_listed: part.is_listed,
+                is_listed: identity.is_listed,
                 served: 0,
                 facts,
             });
