@@ -128,11 +128,13 @@ impl Formatter for Masking {
 
     fn end_string<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
         // A key of letters and digits is a fixed name of a schema; other keys may be the user's text.
-        let is_word = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-        let masked = match self.is_key && self.string.chars().all(is_word) {
-            true => self.string.as_str().into(),
-            false => secret::mask(&self.string),
-        };
+        let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+        if self.is_key && self.string.bytes().all(is_word) {
+            out.write_all(b"\"")?;
+            out.write_all(self.string.as_bytes())?;
+            return out.write_all(b"\"");
+        }
+        let masked = secret::mask(&self.string);
         let quoted = quoted(&masked);
         if self.layout == Layout::Indented || !quoted.contains(['<', '>', '&']) {
             return out.write_all(quoted.as_bytes());
