@@ -36,8 +36,8 @@ function figure(count, noun, href, note) {
   return h(
     "div",
     {},
-    h("dt", {}, count === 1 ? noun : `${noun}s`),
-    h("dd", {}, h("a", { href }, number(count)), note && h("small", {}, note)),
+    h("dt", {}, count === 1 ? noun : `${noun}s`, note && h("small", {}, note)),
+    h("dd", {}, h("a", { href }, number(count))),
   );
 }
 

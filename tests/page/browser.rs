@@ -251,6 +251,36 @@ fn every_view_works_on_a_phone_and_on_a_wall() {
     }
 }
 
+/// A map that fits its window in one of two widths alone, with or without the scroll bar, was laid out for ever and never drawn.
+#[test]
+fn the_map_is_drawn_for_any_number_of_clusters() {
+    for width in [360, 1280] {
+        for clusters in [1, 40, 41, 700] {
+            let folder = tempfile::tempdir().expect("a folder");
+            size::write_fleet(folder.path(), clusters);
+            let Some(shown) = Shown::of(folder, "", width) else {
+                return;
+            };
+            shown.open("#/");
+            // Two frames after the last layout there is a picture.
+            let drawn = shown.browser.wait_for(
+                "new Promise((done) => setTimeout(() => {
+                    const map = document.querySelector('.map'), canvas = map.querySelector('canvas');
+                    const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+                    const fits = map.scrollHeight <= map.clientHeight;
+                    done([pixels.some((value) => value > 0), map.scrollWidth <= map.clientWidth, fits]);
+                }, 400))",
+            );
+            assert_eq!(
+                drawn,
+                json!([true, true, true]),
+                "{clusters} clusters at {width}"
+            );
+            shown.is_silent();
+        }
+    }
+}
+
 #[test]
 fn the_map_is_moved_over_with_keys() {
     let Some(shown) = Shown::of(manifests(), "", 1280) else {
