@@ -254,6 +254,23 @@ missing: an image of 1.32 in the line of `ubuntu-noble-hardened-kubeadm-1-31-4`,
 "
     );
     assert_eq!(outcome.status, 1);
+    let ticket = project.run("plan --to 1.32 --output markdown");
+    assert_eq!(
+        ticket.stdout,
+        "\
+### The way to Kubernetes 1.32
+
+**1 cluster: 0 to upgrade in 1 step, 0 at 1.32 or newer, 1 blocked**
+
+Missing:
+
+- an image of 1.32 in the line of `ubuntu-noble-hardened-kubeadm-1-31-4`, for 1 cluster
+
+| cluster | Kubernetes | images | blocked |
+|---|---|---|---|
+| edge | 1.30.2 → 1.31.4 | 1.31.4: ubuntu-noble-hardened-kubeadm-1-31-4, ubuntu-noble-plain-kubeadm-1-31-4 | blocked before 1.32: an image is missing |
+"
+    );
 }
 
 #[test]

@@ -7,11 +7,12 @@
 //! * no file is deleted that the ownership file or the run file does not prove, and each new file is whole.
 
 use std::io::Write as _;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use metalmark::commands::{
-    self, CheckOptions, ExplainOptions, ImagesOptions, ImpactFormat, ImpactOptions, LockOptions,
-    RenderOptions, StampOptions,
+    self, CheckOptions, ExplainOptions, ImagesOptions, ImpactOptions, LockOptions, PageOptions,
+    PlanOptions, RenderOptions, StampOptions,
 };
 use metalmark::edit::stamp;
 use metalmark::error::Error;
@@ -23,7 +24,7 @@ use metalmark::pipeline::{Reporting, Terminal, Verdict};
 use metalmark::printer::{Color, Printer};
 use metalmark::read::Request;
 use metalmark::report;
-use metalmark::report::{Format, ListFormat};
+use metalmark::report::{CommentFormat, Format, ListFormat};
 use serde_json::Value;
 
 use super::cmp::Screen;
@@ -33,8 +34,8 @@ use super::scene::{MARKER, Scene, Snapshot};
 
 type Run = fn(&Request, &mut Terminal) -> Result<Verdict, Error>;
 
-/// Commands that read. The last ones read a commit too.
-const READING: [Run; 9] = [
+/// Commands that read. Seeds name them by letters, in this order.
+const READING: [Run; 11] = [
     |request, terminal| check(request, false, terminal),
     |request, terminal| render(request, true, terminal),
     generate,
@@ -44,8 +45,11 @@ const READING: [Run; 9] = [
     impact,
     |request, terminal| stamp(request, true, terminal),
     provenance,
+    plan,
+    page,
 ];
-const OF_COMMITS: usize = 3;
+/// Those that read a commit too.
+const OF_COMMITS: Range<usize> = 6..9;
 
 /// Commands that write.
 const WRITING: [Run; 3] = [
@@ -66,7 +70,7 @@ pub(super) fn run(data: &[u8]) {
     }
     let selected = |letter: u8, count| usize::from(letter.wrapping_sub(b'a')) % count;
     let reads = selected(*reads, READING.len());
-    let scene = Scene::new(files, reads >= READING.len() - OF_COMMITS);
+    let scene = Scene::new(files, OF_COMMITS.contains(&reads));
     let request = Request {
         directory: Some(scene.top()),
         ..Request::default()
@@ -257,6 +261,24 @@ fn images(request: &Request, terminal: &mut Terminal) -> Result<Verdict, Error> 
     commands::images(request, &options, today(), terminal)
 }
 
+fn plan(request: &Request, terminal: &mut Terminal) -> Result<Verdict, Error> {
+    let options = PlanOptions {
+        to: "1.33".parse().expect("a minor"),
+        format: CommentFormat::Markdown,
+    };
+    commands::plan(request, &options, today(), terminal)
+}
+
+fn page(request: &Request, terminal: &mut Terminal) -> Result<Verdict, Error> {
+    let options = PageOptions {
+        to: "-".into(),
+        title: "Fleet".to_owned(),
+        source_url: None,
+        against: None,
+    };
+    commands::page(request, &options, today(), terminal)
+}
+
 fn lock(request: &Request, terminal: &mut Terminal) -> Result<Verdict, Error> {
     let options = LockOptions {
         check: true,
@@ -269,7 +291,7 @@ fn impact(request: &Request, terminal: &mut Terminal) -> Result<Verdict, Error> 
     let options = ImpactOptions {
         to: None,
         against: Some("HEAD".to_owned()),
-        format: ImpactFormat::Markdown,
+        format: CommentFormat::Markdown,
     };
     commands::impact(request, &options, today(), terminal)
 }

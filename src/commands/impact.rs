@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use crate::error::Error;
 use crate::model::finding::Judged;
@@ -11,7 +11,7 @@ use crate::pipeline::compare::{self, Sides};
 use crate::pipeline::{Terminal, Verdict};
 use crate::read::Request;
 use crate::report::impact::Impact;
-use crate::report::{Format, print_findings};
+use crate::report::{CommentFormat, Format, print_findings};
 
 /// Which change is compared.
 #[derive(Clone, Debug, Args)]
@@ -23,19 +23,8 @@ pub struct ImpactOptions {
     #[arg(long, value_name = "GIT-REV")]
     pub against: Option<String>,
     /// The format of what is printed.
-    #[arg(long = "output", value_enum, default_value_t = ImpactFormat::Human, value_name = "FORMAT")]
-    pub format: ImpactFormat,
-}
-
-/// The format of what a change does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ImpactFormat {
-    /// For people.
-    Human,
-    /// For machines; docs/impact.md gives the shape.
-    Json,
-    /// For a comment on a merge request.
-    Markdown,
+    #[arg(long = "output", value_enum, default_value_t = CommentFormat::Human, value_name = "FORMAT")]
+    pub format: CommentFormat,
 }
 
 /// Compares every cluster of both sides, and runs the rules over the later one and over what changes.
@@ -69,15 +58,15 @@ fn print(
 ) -> Result<(), Error> {
     let out = &mut terminal.out;
     let format = match options.format {
-        ImpactFormat::Human => {
+        CommentFormat::Human => {
             impact.text(out)?;
             Format::Human
         }
-        ImpactFormat::Markdown => {
+        CommentFormat::Markdown => {
             impact.markdown(judged, out)?;
             Format::Human
         }
-        ImpactFormat::Json => {
+        CommentFormat::Json => {
             out.json(impact)?;
             Format::Json
         }

@@ -21,7 +21,7 @@ mod verify;
 pub use check::{CheckOptions, check};
 pub use explain::{ExplainOptions, explain};
 pub use images::{ImagesOptions, images};
-pub use impact::{ImpactFormat, ImpactOptions, impact};
+pub use impact::{ImpactOptions, impact};
 pub use init::{CodeHost, InitOptions, init};
 pub use lock::{LockOptions, lock};
 pub use names::{Name, Named, names};

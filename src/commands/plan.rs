@@ -7,7 +7,7 @@ use crate::model::plan::{self, ClusterPlan, Goal};
 use crate::model::policy::Date;
 use crate::pipeline::{Terminal, Verdict, fleet};
 use crate::read::{self, Request};
-use crate::report::{self, Format};
+use crate::report::{self, CommentFormat};
 
 /// What is planned.
 #[derive(Clone, Debug, Args)]
@@ -16,8 +16,8 @@ pub struct PlanOptions {
     #[arg(long, value_name = "MINOR")]
     pub to: Goal,
     /// The format of what is printed.
-    #[arg(long = "output", value_enum, default_value_t = Format::Human, value_name = "FORMAT")]
-    pub format: Format,
+    #[arg(long = "output", value_enum, default_value_t = CommentFormat::Human, value_name = "FORMAT")]
+    pub format: CommentFormat,
 }
 
 /// Prints each cluster's steps on stdout; with a cluster that cannot reach the goal it ends as with a finding.

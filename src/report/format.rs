@@ -30,6 +30,17 @@ impl Format {
     }
 }
 
+/// The format of what is posted on code hosts, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CommentFormat {
+    /// For people.
+    Human,
+    /// For machines; docs/json.md and docs/impact.md give the shapes.
+    Json,
+    /// For a comment or a ticket.
+    Markdown,
+}
+
 /// The format of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ListFormat {

@@ -46,7 +46,7 @@ pub use bundle::{
 pub use changes::{changed_folders, changes, changes_json, quoted};
 pub use diff::diff;
 pub use findings::{Changes, Findings, Group, Run, Summary};
-pub use format::{Format, ListFormat, print_findings};
+pub use format::{CommentFormat, Format, ListFormat, print_findings};
 pub use images::{ImageRow, images};
 pub use lines::Lines;
 pub use locked::locked;

@@ -1,36 +1,47 @@
 //! The plan of an upgrade: each cluster with its steps, what is missing, and the sum.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
-use super::{Format, counted};
+use super::{CommentFormat, counted};
 use crate::model::plan::{Blocked, ClusterPlan};
-use crate::printer::Printer;
+use crate::printer::{Printer, Safe};
 
 /// Prints the plans of clusters. `goal` is the minor version that they are to run.
 pub fn plan(
     plans: &[ClusterPlan],
     goal: &str,
-    format: Format,
+    format: CommentFormat,
     out: &mut Printer,
 ) -> io::Result<()> {
-    if format == Format::Json {
-        return out.json(&serde_json::json!({"version": 1, "goal": goal, "clusters": plans}));
+    match format {
+        CommentFormat::Json => {
+            out.json(&serde_json::json!({"version": 1, "goal": goal, "clusters": plans}))
+        }
+        CommentFormat::Markdown => markdown(plans, goal, out),
+        CommentFormat::Human => {
+            for plan in plans {
+                cluster(plan, out)?;
+            }
+            if !plans.is_empty() {
+                writeln!(out)?;
+            }
+            for missing in missing(plans) {
+                writeln!(out, "missing: {missing}")?;
+            }
+            writeln!(out, "{}", sum(plans, goal))
+        }
     }
-    for plan in plans {
-        cluster(plan, out)?;
-    }
-    if !plans.is_empty() {
-        writeln!(out)?;
-    }
-    missing(plans, out)?;
+}
+
+/// How many clusters are to be upgraded, are there, and are blocked.
+fn sum(plans: &[ClusterPlan], goal: &str) -> String {
     let count =
         |wanted: &dyn Fn(&ClusterPlan) -> bool| plans.iter().filter(|plan| wanted(plan)).count();
     let blocked = count(&|plan| plan.blocked.is_some());
     let there = count(&|plan| plan.blocked.is_none() && plan.steps.is_empty());
     let steps: usize = plans.iter().map(|plan| plan.steps.len()).sum();
-    writeln!(
-        out,
+    format!(
         "{}: {} to upgrade in {}, {there} at {goal} or newer, {blocked} blocked",
         counted(plans.len(), "cluster"),
         plans.len() - blocked - there,
@@ -38,35 +49,87 @@ pub fn plan(
     )
 }
 
-/// A cluster's versions on one line, and the images of each step below.
-fn cluster(plan: &ClusterPlan, out: &mut Printer) -> io::Result<()> {
+/// The sum first, then what is missing, then a table.
+fn markdown(plans: &[ClusterPlan], goal: &str, out: &mut Printer) -> io::Result<()> {
+    let text = |text: &str| Safe::markdown(text);
+    out.markup(&Safe::of([
+        "### The way to Kubernetes ".into(),
+        text(goal),
+        "\n\n**".into(),
+        text(&sum(plans, goal)),
+        "**\n".into(),
+    ]))?;
+    let missing = missing(plans);
+    if !missing.is_empty() {
+        out.markup(&"\nMissing:\n\n".into())?;
+    }
+    for missing in &missing {
+        out.markup(&Safe::of(["- ".into(), text(missing), "\n".into()]))?;
+    }
+    if !plans.is_empty() {
+        out.markup(&"\n| cluster | Kubernetes | images | blocked |\n|---|---|---|---|\n".into())?;
+    }
+    for plan in plans {
+        let images = plan.steps.iter().map(|step| {
+            let mut images: Vec<&str> = step.images.values().map(|image| &**image).collect();
+            images.sort_unstable();
+            images.dedup();
+            format!("{}: {}", step.version, images.join(", "))
+        });
+        let images: Vec<String> = images.collect();
+        out.markup(&Safe::of([
+            "| ".into(),
+            text(&plan.cluster),
+            " | ".into(),
+            text(&versions(plan)),
+            " | ".into(),
+            text(&images.join("; ")),
+            " | ".into(),
+            text(&blocked(plan)),
+            " |\n".into(),
+        ]))?;
+    }
+    Ok(())
+}
+
+/// The versions that a cluster goes through.
+fn versions(plan: &ClusterPlan) -> String {
     let versions = plan
         .from
         .iter()
         .chain(plan.steps.iter().map(|step| &step.version));
     let versions: Vec<&str> = versions.map(String::as_str).collect();
-    let versions = versions.join(" → ");
+    versions.join(" → ")
+}
+
+/// What stops a cluster; empty where nothing does.
+fn blocked(plan: &ClusterPlan) -> String {
     match &plan.blocked {
-        None => writeln!(out, "{}: {versions}", plan.cluster)?,
+        None => String::new(),
         Some(Blocked {
             before: None,
             reason,
             ..
-        }) => {
-            writeln!(out, "{}: not planned: {reason}", plan.cluster)?;
-        }
+        }) => format!("not planned: {reason}"),
         Some(Blocked {
             before: Some(minor),
             reason,
             ..
         }) => {
-            writeln!(
-                out,
-                "{}: {versions}, blocked before {minor}: {reason}",
-                plan.cluster
-            )?;
+            format!("blocked before {minor}: {reason}")
         }
     }
+}
+
+/// A cluster's versions on one line, and the images of each step below.
+fn cluster(plan: &ClusterPlan, out: &mut Printer) -> io::Result<()> {
+    let words = [versions(plan), blocked(plan)];
+    let words: Vec<&str> = words
+        .iter()
+        .map(String::as_str)
+        .filter(|it| !it.is_empty())
+        .collect();
+    writeln!(out, "{}: {}", plan.cluster, words.join(", "))?;
     for step in &plan.steps {
         for (pool, image) in &step.images {
             writeln!(out, "  {}  {pool}  {image}", step.version)?;
@@ -83,25 +146,20 @@ fn cluster(plan: &ClusterPlan, out: &mut Printer) -> io::Result<()> {
 }
 
 /// The images that are missing, over all clusters: what the builder has to build.
-fn missing(plans: &[ClusterPlan], out: &mut Printer) -> io::Result<()> {
+fn missing(plans: &[ClusterPlan]) -> Vec<String> {
     let mut wanted: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     for blocked in plans.iter().filter_map(|plan| plan.blocked.as_ref()) {
         let Some(minor) = &blocked.before else {
             continue;
         };
-        let mut images: Vec<&str> = blocked.lacking.values().map(|key| &**key).collect();
-        images.sort_unstable();
-        images.dedup();
+        let images: BTreeSet<&str> = blocked.lacking.values().map(|key| &**key).collect();
         for image in images {
             *wanted.entry((minor, image)).or_default() += 1;
         }
     }
-    for ((minor, image), clusters) in wanted {
+    let wanted = wanted.into_iter().map(|((minor, image), clusters)| {
         let clusters = counted(clusters, "cluster");
-        writeln!(
-            out,
-            "missing: an image of {minor} in the line of `{image}`, for {clusters}"
-        )?;
-    }
-    Ok(())
+        format!("an image of {minor} in the line of `{image}`, for {clusters}")
+    });
+    wanted.collect()
 }

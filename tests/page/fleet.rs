@@ -250,18 +250,18 @@ fn labels_and_machine_templates_of_manifests_are_shown() {
     let bare = "metadata:\n  name: edge\nspec:\n  clusterNetwork:";
     edit(folder.path(), "base/cluster.yaml", bare, labels);
     let data = Data::of(&page(folder.path(), ""));
-    let labelled: Vec<&Value> = data
+    let labeled: Vec<&Value> = data
         .rows("clusters")
         .iter()
         .filter(|cluster| !cluster["l"].is_null())
         .collect();
-    assert_eq!(labelled.len(), 2);
-    let label = &labelled[0]["l"][0];
+    assert_eq!(labeled.len(), 2);
+    let label = &labeled[0]["l"][0];
     assert_eq!(
         (data.text(&label[0]), data.text(&label[1])),
         ("region", "eu-west")
     );
-    let pool = &labelled[0]["p"][0];
+    let pool = &labeled[0]["p"][0];
     assert!(data.text(&pool["t"][0]).contains("MachineTemplate"));
-    assert!(!data.place(labelled[0], &pool["t"][1]).is_empty());
+    assert!(!data.place(labeled[0], &pool["t"][1]).is_empty());
 }
