@@ -1,6 +1,5 @@
 //! Rendered output against the definitions and the program that Kubernetes users have, where they are found.
 
-use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
@@ -11,12 +10,11 @@ use serde_json::{Value, json};
 use super::given::{output, rendered, settings};
 use super::keyed;
 use crate::programs::{find, missing};
+use crate::providers::crds;
 
-/// The folder of CRD files: `METALMARK_CRDS`, or one beside the repository.
+/// The definitions of the folder of CRDs.
 fn definitions() -> Option<Schemas> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/crds");
-    let folder = std::env::var_os("METALMARK_CRDS").map_or(beside, PathBuf::from);
-    let files = walkdir::WalkDir::new(&folder)
+    let files = walkdir::WalkDir::new(crds()?)
         .sort_by_file_name()
         .into_iter()
         .flatten()
