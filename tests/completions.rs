@@ -1,4 +1,4 @@
-//! What shells complete: the scripts, and the names of the project that they come to.
+//! What shells complete: the scripts, and the names of the project.
 
 use std::fs;
 use std::path::Path;
@@ -61,11 +61,22 @@ fn the_project_is_the_one_that_the_words_name() {
     let folder = demo();
     let elsewhere = tempfile::tempdir().expect("a folder");
     let place = folder.path().to_str().expect("UTF-8");
-    let words = ["metalmark", "-C", place, "values", "edge-p"];
-    assert_eq!(completed(elsewhere.path(), &words), ["edge-paris"]);
     let project = format!("{place}/metalmark.yaml");
-    let words = ["metalmark", "--project", &project, "explain", "edge-p"];
-    assert_eq!(completed(elsewhere.path(), &words), ["edge-paris"]);
+    let words: [&[&str]; 5] = [
+        &["-C", place, "values", "edge-p"],
+        &[&format!("-C{place}"), "values", "edge-p"],
+        &["values", "-C", place, "edge-p"],
+        &["--project", &project, "explain", "edge-p"],
+        &[&format!("--project={project}"), "explain", "edge-p"],
+    ];
+    for words in words {
+        let words = [&["metalmark"], words].concat();
+        assert_eq!(
+            completed(elsewhere.path(), &words),
+            ["edge-paris"],
+            "{words:?}"
+        );
+    }
     // Where there is no project there are no clusters, and nothing is printed of that.
     let words = ["metalmark", "values", "edge-p"];
     assert!(completed(elsewhere.path(), &words).is_empty());

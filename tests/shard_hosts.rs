@@ -2,7 +2,7 @@
 //! one run renders.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output};
 
 use metalmark::model::engine::Engine;
@@ -10,7 +10,7 @@ use metalmark::model::place::FileId;
 use metalmark::yaml;
 
 use super::programs::find;
-use super::support::{Metalmark, copy_of, repository};
+use super::support::{Metalmark, copy_of, repository, shell};
 
 fn folder() -> PathBuf {
     repository().join("templates/hosts/shards")
@@ -57,26 +57,6 @@ fn demo() -> tempfile::TempDir {
     let folder = copy_of(&repository().join("fixtures/workspaces/sylva-baremetal"));
     fs::remove_dir_all(folder.path().join("expected")).expect("removed");
     folder
-}
-
-/// A shell with metalmark on its PATH and the variables of a runner.
-fn shell(folder: &Path, variables: &[(&str, &str)], script: &str) -> Output {
-    let binary = Path::new(env!("CARGO_BIN_EXE_metalmark"));
-    let path = format!(
-        "{}:{}",
-        binary.parent().expect("a folder").display(),
-        std::env::var("PATH").unwrap_or_default()
-    );
-    Command::new("sh")
-        .args(["-euc", script])
-        .current_dir(folder)
-        .env_clear()
-        .envs(variables.iter().copied())
-        .env("PATH", path)
-        .env("HOME", folder)
-        .env("GIT_CONFIG_NOSYSTEM", "1")
-        .output()
-        .expect("sh runs")
 }
 
 #[test]

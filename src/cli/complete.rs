@@ -1,7 +1,6 @@
 //! Completion while typing: the shell's script runs metalmark with what is typed so far.
 
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
 
 use clap::CommandFactory;
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
@@ -12,7 +11,6 @@ use super::today;
 use crate::commands::{self, Name, Named};
 use crate::error::Error;
 use crate::pipeline::Terminal;
-use crate::read::{Flags, Request};
 
 /// The shell that a script runs metalmark for. Not clap's `COMPLETE`, which anything may set.
 const SHELL: &str = "METALMARK_COMPLETE";
@@ -69,17 +67,7 @@ fn command() -> clap::Command {
 /// The names that begin with what is typed. None where the project cannot be read: a command says why, completion does not.
 fn candidates(typed: &OsStr, wanted: Named) -> Vec<CompletionCandidate> {
     let names = || {
-        let words = words();
-        let after = |flag: &str| {
-            let mut pairs = words.windows(2);
-            let pair = pairs.find(|pair| pair[0] == *flag)?;
-            Some(PathBuf::from(&pair[1]))
-        };
-        let mut request = Request {
-            directory: after("-C"),
-            project: after("--project"),
-            flags: Flags::default(),
-        };
+        let mut request = Arguments::place(words())?;
         // Elsewhere the manifests below a folder may be all files of a machine.
         request.flags.discovers = commands::has_place(&request);
         commands::names(&request, typed.to_str()?, wanted, today::today().ok()?).ok()

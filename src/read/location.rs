@@ -133,7 +133,8 @@ pub(super) fn no_project() -> Error {
     Error::Usage {
         message: format!(
             "there is no `{PROJECT_FILE_NAME}` here or in a folder above, and no cluster in the manifests below\n\
-             help: name what to read: --values values.yaml --clusters 'clusters/*/values.yaml', or write a `{PROJECT_FILE_NAME}`"
+             help: name what to read: --values values.yaml --clusters 'clusters/*/values.yaml', or write a `{PROJECT_FILE_NAME}`: \
+             `metalmark init` proposes one"
         ),
     }
 }

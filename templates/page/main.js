@@ -33,6 +33,7 @@ function show() {
 }
 
 // Light, dark, or what the system says. Kept where the browser keeps anything.
+const systemIsDark = matchMedia("(prefers-color-scheme: dark)");
 const THEMES = { auto: "System colors", light: "Light", dark: "Dark" };
 function stored() {
   try {
@@ -42,7 +43,7 @@ function stored() {
   }
 }
 function theme(name) {
-  document.documentElement.dataset.theme = name;
+  document.documentElement.dataset.theme = name === "auto" ? (systemIsDark.matches ? "dark" : "light") : name;
   document.getElementById("theme").textContent = THEMES[name];
   document.getElementById("theme").setAttribute("aria-label", `Colors: ${THEMES[name]}`);
 }
@@ -59,7 +60,10 @@ document.getElementById("theme").addEventListener("click", () => {
   }
   show();
 });
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", show);
+systemIsDark.addEventListener("change", () => {
+  theme(colors);
+  show();
+});
 
 document.getElementById("foot").append(`Written by ${data.made_by}. This page loads nothing and sends nothing.`);
 document.querySelector(".skip").addEventListener("click", (event) => {

@@ -7,7 +7,7 @@ use metalmark::model::json::{Html, to_json};
 use metalmark::model::place::FileId;
 
 use super::{init, workspace};
-use crate::support::{copy_into, repository};
+use crate::support::{Metalmark, copy_into, repository, shell};
 
 #[test]
 fn hosts_settings_are_written_where_there_are_none_and_said_where_there_are() {
@@ -222,6 +222,55 @@ fn the_job_is_that_of_the_code_host_of_the_repository() {
     );
     let own = fs::read_to_string(scratch.path().join(GITLAB)).expect("read");
     assert_eq!(own, "stages: [test]\n");
+}
+
+/// A pipeline runs at the top, and finds the reports of a project in any folder there.
+#[test]
+#[cfg(unix)]
+fn the_job_of_a_project_in_a_folder_leaves_its_reports_at_the_top() {
+    let scratch = tempfile::tempdir().expect("a folder");
+    let (top, project) = (scratch.path(), scratch.path().join("my d'ir"));
+    fs::create_dir_all(top.join(".git")).expect("created");
+    copy_into(
+        &repository().join("fixtures/workspaces/sylva-flux"),
+        &project,
+    );
+    let rendered = Metalmark::within(&project).args(["render"]).run();
+    assert_eq!(rendered.status, 0, "{}", rendered.stderr);
+    let place = top.to_string_lossy();
+    for (host, file, variable, reports) in [
+        (
+            "--ci=gitlab",
+            ".gitlab-ci.yml",
+            "CI_PROJECT_DIR",
+            &[
+                "metalmark-codequality.json",
+                "metalmark-junit.xml",
+                "metalmark.md",
+            ][..],
+        ),
+        (
+            "--ci=github",
+            ".github/workflows/metalmark.yml",
+            "GITHUB_WORKSPACE",
+            &["metalmark.sarif"],
+        ),
+    ] {
+        let outcome = init(&project, &[host]);
+        assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+        let job = fs::read_to_string(top.join(file)).expect("written");
+        let command = job
+            .lines()
+            .find(|line| line.trim_start().starts_with("metalmark -C "))
+            .expect("its command");
+        let output = shell(top, &[(variable, &place)], command);
+        let printed = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{command}: {printed}");
+        for report in reports {
+            assert!(top.join(report).is_file(), "{report}");
+            assert!(job.contains(&format!(": {report}\n")) || job.contains(&format!("[{report}]")));
+        }
+    }
 }
 
 #[test]

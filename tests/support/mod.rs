@@ -147,6 +147,26 @@ impl Metalmark {
     }
 }
 
+/// A shell with metalmark on its PATH and the variables of a runner.
+pub(crate) fn shell(folder: &Path, variables: &[(&str, &str)], script: &str) -> Output {
+    let binary = Path::new(env!("CARGO_BIN_EXE_metalmark"));
+    let path = format!(
+        "{}:{}",
+        binary.parent().expect("a folder").display(),
+        std::env::var("PATH").unwrap_or_default()
+    );
+    Command::new("sh")
+        .args(["-euc", script])
+        .current_dir(folder)
+        .env_clear()
+        .envs(variables.iter().copied())
+        .env("PATH", path)
+        .env("HOME", folder)
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .output()
+        .expect("sh runs")
+}
+
 /// A scratch copy of a folder of the repository.
 pub(crate) fn copy_of(folder: &Path) -> tempfile::TempDir {
     let scratch = tempfile::tempdir().expect("a scratch folder");

@@ -12,7 +12,9 @@ mod stamp;
 mod update;
 mod workspace;
 
-use clap::{Args, CommandFactory, Parser, Subcommand};
+use std::ffi::OsString;
+
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use super::terminal::ColorMode;
 use crate::bundle::commands::BundleCommand;
@@ -24,6 +26,7 @@ use crate::commands::{
 use crate::error::Error;
 use crate::model::policy::Date;
 use crate::pipeline::{Terminal, Verdict};
+use crate::read::Request;
 
 use workspace::WorkspaceArguments;
 
@@ -100,6 +103,14 @@ struct WithWorkspace<T: Args> {
 }
 
 impl Arguments {
+    /// Where the project is for a command line that is not typed to its end yet; none if it has no such place.
+    pub(super) fn place(words: Vec<OsString>) -> Option<Request> {
+        let typed = Self::command().ignore_errors(true);
+        let matches = typed.try_get_matches_from(words).ok()?;
+        let place = workspace::ProjectArguments::from_arg_matches(&matches).ok()?;
+        Some(place.request())
+    }
+
     /// Runs the command that was typed.
     pub(super) fn run(&self, today: Date, terminal: &mut Terminal) -> Result<Verdict, Error> {
         let place = &self.place;

@@ -46,6 +46,7 @@ const PAIRS: [(&str, &str); 2] = [
     ),
     ("**/values.yaml#kubernetesVersion", "#machineImage"),
 ];
+
 /// What there is.
 #[derive(Debug, Default)]
 pub(super) struct Found {
@@ -73,7 +74,7 @@ impl Found {
     /// What would have to be there.
     pub(super) fn missing() -> &'static str {
         "there is nothing here to make a project from\n\
-         help: metalmark reads Helm values that hold `cluster:`, as Sylva's do, of any YAML file; \
+         help: metalmark reads Helm values that hold `cluster:`, as Sylva's do, in any YAML file; \
          `--values` and `--clusters` name those that it does not recognize; \
          and manifests with machine templates, which `metalmark stamp` keeps up to date"
     }
