@@ -44,6 +44,7 @@ mod limits;
 mod lock;
 mod locking;
 mod management;
+mod manifest_pools;
 mod merges;
 mod oracle;
 mod oracle_expressions;

@@ -180,7 +180,7 @@ fn what_is_not_known_is_counted_with_its_reason() {
     );
 }
 
-const CLASS: &str = "\
+pub(super) const CLASS: &str = "\
 apiVersion: cluster.x-k8s.io/v1beta1
 kind: Cluster
 metadata: {name: edge}

@@ -21,7 +21,7 @@ macro_rules! rules {
             BundleUnsupported "bundle-unsupported" Error Manifests;
             CatalogDrift "catalog-drift" Error Values;
             ChecksumByUrl "checksum-by-url" Warning Values (checksum_by_url: cluster);
-            ChecksumMalformed "checksum-malformed" Error Values (checksum_malformed: cluster);
+            ChecksumMalformed "checksum-malformed" Error AnyCluster (checksum_malformed: cluster);
             ChecksumMissing "checksum-missing" Error Values (checksum_missing: cluster);
             ChoiceConflict "choice-conflict" Error Values (choice_conflict: cluster);
             ComponentContract "component-contract" Error Manifests;
@@ -41,7 +41,7 @@ macro_rules! rules {
             FactConflict "fact-conflict" Warning Values;
             FileNotOwned "file-not-owned" Error Values;
             FormatMissing "format-missing" Error Values (format_missing: cluster);
-            FormatUnsupported "format-unsupported" Error Values (format_unsupported: cluster);
+            FormatUnsupported "format-unsupported" Error AnyCluster (format_unsupported: cluster);
             HostsShort "hosts-short" Error Values (hosts_short: cluster);
             ImageIncomplete "image-incomplete" Error Values;
             ImageNameCollision "image-name-collision" Error Values;

@@ -49,15 +49,21 @@ fn report_kind(input: &ClusterInput<'_>, pool: &Pool, report: &mut dyn FnMut(Fin
     let Some(kind) = &pool.choice.checksum_type else {
         return;
     };
-    if Kind::named(&kind.value).is_none() && input.infra() == "capm3" {
+    if Kind::named(&kind.value).is_none() && is_metal3(input, pool) {
+        let setting = input.spelled("machine_image_checksum_type", "checksumType");
         let message = format!("machine templates know no checksum type `{}`", kind.value);
         report(
             Finding::new(RuleId::ChecksumMalformed, message)
                 .about(input.subject(Some(pool)))
                 .at(input.spot(kind.place), "one of md5, sha256, sha512")
-                .help("`machine_image_checksum_type: sha256`"),
+                .help(format!("`{setting}: sha256`")),
         );
     }
+}
+
+fn is_metal3(input: &ClusterInput<'_>, pool: &Pool) -> bool {
+    let provider = input.provider(pool);
+    provider.is_some_and(|provider| provider.name() == "capm3")
 }
 
 fn report_literal(input: &ClusterInput<'_>, pool: &Pool, report: &mut dyn FnMut(Finding)) {
@@ -67,15 +73,16 @@ fn report_literal(input: &ClusterInput<'_>, pool: &Pool, report: &mut dyn FnMut(
     };
     let kind = pool.choice.checksum_type.as_ref();
     let kind = kind.and_then(|kind| Kind::named(&kind.value));
+    let setting = input.spelled("machine_image_checksum", "checksum");
     if let Some(fault) = checksum::fault(&sum.value, kind) {
         report(
             Finding::new(
                 RuleId::ChecksumMalformed,
-                "`machine_image_checksum` is no digest",
+                format!("`{setting}` is no digest"),
             )
             .about(input.subject(Some(pool)))
             .at(input.spot(sum.place), fault)
-            .help(edit("machine_image_checksum", &sum.value)),
+            .help(edit(setting, &sum.value)),
         );
     }
 }

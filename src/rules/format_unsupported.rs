@@ -2,18 +2,16 @@
 
 use std::collections::BTreeSet;
 
+use crate::model::cluster::Pool;
 use crate::model::finding::{Finding, Level, Subject};
 use crate::model::image::fact;
 use crate::model::place::Place;
 use crate::model::rule::RuleId;
-use crate::providers::{self, Provider, is_refused_later};
+use crate::providers::{Provider, is_refused_later};
 use crate::rules::ClusterInput;
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
-    let Some(provider) = providers::find(input.infra()) else {
-        return;
-    };
     for (pool, image) in input.chosen() {
         if let Some(format) = image.facts.get(fact::IMAGE_FORMAT) {
             let place = if format.place.is_known() {
@@ -22,25 +20,28 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
                 pool.choice.place()
             };
             let subject = || input.subject_with(pool, &image.key);
-            report_format(input, provider, (&format.value, place), subject, report);
+            report_format(input, pool, (&format.value, place), subject, report);
         }
     }
     for (pool, _) in input.explicit() {
         if let Some(format) = &pool.choice.format {
             let subject = || input.subject(Some(pool));
             let format = (&*format.value, format.place);
-            report_format(input, provider, format, subject, report);
+            report_format(input, pool, format, subject, report);
         }
     }
 }
 
 fn report_format(
     input: &ClusterInput<'_>,
-    provider: &dyn Provider,
+    pool: &Pool,
     (format, place): (&str, Place),
     subject: impl Fn() -> Subject,
     report: &mut dyn FnMut(Finding),
 ) {
+    let Some(provider) = input.provider(pool) else {
+        return;
+    };
     // Of a provider with several kinds of templates, any kind will do.
     let kinds = || provider.kinds().iter().filter(|kind| kind.is_template());
     if kinds().any(|kind| kind.formats.is_empty()) {

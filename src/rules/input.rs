@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::model::cluster::{Choice, ChoiceLevel, LevelName, Pool};
+use crate::model::cluster::{Choice, ChoiceLevel, ClusterOrigin, LevelName, Pool};
 use crate::model::endpoint::{ControlPlaneEndpoint, Endpoint};
 use crate::model::finding::Subject;
 use crate::model::fix::Fix;
@@ -17,7 +17,7 @@ use crate::model::replacement;
 use crate::model::rule::{RuleId, RuleOption};
 use crate::model::version::Version;
 use crate::model::workspace::{ClusterView, Settings};
-use crate::providers::{self, Stamp};
+use crate::providers::{self, Provider, Stamp};
 
 use super::{exact_pattern, exact_term};
 
@@ -179,6 +179,30 @@ impl<'a> ClusterInput<'a> {
             .infra_provider
             .as_ref()
             .map_or("capm3", |provider| &provider.value)
+    }
+
+    /// The infrastructure provider of a pool's machines; none of a template that metalmark does not know.
+    pub fn provider(&self, pool: &Pool) -> Option<&'static dyn Provider> {
+        if let Some(template) = &pool.template {
+            return providers::of_kind(&template.kind);
+        }
+        match self.is_of_values() {
+            true => providers::find(self.infra()),
+            false => providers::find(&self.view.cluster.infra_provider.as_ref()?.value),
+        }
+    }
+
+    /// A field of a pool's image as the cluster's files spell it: in values, or in a machine template.
+    pub fn spelled(&self, in_values: &'static str, in_template: &'static str) -> &'static str {
+        match self.is_of_values() {
+            true => in_values,
+            false => in_template,
+        }
+    }
+
+    /// Whether values describe the cluster, and not manifests.
+    fn is_of_values(&self) -> bool {
+        self.view.cluster.origin == ClusterOrigin::Values
     }
 
     /// What the levels wrote that a pool's choice is inherited from, the strongest first.

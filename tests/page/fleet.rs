@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::{Data, edit, json, manifests, page, values};
+use crate::plain_manifests::{cluster, repository};
 
 /// The states of pools by their numbers in the page.
 const STATES: [&str; 5] = ["proven", "by_name", "unproven", "mismatched", "skipped"];
@@ -264,4 +265,20 @@ fn labels_and_machine_templates_of_manifests_are_shown() {
     let pool = &labeled[0]["p"][0];
     assert!(data.text(&pool["t"][0]).contains("MachineTemplate"));
     assert!(!data.place(labeled[0], &pool["t"][1]).is_empty());
+}
+
+#[test]
+fn the_provider_of_a_cluster_is_its_control_planes() {
+    let text = cluster("v1.31.8", "{filter: {name: ubuntu-2204-kube-v1.31.8}}");
+    let of_the_worker = "kind: OpenStackMachineTemplate, name: edge}\n---";
+    let at = text.rfind(of_the_worker).expect("a worker");
+    let worker = text[at..].replacen("OpenStackMachineTemplate", "Metal3MachineTemplate", 1);
+    let template = "---\napiVersion: infrastructure.cluster.x-k8s.io/v1beta1\nkind: Metal3MachineTemplate\n\
+                    metadata: {name: edge}\nspec: {template: {spec: {image: {url: 'http://h/a-v1.31.8.raw'}}}}\n";
+    let mixed = format!("{}{worker}{template}", &text[..at]);
+    let folder = repository(&[("edge.yaml", &mixed)]);
+    let data = Data::of(&page(folder.path(), ""));
+    let edge = data.cluster("edge");
+    assert_eq!(data.text(&edge["i"][0]), "capo");
+    assert!(data.text(&edge["p"][1]["t"][0]).contains("Metal3"));
 }

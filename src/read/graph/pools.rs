@@ -206,7 +206,9 @@ impl Reader<'_, '_> {
         };
         let named = text(node);
         let image = spec.at(&["image"]);
-        let mut field = |name: &str| text(image?.at(&[name])?);
+        // Nothing is known of a field that another program fills in.
+        let mut field =
+            |name: &str| text(image?.at(&[name])?).filter(|text| !is_variable_text(&text.value));
         Ok(match by {
             NamedBy::Name => Choice {
                 name: named,

@@ -1,0 +1,165 @@
+//! What the objects of a plain cluster say of its pools: bootstrap provider, infrastructure provider, and the fields of images.
+
+use super::plain_manifests::{CLASS, check, cluster, summary};
+
+const METAL3: &str = "UBUNTU_24.04_NODE_IMAGE_K8S_v1.31.8.qcow2";
+
+/// A cluster of Metal3 with these fields of its image, under that version of the provider's API.
+fn metal3(api_version: &str, fields: &str) -> String {
+    cluster(
+        "v1.31.8",
+        &format!("{{url: 'http://h/{METAL3}', {fields}}}"),
+    )
+    .replace("OpenStackMachineTemplate", "Metal3MachineTemplate")
+    .replace(
+        "apiVersion: infrastructure.cluster.x-k8s.io/v1beta1\nkind",
+        &format!("apiVersion: infrastructure.cluster.x-k8s.io/{api_version}\nkind"),
+    )
+}
+
+#[test]
+fn the_checksum_and_format_of_a_machine_template_are_what_metal3_takes() {
+    let sum = "9f86d081884c7d65".repeat(4);
+    for (api_version, fields, expected) in [
+        (
+            "v1beta1",
+            "checksum: SUM, checksumType: sha256, format: raw",
+            None,
+        ),
+        (
+            "v1beta2",
+            "checksum: SUM, checksumType: sha256, diskFormat: raw",
+            None,
+        ),
+        (
+            "v1beta1",
+            "checksum: 'http://h/sum', checksumType: sha256",
+            None,
+        ),
+        (
+            "v1beta1",
+            "checksum: SUM, checksumType: sha512",
+            Some("it has 64 digits, sha512 has 128"),
+        ),
+        (
+            "v1beta1",
+            "checksum: 'sha256:SUM'",
+            Some("= help: `checksum: SUM`"),
+        ),
+        (
+            "v1beta2",
+            "checksum: SUM, checksumType: sha1",
+            Some("= help: `checksumType: sha256`"),
+        ),
+        (
+            "v1beta1",
+            "format: ova",
+            Some("does not boot images of format `ova`"),
+        ),
+        (
+            "v1beta2",
+            "diskFormat: ova",
+            Some("does not boot images of format `ova`"),
+        ),
+        // Another program fills these in.
+        (
+            "v1beta1",
+            "checksum: '${SUM}', checksumType: '${TYPE}', format: '${FORMAT}'",
+            None,
+        ),
+    ] {
+        let fields = fields
+            .replace(" SUM", &format!(" {sum}"))
+            .replace(":SUM", &format!(":{sum}"));
+        let (screen, status) = check(&[("edge.yaml", &metal3(api_version, &fields))]);
+        match expected {
+            Some(expected) => {
+                let expected = expected.replace("SUM", &sum);
+                assert!(screen.contains(&expected), "{fields}: {screen}");
+                assert_eq!(status, 1, "{fields}");
+            }
+            None => {
+                let last = "no findings in 1 cluster; 2 node pools checked: 2 by name only";
+                assert_eq!(screen.trim_end(), last, "{fields}");
+            }
+        }
+    }
+}
+
+/// The image's name says that it is made for kubeadm.
+#[test]
+fn the_kind_of_a_control_plane_tells_what_its_nodes_boot() {
+    let made_for =
+        |flavor: &str| format!("{{filter: {{name: ubuntu-noble-plain-{flavor}-1-31-8}}}}");
+    for (kind, flavor) in [
+        ("KubeadmControlPlane", "kubeadm"),
+        ("KamajiControlPlane", "kubeadm"),
+        ("RKE2ControlPlane", "rke2"),
+        ("KThreesControlPlane", "k3s"),
+        ("CK8sControlPlane", "ck8s"),
+    ] {
+        for made in ["kubeadm", "rke2"] {
+            let text = cluster("v1.31.8", &made_for(made)).replace("KubeadmControlPlane", kind);
+            let (screen, _) = check(&[("edge.yaml", &text)]);
+            let expected = format!("is made for {made}, not for {flavor}");
+            assert_eq!(
+                screen.contains(&expected),
+                made != flavor,
+                "{kind}: {screen}"
+            );
+        }
+    }
+}
+
+/// The topology of [`CLASS`], with a class of that name in each of two namespaces; the one in `shared` is right.
+fn in_namespaces(reference: &str) -> String {
+    let (cluster, class) = CLASS.split_once("---\n").expect("documents");
+    let of = |namespace: &str, image: &str| {
+        class
+            .replace(
+                "metadata: {name",
+                &format!("metadata: {{namespace: {namespace}, name"),
+            )
+            .replace("v1.31.8", image)
+    };
+    format!(
+        "{}---\n{}---\n{}",
+        cluster
+            .replace("{name: edge}", "{name: edge, namespace: fleet}")
+            .replace("class: quick", reference),
+        of("fleet", "v1.31.8"),
+        of("shared", "v1.30.2"),
+    )
+}
+
+#[test]
+fn a_class_may_be_in_another_namespace() {
+    for (reference, expected) in [
+        ("class: quick\n    classNamespace: shared", "2 by name only"),
+        (
+            "classRef: {name: quick, namespace: shared}",
+            "2 by name only",
+        ),
+        ("class: quick", "1 by name only, 1 mismatched"),
+        ("classRef: {name: quick}", "1 by name only, 1 mismatched"),
+    ] {
+        let last = summary(&[("edge.yaml", &in_namespaces(reference))]);
+        assert!(last.ends_with(expected), "{reference}: {last}");
+    }
+}
+
+#[test]
+fn a_hosted_control_plane_of_a_class_has_no_machines() {
+    let hosted = CLASS.replace(
+        "    machineInfrastructure: {ref: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: Metal3MachineTemplate, name: cp}}",
+        "    ref: {apiVersion: controlplane.cluster.x-k8s.io/v1alpha1, kind: KamajiControlPlaneTemplate, name: cp}",
+    );
+    let (screen, _) = check(&[("edge.yaml", &hosted)]);
+    assert!(
+        screen.ends_with("1 error in 1 cluster; 1 node pool checked: 1 mismatched\n"),
+        "{screen}"
+    );
+    // Its version is the one that workers are compared with.
+    let older = hosted.replace("version: v1.30.2", "version: v1.31.8");
+    assert!(summary(&[("edge.yaml", &older)]).ends_with("1 node pool checked: 1 by name only"));
+}
