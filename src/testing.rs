@@ -14,6 +14,7 @@ use crate::model::policy::{Date, Policy};
 use crate::model::rule::RuleId;
 use crate::model::selector::{Selector, Term, Wanted};
 use crate::model::value::{Node, Value};
+use crate::model::waves::WaveSettings;
 use crate::model::workspace::{
     ChecksumStyle, ClusterView, ImageSettings, Output, Registry, Settings,
 };
@@ -319,6 +320,7 @@ pub(crate) fn settings() -> Settings {
         locking: Locking::Loose,
         registries: Default::default(),
         releases: None,
+        waves: WaveSettings::default(),
     }
 }
 

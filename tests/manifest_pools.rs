@@ -88,7 +88,7 @@ fn the_checksum_and_format_of_a_machine_template_are_what_metal3_takes() {
 
 /// The image's name says that it is made for kubeadm.
 #[test]
-fn the_kind_of_a_control_plane_tells_what_its_nodes_boot() {
+fn the_kind_of_a_control_plane_decides_what_its_nodes_boot() {
     let made_for =
         |flavor: &str| format!("{{filter: {{name: ubuntu-noble-plain-{flavor}-1-31-8}}}}");
     for (kind, flavor) in [

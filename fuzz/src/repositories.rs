@@ -265,6 +265,7 @@ fn plan(request: &Request, terminal: &mut Terminal) -> Result<Verdict, Error> {
     let options = PlanOptions {
         to: "1.33".parse().expect("a minor"),
         format: CommentFormat::Markdown,
+        apply: None,
     };
     commands::plan(request, &options, today(), terminal)
 }

@@ -27,7 +27,7 @@ pub(crate) fn findings(
     terminal: &mut Terminal,
 ) -> Result<usize, Error> {
     let (mut edited, mut outcomes) = (Vec::new(), Vec::new());
-    for (source, fixes) in by_file(judged) {
+    for (source, fixes) in by_file(of_findings(judged)) {
         let (text, tried) = fixed(&source, &fixes, workspace.engine);
         outcomes.extend(tried);
         if text != source.text {
@@ -76,7 +76,7 @@ pub(crate) fn planned(
         Tense::Done => ("fixed", "not fixed"),
     };
     let mut files = Vec::new();
-    for (source, fixes) in by_file(judged) {
+    for (source, fixes) in by_file(of_findings(judged)) {
         let (text, outcomes) = fixed(&source, &fixes, workspace.engine);
         for (place, outcome) in outcomes {
             match outcome {
@@ -91,13 +91,31 @@ pub(crate) fn planned(
     Ok(files)
 }
 
+/// The texts that files have after all of these edits.
+///
+/// # Errors
+/// The first edit that cannot be made, and why.
+pub(crate) fn all(fixes: &[Fix], engine: Engine) -> Result<Vec<(Arc<Source>, String)>, String> {
+    let mut files = Vec::new();
+    for (source, fixes) in by_file(fixes) {
+        let (text, outcomes) = fixed(&source, &fixes, engine);
+        for (place, outcome) in outcomes {
+            outcome.map_err(|why| format!("{place}: {why}"))?;
+        }
+        files.push((source, text));
+    }
+    Ok(files)
+}
+
+fn of_findings(judged: &[Judged]) -> impl Iterator<Item = &Fix> {
+    let fixes = judged.iter().map(|judged| judged.finding.fix.as_ref());
+    fixes.flatten()
+}
+
 /// The fixes of each file, in the order of their places; what many clusters share once.
-fn by_file(judged: &[Judged]) -> Vec<(Arc<Source>, Vec<&Fix>)> {
+fn by_file<'f>(fixes: impl IntoIterator<Item = &'f Fix>) -> Vec<(Arc<Source>, Vec<&'f Fix>)> {
     let mut files: BTreeMap<Arc<str>, (Arc<Source>, Vec<&Fix>)> = BTreeMap::new();
-    for fix in judged
-        .iter()
-        .filter_map(|judged| judged.finding.fix.as_ref())
-    {
+    for fix in fixes {
         let source = &fix.spot.source;
         let file = files
             .entry(Arc::clone(&source.path))

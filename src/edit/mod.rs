@@ -2,5 +2,6 @@
 
 pub(crate) mod fix;
 pub mod stamp;
+pub(crate) mod step;
 pub(crate) mod texts;
 pub(crate) mod update;

@@ -4,10 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::error::Error;
+use crate::files::Overlay;
 use crate::model::manifest::{Change, ChangeKind, ChangeSet, Origin};
 use crate::model::place::Source;
+use crate::model::policy::Date;
 use crate::output::{self, Held, Replacement};
-use crate::read::Workspace;
+use crate::pipeline::fleet::{self, Tools};
+use crate::read::{self, Request, Workspace};
 
 /// The changes of files; `read` is the number of files that were read.
 pub(crate) fn changes(
@@ -55,4 +58,28 @@ pub(crate) fn replace(
         })
         .collect();
     output::replace_all(held, &replacements)
+}
+
+/// The project as it is with other texts in some of its files; nothing is written.
+///
+/// # Errors
+/// The project with these texts cannot be read.
+pub(crate) fn read_with(
+    request: &Request,
+    workspace: &Workspace,
+    texts: &[(Arc<Source>, String)],
+    today: Date,
+) -> Result<(Workspace, Tools), Error> {
+    let files = Arc::clone(&workspace.files);
+    let files = texts.iter().fold(files, |files, (source, text)| {
+        Arc::new(Overlay {
+            files,
+            path: PathBuf::from(&*source.path),
+            bytes: text.clone().into_bytes(),
+        })
+    });
+    let location = read::location(request)?;
+    let mut workspace = read::workspace_in(request, &location, files)?;
+    let tools = fleet::tools(&mut workspace, today)?;
+    Ok((workspace, tools))
 }

@@ -44,5 +44,6 @@ pub mod successor;
 pub mod suggest;
 pub mod value;
 pub mod version;
+pub mod waves;
 pub mod workspace;
 pub mod written;

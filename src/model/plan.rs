@@ -67,6 +67,9 @@ pub struct ClusterPlan {
 pub struct PlanStep {
     /// The version, as its images declare it.
     pub version: String,
+    /// Its major and minor.
+    #[serde(skip)]
+    pub minor: (u32, u32),
     /// The image of each pool.
     pub images: BTreeMap<String, ImageKey>,
 }
@@ -118,6 +121,7 @@ pub fn of_cluster(view: &ClusterView, goal: Goal) -> ClusterPlan {
                     .map(|(pool, image)| (pool.to_string(), Arc::clone(&image.key)));
                 plan.steps.push(PlanStep {
                     version: next.to_string(),
+                    minor: (next.major, next.minor),
                     images: named.collect(),
                 });
                 (version, booted) = (next, images);
@@ -130,6 +134,31 @@ pub fn of_cluster(view: &ClusterView, goal: Goal) -> ClusterPlan {
         }
     }
     plan
+}
+
+/// A node pool, and what decides which version it runs.
+#[derive(Debug, PartialEq)]
+pub struct PoolState {
+    /// The pool.
+    pub name: PoolName,
+    /// The Kubernetes version that it is to run.
+    pub version: Option<Arc<str>>,
+    /// The image that it selects.
+    pub outcome: Outcome,
+}
+
+/// The pools of a cluster.
+pub fn states(view: &ClusterView) -> Vec<PoolState> {
+    let pools = view.cluster.pools.iter().zip(&view.selections);
+    let states = pools.map(|(pool, selection)| PoolState {
+        name: pool.name.clone(),
+        version: view
+            .cluster
+            .k8s_version_of(pool)
+            .map(|version| Arc::clone(&version.value)),
+        outcome: selection.outcome.clone(),
+    });
+    states.collect()
 }
 
 /// The image of each pool.

@@ -15,6 +15,7 @@ use super::place::{Located, Place, Sources, Spot};
 use super::policy::Policy;
 use super::registries::RegistrySettings;
 use super::signing::SigningKeys;
+use super::waves::WaveSettings;
 
 /// One cluster as read: its values evaluated, its catalog not yet expanded.
 #[derive(Clone, Debug)]
@@ -119,6 +120,8 @@ pub struct Settings {
     pub registries: RegistrySettings,
     /// Where the releases of the image builder are described: an address with [`RELEASE`] in the version's place.
     pub releases: Option<String>,
+    /// How an upgrade is spread over waves.
+    pub waves: WaveSettings,
 }
 
 impl Settings {

@@ -30,6 +30,7 @@ mod typed;
 mod unknown;
 mod values;
 mod values_schema;
+mod wave_options;
 mod workspace;
 
 use std::collections::BTreeMap;

@@ -13,6 +13,7 @@ use crate::model::workspace::ChecksumStyle;
 
 use super::record::ImageRecord;
 use super::rule_options::RuleOptions;
+use super::wave_options::WaveOptions;
 
 /// A metalmark project: which values make which clusters, and what is written where.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -61,6 +62,9 @@ pub(super) struct ProjectFile {
     /// How `metalmark update` learns what a version of the image builder offers.
     #[serde(default)]
     pub update: UpdateOptions,
+    /// How `metalmark plan` spreads an upgrade over waves.
+    #[serde(default)]
+    pub plan: WaveOptions,
     /// Files and folders of manifests that `metalmark stamp` brings up to date in place.
     #[serde(default)]
     pub manifests: Vec<String>,

@@ -16,6 +16,7 @@ use super::Flags;
 use super::project::{OutputOptions, PolicyOptions, ProjectFile, SignatureOptions};
 use super::registries;
 use super::rule_options::{self, RuleOptions};
+use super::wave_options;
 
 /// Where an image server of Sylva serves an image inside its management cluster (sylva-core, unit os-image-server;
 /// docs/sylva.md#the-image-server).
@@ -121,6 +122,7 @@ pub(super) fn settings(
         matching: flags.matching.unwrap_or(file.matching),
         locking: flags.locking,
         releases: releases(file, places, &mut findings),
+        waves: wave_options::waves(&file.plan, places, &mut findings),
     };
     (settings, findings)
 }
@@ -280,7 +282,7 @@ fn waivers(
     waivers
 }
 
-fn bad_pattern(text: &str, error: &globset::Error) -> Finding {
+pub(super) fn bad_pattern(text: &str, error: &globset::Error) -> Finding {
     Finding::new(
         RuleId::ProjectFile,
         format!("`{text}` is not a pattern: {}", error.kind()),

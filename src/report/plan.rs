@@ -5,20 +5,21 @@ use std::io::{self, Write};
 
 use super::{CommentFormat, counted};
 use crate::model::plan::{Blocked, ClusterPlan};
+use crate::model::waves::Wave;
 use crate::printer::{Printer, Safe};
 
 /// Prints the plans of clusters. `goal` is the minor version that they are to run.
 pub fn plan(
-    plans: &[ClusterPlan],
+    (plans, waves): (&[ClusterPlan], &[Wave]),
     goal: &str,
     format: CommentFormat,
     out: &mut Printer,
 ) -> io::Result<()> {
     match format {
-        CommentFormat::Json => {
-            out.json(&serde_json::json!({"version": 1, "goal": goal, "clusters": plans}))
-        }
-        CommentFormat::Markdown => markdown(plans, goal, out),
+        CommentFormat::Json => out.json(
+            &serde_json::json!({"version": 1, "goal": goal, "clusters": plans, "waves": waves}),
+        ),
+        CommentFormat::Markdown => markdown((plans, waves), goal, out),
         CommentFormat::Human => {
             for plan in plans {
                 cluster(plan, out)?;
@@ -29,9 +30,24 @@ pub fn plan(
             for missing in missing(plans) {
                 writeln!(out, "missing: {missing}")?;
             }
+            for wave in waves {
+                writeln!(out, "{}", self::wave(wave))?;
+            }
             writeln!(out, "{}", sum(plans, goal))
         }
     }
+}
+
+/// A wave on one line.
+fn wave(wave: &Wave) -> String {
+    /// Clusters that are named; the JSON has all.
+    const NAMED: usize = 10;
+    let names = wave.clusters.iter().map(|it| &*it.cluster);
+    let mut names = names.take(NAMED).collect::<Vec<&str>>().join(", ");
+    if wave.clusters.len() > NAMED {
+        names += &format!(" and {} more", wave.clusters.len() - NAMED);
+    }
+    format!("wave {}, to {}: {names}", wave.number, wave.to)
 }
 
 /// How many clusters are to be upgraded, are there, and are blocked.
@@ -50,7 +66,11 @@ fn sum(plans: &[ClusterPlan], goal: &str) -> String {
 }
 
 /// The sum first, then what is missing, then a table.
-fn markdown(plans: &[ClusterPlan], goal: &str, out: &mut Printer) -> io::Result<()> {
+fn markdown(
+    (plans, waves): (&[ClusterPlan], &[Wave]),
+    goal: &str,
+    out: &mut Printer,
+) -> io::Result<()> {
     let text = |text: &str| Safe::markdown(text);
     out.markup(&Safe::of([
         "### The way to Kubernetes ".into(),
@@ -65,6 +85,14 @@ fn markdown(plans: &[ClusterPlan], goal: &str, out: &mut Printer) -> io::Result<
     }
     for missing in &missing {
         out.markup(&Safe::of(["- ".into(), text(missing), "\n".into()]))?;
+    }
+    for wave in waves {
+        let mark = if wave.number == 1 { "\n- " } else { "- " };
+        out.markup(&Safe::of([
+            mark.into(),
+            text(&self::wave(wave)),
+            "\n".into(),
+        ]))?;
     }
     if !plans.is_empty() {
         out.markup(&"\n| cluster | Kubernetes | images | blocked |\n|---|---|---|---|\n".into())?;

@@ -226,6 +226,7 @@ pub(super) fn settings(outputs: Vec<Output>) -> Settings {
         locking: Locking::Loose,
         registries: Default::default(),
         releases: None,
+        waves: Default::default(),
     }
 }
 

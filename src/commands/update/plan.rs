@@ -1,14 +1,13 @@
 //! What an update edits, and the project as it is then, worked out in memory.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::edit::texts;
 use crate::error::Error;
-use crate::files::{Files, Overlay};
 use crate::model::catalog::Catalog;
 use crate::model::place::{Source, Sources};
 use crate::model::policy::Date;
-use crate::read::{self, Request, Workspace};
+use crate::read::{Request, Workspace};
 
 use super::fleet::{self, Tools};
 use super::{Terminal, UpdateOptions, fix, lost};
@@ -34,8 +33,7 @@ impl Plan {
         change: Change,
         today: Date,
     ) -> Result<Self, Error> {
-        let files = overlaid(Arc::clone(&workspace.files), &change.files);
-        let (workspace, tools) = reread(request, files, today)?;
+        let (workspace, tools) = texts::read_with(request, workspace, &change.files, today)?;
         Ok(Self {
             change,
             fixed: Vec::new(),
@@ -61,8 +59,8 @@ impl Plan {
             false => fix::Tense::Done,
         };
         self.fixed = fix::planned(&self.workspace, &lost, tense, terminal)?;
-        let files = overlaid(Arc::clone(&self.workspace.files), &self.fixed);
-        (self.workspace, self.tools) = reread(request, files, today)?;
+        (self.workspace, self.tools) =
+            texts::read_with(request, &self.workspace, &self.fixed, today)?;
         Ok(())
     }
 
@@ -85,26 +83,4 @@ impl Plan {
         }
         files
     }
-}
-
-fn reread(
-    request: &Request,
-    files: Arc<dyn Files>,
-    today: Date,
-) -> Result<(Workspace, Tools), Error> {
-    let location = read::location(request)?;
-    let mut workspace = read::workspace_in(request, &location, files)?;
-    let tools = fleet::tools(&mut workspace, today)?;
-    Ok((workspace, tools))
-}
-
-/// Files with other texts instead of some.
-fn overlaid(files: Arc<dyn Files>, texts: &[(Arc<Source>, String)]) -> Arc<dyn Files> {
-    texts.iter().fold(files, |files, (source, text)| {
-        Arc::new(Overlay {
-            files,
-            path: PathBuf::from(&*source.path),
-            bytes: text.clone().into_bytes(),
-        })
-    })
 }

@@ -14,6 +14,7 @@ use crate::model::place::{Located, Place, Sources};
 use crate::model::policy::Policy;
 use crate::model::selected::served;
 use crate::model::selector::{Selector, Term, Wanted as Value};
+use crate::model::waves::WaveSettings;
 use crate::model::workspace::{ChecksumStyle, ClusterRead, ImageSettings, Settings};
 
 fn cluster(additional: &[(&str, &str)]) -> Cluster {
@@ -116,6 +117,7 @@ fn clusters_of_one_catalog_share_its_images_and_its_problems() {
         locking: Locking::Loose,
         registries: Default::default(),
         releases: None,
+        waves: WaveSettings::default(),
     };
     let catalogs = Catalogs::new(ImageFacts::default());
     let views = [(), ()].map(|()| {

@@ -1,5 +1,7 @@
 //! `plan`: the steps of an upgrade, compared with a second description of them, and applied.
 
+mod waves;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
@@ -8,7 +10,7 @@ use proptest::collection::vec;
 use proptest::prelude::Strategy;
 use serde_json::{Value, json};
 
-use super::support::{Metalmark, Outcome, copy_of, property, repository, rounds};
+use crate::support::{Metalmark, Outcome, copy_of, property, repository, rounds};
 
 /// What stays in an upgrade: the flavor of an image and the distribution with its build.
 const LINES: [(&str, &str, &str); 3] = [
@@ -90,6 +92,10 @@ impl Project {
             images[0]
         );
         fs::write(self.folder.path().join("edge.yaml"), values).expect("written");
+    }
+
+    fn values(&self) -> String {
+        fs::read_to_string(self.folder.path().join("edge.yaml")).expect("read")
     }
 
     fn run(&self, line: &str) -> Outcome {
@@ -208,7 +214,14 @@ fn each_step_is_the_newest_version_that_every_pool_has_an_image_for_and_check_ac
             for (index, key) in wanted[1..].iter().enumerate() {
                 assert_eq!(images[&format!("md{index}")], *key);
             }
+            let applied = project.run(&format!("plan --to 1.{goal} --apply 1"));
+            assert_eq!(applied.status, 0, "{}", applied.stderr);
+            let expected = format!("wave 1: 1 cluster to 1.{}, 1 file edited\n", at.0);
+            assert_eq!(applied.stdout, expected);
+            // The same file as a person would have written.
+            let edited = project.values();
             project.runs(distribution, &of(*at), &wanted);
+            assert_eq!(edited, project.values());
             let check = project.run("check");
             assert_eq!(check.status, 0, "{}", check.stdout);
             assert!(
@@ -250,6 +263,7 @@ edge: 1.30.2 → 1.31.4, blocked before 1.32: an image is missing
   nothing follows `ubuntu-noble-hardened-kubeadm-1-31-4`: md1
 
 missing: an image of 1.32 in the line of `ubuntu-noble-hardened-kubeadm-1-31-4`, for 1 cluster
+wave 1, to 1.31: edge
 1 cluster: 0 to upgrade in 1 step, 0 at 1.32 or newer, 1 blocked
 "
     );
@@ -265,6 +279,8 @@ missing: an image of 1.32 in the line of `ubuntu-noble-hardened-kubeadm-1-31-4`,
 Missing:
 
 - an image of 1.32 in the line of `ubuntu-noble-hardened-kubeadm-1-31-4`, for 1 cluster
+
+- wave 1, to 1.31: edge
 
 | cluster | Kubernetes | images | blocked |
 |---|---|---|---|

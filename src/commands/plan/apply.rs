@@ -1,0 +1,180 @@
+//! The edits of a wave, made where the project with them is what the plan says, and nowhere else.
+
+use std::collections::BTreeSet;
+use std::io::Write as _;
+use std::sync::Arc;
+
+use crate::edit::{fix, step, texts};
+use crate::error::Error;
+use crate::model::finding::{Judged, Level};
+use crate::model::fix::Fix;
+use crate::model::matching::Outcome;
+use crate::model::place::Source;
+use crate::model::plan::{Goal, PlanStep, PoolState};
+use crate::model::policy::Date;
+use crate::model::waves::{Wave, WaveStep};
+use crate::output;
+use crate::pipeline::fleet::{self, Tools};
+use crate::pipeline::{Terminal, Verdict};
+use crate::read::{Request, Workspace};
+use crate::report;
+
+use super::Fleet;
+
+/// The wave of a number, all of whose clusters are to make their first step.
+///
+/// # Errors
+/// There is no such wave, or one before it has to be applied first.
+pub(super) fn chosen(waves: &[Wave], number: usize) -> Result<&Wave, Error> {
+    let Some(wave) = waves.iter().find(|wave| wave.number == number) else {
+        let message = match waves.len() {
+            0 => "there is nothing to apply: no cluster has a step to make".to_owned(),
+            count => format!("there is no wave {number}: the plan has waves 1 to {count}"),
+        };
+        return Err(Error::usage(message));
+    };
+    match wave.clusters.iter().find(|it| it.step > 0) {
+        None => Ok(wave),
+        Some(it) => Err(Error::usage(format!(
+            "cluster `{}` makes another step before that of wave {number}\nhelp: apply an earlier wave first",
+            it.cluster
+        ))),
+    }
+}
+
+/// A wave to apply.
+pub(super) struct Apply<'a> {
+    pub(super) request: &'a Request,
+    pub(super) workspace: &'a Workspace,
+    pub(super) tools: &'a Tools,
+    /// The clusters as they are.
+    pub(super) fleet: &'a Fleet,
+    pub(super) goal: Goal,
+    pub(super) wave: &'a Wave,
+    pub(super) today: Date,
+}
+
+impl Apply<'_> {
+    /// Edits the values, or says why not.
+    ///
+    /// # Errors
+    /// A file cannot be read or written, or has changed meanwhile.
+    pub(super) fn run(&self, terminal: &mut Terminal) -> Result<Verdict, Error> {
+        let planned = match self.edits()? {
+            Ok(fixes) => self.tried(&fixes)?.map(|files| (fixes, files)),
+            Err(refused) => Err(refused),
+        };
+        let (fixes, files) = match planned {
+            Ok(planned) => planned,
+            Err(refused) => {
+                for why in refused {
+                    writeln!(terminal.err, "not applied: {why}")?;
+                }
+                return Ok(Verdict::Findings);
+            }
+        };
+        let mut held = output::hold(&self.workspace.settings.root)?;
+        texts::replace(self.workspace, &files, &mut held)?;
+        for fix in &fixes {
+            writeln!(terminal.err, "edited {}: `{}`", fix.spot, fix.text)?;
+        }
+        let clusters = report::counted(self.wave.clusters.len(), "cluster");
+        let files = report::counted(files.len(), "file");
+        writeln!(
+            terminal.out,
+            "wave {}: {clusters} to {}, {files} edited",
+            self.wave.number, self.wave.to
+        )?;
+        Ok(Verdict::Clean)
+    }
+
+    fn step(&self, of: &WaveStep) -> &PlanStep {
+        &self.fleet.plans[of.plan].steps[of.step]
+    }
+
+    /// The edits of all clusters of the wave, or why some cannot be made.
+    fn edits(&self) -> Result<Result<Vec<Fix>, Vec<String>>, Error> {
+        let of = |name: &str| self.wave.clusters.iter().find(|it| *it.cluster == *name);
+        let made = fleet::check_fleet(self.workspace, self.tools, |view, _| {
+            let step = of(&view.cluster.name).map(|it| self.step(it));
+            let edits = step.map_or(Ok(Vec::new()), |step| step::edits(view, step));
+            let edits = edits.map_err(|why| format!("{}: {why}", view.cluster.name));
+            Ok((edits, Vec::new()))
+        })?;
+        let (mut fixes, mut refused) = (Vec::new(), Vec::new());
+        for edits in made.results {
+            match edits {
+                Ok(edits) => fixes.extend(edits),
+                Err(why) => refused.push(why),
+            }
+        }
+        Ok(match refused.is_empty() {
+            true => Ok(fixes),
+            false => Err(refused),
+        })
+    }
+
+    /// The edited files, if the project with them is what the plan says: the wave's clusters run their step's version on its
+    /// images, no other cluster is another, and no rule finds an error that was none before.
+    #[expect(clippy::type_complexity, reason = "what is written, or why nothing is")]
+    fn tried(
+        &self,
+        fixes: &[Fix],
+    ) -> Result<Result<Vec<(Arc<Source>, String)>, Vec<String>>, Error> {
+        let files = match fix::all(fixes, self.workspace.engine) {
+            Ok(files) => files,
+            Err(why) => return Ok(Err(vec![why])),
+        };
+        let (workspace, tools) =
+            texts::read_with(self.request, self.workspace, &files, self.today)?;
+        let after = Fleet::read(&workspace, &tools, self.goal)?;
+        let mut refused = Vec::new();
+        for (index, plan) in self.fleet.plans.iter().enumerate() {
+            let state = &after.states[index];
+            let of_wave = self.wave.clusters.iter().find(|it| it.plan == index);
+            let is_meant = match of_wave {
+                Some(it) => {
+                    let step = self.step(it);
+                    after.plans[index].from.as_ref() == Some(&step.version) && boots(state, step)
+                }
+                None => *state == self.fleet.states[index],
+            };
+            if !is_meant {
+                let why = match of_wave {
+                    Some(it) => format!(
+                        "its values do not make it run {} after the edits",
+                        it.version
+                    ),
+                    None => "it is in another wave and its values would change too".to_owned(),
+                };
+                refused.push(format!("{}: {why}", plan.cluster));
+            }
+        }
+        let known = errors(&self.fleet.judged);
+        let new = errors(&after.judged);
+        refused.extend(new.difference(&known).cloned());
+        Ok(match refused.is_empty() {
+            true => Ok(files),
+            false => Err(refused),
+        })
+    }
+}
+
+/// Whether pools boot the images of a step.
+fn boots(pools: &[PoolState], step: &PlanStep) -> bool {
+    pools.iter().all(|pool| match &pool.outcome {
+        Outcome::Image(key) => step.images.get(&pool.name.to_string()) == Some(key),
+        _ => false,
+    })
+}
+
+/// The findings at error level, in words.
+fn errors(judged: &[Judged]) -> BTreeSet<String> {
+    let errors = judged.iter().filter(|judged| judged.level == Level::Error);
+    let words = errors.map(|judged| {
+        let finding = &judged.finding;
+        let cluster = finding.subject.cluster.as_deref().unwrap_or_default();
+        format!("{cluster}: error[{}]: {}", finding.rule, finding.message)
+    });
+    words.collect()
+}

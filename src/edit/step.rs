@@ -1,0 +1,113 @@
+//! The edits of a cluster's own values that take it one step of a plan: its Kubernetes version, and the images of its pools.
+
+use std::sync::Arc;
+
+use crate::model::cluster::Pool;
+use crate::model::fix::Fix;
+use crate::model::image::fact;
+use crate::model::place::{Located, Place};
+use crate::model::plan::PlanStep;
+use crate::model::selector::Wanted;
+use crate::model::version::Version;
+use crate::model::workspace::ClusterView;
+use crate::rules::exact_pattern;
+
+/// The edits, each place once.
+///
+/// # Errors
+/// Where a place computes what it holds, is secret, or is no value, and why that stops the step.
+pub(crate) fn edits(view: &ClusterView, step: &PlanStep) -> Result<Vec<Fix>, String> {
+    let mut edits: Vec<Fix> = Vec::new();
+    for pool in &view.cluster.pools {
+        for fix in of_pool(view, pool, step)? {
+            if !edits.contains(&fix) {
+                edits.push(fix);
+            }
+        }
+    }
+    Ok(edits)
+}
+
+fn of_pool(view: &ClusterView, pool: &Pool, step: &PlanStep) -> Result<Vec<Fix>, String> {
+    let mut edits = Vec::new();
+    let replaced = |old: &str, place: Place, new: &str, setting: &str| {
+        let spot = view.sources.resolve(place);
+        let at = spot
+            .as_ref()
+            .map_or(String::new(), |spot| format!(" at {spot}"));
+        let fix = Fix::replace(spot, old, new, format!("{setting}: {new}"));
+        fix.ok_or_else(|| {
+            format!("`{setting}`{at} is computed or secret: edit what it is made from")
+        })
+    };
+    if let Some(version) = view.cluster.k8s_version_of(pool) {
+        let new = like(&version.value, &step.version);
+        edits.push(replaced(
+            &version.value,
+            version.place,
+            &new,
+            "k8s_version",
+        )?);
+    }
+    let choice = &pool.choice;
+    if let (Some(key), Some(image)) = (&choice.key, step.images.get(&pool.name.to_string())) {
+        let keys = [Some(key), choice.other_key.as_ref()];
+        for Located { value, place } in keys
+            .into_iter()
+            .flatten()
+            .filter(|key| !key.value.is_empty())
+        {
+            edits.push(replaced(value, *place, image, choice.key_name)?);
+        }
+    }
+    let selector = choice.selector.iter();
+    for term in selector.flat_map(|selector| &selector.value.terms) {
+        let Wanted::Pattern(pattern) = &term.wanted else {
+            continue;
+        };
+        if &*term.fact == fact::K8S_VERSION {
+            let new = exact_pattern(&step.version);
+            edits.push(replaced(pattern, term.place, &new, fact::K8S_VERSION)?);
+        }
+    }
+    Ok(edits)
+}
+
+/// A version written as another one is: with `v` or without, with its build or without, as a minor or as a patch.
+fn like(written: &str, version: &str) -> Arc<str> {
+    let v = match written.starts_with('v') {
+        true => "v",
+        false => "",
+    };
+    let known = Version::parse(written).zip(Version::parse(version));
+    let Some((old, new)) = known else {
+        return format!("{v}{version}").into();
+    };
+    let text = match (
+        old.patch,
+        new.build.as_ref().filter(|_| old.build.is_some()),
+    ) {
+        (None, _) => format!("{v}{}.{}", new.major, new.minor),
+        (Some(_), Some(_)) => format!("{v}{new}"),
+        (Some(_), None) => format!("{v}{}", Version { build: None, ..new }),
+    };
+    text.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::like;
+
+    #[test]
+    fn a_version_is_written_as_it_was() {
+        for (written, version, expected) in [
+            ("v1.30.2", "1.31.4", "v1.31.4"),
+            ("1.30.2", "1.31.4", "1.31.4"),
+            ("v1.30.2+rke2r1", "1.31.4+rke2r2", "v1.31.4+rke2r2"),
+            ("v1.30.2", "1.31.4+rke2r2", "v1.31.4"),
+            ("1.30", "1.31.4", "1.31"),
+        ] {
+            assert_eq!(&*like(written, version), expected, "{written}");
+        }
+    }
+}

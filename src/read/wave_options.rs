@@ -1,0 +1,85 @@
+//! How the project file spreads an upgrade over waves: `plan`.
+
+use globset::GlobMatcher;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::model::finding::Finding;
+use crate::model::policy::pattern;
+use crate::model::rule::RuleId;
+use crate::model::waves::{Most, WaveSettings};
+
+use super::settings::{Places, bad_pattern};
+
+/// How `metalmark plan` spreads the clusters of an upgrade over waves. Patterns are of cluster names.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct WaveOptions {
+    /// The most clusters of a wave, as a number, or as a share of all clusters such as `10%`; all unless given.
+    #[serde(default)]
+    pub most: MostOption,
+    /// The clusters that reach each version before the others: those of the first pattern, then those of the next.
+    #[serde(default)]
+    pub first: Vec<String>,
+    /// The clusters that follow the others.
+    #[serde(default)]
+    pub last: Vec<String>,
+    /// Of the clusters that one of these patterns matches, such as the sites that replace each other, at most one is in a wave.
+    #[serde(default)]
+    pub groups: Vec<String>,
+}
+
+/// A number of clusters, or a share of all, as written.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[schemars(
+    with = "serde_json::Value",
+    extend("minimum" = 1, "pattern" = "^([1-9][0-9]?|100)%$")
+)]
+pub(super) struct MostOption(serde_json::Value);
+
+impl MostOption {
+    fn most(&self, places: &Places<'_>, findings: &mut Vec<Finding>) -> Option<Most> {
+        let text = match &self.0 {
+            serde_json::Value::Null => return None,
+            serde_json::Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        let most = Most::parse(&text);
+        if most.is_none() {
+            let message = format!("`plan.most` is a number of clusters or a share, not `{text}`");
+            let finding = Finding::new(RuleId::ProjectFile, message);
+            findings.push(
+                finding
+                    .at(places.spot(&["plan", "most"]), "")
+                    .help("write `10` or `10%`"),
+            );
+        }
+        most
+    }
+}
+
+/// What the options mean; a finding for each pattern that is none.
+pub(super) fn waves(
+    options: &WaveOptions,
+    places: &Places<'_>,
+    findings: &mut Vec<Finding>,
+) -> WaveSettings {
+    let most = options.most.most(places, findings);
+    let mut patterns = |name: &str, texts: &[String]| -> Vec<GlobMatcher> {
+        let of = |(index, text): (usize, &String)| match pattern(text) {
+            Ok(pattern) => Some(pattern),
+            Err(error) => {
+                let spot = places.item(&["plan", name], index);
+                findings.push(bad_pattern(text, &error).at(spot, ""));
+                None
+            }
+        };
+        texts.iter().enumerate().filter_map(of).collect()
+    };
+    WaveSettings {
+        most,
+        first: patterns("first", &options.first),
+        last: patterns("last", &options.last),
+        groups: patterns("groups", &options.groups),
+    }
+}
