@@ -14,7 +14,7 @@ use divan::{Bencher, black_box};
 use metalmark::evaluate::{Evaluator, Options, TemplateCache};
 use metalmark::model::cluster::Choice;
 use metalmark::model::image::{Fact, Facts, Image, Images, Origin, fact};
-use metalmark::model::matching::{ClusterFacts, Matching, PatternCache, select};
+use metalmark::model::matching::{ClusterFacts, Matching, PatternCache, Selectable, select};
 use metalmark::model::merge;
 use metalmark::model::place::{FileId, Located, Place};
 use metalmark::model::selector::{Selector, Term, Wanted};
@@ -103,8 +103,12 @@ fn select_an_image_of_60(bencher: Bencher<'_, '_>) {
         autoselect_registries: None,
         library: Default::default(),
     };
-    let (images, cache) = (catalog(), PatternCache::default());
-    let choose = || select(&choice, &cluster, &images, Matching::default(), &cache);
+    let (images, cache) = (Arc::new(catalog()), PatternCache::default());
+    let choose = || {
+        // Nothing was found in it yet.
+        let catalog = Selectable::new(Arc::clone(&images));
+        select(&choice, &cluster, &catalog, Matching::default(), &cache)
+    };
     assert!(format!("{:?}", choose().outcome).contains("ubuntu-noble-hardened-rke2-1-30-12"));
     bencher.bench(|| black_box(choose()));
 }

@@ -7,7 +7,9 @@ use metalmark::model::cluster::Choice;
 use metalmark::model::engine::Engine;
 use metalmark::model::image::{Fact, Facts, Image, Images, Origin};
 use metalmark::model::labels::LabelSelector;
-use metalmark::model::matching::{self, ClusterFacts, Library, Matching, Outcome, PatternCache};
+use metalmark::model::matching::{
+    self, ClusterFacts, Library, Matching, Outcome, PatternCache, Selectable,
+};
 use metalmark::model::place::{FileId, Located, Place};
 use metalmark::model::selector::{Selector, Term, Wanted};
 use metalmark::model::value::{Node, Value};
@@ -21,7 +23,7 @@ pub(super) fn run(data: &[u8]) {
         return;
     };
     labels(&root);
-    let images = images(&root);
+    let images = Selectable::new(Arc::new(images(&root)));
     let selector = selector(root.at(&["selector"]));
     let word = |key: &str| {
         root.at(&["cluster", key])
@@ -40,6 +42,10 @@ pub(super) fn run(data: &[u8]) {
     };
     for mode in [Matching::Exact, Matching::Normalized] {
         let selection = matching::select(&choice, &cluster, &images, mode, &cache);
+        // What was found before makes no difference.
+        let again = Selectable::new(images.images());
+        let other = matching::select(&choice, &cluster, &again, mode, &cache);
+        assert_eq!(selection.outcome, other.outcome);
         if let Outcome::Image(key) = &selection.outcome {
             assert!(images.contains_key(key), "{key}");
         }

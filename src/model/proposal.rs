@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::cluster::{Choice, Cluster, LevelName};
 use super::fix::Fix;
 use super::image::ImageKey;
-use super::matching::PatternCache;
+use super::matching::{PatternCache, Selectable};
 use super::place::{Located, Place};
 use super::selected::{Selected, selected};
 use super::selector::{Term, Wanted};
@@ -50,7 +50,8 @@ impl Change {
     pub fn made(&self, view: &ClusterView, settings: &Settings) -> ClusterView {
         let mut view = view.clone();
         self.apply(&mut view.cluster);
-        let artifacts = (&*view.images, &*view.bundles);
+        let catalog = Selectable::new(Arc::clone(&view.images));
+        let artifacts = (&catalog, &*view.bundles);
         let patterns = PatternCache::default();
         let Selected {
             selections,

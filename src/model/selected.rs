@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::cluster::{Cluster, Pool};
 use super::component_choice::{self, BundleOutcome, Wants};
 use super::image::{ImageKey, Images};
-use super::matching::{self, ClusterFacts, Matching, Outcome, PatternCache, Selection};
+use super::matching::{self, ClusterFacts, Matching, Outcome, PatternCache, Selectable, Selection};
 use super::workspace::Settings;
 
 /// What the choices of a cluster's pools resolve to.
@@ -22,12 +22,13 @@ pub struct Selected {
 /// Resolves the choices of a cluster's pools among images and component bundles.
 pub fn selected(
     cluster: &Cluster,
-    (images, bundles): (&Images, &Images),
+    (catalog, bundles): (&Selectable, &Images),
     settings: &Settings,
     patterns: &PatternCache,
 ) -> Selected {
+    let images: &Images = catalog;
     let (facts, mode) = (ClusterFacts::of(cluster), settings.matching);
-    let select = |pool: &Pool| matching::select(&pool.choice, &facts, images, mode, patterns);
+    let select = |pool: &Pool| matching::select(&pool.choice, &facts, catalog, mode, patterns);
     let selections: Vec<Selection> = cluster.pools.iter().map(select).collect();
     let bundle = |(pool, selection): (&Pool, &Selection)| {
         let image = match &selection.outcome {

@@ -59,6 +59,14 @@ pub struct Map {
 }
 
 impl Map {
+    /// A map of entries that are in the order of their keys, each key once.
+    pub fn of_sorted(mut entries: Vec<Entry>) -> Self {
+        debug_assert!(entries.is_sorted_by(|a, b| a.key < b.key));
+        // Most maps are small, and a list that grows has room for more from the first on.
+        entries.shrink_to_fit();
+        Self { entries }
+    }
+
     /// The entries in key order.
     pub fn iter(&self) -> std::slice::Iter<'_, Entry> {
         self.entries.iter()
@@ -127,9 +135,7 @@ impl FromIterator<Entry> for Map {
                 same
             });
         }
-        // Most maps are small, and a list that grows has room for more from the first on.
-        entries.shrink_to_fit();
-        Self { entries }
+        Self::of_sorted(entries)
     }
 }
 

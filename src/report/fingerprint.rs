@@ -10,6 +10,7 @@ use crate::model::engine::Engine;
 use crate::model::finding::Finding;
 use crate::model::place::{FileId, Source, Spot};
 use crate::model::value::{Node, Value};
+use crate::oci::hex;
 use crate::yaml;
 
 /// How many bytes of SHA-256 a fingerprint has.
@@ -95,12 +96,7 @@ fn hash(words: &[&str]) -> String {
         digest.update((word.len() as u64).to_be_bytes());
         digest.update(word.as_bytes());
     }
-    let digest = digest.finalize();
-    digest
-        .iter()
-        .take(BYTES)
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    hex(&digest.finalize()[..BYTES])
 }
 
 fn line(spot: &Spot) -> &str {

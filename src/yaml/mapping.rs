@@ -108,7 +108,7 @@ pub(super) fn unique(mut entries: Vec<Pair>, notices: &mut Notices) -> Map {
             same
         });
     }
-    entries.into_iter().map(|pair| pair.entry).collect()
+    Map::of_sorted(entries.into_iter().map(|pair| pair.entry).collect())
 }
 
 /// The notice for two entries with the same key; none if the earlier one is merged, because overriding it is the purpose of `<<`.

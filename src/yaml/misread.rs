@@ -23,6 +23,9 @@ impl Composer<'_> {
         if text.starts_with(['"', '\'', '|', '>']) {
             return;
         }
+        if resolve::is_as_written(resolved, text) {
+            return;
+        }
         let becomes = match key {
             Some(key) => key.to_owned(),
             None => to_json(&composed.node.value, Html::Plain),

@@ -98,6 +98,22 @@ pub(super) fn key_text(resolved: Resolved, value: &Value) -> Result<Arc<str>, &'
     Ok(text.into())
 }
 
+/// Whether a scalar is evidently what it looks like: `true`, `false`, or an integer in its usual spelling. Most are.
+pub(super) fn is_as_written(resolved: Resolved, text: &str) -> bool {
+    /// Digits of an integer that every reader keeps.
+    const EXACT: usize = 15;
+    let digits = text.as_bytes();
+    match resolved {
+        Resolved::Bool(_) => matches!(digits, b"true" | b"false"),
+        Resolved::Int(_) => {
+            digits.len() <= EXACT
+                && (digits.first() != Some(&b'0') || digits.len() == 1)
+                && digits.iter().all(u8::is_ascii_digit)
+        }
+        _ => false,
+    }
+}
+
 /// What a plain scalar was probably intended to be, if its value differs. `becomes` is its JSON.
 pub(super) fn misreading(resolved: Resolved, text: &str, becomes: &str) -> Option<Misreading> {
     if matches!(resolved, Resolved::Bool(_)) {

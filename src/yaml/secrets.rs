@@ -7,7 +7,9 @@
 
 use std::ffi::OsStr;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
+
+use memchr::memmem::Finder;
 
 use crate::model::bytes::BASE64;
 use crate::model::engine::Engine;
@@ -66,6 +68,11 @@ pub fn secrets(text: &str, is_named_secret: bool) -> Secrets {
     found.into_iter().collect()
 }
 
+/// What only files with secrets say. Each file is searched, so the searches are prepared once.
+static MARKS: LazyLock<[Finder<'static>; 4]> =
+    LazyLock::new(|| ["secretGenerator", "sops:", "\"sops\"", "ENC["].map(Finder::new));
+static KIND: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("kind"));
+
 fn mentions_secret(text: &str) -> bool {
     let is_secret = |rest: &str| {
         let kind = rest.trim_start_matches(['"', '\'', ' ', ':']);
@@ -75,11 +82,10 @@ fn mentions_secret(text: &str) -> bool {
         };
         kind.starts_with("Secret") || is_config()
     };
-    text.contains("secretGenerator")
-        || text.contains("sops:")
-        || text.contains("\"sops\"")
-        || text.contains("ENC[")
-        || text.split("kind").skip(1).any(is_secret)
+    let bytes = text.as_bytes();
+    let mut kinds = KIND.find_iter(bytes);
+    MARKS.iter().any(|mark| mark.find(bytes).is_some())
+        || kinds.any(|at| is_secret(&text[at + "kind".len()..]))
 }
 
 /// Whether SOPS encrypted a document (<https://github.com/getsops/sops>).

@@ -16,6 +16,7 @@ use crate::artifacts::archive::{Spooling, Stretch};
 use crate::model::bytes::BASE64;
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
+use crate::oci::hex;
 use crate::yaml;
 
 pub use read::of_config_maps;
@@ -142,12 +143,7 @@ impl Open {
                 hash.update(part);
             }
         }
-        let hash: String = hash
-            .finalize()
-            .iter()
-            .take(6)
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+        let hash = hex(&hash.finalize()[..6]);
         let name = format!("{name}-{hash}");
         let text = yaml::emit_data(&Manifest {
             api_version: "v1",

@@ -16,6 +16,7 @@ use crate::catalog::sources::{ImageSource, Wanted};
 use crate::error::Error;
 use crate::model::catalog::{Catalog, CatalogEntry, Described};
 use crate::model::image::{Image, ImageKey, Images, fact};
+use crate::model::matching::Selectable;
 use crate::model::name::key_of;
 use crate::model::place::Located;
 use crate::model::workspace::Registry;
@@ -26,8 +27,8 @@ pub use selections::{Catalogs, cluster};
 /// A resolved catalog. Clusters that do not touch the shared catalog share one.
 #[derive(Clone, Debug, Default)]
 pub struct Resolved {
-    /// The images by key.
-    pub images: Arc<Images>,
+    /// The images.
+    pub images: Selectable,
     /// The component bundles by key.
     pub bundles: Arc<Images>,
     /// The registries that the catalog knows, by name.
@@ -76,7 +77,7 @@ pub fn images(catalog: &Catalog, sources: &[Box<dyn ImageSource>]) -> Result<Res
     }
     let bundles = bundles::bundles(catalog, sources, &mut problems)?;
     Ok(Resolved {
-        images: Arc::new(images),
+        images: Selectable::new(Arc::new(images)),
         bundles: Arc::new(bundles),
         registries: Arc::new(catalog.registries.clone()),
         problems,

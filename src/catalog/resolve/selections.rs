@@ -68,14 +68,13 @@ pub fn cluster(
 ) -> Result<ClusterView, Error> {
     let resolved = catalogs.resolved(&read.catalog)?;
     let sources = read.sources.with_facts(&catalogs.facts.files);
-    let images = Arc::clone(&resolved.images);
     let Selected {
         selections,
         bundle_outcomes,
         served,
     } = selected(
         &read.cluster,
-        (&images, &resolved.bundles),
+        (&resolved.images, &resolved.bundles),
         settings,
         patterns,
     );
@@ -83,7 +82,7 @@ pub fn cluster(
     let mut findings = read.findings;
     findings.extend(problems.map(|problem| problem.finding(&sources)));
     Ok(ClusterView {
-        images,
+        images: resolved.images.images(),
         bundles: Arc::clone(&resolved.bundles),
         selections,
         bundle_outcomes,

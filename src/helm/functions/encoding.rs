@@ -1,13 +1,12 @@
 //! The functions for base64, base32 and checksums.
 
-use std::fmt::Write as _;
-
 use sha1::Sha1;
 use sha2::{Digest, Sha256, Sha512};
 
 use super::super::function::{Call, Function, Type};
 use super::super::{Error, Value};
 use crate::model::bytes::{BASE32, BASE64, Base};
+use crate::oci::hex;
 
 const TEXT: &[Type] = &[Type::String];
 
@@ -43,12 +42,7 @@ fn decoded(call: &Call<'_>, base: &Base) -> Result<Value, Error> {
 fn checksum<D: Digest>(call: &mut Call<'_>) -> Result<Value, Error> {
     let given = call.string(0)?;
     call.work(given.len() / 8)?;
-    let mut text = String::new();
-    for byte in D::digest(given.as_bytes()) {
-        // Writing to a `String` cannot fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    Ok(text.into())
+    Ok(hex(&D::digest(given.as_bytes())).into())
 }
 
 /// Adler-32 (RFC 1950, 8.2), in decimal.

@@ -5,6 +5,7 @@
 
 mod compare;
 mod finalize;
+mod found;
 mod pattern;
 
 use std::sync::Arc;
@@ -13,8 +14,10 @@ use super::cluster::{Choice, Cluster};
 use super::image::{Image, ImageKey, Images, fact};
 use super::name::key_of;
 use super::selector::Selector;
-use compare::{Compiled, Fit};
+use compare::Compiled;
 pub use finalize::{IMAGE_KEY, REGISTRY_KEY, SELECTOR_KEYS, USE_EXTRA_KEYS, finalize, validate};
+pub use found::Selectable;
+use found::find;
 pub use pattern::{PatternCache, is_pattern};
 
 /// The result of a pool's selection.
@@ -24,15 +27,16 @@ pub use pattern::{PatternCache, is_pattern};
 pub fn select(
     choice: &Choice,
     cluster: &ClusterFacts<'_>,
-    images: &Images,
+    catalog: &Selectable,
     mode: Matching,
     cache: &PatternCache,
 ) -> Selection {
+    let images: &Images = catalog;
     let key = choice.key.as_ref().map(|key| &key.value);
     let key = key.filter(|key| !key.is_empty());
     let selector = choice.selector.as_ref().map(|selector| &selector.value);
     match selector.filter(|selector| !selector.terms.is_empty()) {
-        Some(selector) => by_selector(selector, key, cluster, images, mode, cache),
+        Some(selector) => by_selector(selector, key, cluster, catalog, mode, cache),
         None => Selection {
             finalized: Selector::default(),
             candidates: Vec::new(),
@@ -262,7 +266,7 @@ fn by_selector(
     selector: &Selector,
     key: Option<&ImageKey>,
     cluster: &ClusterFacts<'_>,
-    images: &Images,
+    catalog: &Selectable,
     mode: Matching,
     cache: &PatternCache,
 ) -> Selection {
@@ -280,15 +284,16 @@ fn by_selector(
     if let Err(reason) = validate(&finalized, cluster.library) {
         return invalid(finalized, reason);
     }
-    let found = find(&Compiled::new(&finalized, cache), images);
-    let exact = match found.exact {
+    let images: &Images = catalog;
+    let found = catalog.find(&finalized, cache);
+    let exact = match &found.exact {
         Ok(keys) => picked(keys, key, images),
-        Err(reason) => Outcome::Invalid(reason),
+        Err(reason) => Outcome::Invalid(reason.clone()),
     };
     // A version known by its name only never beats a proven one, and two of them count as two matches.
     let fitting = match found.proven.is_empty() {
-        true => found.possible,
-        false => found.proven,
+        true => &found.possible,
+        false => &found.proven,
     };
     let normalized = picked(fitting, key, images);
     let (outcome, other) = match mode {
@@ -310,51 +315,19 @@ fn by_selector(
 
 /// None, one or many (docs/sylva.md#the-result); a key beside the selector must agree with the one
 /// (docs/sylva.md#selection-levels), and decides nothing (docs/sylva.md#selection-levels).
-fn picked(mut keys: Vec<ImageKey>, named_key: Option<&ImageKey>, images: &Images) -> Outcome {
-    if keys.len() > 1 {
-        return Outcome::Several(keys);
-    }
-    let Some(selected) = keys.pop() else {
-        return Outcome::NoMatch;
+fn picked(keys: &[ImageKey], named_key: Option<&ImageKey>, images: &Images) -> Outcome {
+    let selected = match keys {
+        [] => return Outcome::NoMatch,
+        [selected] => selected,
+        _ => return Outcome::Several(keys.to_vec()),
     };
     match named_key {
-        Some(key) if *key != selected && named(key, images) != Some(&selected) => {
-            Outcome::Disagree {
-                key: Arc::clone(key),
-                selected: vec![selected],
-            }
-        }
-        _ => Outcome::Image(selected),
+        Some(key) if key != selected && named(key, images) != Some(selected) => Outcome::Disagree {
+            key: Arc::clone(key),
+            selected: vec![Arc::clone(selected)],
+        },
+        _ => Outcome::Image(Arc::clone(selected)),
     }
-}
-
-/// What a selector matches in both modes; keys are sorted.
-struct Found {
-    exact: Result<Vec<ImageKey>, String>,
-    proven: Vec<ImageKey>,
-    possible: Vec<ImageKey>,
-}
-
-fn find(compiled: &Compiled<'_>, images: &Images) -> Found {
-    let mut found = Found {
-        exact: Ok(Vec::new()),
-        proven: Vec::new(),
-        possible: Vec::new(),
-    };
-    for image in images.values() {
-        let verdict = compiled.judge(image);
-        match (&mut found.exact, verdict.exact) {
-            (Ok(keys), Ok(true)) => keys.push(Arc::clone(&image.key)),
-            (exact @ Ok(_), Err(reason)) => *exact = Err(reason),
-            _ => {}
-        }
-        match verdict.normalized {
-            Fit::Yes => found.proven.push(Arc::clone(&image.key)),
-            Fit::Possible => found.possible.push(Arc::clone(&image.key)),
-            Fit::No => {}
-        }
-    }
-    found
 }
 
 #[cfg(test)]

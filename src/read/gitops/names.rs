@@ -6,6 +6,7 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 
 use crate::model::value::{Map, Node, Value};
+use crate::oci::hex;
 
 use super::object::{Object, items, text};
 use super::work::Work;
@@ -197,10 +198,7 @@ fn hash(object: &Object) -> String {
         .map(|(key, value)| format!("\"{key}\":{value}"))
         .collect();
     let digest = Sha256::digest(format!("{{{}}}", fields.join(",")));
-    let mut digits = String::new();
-    for byte in digest.iter().take(5) {
-        let _ = write!(digits, "{byte:02x}");
-    }
+    let digits = hex(&digest[..5]);
     let spelled = |digit| match digit {
         '0' => 'g',
         '1' => 'h',

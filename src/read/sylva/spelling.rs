@@ -1,7 +1,7 @@
 //! Keys that are almost one that selects an image, where they would count nothing: another image would boot, and nothing would
 //! say so. Looks at the values as they are written, so that it costs no evaluation.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use super::catalog;
 use super::pools::CHOICE;
@@ -13,7 +13,7 @@ use crate::model::value::{Map, Node, Value};
 use crate::providers::PROVIDERS;
 
 /// Keys below `cluster` that decide which images boot.
-const CLUSTER: [&str; 6] = [
+const CLUSTER: &[&str] = &[
     "capi_providers",
     "control_plane",
     "k8s_version",
@@ -22,13 +22,37 @@ const CLUSTER: [&str; 6] = [
     "os_image_selector_autoselect_registries",
 ];
 /// Further keys at the root.
-const ROOT: [&str; 3] = [
+const ROOT: &[&str] = &[
     "cluster",
     "os_image_server_additional_selectors",
     "os_images_default_download_storage_space",
 ];
-const POOL: [&str; 1] = ["k8s_version"];
-const CAPI_PROVIDERS: [&str; 2] = ["bootstrap_provider", "infra_provider"];
+const POOL: &[&str] = &["k8s_version"];
+const CAPI_PROVIDERS: &[&str] = &["bootstrap_provider", "infra_provider"];
+
+/// The keys of the maps that are looked at. They are the same for every cluster.
+static KEYS: LazyLock<Schema> = LazyLock::new(|| Schema {
+    root: Keys::new(&[ROOT, &catalog::KEYS].concat(), &[]),
+    cluster: Keys::new(CLUSTER, &[]),
+    capi_providers: Keys::new(CAPI_PROVIDERS, &[]),
+    pool: Keys::new(POOL, &[]),
+    providers: PROVIDERS
+        .iter()
+        .map(|provider| {
+            let wanted = [CHOICE, &["image_name"]].concat();
+            (provider.name(), Keys::new(&wanted, provider.settings()))
+        })
+        .collect(),
+});
+
+struct Schema {
+    root: Keys,
+    cluster: Keys,
+    capi_providers: Keys,
+    pool: Keys,
+    /// By the provider's name.
+    providers: Vec<(&'static str, Keys)>,
+}
 
 /// The findings for a cluster's values.
 pub(super) fn misspelled(values: &Node, sources: &Sources, subject: &Subject) -> Vec<Finding> {
@@ -40,8 +64,7 @@ pub(super) fn misspelled(values: &Node, sources: &Sources, subject: &Subject) ->
     let Value::Map(root) = &values.value else {
         return found.findings;
     };
-    let known = [&ROOT[..], &catalog::KEYS].concat();
-    found.look("", root, &known);
+    found.look(&[], root, &KEYS.root);
     if let Some(cluster) = below(root, "cluster") {
         found.cluster(cluster);
     }
@@ -60,58 +83,50 @@ struct Slips<'s> {
 
 impl Slips<'_> {
     fn cluster(&mut self, cluster: &Map) {
-        self.look("cluster.", cluster, &CLUSTER);
+        self.look(&["cluster"], cluster, &KEYS.cluster);
         if let Some(providers) = below(cluster, "capi_providers") {
-            self.look("cluster.capi_providers.", providers, &CAPI_PROVIDERS);
+            let path = ["cluster", "capi_providers"];
+            self.look(&path, providers, &KEYS.capi_providers);
         }
-        self.level("cluster.", cluster);
+        self.level(&["cluster"], cluster);
         for name in ["control_plane", "machine_deployment_default"] {
             if let Some(part) = below(cluster, name) {
-                self.pool(&format!("cluster.{name}."), part);
+                self.pool(&["cluster", name], part);
             }
         }
-        for entry in below(cluster, "machine_deployments")
-            .into_iter()
-            .flat_map(|map| map.iter())
-        {
+        let deployments = below(cluster, "machine_deployments");
+        for entry in deployments.into_iter().flat_map(|map| map.iter()) {
             if let Some(part) = entry.node.value.as_map() {
-                self.pool(&format!("cluster.machine_deployments.{}.", entry.key), part);
+                self.pool(&["cluster", "machine_deployments", &entry.key], part);
             }
         }
     }
 
-    fn pool(&mut self, path: &str, pool: &Map) {
-        self.look(path, pool, &POOL);
+    fn pool(&mut self, path: &[&str], pool: &Map) {
+        self.look(path, pool, &KEYS.pool);
         self.level(path, pool);
     }
 
     /// The settings of each provider at a level.
-    fn level(&mut self, path: &str, level: &Map) {
-        for provider in PROVIDERS {
-            let name = provider.name();
+    fn level(&mut self, path: &[&str], level: &Map) {
+        for (name, keys) in &KEYS.providers {
             if let Some(settings) = below(level, name) {
-                let wanted = [CHOICE, &["image_name"]].concat();
-                let known = [&wanted, provider.settings()].concat();
-                self.look_for(&format!("{path}{name}."), settings, &wanted, &known);
+                self.look(&[path, &[*name]].concat(), settings, keys);
             }
         }
     }
 
-    fn look(&mut self, path: &str, map: &Map, known: &[&str]) {
-        self.look_for(path, map, known, known);
-    }
-
     /// Keys that are not known, and a slip away from one that is looked for.
-    fn look_for(&mut self, path: &str, map: &Map, wanted: &[&str], known: &[&str]) {
-        let may_mean = near(wanted);
+    fn look(&mut self, path: &[&str], map: &Map, keys: &Keys) {
         for entry in map {
             let key = &*entry.key;
-            if !may_mean(key) || known.contains(&key) {
+            if !keys.may_mean(key) || keys.wanted.contains(&key) || keys.other.contains(&key) {
                 continue;
             }
-            if let Some(meant) = only_meant(key, wanted.iter().copied()) {
-                let message =
-                    format!("`{path}{key}` counts nothing, and is almost `{path}{meant}`");
+            if let Some(meant) = only_meant(key, keys.wanted.iter().copied()) {
+                let path = |key: &str| [path, &[key]].concat().join(".");
+                let (wrong, right) = (path(key), path(meant));
+                let message = format!("`{wrong}` counts nothing, and is almost `{right}`");
                 let finding =
                     Finding::new(RuleId::KeyMisspelled, message).about(self.subject.clone());
                 self.findings.push(
@@ -124,31 +139,52 @@ impl Slips<'_> {
     }
 }
 
-/// Whether a key may be a slip away from one of these: nearly as long, with the same first or last letter. It is called for
-/// every key of every cluster, and most are far from all.
-fn near(wanted: &[&str]) -> impl Fn(&str) -> bool {
-    let letter = |byte: Option<&u8>| usize::from(byte.map_or(0, |byte| byte & 31));
-    // By letter, a bit for each length.
-    let (mut first, mut last) = ([0_u64; 32], [0_u64; 32]);
-    for key in wanted.iter().map(|key| key.as_bytes()) {
-        let lengths = 0b11111_u64 << key.len().clamp(2, 59) >> 2;
-        first[letter(key.first())] |= lengths;
-        last[letter(key.last())] |= lengths;
+/// The keys of a map: those that are looked for, and others that it may have.
+struct Keys {
+    wanted: Vec<&'static str>,
+    other: &'static [&'static str],
+    /// By the first letter of a wanted key, a bit for each length that a slip of it may have.
+    first: [u64; 32],
+    /// The same by the last letter.
+    last: [u64; 32],
+}
+
+impl Keys {
+    fn new(wanted: &[&'static str], other: &'static [&'static str]) -> Self {
+        let (mut first, mut last) = ([0_u64; 32], [0_u64; 32]);
+        for key in wanted.iter().map(|key| key.as_bytes()) {
+            let lengths = 0b11111_u64 << key.len().clamp(2, 59) >> 2;
+            first[letter(key.first())] |= lengths;
+            last[letter(key.last())] |= lengths;
+        }
+        Self {
+            wanted: wanted.to_vec(),
+            other,
+            first,
+            last,
+        }
     }
-    move |key| {
+
+    /// Whether a key may be a slip away from a wanted one: nearly as long, with the same first or last letter. It is called for
+    /// every key of every cluster, and most are far from all.
+    fn may_mean(&self, key: &str) -> bool {
         let key = key.as_bytes();
-        let lengths = first[letter(key.first())] | last[letter(key.last())];
+        let lengths = self.first[letter(key.first())] | self.last[letter(key.last())];
         key.len() < 64 && lengths >> key.len() & 1 == 1
     }
 }
 
+fn letter(byte: Option<&u8>) -> usize {
+    usize::from(byte.map_or(0, |byte| byte & 31))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::near;
+    use super::Keys;
 
     #[test]
     fn a_key_is_near_one_that_is_nearly_as_long_and_begins_or_ends_alike() {
-        let may_mean = near(&["image_key", "k8s_version"]);
+        let keys = Keys::new(&["image_key", "k8s_version"], &[]);
         for key in [
             "image_key",
             "imag_key",
@@ -157,11 +193,11 @@ mod tests {
             "image_k",
             "k8s_versio",
         ] {
-            assert!(may_mean(key), "{key}");
+            assert!(keys.may_mean(key), "{key}");
         }
         let long = "k".repeat(99);
         for key in ["", "i", "image_key_of_it", "xmage_kex", "replicas", &long] {
-            assert!(!may_mean(key), "{key}");
+            assert!(!keys.may_mean(key), "{key}");
         }
     }
 }

@@ -1,19 +1,15 @@
 //! Short hashes of content, for names that change with the content.
 
-use std::fmt::Write as _;
-
 use sha2::{Digest, Sha256};
+
+use crate::oci::hex;
 
 /// The number of hex digits of SHA-256 in a name: 40 bits, enough for the objects of one namespace.
 const DIGITS: usize = 10;
 
 /// The first hex digits of the SHA-256 of a text.
 pub fn of_text(text: &str) -> String {
-    let mut digits = String::with_capacity(DIGITS);
-    for byte in Sha256::digest(text.as_bytes()).iter().take(DIGITS / 2) {
-        let _ = write!(digits, "{byte:02x}");
-    }
-    digits
+    hex(&Sha256::digest(text.as_bytes())[..DIGITS / 2])
 }
 
 #[cfg(test)]

@@ -107,6 +107,10 @@ impl<'t> Composer<'t> {
 
     /// Parses a node of any kind.
     fn node(&mut self, context: Context) -> Result<Composed> {
+        // Most nodes are scalars without properties.
+        if let Kind::Scalar { .. } = self.scanner.peek()?.kind {
+            return self.scalar(&Properties::default());
+        }
         let properties = self.properties()?;
         if let Some(name) = properties.anchor {
             self.values(ANCHOR)?;

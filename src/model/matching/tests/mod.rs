@@ -6,6 +6,7 @@ mod patterns;
 
 use std::sync::Arc;
 
+use super::Selectable;
 use super::{
     ClusterFacts, Difference, Library, Matching, Outcome, PatternCache, Selection, candidates,
     select,
@@ -118,7 +119,8 @@ fn by_key(key: &str) -> Choice {
 }
 
 fn chosen(choice: &Choice, facts: &ClusterFacts<'_>, images: &Images, mode: Matching) -> Selection {
-    select(choice, facts, images, mode, &PatternCache::default())
+    let catalog = Selectable::new(Arc::new(images.clone()));
+    select(choice, facts, &catalog, mode, &PatternCache::default())
 }
 
 /// The outcome in both modes, after checking that each mode names the other's where they differ.

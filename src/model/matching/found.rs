@@ -1,0 +1,150 @@
+//! What selectors match in a catalog, each found once: the clusters of a fleet repeat few selectors.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::ops::Deref;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use super::compare::{Compiled, Fit};
+use super::pattern::PatternCache;
+use crate::model::image::{ImageKey, Images};
+use crate::model::selector::{Selector, Wanted};
+
+/// The images of a catalog, with what was found among them. Cheap to clone; clones share what they find.
+#[derive(Clone, Debug, Default)]
+pub struct Selectable {
+    images: Arc<Images>,
+    found: Arc<RwLock<HashMap<String, Arc<Found>>>>,
+}
+
+/// How many selectors are kept, so that memory does not grow with the fleet.
+const KEPT: usize = 1024;
+
+/// What a selector matches in both modes; keys are sorted.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) exact: Result<Vec<ImageKey>, String>,
+    pub(super) proven: Vec<ImageKey>,
+    pub(super) possible: Vec<ImageKey>,
+}
+
+impl Selectable {
+    /// Images of which nothing was found yet.
+    pub fn new(images: Arc<Images>) -> Self {
+        Self {
+            images,
+            found: Arc::default(),
+        }
+    }
+
+    /// The images by key, to be kept.
+    pub fn images(&self) -> Arc<Images> {
+        Arc::clone(&self.images)
+    }
+
+    /// What a finalized selector matches.
+    pub(super) fn find(&self, selector: &Selector, patterns: &PatternCache) -> Arc<Found> {
+        let words = words(selector);
+        let known = self.found.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = known.get(&words) {
+            return Arc::clone(found);
+        }
+        drop(known);
+        let found = Arc::new(find(&Compiled::new(selector, patterns), &self.images));
+        let mut known = self.found.write().unwrap_or_else(PoisonError::into_inner);
+        if known.len() < KEPT {
+            known.insert(words, Arc::clone(&found));
+        }
+        found
+    }
+}
+
+impl Deref for Selectable {
+    type Target = Images;
+
+    fn deref(&self) -> &Images {
+        &self.images
+    }
+}
+
+/// The terms of a selector as a text that no other terms have.
+fn words(selector: &Selector) -> String {
+    let mut words = String::with_capacity(128);
+    for term in &selector.terms {
+        let (kind, text) = match &term.wanted {
+            Wanted::Pattern(text) => ("=", &**text),
+            Wanted::Bool(true) => ("!", "true"),
+            Wanted::Bool(false) => ("!", "false"),
+            Wanted::Invalid(kind) => ("?", *kind),
+        };
+        let _ = write!(
+            words,
+            "{}:{}{kind}{}:{text}",
+            term.fact.len(),
+            term.fact,
+            text.len()
+        );
+    }
+    words
+}
+
+pub(super) fn find(compiled: &Compiled<'_>, images: &Images) -> Found {
+    let mut found = Found {
+        exact: Ok(Vec::new()),
+        proven: Vec::new(),
+        possible: Vec::new(),
+    };
+    for image in images.values() {
+        let verdict = compiled.judge(image);
+        match (&mut found.exact, verdict.exact) {
+            (Ok(keys), Ok(true)) => keys.push(Arc::clone(&image.key)),
+            (exact @ Ok(_), Err(reason)) => *exact = Err(reason),
+            _ => {}
+        }
+        match verdict.normalized {
+            Fit::Yes => found.proven.push(Arc::clone(&image.key)),
+            Fit::Possible => found.possible.push(Arc::clone(&image.key)),
+            Fit::No => {}
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::words;
+    use crate::model::place::Place;
+    use crate::model::selector::{Selector, Term, Wanted};
+
+    fn of(terms: &[(&str, Wanted)]) -> String {
+        let terms = terms.iter().map(|(fact, wanted)| Term {
+            fact: (*fact).into(),
+            wanted: wanted.clone(),
+            place: Place::NONE,
+            key_place: Place::NONE,
+        });
+        words(&Selector {
+            terms: terms.collect(),
+        })
+    }
+
+    #[test]
+    fn other_terms_are_other_words() {
+        let text = |text: &str| Wanted::Pattern(text.into());
+        let all = [
+            of(&[]),
+            of(&[("os", text("a"))]),
+            of(&[("os", text("a")), ("os", text("a"))]),
+            of(&[("os", text("a2:os=1:a"))]),
+            of(&[("hardened", text("true"))]),
+            of(&[("hardened", Wanted::Bool(true))]),
+            of(&[("hardened", Wanted::Bool(false))]),
+            of(&[("hardened", Wanted::Invalid("true"))]),
+            of(&[("a", text("b=c"))]),
+            of(&[("a=b", text("c"))]),
+        ];
+        for (index, words) in all.iter().enumerate() {
+            assert!(!all[index + 1..].contains(words), "{words}");
+        }
+    }
+}
