@@ -263,7 +263,8 @@ fn images(request: &Request, terminal: &mut Terminal) -> Result<Verdict, Error> 
 
 fn plan(request: &Request, terminal: &mut Terminal) -> Result<Verdict, Error> {
     let options = PlanOptions {
-        to: "1.33".parse().expect("a minor"),
+        to: "1.33".parse().ok(),
+        patch_only: false,
         format: CommentFormat::Markdown,
         apply: None,
     };

@@ -18,17 +18,19 @@ use super::replacement::obstacles;
 use super::version::Version;
 use super::workspace::ClusterView;
 
-/// The minor version that clusters are to run.
+/// What clusters are to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Goal {
-    major: u32,
-    minor: u32,
+pub enum Goal {
+    /// A minor version: its major and its minor.
+    Minor(u32, u32),
+    /// The newest patch of the minor that each runs.
+    Patches,
 }
 
 impl FromStr for Goal {
     type Err = String;
 
-    /// `1.33`, with or without `v`.
+    /// A minor: `1.33`, with or without `v`.
     fn from_str(text: &str) -> Result<Self, String> {
         match Version::parse(text) {
             Some(Version {
@@ -37,7 +39,7 @@ impl FromStr for Goal {
                 patch: None,
                 prerelease: None,
                 build: None,
-            }) => Ok(Self { major, minor }),
+            }) => Ok(Self::Minor(major, minor)),
             _ => Err("a goal is a minor version, such as 1.33".to_owned()),
         }
     }
@@ -45,7 +47,10 @@ impl FromStr for Goal {
 
 impl fmt::Display for Goal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.major, self.minor)
+        match self {
+            Self::Minor(major, minor) => write!(f, "{major}.{minor}"),
+            Self::Patches => f.write_str("the newest patch"),
+        }
     }
 }
 
@@ -105,16 +110,18 @@ pub fn of_cluster(view: &ClusterView, goal: Goal) -> ClusterPlan {
         }
     };
     plan.from = Some(version.to_string());
-    if version.major != goal.major || version.minor > goal.minor {
-        return plan;
-    }
+    let last = match goal {
+        Goal::Patches => version.minor,
+        Goal::Minor(major, minor) if major == version.major => minor,
+        Goal::Minor(..) => return plan,
+    };
     // Within its own minor there may be a newer patch; any later step goes up one minor.
-    let first = match version.minor == goal.minor {
+    let first = match version.minor == last {
         true => version.minor,
         false => version.minor + 1,
     };
-    for minor in first..=goal.minor {
-        match step(view, &booted, (goal.major, minor)) {
+    for minor in first..=last {
+        match step(view, &booted, (version.major, minor)) {
             Ok((next, images)) if next != version => {
                 let named = images
                     .iter()

@@ -19,6 +19,8 @@ pub struct WaveSettings {
     pub last: Vec<GlobMatcher>,
     /// Of the clusters that one of these matches, at most one is in a wave.
     pub groups: Vec<GlobMatcher>,
+    /// When clusters may be changed, in words; the last pattern that matches counts.
+    pub windows: Vec<(GlobMatcher, Arc<str>)>,
 }
 
 /// How many clusters a wave may have.
@@ -72,6 +74,9 @@ pub struct WaveStep {
     pub step: usize,
     /// The version that the cluster goes to.
     pub version: String,
+    /// When the cluster may be changed, in the words of the project file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window: Option<Arc<str>>,
 }
 
 /// A wave that may take more clusters.
@@ -129,6 +134,7 @@ pub fn waves(plans: &[ClusterPlan], settings: &WaveSettings) -> Vec<Wave> {
                 plan: *plan,
                 step: *step,
                 version: of_plan.steps[*step].version.clone(),
+                window: settings.window(&of_plan.cluster),
             });
         }
         waves.extend(open.into_iter().map(|it| it.wave));
@@ -145,6 +151,12 @@ impl WaveSettings {
             (None, Some(last)) => self.first.len() + 1 + last,
             (None, None) => self.first.len(),
         }
+    }
+
+    fn window(&self, cluster: &str) -> Option<Arc<str>> {
+        let mut windows = self.windows.iter().rev();
+        let of = windows.find(|(pattern, _)| pattern.is_match(cluster));
+        of.map(|(_, words)| Arc::clone(words))
     }
 
     fn groups_of(&self, cluster: &str) -> BTreeSet<usize> {

@@ -1,5 +1,7 @@
 //! How the project file spreads an upgrade over waves: `plan`.
 
+use std::collections::BTreeMap;
+
 use globset::GlobMatcher;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -27,6 +29,10 @@ pub(super) struct WaveOptions {
     /// Of the clusters that one of these patterns matches, such as the sites that replace each other, at most one is in a wave.
     #[serde(default)]
     pub groups: Vec<String>,
+    /// When clusters may be changed, by pattern, in any words: they are printed beside the clusters of a wave. Of several
+    /// patterns that match, the later in the alphabet counts.
+    #[serde(default)]
+    pub windows: BTreeMap<String, String>,
 }
 
 /// A number of clusters, or a share of all, as written.
@@ -76,10 +82,26 @@ pub(super) fn waves(
         };
         texts.iter().enumerate().filter_map(of).collect()
     };
+    let (first, last) = (
+        patterns("first", &options.first),
+        patterns("last", &options.last),
+    );
+    let groups = patterns("groups", &options.groups);
+    let mut windows = Vec::new();
+    for (text, words) in &options.windows {
+        match pattern(text) {
+            Ok(pattern) => windows.push((pattern, words.as_str().into())),
+            Err(error) => {
+                let spot = places.spot(&["plan", "windows", text]);
+                findings.push(bad_pattern(text, &error).at(spot, ""));
+            }
+        }
+    }
     WaveSettings {
         most,
-        first: patterns("first", &options.first),
-        last: patterns("last", &options.last),
-        groups: patterns("groups", &options.groups),
+        first,
+        last,
+        groups,
+        windows,
     }
 }

@@ -4,21 +4,27 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use super::{CommentFormat, counted};
-use crate::model::plan::{Blocked, ClusterPlan};
+use crate::model::plan::{Blocked, ClusterPlan, Goal};
 use crate::model::waves::Wave;
 use crate::printer::{Printer, Safe};
 
-/// Prints the plans of clusters. `goal` is the minor version that they are to run.
+/// Prints the plans of clusters, and what they are to run.
 pub fn plan(
     (plans, waves): (&[ClusterPlan], &[Wave]),
-    goal: &str,
+    goal: Goal,
     format: CommentFormat,
     out: &mut Printer,
 ) -> io::Result<()> {
     match format {
-        CommentFormat::Json => out.json(
-            &serde_json::json!({"version": 1, "goal": goal, "clusters": plans, "waves": waves}),
-        ),
+        CommentFormat::Json => {
+            let minor = match goal {
+                Goal::Minor(..) => Some(goal.to_string()),
+                Goal::Patches => None,
+            };
+            out.json(
+                &serde_json::json!({"version": 1, "goal": minor, "clusters": plans, "waves": waves}),
+            )
+        }
         CommentFormat::Markdown => markdown((plans, waves), goal, out),
         CommentFormat::Human => {
             for plan in plans {
@@ -42,8 +48,11 @@ pub fn plan(
 fn wave(wave: &Wave) -> String {
     /// Clusters that are named; the JSON has all.
     const NAMED: usize = 10;
-    let names = wave.clusters.iter().map(|it| &*it.cluster);
-    let mut names = names.take(NAMED).collect::<Vec<&str>>().join(", ");
+    let names = wave.clusters.iter().map(|it| match &it.window {
+        Some(window) => format!("{} ({window})", it.cluster),
+        None => it.cluster.to_string(),
+    });
+    let mut names = names.take(NAMED).collect::<Vec<String>>().join(", ");
     if wave.clusters.len() > NAMED {
         names += &format!(" and {} more", wave.clusters.len() - NAMED);
     }
@@ -51,14 +60,18 @@ fn wave(wave: &Wave) -> String {
 }
 
 /// How many clusters are to be upgraded, are there, and are blocked.
-fn sum(plans: &[ClusterPlan], goal: &str) -> String {
+fn sum(plans: &[ClusterPlan], goal: Goal) -> String {
     let count =
         |wanted: &dyn Fn(&ClusterPlan) -> bool| plans.iter().filter(|plan| wanted(plan)).count();
     let blocked = count(&|plan| plan.blocked.is_some());
     let there = count(&|plan| plan.blocked.is_none() && plan.steps.is_empty());
+    let goal = match goal {
+        Goal::Minor(..) => format!("{goal} or newer"),
+        Goal::Patches => goal.to_string(),
+    };
     let steps: usize = plans.iter().map(|plan| plan.steps.len()).sum();
     format!(
-        "{}: {} to upgrade in {}, {there} at {goal} or newer, {blocked} blocked",
+        "{}: {} to upgrade in {}, {there} at {goal}, {blocked} blocked",
         counted(plans.len(), "cluster"),
         plans.len() - blocked - there,
         counted(steps, "step")
@@ -68,13 +81,17 @@ fn sum(plans: &[ClusterPlan], goal: &str) -> String {
 /// The sum first, then what is missing, then a table.
 fn markdown(
     (plans, waves): (&[ClusterPlan], &[Wave]),
-    goal: &str,
+    goal: Goal,
     out: &mut Printer,
 ) -> io::Result<()> {
     let text = |text: &str| Safe::markdown(text);
+    let title = match goal {
+        Goal::Minor(..) => format!("Kubernetes {goal}"),
+        Goal::Patches => goal.to_string(),
+    };
     out.markup(&Safe::of([
-        "### The way to Kubernetes ".into(),
-        text(goal),
+        "### The way to ".into(),
+        text(&title),
         "\n\n**".into(),
         text(&sum(plans, goal)),
         "**\n".into(),

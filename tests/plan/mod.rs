@@ -290,6 +290,43 @@ Missing:
 }
 
 #[test]
+fn the_newest_patch_is_planned_without_another_minor() {
+    let catalog = BTreeSet::from([
+        (0, 30, 2),
+        (0, 30, 5),
+        (0, 30, 9),
+        (0, 31, 4),
+        (1, 30, 2),
+        (1, 30, 5),
+    ]);
+    let project = Project::new(&catalog);
+    project.runs("kubeadm", "1.30.2", &[key((0, 30, 2)), key((1, 30, 2))]);
+    let plan = project.run("plan --patch-only");
+    assert_eq!(plan.status, 0, "{}", plan.stdout);
+    assert!(
+        plan.stdout.starts_with("edge: 1.30.2 → 1.30.5\n"),
+        "{}",
+        plan.stdout
+    );
+    assert!(
+        plan.stdout
+            .ends_with("1 cluster: 1 to upgrade in 1 step, 0 at the newest patch, 0 blocked\n"),
+        "{}",
+        plan.stdout
+    );
+    assert_eq!(project.run("plan --patch-only --apply 1").status, 0);
+    assert_eq!(project.run("check").status, 0);
+    let plan = project.run("plan --patch-only --output json");
+    let plan: Value = serde_json::from_str(&plan.stdout).expect("JSON");
+    assert_eq!(
+        (&plan["goal"], &plan["clusters"][0]["steps"]),
+        (&Value::Null, &json!([]))
+    );
+    assert_eq!(project.run("plan").status, 2);
+    assert_eq!(project.run("plan --to 1.31 --patch-only").status, 2);
+}
+
+#[test]
 fn a_cluster_that_boots_another_version_than_it_runs_is_not_planned() {
     let project = Project::new(&BTreeSet::from([(0, 30, 2), (0, 31, 4)]));
     project.runs("kubeadm", "1.31.4", &[key((0, 30, 2))]);

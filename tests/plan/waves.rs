@@ -96,6 +96,30 @@ fn waves(folder: &Path, goal: u32) -> Vec<(String, Vec<String>)> {
     waves.map(of).collect()
 }
 
+#[test]
+fn the_words_of_a_window_are_beside_its_clusters() {
+    let clusters = [("lab-a".to_owned(), 30), ("lyon-a".to_owned(), 30)];
+    let folder = fleet(
+        "plan: {windows: {lyon-*: Tuesday 02:00 UTC, '*': any day, 'lyon-a': never}}\n",
+        &clusters,
+    );
+    let plan = run(folder.path(), "plan --to 1.31");
+    assert!(
+        plan.stdout
+            .contains("\nwave 1, to 1.31: lab-a (any day), lyon-a (never)\n"),
+        "{}",
+        plan.stdout
+    );
+    let folder = fleet("plan: {windows: {lyon-*: Tuesday 02:00 UTC}}\n", &clusters);
+    let plan = run(folder.path(), "plan --to 1.31");
+    assert!(
+        plan.stdout
+            .contains("\nwave 1, to 1.31: lab-a, lyon-a (Tuesday 02:00 UTC)\n"),
+        "{}",
+        plan.stdout
+    );
+}
+
 const OPTIONS: &str = "plan: {most: 2, first: [lab-*], last: [mgmt], groups: [paris-*]}\n";
 
 /// The stage and the group of a cluster of this name, as [`OPTIONS`] describe them.
@@ -262,6 +286,7 @@ fn options_that_are_none_are_findings_of_the_project_file() {
         ("plan: {most: 101%}\n", "plan.most"),
         ("plan: {most: lots}\n", "plan.most"),
         ("plan: {first: ['[']}\n", "`[` is not a pattern"),
+        ("plan: {windows: {'[': never}}\n", "`[` is not a pattern"),
         ("plan: {wave: 1}\n", "wave"),
     ] {
         let folder = fleet(options, &[("edge".to_owned(), 30)]);

@@ -18,8 +18,11 @@ use crate::report::{self, CommentFormat};
 #[derive(Clone, Debug, Args)]
 pub struct PlanOptions {
     /// The Kubernetes minor version that the clusters are to run, such as 1.33.
-    #[arg(long, value_name = "MINOR")]
-    pub to: Goal,
+    #[arg(long, value_name = "MINOR", required_unless_present = "patch_only")]
+    pub to: Option<Goal>,
+    /// Plan the newest patch of the minor that each cluster runs, instead of another minor.
+    #[arg(long, conflicts_with = "to")]
+    pub patch_only: bool,
     /// The format of what is printed.
     #[arg(long = "output", value_enum, default_value_t = CommentFormat::Human, value_name = "FORMAT")]
     pub format: CommentFormat,
@@ -68,7 +71,8 @@ pub fn plan(
     }
     let mut workspace = read::workspace(request)?;
     let tools = fleet::tools(&mut workspace, today)?;
-    let fleet = Fleet::read(&workspace, &tools, options.to)?;
+    let goal = options.to.unwrap_or(Goal::Patches);
+    let fleet = Fleet::read(&workspace, &tools, goal)?;
     let waves = waves::waves(&fleet.plans, &workspace.settings.waves);
     if let Some(number) = options.apply {
         let wave = apply::Apply {
@@ -76,15 +80,14 @@ pub fn plan(
             workspace: &workspace,
             tools: &tools,
             fleet: &fleet,
-            goal: options.to,
+            goal,
             wave: apply::chosen(&waves, number)?,
             today,
         };
         return wave.run(terminal);
     }
-    let goal = options.to.to_string();
     let plans = &fleet.plans;
-    report::plan((plans, &waves), &goal, options.format, &mut terminal.out)?;
+    report::plan((plans, &waves), goal, options.format, &mut terminal.out)?;
     let is_blocked = plans.iter().any(|plan| plan.blocked.is_some());
     Ok(match is_blocked {
         true => Verdict::Findings,
