@@ -34,6 +34,7 @@ mod hosts;
 mod impact;
 mod index_page;
 mod init;
+mod instructions;
 mod journey;
 mod killed;
 mod krm;

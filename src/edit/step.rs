@@ -42,12 +42,15 @@ fn of_pool(view: &ClusterView, pool: &Pool, step: &PlanStep) -> Result<Vec<Fix>,
     };
     if let Some(version) = view.cluster.k8s_version_of(pool) {
         let new = like(&version.value, &step.version);
-        edits.push(replaced(
-            &version.value,
-            version.place,
-            &new,
-            "k8s_version",
-        )?);
+        let edit = replaced(&version.value, version.place, &new, "k8s_version");
+        // Sylva's chart computes it from the minor.
+        edits.push(match (edit, &view.cluster.k8s_minor) {
+            (Err(_), Some(minor)) => {
+                let new = like(&minor.value, &step.version);
+                replaced(&minor.value, minor.place, &new, "k8s_version_short")?
+            }
+            (edit, _) => edit?,
+        });
     }
     let choice = &pool.choice;
     if let (Some(key), Some(image)) = (&choice.key, step.images.get(&pool.name.to_string())) {

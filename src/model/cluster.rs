@@ -51,6 +51,9 @@ pub struct Cluster {
     pub autoselect_registries: Option<Arc<str>>,
     /// The version of sylva-library that its chart has.
     pub library: Library,
+    /// `k8s_version_short`: the minor version by which Sylva's chart looks `k8s_version` up, where no level sets that
+    /// (docs/sylva.md#what-is-added-to-a-selector).
+    pub k8s_minor: Option<Located<Arc<str>>>,
     /// `os_images_default_download_storage_space`, such as `30Gi` (docs/sylva.md#the-image-server).
     pub default_storage: Option<Located<Arc<str>>>,
     /// How its API server is reached. None where neither the values nor the project request an endpoint: nothing was read then.
@@ -122,6 +125,7 @@ impl Default for Cluster {
             additional_selectors: Vec::new(),
             autoselect_registries: None,
             library: Library::default(),
+            k8s_minor: None,
             default_storage: None,
             endpoint: None,
         }

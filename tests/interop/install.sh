@@ -56,6 +56,12 @@ for program in docker-registry skopeo umoci; do
   if command -v "$program" >/dev/null; then required+=("$program"); else say "$program: not to be had here"; fi
 done
 
+# What counts instructions. It is used after the release is built (.ci/run), and named where it has to be there.
+if ! command -v valgrind >/dev/null && command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]; then
+  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends valgrind; } >&2 || true
+fi
+if command -v valgrind >/dev/null; then required+=(valgrind); else say "valgrind: not to be had here"; fi
+
 # A browser for the page of a fleet, with the program that drives it: Debian's too.
 if ! command -v chromedriver >/dev/null && command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]; then
   { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium chromium-driver; } >&2 || true

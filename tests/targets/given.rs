@@ -143,6 +143,7 @@ pub(super) fn cluster(name: &str) -> ClusterView {
             additional_selectors: Vec::new(),
             autoselect_registries: None,
             library: Default::default(),
+            k8s_minor: None,
             default_storage: None,
             endpoint: None,
         },

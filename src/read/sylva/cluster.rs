@@ -47,6 +47,7 @@ pub(super) fn cluster(
         additional_selectors: additional_selectors(&root, report),
         autoselect_registries: None,
         library: Library::default(),
+        k8s_minor: k8s_minor(&root, report),
         default_storage: report.string(&root, "os_images_default_download_storage_space"),
         endpoint: None,
     };
@@ -86,6 +87,13 @@ pub(super) fn cluster(
         report.missing("cluster.k8s_version", place_of(&branch), help);
     }
     cluster
+}
+
+/// The minor version of the chart's map of versions. Nothing requires it to be a string: other charts have no such map.
+fn k8s_minor(root: &Branch, report: &mut Report<'_>) -> Option<Located<Arc<str>>> {
+    let node = report.value(root, "k8s_version_short")?;
+    let text = node.value.as_str()?;
+    Some(Located::new(Arc::clone(text), node.place))
 }
 
 /// The one provider whose settings are below `cluster`; of several, the one that selects an image there or for a pool.

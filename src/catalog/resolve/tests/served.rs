@@ -44,6 +44,7 @@ fn cluster(additional: &[(&str, &str)]) -> Cluster {
             .collect(),
         autoselect_registries: None,
         library: Default::default(),
+        k8s_minor: None,
         default_storage: None,
         endpoint: None,
     }
