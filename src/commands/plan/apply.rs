@@ -60,19 +60,17 @@ impl Apply<'_> {
     /// # Errors
     /// A file cannot be read or written, or has changed meanwhile.
     pub(super) fn run(&self, terminal: &mut Terminal) -> Result<Verdict, Error> {
-        let planned = match self.edits()? {
-            Ok(fixes) => self.tried(&fixes)?.map(|files| (fixes, files)),
-            Err(refused) => Err(refused),
-        };
-        let (fixes, files) = match planned {
-            Ok(planned) => planned,
-            Err(refused) => {
-                for why in refused {
-                    writeln!(terminal.err, "not applied: {why}")?;
-                }
-                return Ok(Verdict::Findings);
+        let Edits {
+            fixes,
+            files,
+            refused,
+        } = self.edits()?;
+        if !refused.is_empty() {
+            for why in refused {
+                writeln!(terminal.err, "not applied: {why}")?;
             }
-        };
+            return Ok(Verdict::Findings);
+        }
         let mut held = output::hold(&self.workspace.settings.root)?;
         texts::replace(self.workspace, &files, &mut held)?;
         for fix in &fixes {
@@ -92,8 +90,8 @@ impl Apply<'_> {
         &self.fleet.plans[of.plan].steps[of.step]
     }
 
-    /// The edits of all clusters of the wave, or why some cannot be made.
-    fn edits(&self) -> Result<Result<Vec<Fix>, Vec<String>>, Error> {
+    /// The edits of all clusters of the wave, tried in memory.
+    fn edits(&self) -> Result<Edits, Error> {
         let of = |name: &str| self.wave.clusters.iter().find(|it| *it.cluster == *name);
         let made = fleet::check_fleet(self.workspace, self.tools, |view, _| {
             let step = of(&view.cluster.name).map(|it| self.step(it));
@@ -101,63 +99,66 @@ impl Apply<'_> {
             let edits = edits.map_err(|why| format!("{}: {why}", view.cluster.name));
             Ok((edits, Vec::new()))
         })?;
-        let (mut fixes, mut refused) = (Vec::new(), Vec::new());
+        let mut all = Edits::default();
         for edits in made.results {
             match edits {
-                Ok(edits) => fixes.extend(edits),
-                Err(why) => refused.push(why),
+                Ok(fixes) => all.fixes.extend(fixes),
+                Err(why) => all.refused.push(why),
             }
         }
-        Ok(match refused.is_empty() {
-            true => Ok(fixes),
-            false => Err(refused),
-        })
+        if all.refused.is_empty() {
+            match fix::all(&all.fixes, self.workspace.engine) {
+                Ok(files) => {
+                    all.refused = self.differences(&files)?;
+                    all.files = files;
+                }
+                Err(why) => all.refused.push(why),
+            }
+        }
+        Ok(all)
     }
 
-    /// The edited files, if the project with them is what the plan says: the wave's clusters run their step's version on its
-    /// images, no other cluster is another, and no rule finds an error that was none before.
-    #[expect(clippy::type_complexity, reason = "what is written, or why nothing is")]
-    fn tried(
-        &self,
-        fixes: &[Fix],
-    ) -> Result<Result<Vec<(Arc<Source>, String)>, Vec<String>>, Error> {
-        let files = match fix::all(fixes, self.workspace.engine) {
-            Ok(files) => files,
-            Err(why) => return Ok(Err(vec![why])),
-        };
-        let (workspace, tools) =
-            texts::read_with(self.request, self.workspace, &files, self.today)?;
+    /// What the project with edited files is other than the plan says: the wave's clusters run their step's version on its
+    /// images, no other cluster changes, and no rule finds an error that was none before.
+    fn differences(&self, files: &[(Arc<Source>, String)]) -> Result<Vec<String>, Error> {
+        let (workspace, tools) = texts::read_with(self.request, self.workspace, files, self.today)?;
         let after = Fleet::read(&workspace, &tools, self.goal)?;
-        let mut refused = Vec::new();
+        let mut found = Vec::new();
         for (index, plan) in self.fleet.plans.iter().enumerate() {
             let state = &after.states[index];
-            let of_wave = self.wave.clusters.iter().find(|it| it.plan == index);
-            let is_meant = match of_wave {
+            let (is_meant, why) = match self.wave.clusters.iter().find(|it| it.plan == index) {
                 Some(it) => {
                     let step = self.step(it);
-                    after.plans[index].from.as_ref() == Some(&step.version) && boots(state, step)
-                }
-                None => *state == self.fleet.states[index],
-            };
-            if !is_meant {
-                let why = match of_wave {
-                    Some(it) => format!(
+                    let runs = after.plans[index].from.as_ref() == Some(&step.version);
+                    let why = format!(
                         "its values do not make it run {} after the edits",
                         it.version
-                    ),
-                    None => "it is in another wave and its values would change too".to_owned(),
-                };
-                refused.push(format!("{}: {why}", plan.cluster));
+                    );
+                    (runs && boots(state, step), why)
+                }
+                None => {
+                    let why = "it is in another wave and its values would change too".to_owned();
+                    (*state == self.fleet.states[index], why)
+                }
+            };
+            if !is_meant {
+                found.push(format!("{}: {why}", plan.cluster));
             }
         }
         let known = errors(&self.fleet.judged);
-        let new = errors(&after.judged);
-        refused.extend(new.difference(&known).cloned());
-        Ok(match refused.is_empty() {
-            true => Ok(files),
-            false => Err(refused),
-        })
+        found.extend(errors(&after.judged).difference(&known).cloned());
+        Ok(found)
     }
+}
+
+/// The edits of a wave.
+#[derive(Default)]
+struct Edits {
+    fixes: Vec<Fix>,
+    /// The files that they are in, each with its text after them.
+    files: Vec<(Arc<Source>, String)>,
+    /// Why nothing is written, if anything is against it.
+    refused: Vec<String>,
 }
 
 /// Whether pools boot the images of a step.
