@@ -70,16 +70,13 @@ pub(crate) fn read_with(
     texts: &[(Arc<Source>, String)],
     today: Date,
 ) -> Result<(Workspace, Tools), Error> {
-    let files = Arc::clone(&workspace.files);
-    let files = texts.iter().fold(files, |files, (source, text)| {
-        Arc::new(Overlay {
-            files,
-            path: PathBuf::from(&*source.path),
-            bytes: text.clone().into_bytes(),
-        })
+    let added = texts.iter().map(|(source, text)| {
+        let path = PathBuf::from(&*source.path);
+        (path, text.clone().into_bytes())
     });
+    let files = Overlay::new(Arc::clone(&workspace.files), added);
     let location = read::location(request)?;
-    let mut workspace = read::workspace_in(request, &location, files)?;
+    let mut workspace = read::workspace_in(request, &location, Arc::new(files))?;
     let tools = fleet::tools(&mut workspace, today)?;
     Ok((workspace, tools))
 }

@@ -1,37 +1,42 @@
-//! Files with one additional file: a project file that is not written yet, or did not exist in a revision.
+//! Files with other content, or with additional files: a project file that is not written yet, or edits that are tried.
 
+use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use super::{Files, Found};
 use crate::error::Error;
 
-/// Other files with one file added or replaced.
+/// Other files with some added or replaced.
 pub struct Overlay {
-    /// The other files.
-    pub files: Arc<dyn Files>,
-    /// The path of the additional file, below the root.
-    pub path: PathBuf,
-    /// Its content.
-    pub bytes: Vec<u8>,
+    files: Arc<dyn Files>,
+    added: HashMap<PathBuf, Vec<u8>>,
 }
 
 impl Overlay {
-    /// Whether a path is that of the additional file, regardless of `./`.
-    fn is_added(&self, path: &Path) -> bool {
-        let plain = |path: &Path| -> PathBuf {
-            let parts = path.components();
-            parts.filter(|part| *part != Component::CurDir).collect()
-        };
-        path.file_name() == self.path.file_name() && plain(path) == plain(&self.path)
+    /// Files with the content of those at these paths below the root.
+    pub fn new(files: Arc<dyn Files>, added: impl IntoIterator<Item = (PathBuf, Vec<u8>)>) -> Self {
+        let added = added.into_iter();
+        let added = added.map(|(path, bytes)| (plain(&path), bytes)).collect();
+        Self { files, added }
     }
+
+    fn added(&self, path: &Path) -> Option<&Vec<u8>> {
+        self.added.get(&plain(path))
+    }
+}
+
+/// A path without `./`.
+fn plain(path: &Path) -> PathBuf {
+    let parts = path.components();
+    parts.filter(|part| *part != Component::CurDir).collect()
 }
 
 impl Files for Overlay {
     fn file(&self, path: &Path) -> Result<Found, Error> {
-        match self.is_added(path) {
-            true => Ok(Found::File(self.bytes.clone())),
-            false => self.files.file(path),
+        match self.added(path) {
+            Some(bytes) => Ok(Found::File(bytes.clone())),
+            None => self.files.file(path),
         }
     }
 
@@ -40,18 +45,18 @@ impl Files for Overlay {
     }
 
     fn named(&self, path: &Path) -> Result<Vec<u8>, Error> {
-        match self.is_added(path) {
-            true => Ok(self.bytes.clone()),
-            false => self.files.named(path),
+        match self.added(path) {
+            Some(bytes) => Ok(bytes.clone()),
+            None => self.files.named(path),
         }
     }
 
     fn is_file(&self, path: &Path) -> bool {
-        self.is_added(path) || self.files.is_file(path)
+        self.added(path).is_some() || self.files.is_file(path)
     }
 
     fn is_there(&self, path: &Path) -> bool {
-        self.is_added(path) || self.files.is_there(path)
+        self.added(path).is_some() || self.files.is_there(path)
     }
 
     fn is_folder(&self, path: &Path) -> bool {
@@ -63,9 +68,9 @@ impl Files for Overlay {
     }
 
     fn leads_to(&self, path: &Path) -> Option<PathBuf> {
-        match self.is_added(path) {
-            true => None,
-            false => self.files.leads_to(path),
+        match self.added(path) {
+            Some(_) => None,
+            None => self.files.leads_to(path),
         }
     }
 

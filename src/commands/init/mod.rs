@@ -222,11 +222,8 @@ fn outlook(
         root: root.to_owned(),
         file: Some(PathBuf::from(PROJECT_FILE_NAME)),
     };
-    let files = Overlay {
-        files,
-        path: PathBuf::from(PROJECT_FILE_NAME),
-        bytes: text.as_bytes().to_vec(),
-    };
+    let added = [(PathBuf::from(PROJECT_FILE_NAME), text.as_bytes().to_vec())];
+    let files = Overlay::new(files, added);
     let mut workspace = read::workspace_in(request, &location, Arc::new(files))?;
     let tools = fleet::tools(&mut workspace, today)?;
     let renderer = Renderer::new(&workspace.settings, &workspace.templates, None, &mut |_| {});

@@ -151,11 +151,8 @@ pub(super) fn described(
     text: &dyn Fn(&Described) -> String,
 ) -> Result<Described, Error> {
     let overlay = |text: String| -> Arc<dyn Files> {
-        Arc::new(Overlay {
-            files: Arc::clone(files),
-            path: PathBuf::from(PROJECT_FILE_NAME),
-            bytes: text.into_bytes(),
-        })
+        let added = [(PathBuf::from(PROJECT_FILE_NAME), text.into_bytes())];
+        Arc::new(Overlay::new(Arc::clone(files), added))
     };
     let location = Location {
         root: root.to_owned(),

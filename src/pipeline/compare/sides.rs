@@ -87,11 +87,8 @@ fn with_project(
         "there was no `{name}` at {at}: today's is used for both sides"
     ));
     let bytes = after.files.named(Path::new(file))?;
-    Ok(Arc::new(Overlay {
-        files: Arc::new(revision),
-        path: file.to_owned(),
-        bytes,
-    }))
+    let added = [(file.to_owned(), bytes)];
+    Ok(Arc::new(Overlay::new(Arc::new(revision), added)))
 }
 
 /// A commit and the name that the user gave it, unless that is its hash.
