@@ -13,9 +13,9 @@ use super::programs;
 
 /// What a cluster of the benchmark's fleet took when it was counted last, in the static binary of a release for x86_64. Who
 /// changes a number says why in the commit.
-const COUNTED: [(&str, u64); 2] = [("check", 1_161_700), ("render --check", 1_840_000)];
+const COUNTED: [(&str, u64); 2] = [("check", 993_000), ("render --check", 1_697_300)];
 
-/// The share by which a run may take more, in percent.
+/// The percentage by which a run may differ: more is a regression, and a number that is far too high would hide the next one.
 const ALLOWED: u64 = 5;
 
 /// Two sizes: what a run takes once is in both.
@@ -40,6 +40,7 @@ fn a_cluster_takes_no_more_instructions_than_it_did() {
         assert!(rendered.status.success());
         folder
     });
+    let mut changed = Vec::new();
     for (command, counted) in COUNTED {
         let [few, many] = [&fleets[0], &fleets[1]]
             .map(|folder| instructions((&valgrind, &binary), command, folder.path()));
@@ -48,11 +49,16 @@ fn a_cluster_takes_no_more_instructions_than_it_did() {
             counted * (100 - ALLOWED) / 100,
             counted * (100 + ALLOWED) / 100,
         );
-        assert!(
-            (least..=most).contains(&now),
-            "`{command}` takes {now} instructions a cluster, and {counted} are committed: change the number with the reason"
-        );
+        if !(least..=most).contains(&now) {
+            changed.push(format!(
+                "`{command}` takes {now} instructions a cluster, and {counted} are committed"
+            ));
+        }
     }
+    assert!(
+        changed.is_empty(),
+        "{changed:#?}: change the numbers with the reason"
+    );
 }
 
 fn run(command: &mut Command, folder: &Path) -> std::process::Output {
