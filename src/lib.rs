@@ -6,6 +6,7 @@ pub mod catalog;
 pub mod cli;
 pub mod commands;
 pub mod edit;
+pub mod editor;
 pub mod error;
 pub mod evaluate;
 pub mod files;

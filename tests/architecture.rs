@@ -16,7 +16,7 @@ const LAYERS: &[&[&str]] = &[
     &["report"],
     &["pipeline"],
     &["bundle", "edit"],
-    &["commands", "hosts"],
+    &["commands", "editor", "hosts"],
     &["cli"],
 ];
 
@@ -57,6 +57,8 @@ const WORLD: &[(&str, &[&str])] = &[
     ("serde_json::to_writer", &[]),
     ("minijinja::", &["render"]),
     ("annotate_snippets", &["report"]),
+    ("lsp_server", &["cli", "editor"]),
+    ("lsp_types", &["editor"]),
     (
         "clap",
         &[

@@ -44,6 +44,7 @@ mod layout_sink;
 mod limits;
 mod lock;
 mod locking;
+mod lsp;
 mod management;
 mod manifest_pools;
 mod merges;

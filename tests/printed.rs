@@ -41,7 +41,7 @@ fn hostile() -> String {
 
 /// Each command by the name of its manual page, with the lines that are run. Behind `>` its stdout is the product: manifests
 /// with what belongs into them, or text that a shell reads.
-const LINES: [(&str, &[&str]); 27] = [
+const LINES: [(&str, &[&str]); 28] = [
     (
         "check",
         &[
@@ -128,6 +128,8 @@ const LINES: [(&str, &[&str]); 27] = [
         ],
     ),
     ("init", &["init --dry-run", "init --pre-commit --dry-run"]),
+    // Its messages are compared in tests/lsp.
+    ("lsp", &[]),
     ("schema", &["schema"]),
     ("man", &[">man"]),
     ("completions", &[">completions bash"]),

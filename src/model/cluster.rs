@@ -264,6 +264,8 @@ pub struct NamedTemplate {
     pub kind: Arc<str>,
     /// Its name.
     pub name: Located<Arc<str>>,
+    /// Where the pool refers to it.
+    pub reference: Place,
     /// The spec of its machines.
     pub spec: Node,
 }

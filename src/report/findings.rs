@@ -96,6 +96,41 @@ impl Summary {
     }
 }
 
+impl Group<'_> {
+    /// The message, whom it is about, and a line for each thing to do.
+    pub(crate) fn text(&self) -> String {
+        let finding = &self.judged.finding;
+        let pool = finding.subject.pool.as_deref();
+        let subject = subject(&finding.message, &self.clusters, pool);
+        with_help(format!("{}{subject}", finding.message), &finding.help)
+    }
+}
+
+/// Whom a message is about, where it does not name them: ` (cluster edge-1, pool md0)`.
+pub(super) fn subject(message: &str, clusters: &[&str], pool: Option<&str>) -> String {
+    let named = |name: &str| message.contains(&format!("`{name}`"));
+    match clusters {
+        [] => String::new(),
+        [cluster] if named(cluster) && pool.is_none_or(named) => String::new(),
+        [cluster] => {
+            let pool = pool.map_or(String::new(), |pool| format!(", pool {pool}"));
+            format!(" (cluster {cluster}{pool})")
+        }
+        [first, others @ ..] => {
+            format!(" (cluster {first} and {} more)", others.len())
+        }
+    }
+}
+
+/// A message, and a line for each thing to do.
+pub(super) fn with_help(mut text: String, help: &[impl AsRef<str>]) -> String {
+    for help in help {
+        text.push_str("\nhelp: ");
+        text.push_str(help.as_ref());
+    }
+    text
+}
+
 impl<'a> Findings<'a> {
     /// Sorts, groups and counts. The order in which findings were made does not matter. `checked` is the number of
     /// clusters that were looked at.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::fingerprint::Fingerprints;
 use super::lines::Lines;
-use super::{Changes, Findings, Group};
+use super::{Changes, Findings, Group, findings};
 use crate::model::finding::{Label, Level};
 use crate::model::manifest::{Change, ChangeKind, ChangeSet, OWNERSHIP_FILE, Origin};
 use crate::rules::RULES;
@@ -220,30 +220,15 @@ fn said(change: &Change) -> &'static str {
 impl Issue<'_> {
     /// Whom it is about, where the message does not name them: ` (cluster edge-1, pool md0)`.
     pub(super) fn subject(&self) -> String {
-        let named = |name: &str| self.message.contains(&format!("`{name}`"));
-        match self.clusters {
-            [] => String::new(),
-            [cluster] if named(cluster) && self.pool.is_none_or(named) => String::new(),
-            [cluster] => {
-                let pool = self
-                    .pool
-                    .map_or(String::new(), |pool| format!(", pool {pool}"));
-                format!(" (cluster {cluster}{pool})")
-            }
-            [first, others @ ..] => {
-                format!(" (cluster {first} and {} more)", others.len())
-            }
-        }
+        findings::subject(&self.message, self.clusters, self.pool)
     }
 
     /// The message, whom it is about, and a line for each thing to do.
     pub(super) fn text(&self) -> String {
-        let mut text = format!("{}{}", self.message, self.subject());
-        for help in &self.help {
-            text.push_str("\nhelp: ");
-            text.push_str(help);
-        }
-        text
+        findings::with_help(
+            self.message.clone().into_owned() + &self.subject(),
+            &self.help,
+        )
     }
 }
 

@@ -62,6 +62,12 @@ if ! command -v valgrind >/dev/null && command -v apt-get >/dev/null && [ "$(id 
 fi
 if command -v valgrind >/dev/null; then required+=(valgrind); else say "valgrind: not to be had here"; fi
 
+# An editor with a client for language servers.
+if ! command -v nvim >/dev/null && command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]; then
+  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends neovim; } >&2 || true
+fi
+if command -v nvim >/dev/null; then required+=(nvim); else say "nvim: not to be had here"; fi
+
 # A browser for the page of a fleet, with the program that drives it: Debian's too.
 if ! command -v chromedriver >/dev/null && command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]; then
   { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium chromium-driver; } >&2 || true

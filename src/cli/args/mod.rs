@@ -6,6 +6,7 @@ mod completions;
 mod function;
 mod init;
 mod lock;
+mod lsp;
 mod man;
 mod render;
 mod stamp;
@@ -85,6 +86,8 @@ enum Command {
     },
     /// Writes a first project file from what the repository holds, and says what comes next.
     Init(init::InitArguments),
+    /// A language server, as editors run it: findings, hovers and completion while one types.
+    Lsp(lsp::LspArguments),
     /// Prints the JSON Schema of the project file, for editors.
     Schema,
     /// Prints the manual page, or writes those of all commands.
@@ -165,6 +168,7 @@ impl Arguments {
             Command::Bundle { command } => {
                 command.run(&place.request(), today, today::epoch()?, terminal)
             }
+            Command::Lsp(lsp) => lsp.run(today),
             Command::Init(init) => init.run(place, today, terminal),
             Command::Schema => commands::schema(terminal),
             Command::Man(man) => man.run(terminal),

@@ -307,10 +307,19 @@ impl<'a> Graph<'a> {
         }
     }
 
+    /// The first reference of an object that is the wanted one.
+    fn reference(
+        &self,
+        from: usize,
+        is_it: impl Fn(&Reference<'_>) -> bool,
+    ) -> Option<&Reference<'_>> {
+        let mut found = self.references.get(&from).into_iter().flatten();
+        found.find(|reference| is_it(reference))
+    }
+
     /// The machine template that a reference of an object leads to.
     fn template(&self, from: usize, is_it: impl Fn(&Reference<'_>) -> bool) -> Template {
-        let mut found = self.references.get(&from).into_iter().flatten();
-        let Some(reference) = found.find(|reference| is_it(reference)) else {
+        let Some(reference) = self.reference(from, is_it) else {
             return Template::Unnamed;
         };
         let Some(name) = reference.name.value.as_str() else {

@@ -82,7 +82,12 @@ impl Reader<'_, '_> {
         let selection = self.selection(template);
         let mut pool = pool(&self.sources, name, place, version, selection, is_variable);
         pool.replicas = replicas.and_then(|node| self.count(object, &node));
-        pool.template = template.index().and_then(|index| self.named(index));
+        let named = self.graph.reference(index, is_template);
+        let reference = named.map_or(Place::NONE, |named| named.name.place);
+        let reference = self.place(object, reference);
+        pool.template = template
+            .index()
+            .and_then(|index| self.named(index, reference));
         pool.bootstrap_provider = bootstrap_provider;
         self.push(pool, [Some(index), template.index()], cluster);
         self.provider(template, cluster);
@@ -163,8 +168,8 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// A machine template by its name.
-    fn named(&mut self, template: usize) -> Option<NamedTemplate> {
+    /// A machine template by its name, and where a pool refers to it.
+    fn named(&mut self, template: usize, reference: Place) -> Option<NamedTemplate> {
         let object = &self.graph.objects[template];
         let spec = image_fields(&object.kind)?.spec(&object.node)?;
         let place = self.place(object, object.name_place());
@@ -172,6 +177,7 @@ impl Reader<'_, '_> {
             api_version: Arc::clone(&object.api_version),
             kind: Arc::clone(&object.kind),
             name: Located::new(Arc::clone(&object.name), place),
+            reference,
             spec: self.adopt(object, spec),
         })
     }

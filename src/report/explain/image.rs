@@ -48,6 +48,15 @@ impl ImageAccount {
         })
     }
 
+    /// The account with these pools and clusters, where they are known for the whole fleet.
+    pub fn with_users(self, used_by: Vec<String>, served_for: Vec<String>) -> Self {
+        Self {
+            used_by,
+            served_for,
+            ..self
+        }
+    }
+
     /// Whether both have the same reference and facts.
     pub fn is_same(&self, other: &Self) -> bool {
         self.uri == other.uri && same_facts(&self.facts, &other.facts)

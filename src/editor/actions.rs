@@ -1,0 +1,205 @@
+//! What repairs a finding: its own edit, or a waiver in the project file.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use lsp_types::{
+    CodeAction, CodeActionKind, Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity,
+    NumberOrString, Range, WorkspaceEdit,
+};
+
+use crate::edit::fix;
+use crate::files::Found;
+use crate::model::engine::Engine;
+use crate::model::finding::Level;
+use crate::model::fix::Fix;
+use crate::model::place::Source;
+use crate::model::value::Value;
+use crate::read::PROJECT_FILE_NAME;
+use crate::yaml::edit::{Edit, Position as At, Target, edit};
+
+use super::answers::{self, Answers};
+use super::edits;
+use super::navigation::meet;
+use super::position::Encoding;
+use super::project::{Analysis, Problem};
+
+/// What a person is to write into a waiver.
+const REASON: &str = "write why this is accepted";
+
+/// Repairs everything in a document that has one certain edit.
+pub(super) const FIX_ALL: CodeActionKind = CodeActionKind::SOURCE_FIX_ALL;
+
+/// The diagnostic of a finding that has a place.
+pub(super) fn diagnostic(
+    problem: &Problem,
+    analysis: &Analysis,
+    encoding: Encoding,
+) -> Option<Diagnostic> {
+    let root = analysis.root();
+    let at = |spot| answers::location(root, spot, encoding);
+    let related = problem.related.iter().filter_map(|(spot, text)| {
+        let message = match &**text {
+            "" => "also here",
+            text => text,
+        };
+        Some(DiagnosticRelatedInformation {
+            location: at(spot)?,
+            message: message.to_owned(),
+        })
+    });
+    let range = match &problem.spot {
+        Some(spot) => at(spot)?.range,
+        None => Range::default(),
+    };
+    Some(Diagnostic {
+        range,
+        severity: Some(match problem.level {
+            Level::Error => DiagnosticSeverity::ERROR,
+            Level::Warning | Level::Off => DiagnosticSeverity::WARNING,
+        }),
+        code: Some(NumberOrString::String(problem.rule.as_str().to_owned())),
+        source: Some("metalmark".to_owned()),
+        message: problem.text.clone(),
+        related_information: Some(related.collect()),
+        ..Diagnostic::default()
+    })
+}
+
+impl Answers<'_> {
+    /// What can be done about the findings in a range of the document.
+    pub(super) fn actions(
+        &self,
+        within: Range,
+        only: Option<&[CodeActionKind]>,
+    ) -> Vec<CodeAction> {
+        let is_wanted = |kind: &CodeActionKind| {
+            let covers = |only: &CodeActionKind| {
+                let rest = kind.as_str().strip_prefix(only.as_str());
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            };
+            only.is_none_or(|only| only.iter().any(covers))
+        };
+        let mut actions = Vec::new();
+        let here = self.problems();
+        for (problem, diagnostic) in &here {
+            if meet(diagnostic.range, within) && is_wanted(&CodeActionKind::QUICKFIX) {
+                actions.extend(self.fix(problem, diagnostic));
+                actions.extend(self.waive(problem, diagnostic));
+            }
+        }
+        if is_wanted(&FIX_ALL) {
+            let fixes: Vec<Fix> = { here.iter() }
+                .filter_map(|(problem, _)| problem.fix.clone())
+                .collect();
+            actions.extend(self.made(&fixes).map(|edit| CodeAction {
+                title: "Make every edit that metalmark is sure of".to_owned(),
+                kind: Some(FIX_ALL),
+                edit: Some(edit),
+                ..CodeAction::default()
+            }));
+        }
+        actions
+    }
+
+    /// The findings in the document.
+    fn problems(&self) -> Vec<(&Problem, Diagnostic)> {
+        let is_here = |problem: &&Problem| {
+            let spot = problem.spot.as_ref();
+            spot.is_some_and(|spot| *spot.source.path == *self.path.to_string_lossy())
+        };
+        let here = self.analysis.problems.iter().filter(is_here);
+        let with_diagnostic = |problem| {
+            let diagnostic = diagnostic(problem, self.analysis, self.encoding)?;
+            Some((problem, diagnostic))
+        };
+        here.filter_map(with_diagnostic).collect()
+    }
+
+    /// The edit that `check --fix` makes.
+    fn fix(&self, problem: &Problem, diagnostic: &Diagnostic) -> Option<CodeAction> {
+        let fix = problem.fix.as_ref()?;
+        Some(CodeAction {
+            title: format!("Set `{}`", fix.text),
+            kind: Some(CodeActionKind::QUICKFIX),
+            diagnostics: Some(vec![diagnostic.clone()]),
+            edit: Some(self.made(std::slice::from_ref(fix))?),
+            is_preferred: Some(true),
+            ..CodeAction::default()
+        })
+    }
+
+    fn made(&self, fixes: &[Fix]) -> Option<WorkspaceEdit> {
+        let files = fix::all(fixes, self.analysis.workspace.engine).ok()?;
+        match files.is_empty() {
+            true => None,
+            false => self.edit(&files),
+        }
+    }
+
+    fn edit(&self, files: &[(Arc<Source>, String)]) -> Option<WorkspaceEdit> {
+        let root = self.analysis.root();
+        edits::edit(files, self.encoding, |path| answers::uri(root, path))
+    }
+
+    /// The project file as it was read; none where there is none.
+    fn project_file(&self) -> Option<Arc<Source>> {
+        let found = self
+            .analysis
+            .workspace
+            .files
+            .file(Path::new(PROJECT_FILE_NAME));
+        let Ok(Found::File(bytes)) = found else {
+            return None;
+        };
+        let text = String::from_utf8(bytes).ok()?;
+        Some(Arc::new(Source::new(PROJECT_FILE_NAME, text)))
+    }
+
+    /// An entry of `policy.waivers` that accepts the finding; a person writes why.
+    fn waive(&self, problem: &Problem, diagnostic: &Diagnostic) -> Option<CodeAction> {
+        let project = self.project_file()?;
+        let subject = problem.subject.as_deref()?;
+        let waiver: Value = serde_json::json!({
+            "rule": problem.rule.as_str(),
+            "where": subject,
+            "reason": REASON,
+        })
+        .into();
+        let text = with_waiver(&project.text, waiver, self.analysis.workspace.engine)?;
+        Some(CodeAction {
+            title: format!(
+                "Accept `{}` of `{subject}` with a waiver in the project file",
+                problem.rule
+            ),
+            kind: Some(CodeActionKind::QUICKFIX),
+            diagnostics: Some(vec![diagnostic.clone()]),
+            edit: Some(self.edit(&[(project, text)])?),
+            ..CodeAction::default()
+        })
+    }
+}
+
+/// A project file with another waiver.
+fn with_waiver(text: &str, waiver: Value, engine: Engine) -> Option<String> {
+    let list: Value = serde_json::json!([serde_json::Value::from(&waiver)]).into();
+    let policy: Value = serde_json::json!({ "waivers": serde_json::Value::from(&list) }).into();
+    let insert = |map: &[&str], key: &str, value: Value| Edit::Insert {
+        map: Target::keys(map),
+        key: key.to_owned(),
+        value,
+        position: At::Last,
+    };
+    let item = Edit::InsertItem {
+        list: Target::keys(&["policy", "waivers"]),
+        value: waiver,
+        position: At::Last,
+    };
+    let tries = [
+        item,
+        insert(&["policy"], "waivers", list),
+        insert(&[], "policy", policy),
+    ];
+    let mut made = tries.into_iter().map(|one| edit(text, engine, &[one]));
+    made.find_map(Result::ok)
+}

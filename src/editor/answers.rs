@@ -1,0 +1,109 @@
+//! What every answer about a document starts from.
+
+use std::path::{Component, Path, PathBuf};
+
+use lsp_types::{Location, Range, Uri};
+use url::Url;
+
+use crate::error::Error;
+use crate::model::place::Spot;
+use crate::model::workspace::ClusterView;
+use crate::pipeline::fleet;
+
+use super::marks::{FileMarks, Mark};
+use super::position::{Encoding, Lines};
+use super::project::Analysis;
+
+/// A document of a project that was checked.
+pub(super) struct Answers<'a> {
+    pub(super) analysis: &'a Analysis,
+    pub(super) encoding: Encoding,
+    /// The document's path as the project names it.
+    pub(super) path: &'a Path,
+    /// Its text in the editor.
+    pub(super) text: &'a str,
+}
+
+impl Answers<'_> {
+    /// The document's marks; none while it is not what was checked.
+    pub(super) fn file(&self) -> Option<&FileMarks> {
+        let file = self.analysis.index.files.get(&*self.path.to_string_lossy());
+        file.filter(|file| file.source.text == self.text)
+    }
+
+    /// The marks at a byte, and their range.
+    pub(super) fn marks(&self, offset: usize) -> (Vec<&Mark>, Option<Range>) {
+        let found = self.file().map(|file| file.at(offset)).unwrap_or_default();
+        let range = found.first().map(|(bytes, _)| {
+            let lines = Lines::new(self.text, self.encoding);
+            lines.first_line(bytes.clone())
+        });
+        (found.into_iter().map(|(_, mark)| mark).collect(), range)
+    }
+
+    /// The word at a byte: letters, digits, and what keys, versions and rule ids have between them.
+    pub(super) fn word(&self, offset: usize) -> &str {
+        let is_part = |letter: char| letter.is_alphanumeric() || "-_.+".contains(letter);
+        let (before, behind) = self.text.split_at(offset);
+        let start = before.trim_end_matches(is_part).len();
+        let end = offset + (behind.len() - behind.trim_start_matches(is_part).len());
+        self.text[start..end].trim_end_matches('.')
+    }
+
+    /// The number of the cluster that the document is about.
+    pub(super) fn cluster(&self) -> usize {
+        self.analysis.index.cluster_of(&self.path.to_string_lossy())
+    }
+
+    /// A cluster as the rules see it.
+    ///
+    /// # Errors
+    /// A file cannot be read any more.
+    pub(super) fn view(&self, cluster: usize) -> Result<Option<ClusterView>, Error> {
+        let (workspace, tools) = (&self.analysis.workspace, &self.analysis.tools);
+        match self.analysis.clusters().get(cluster) {
+            Some(entry) => fleet::view(workspace, tools, entry).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// A place as the protocol has it.
+    pub(super) fn location(&self, spot: &Spot) -> Option<Location> {
+        location(self.analysis.root(), spot, self.encoding)
+    }
+}
+
+/// A place of a project as the protocol has it.
+pub(super) fn location(root: &Path, spot: &Spot, encoding: Encoding) -> Option<Location> {
+    let lines = Lines::new(&spot.source.text, encoding);
+    Some(Location {
+        uri: uri(root, &spot.source.path)?,
+        range: lines.first_line(spot.start as usize..spot.end as usize),
+    })
+}
+
+/// The address of a file that a project names.
+pub(super) fn uri(root: &Path, path: &str) -> Option<Uri> {
+    let url = Url::from_file_path(normal(&root.join(path))).ok()?;
+    url.as_str().parse().ok()
+}
+
+/// A path without `.` and `..`, as people read it: links are not followed.
+pub(super) fn normal(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                normal.pop();
+            }
+            part => normal.push(part),
+        }
+    }
+    normal
+}
+
+/// The file at an address; none for what is no file.
+pub(super) fn file(uri: &Uri) -> Option<PathBuf> {
+    Url::parse(uri.as_str()).ok()?.to_file_path().ok()
+}

@@ -1,0 +1,211 @@
+//! What fits where one types: images by the version that a pool runs, facts of the catalog, keys of the project file.
+
+use std::collections::BTreeSet;
+
+use lsp_types::{CompletionItem, CompletionItemKind, CompletionTextEdit, Documentation, TextEdit};
+
+use crate::error::Error;
+use crate::model::cluster::{KEY_NAMES, PoolName};
+use crate::model::image::{Image, fact};
+use crate::model::proof::{self, Proof};
+use crate::model::rule::RuleId;
+use crate::model::workspace::ClusterView;
+use crate::printer::plain;
+use crate::rules::rule;
+
+use super::answers::Answers;
+use super::cursor::{Cursor, Slot, cursor};
+use super::position::Lines;
+use super::schema::{self, Suggestion};
+
+const SELECTOR: &str = "os_image_selector";
+
+/// A candidate.
+struct Candidate {
+    text: String,
+    detail: String,
+    about: Option<String>,
+    kind: CompletionItemKind,
+    /// The lower, the earlier.
+    rank: u8,
+}
+
+impl Answers<'_> {
+    /// What fits at a byte.
+    ///
+    /// # Errors
+    /// A file cannot be read any more.
+    pub(super) fn completion(&self, offset: usize) -> Result<Vec<CompletionItem>, Error> {
+        let Some(cursor) = cursor(self.text, offset) else {
+            return Ok(Vec::new());
+        };
+        let candidates = match self.is_project_file() {
+            true => of_project_file(&cursor),
+            false => self.of_values(&cursor)?,
+        };
+        let lines = Lines::new(self.text, self.encoding);
+        let range = lines.range(cursor.word);
+        let item = |candidate: Candidate| CompletionItem {
+            sort_text: Some(format!("{}{}", candidate.rank, candidate.text)),
+            text_edit: Some(CompletionTextEdit::Edit(TextEdit {
+                range,
+                new_text: candidate.text.clone(),
+            })),
+            label: candidate.text,
+            kind: Some(candidate.kind),
+            detail: Some(candidate.detail).filter(|detail| !detail.is_empty()),
+            documentation: candidate.about.map(Documentation::String),
+            ..CompletionItem::default()
+        };
+        // A name that would be shown in another way is a secret, or hostile.
+        let is_plain = |candidate: &Candidate| plain(&candidate.text) == candidate.text;
+        Ok(candidates.into_iter().filter(is_plain).map(item).collect())
+    }
+
+    /// Whether the document is the project file.
+    pub(super) fn is_project_file(&self) -> bool {
+        self.path.as_os_str() == crate::read::PROJECT_FILE_NAME
+    }
+
+    fn of_values(&self, cursor: &Cursor) -> Result<Vec<Candidate>, Error> {
+        let last = cursor.keys.last().map_or("", String::as_str);
+        let parent = cursor.keys.iter().rev().nth(1).map_or("", String::as_str);
+        let is_value = cursor.slot == Slot::Value;
+        let is_known = KEY_NAMES.contains(&last) || last == "k8s_version" || parent == SELECTOR;
+        if !(is_value && is_known || !is_value && last == SELECTOR) {
+            return Ok(Vec::new());
+        }
+        let Some(view) = self.view(self.cluster())? else {
+            return Ok(Vec::new());
+        };
+        Ok(match (is_value, parent) {
+            (false, _) => facts(&view),
+            (true, SELECTOR) => fact_values(&view, last),
+            (true, _) if last == "k8s_version" => versions(&view),
+            (true, _) => self.images(&view, &cursor.keys),
+        })
+    }
+
+    /// The images, those that hold the version of the pool first.
+    fn images(&self, view: &ClusterView, keys: &[String]) -> Vec<Candidate> {
+        let wanted = wanted(view, keys);
+        let matching = self.analysis.workspace.settings.matching;
+        let candidate = |image: &Image| {
+            let held = image.facts.get(fact::K8S_VERSION);
+            let proof = wanted.map(|wanted| proof::of_version(wanted, held, matching));
+            let (rank, verdict) = match proof {
+                Some(Proof::Proven) => (0, ", fits"),
+                Some(Proof::NameOnly) => (1, ", fits by its name"),
+                Some(Proof::Refuted) => (3, ", does not fit"),
+                _ => (2, ""),
+            };
+            let version = match (image.facts.is_bare(), held) {
+                (true, _) => "without Kubernetes".to_owned(),
+                (_, None) => "Kubernetes is not known".to_owned(),
+                (_, Some(held)) => {
+                    format!("Kubernetes {}", view.sources.shown(&held.value, held.place))
+                }
+            };
+            Candidate {
+                text: image.key.to_string(),
+                detail: format!("{version}{verdict}"),
+                about: None,
+                kind: CompletionItemKind::VALUE,
+                rank,
+            }
+        };
+        view.images.values().map(candidate).collect()
+    }
+}
+
+/// The Kubernetes version of the pool that these keys are of.
+fn wanted<'v>(view: &'v ClusterView, keys: &[String]) -> Option<&'v str> {
+    let cluster = &view.cluster;
+    let level: Vec<&str> = keys.iter().skip(1).map(String::as_str).collect();
+    let name = match &*level {
+        ["control_plane", ..] => Some(PoolName::ControlPlane),
+        ["machine_deployments", name, ..] => Some(PoolName::MachineDeployment((*name).into())),
+        _ => None,
+    };
+    let mut pools = cluster.pools.iter();
+    let pool = name.and_then(|name| pools.find(|pool| pool.name == name));
+    let version = pool.and_then(|pool| cluster.k8s_version_of(pool));
+    let version = version.or(cluster.k8s_version.as_ref())?;
+    Some(view.sources.shown(&version.value, version.place))
+}
+
+/// The facts that images of the catalog have.
+fn facts(view: &ClusterView) -> Vec<Candidate> {
+    let images = view.images.values();
+    let names: BTreeSet<&str> = images
+        .flat_map(|image| image.facts.iter().map(|(name, _)| &**name))
+        .filter(|name| !name.starts_with(fact::LOCATIONS))
+        .collect();
+    let names = names.into_iter();
+    names
+        .map(|name| word(name, "a fact of images", CompletionItemKind::PROPERTY))
+        .collect()
+}
+
+/// The values of a fact, as patterns that match them.
+fn fact_values(view: &ClusterView, name: &str) -> Vec<Candidate> {
+    let images = view
+        .images
+        .values()
+        .filter_map(|image| image.facts.get(name));
+    let shown = |fact| {
+        let fact: &crate::model::image::Fact = fact;
+        view.sources.shown(&fact.value, fact.place)
+    };
+    let values: BTreeSet<&str> = images.map(shown).collect();
+    let values = values.into_iter();
+    // A build's plus would repeat the character before it.
+    let pattern = |value: &str| value.replace('+', "[+]");
+    values
+        .map(|value| word(&pattern(value), value, CompletionItemKind::VALUE))
+        .collect()
+}
+
+/// The Kubernetes versions that images hold.
+fn versions(view: &ClusterView) -> Vec<Candidate> {
+    let found = fact_values(view, fact::K8S_VERSION).into_iter();
+    let version = |candidate: Candidate| Candidate {
+        text: format!("v{}", candidate.detail),
+        detail: "the catalog has an image".to_owned(),
+        ..candidate
+    };
+    found.map(version).collect()
+}
+
+fn of_project_file(cursor: &Cursor) -> Vec<Candidate> {
+    let of_schema = |suggestion: Suggestion<'_>| Candidate {
+        about: suggestion.about.map(str::to_owned),
+        ..word(suggestion.name, "", CompletionItemKind::PROPERTY)
+    };
+    match (cursor.slot, cursor.keys.last().map(String::as_str)) {
+        (Slot::Key, _) => schema::keys(&cursor.keys)
+            .into_iter()
+            .map(of_schema)
+            .collect(),
+        (Slot::Value, Some("rule")) => {
+            let rules = RuleId::ALL.iter();
+            let name =
+                |id: &RuleId| word(id.as_str(), rule(*id).summary(), CompletionItemKind::VALUE);
+            rules.map(name).collect()
+        }
+        (Slot::Value, _) => schema::words(&cursor.keys)
+            .into_iter()
+            .map(of_schema)
+            .collect(),
+    }
+}
+
+fn word(text: &str, detail: &str, kind: CompletionItemKind) -> Candidate {
+    Candidate {
+        text: text.to_owned(),
+        detail: detail.to_owned(),
+        about: None,
+        kind,
+        rank: 0,
+    }
+}

@@ -1,0 +1,156 @@
+//! What is shown about the thing under the pointer: the same words as `metalmark explain` prints.
+
+use std::io;
+
+use lsp_types::{Hover, HoverContents, MarkupContent, MarkupKind, Range};
+
+use crate::error::Error;
+use crate::model::rule::RuleId;
+use crate::printer::Printer;
+use crate::report::explain::{self, ImageAccount, PoolAccount, RuleAccount};
+use crate::report::{Color, Format};
+use crate::rules::rule;
+
+use super::answers::Answers;
+use super::marks::Mark;
+
+/// How many pools or clusters are named.
+const NAMED: usize = 12;
+
+impl Answers<'_> {
+    /// The hover at a byte.
+    ///
+    /// # Errors
+    /// A file cannot be read any more.
+    pub(super) fn hover(&self, offset: usize, markup: &MarkupKind) -> Result<Option<Hover>, Error> {
+        let (marks, range) = self.marks(offset);
+        let pools: Vec<usize> = marks.iter().filter_map(|mark| mark.pool()).collect();
+        let image = marks.iter().find_map(|mark| match mark {
+            Mark::Image(key) => Some(&**key),
+            _ => None,
+        });
+        let text = match (&*pools, image) {
+            ([first, ..], _) => self.pool(*first, &pools)?,
+            ([], Some(key)) => self.image(key)?,
+            ([], None) => self.named(self.word(offset))?,
+        };
+        Ok(text.map(|text| hover(&text, markup, range)))
+    }
+
+    /// A pool, and the others that share its place.
+    fn pool(&self, number: usize, all: &[usize]) -> Result<Option<String>, Error> {
+        let pools = &self.analysis.index.pools;
+        let Some(view) = self.view(pools[number].cluster)? else {
+            return Ok(None);
+        };
+        let settings = &self.analysis.workspace.settings;
+        let first = pools
+            .iter()
+            .position(|pool| pool.cluster == pools[number].cluster);
+        let index = number - first.unwrap_or(number);
+        let mut chosen = view.cluster.pools.iter().zip(&view.selections);
+        let Some((pool, selection)) = chosen.nth(index) else {
+            return Ok(None);
+        };
+        let patterns = &self.analysis.tools.patterns;
+        let account = PoolAccount::new(&view, pool, selection, settings.matching, patterns);
+        let mut text = printed(|out| explain::pools(&[account], Format::Human, out))?;
+        let others: Vec<String> = { all.iter().filter(|other| **other != number) }
+            .map(|other| format!("{} boots {}", pools[*other].name, pools[*other].boots))
+            .collect();
+        if !others.is_empty() {
+            text += &printed(|out| {
+                use io::Write as _;
+                writeln!(out, "\nand, by the same line")?;
+                shortened(others)
+                    .iter()
+                    .try_for_each(|other| writeln!(out, "  {other}"))
+            })?;
+        }
+        Ok(Some(text))
+    }
+
+    /// An image, as the catalog of this document's cluster has it, else that of a cluster that boots it.
+    fn image(&self, key: &str) -> Result<Option<String>, Error> {
+        let index = &self.analysis.index;
+        let booting = index.booting(key).map(|pool| pool.cluster);
+        let clusters = self.analysis.clusters();
+        for cluster in [self.cluster()].into_iter().chain(booting.take(1)) {
+            let view = self.view(cluster)?;
+            let Some(account) = view.and_then(|view| ImageAccount::new(key, &view)) else {
+                continue;
+            };
+            let users = index.booting(key).map(|pool| pool.name.clone()).collect();
+            let served = index
+                .served(key)
+                .iter()
+                .filter_map(|cluster| clusters.get(*cluster));
+            let served = served.map(|entry| entry.name.to_string()).collect();
+            let account = account.with_users(shortened(users), shortened(served));
+            return printed(|out| explain::images(&[account], Format::Human, out)).map(Some);
+        }
+        Ok(None)
+    }
+
+    /// What a word names: in the project file a rule, anywhere the key of an image.
+    fn named(&self, word: &str) -> Result<Option<String>, Error> {
+        match word.parse::<RuleId>() {
+            Ok(id) if self.is_project_file() => {
+                let account = RuleAccount::new(rule(id));
+                printed(|out| explain::rule(&account, Format::Human, out)).map(Some)
+            }
+            _ if self.is_image(word) => self.image(word),
+            _ => Ok(None),
+        }
+    }
+
+    /// Whether a word is the key of an image that a catalog has.
+    pub(super) fn is_image(&self, word: &str) -> bool {
+        let index = &self.analysis.index;
+        index.booting(word).next().is_some() || index.images(word).next().is_some()
+    }
+}
+
+/// The first names, and how many more there are.
+fn shortened(mut names: Vec<String>) -> Vec<String> {
+    let more = names.len().saturating_sub(NAMED);
+    if more > 0 {
+        names.truncate(NAMED);
+        names.push(format!("and {more} more"));
+    }
+    names
+}
+
+fn printed(print: impl FnOnce(&mut Printer) -> io::Result<()>) -> Result<String, Error> {
+    Ok(Printer::printed(Color::Never, print)?)
+}
+
+fn hover(text: &str, markup: &MarkupKind, range: Option<Range>) -> Hover {
+    let value = match markup {
+        MarkupKind::PlainText => text.to_owned(),
+        MarkupKind::Markdown => fenced(text),
+    };
+    let kind = markup.clone();
+    Hover {
+        contents: HoverContents::Markup(MarkupContent { kind, value }),
+        range,
+    }
+}
+
+/// A text that Markdown shows as it is: no run of backquotes in it is as long as those around it.
+pub(super) fn fenced(text: &str) -> String {
+    let runs = text.split(|letter| letter != '`').map(str::len);
+    let fence = "`".repeat(runs.max().unwrap_or_default().max(2) + 1);
+    format!("{fence}text\n{}\n{fence}", text.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fenced;
+
+    #[test]
+    fn a_text_stays_within_its_fence() {
+        assert_eq!(fenced("a\n"), "```text\na\n```");
+        assert_eq!(fenced("a ```` b"), "`````text\na ```` b\n`````");
+    }
+}

@@ -1,0 +1,22 @@
+//! `metalmark lsp`: what `check` and `explain` know, in an editor while one types. A language server over stdio.
+//!
+//! The protocol: <https://microsoft.github.io/language-server-protocol/specifications/lsp/3.17/specification/>. Every answer is made
+//! of the model and the rules that the commands use: a change runs the whole check again, with the texts of open documents in
+//! place of the files on disk.
+
+mod actions;
+mod answers;
+mod completion;
+mod cursor;
+mod edits;
+mod hover;
+mod marks;
+mod navigation;
+mod position;
+mod project;
+mod projects;
+mod schema;
+mod session;
+mod symbols;
+
+pub use session::serve;

@@ -1,0 +1,216 @@
+//! The projects of an editor's folders: which one a document belongs to, and which checks are due.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread;
+
+use crossbeam_channel::{Receiver, Sender};
+use lsp_types::Diagnostic;
+
+use crate::error::Error;
+use crate::files::repository_top;
+use crate::model::policy::Date;
+use crate::read;
+
+use super::actions;
+use super::answers::normal;
+use super::position::Encoding;
+use super::project::{Analysis, Checker, Texts};
+
+/// A document that is open in the editor.
+pub(super) struct Document {
+    pub(super) text: Arc<str>,
+    pub(super) version: i32,
+}
+
+/// The open documents, by their path.
+pub(super) type Documents = BTreeMap<PathBuf, Document>;
+
+/// Diagnostics, by file.
+pub(super) type Diagnostics = BTreeMap<PathBuf, Vec<Diagnostic>>;
+
+/// A project and its last check.
+pub(super) struct Project {
+    /// The folder of its project file; without one, the folder that the editor has opened.
+    pub(super) root: PathBuf,
+    /// None while a check runs: it has it.
+    checker: Option<Box<Checker>>,
+    /// Whether something has changed since the last check began.
+    is_stale: bool,
+    /// What the last check learned.
+    pub(super) analysis: Option<Arc<Analysis>>,
+    /// What the last check found.
+    pub(super) diagnostics: Diagnostics,
+    /// Why the last check ended without a result.
+    pub(super) failure: Option<String>,
+    /// Whether no check has ended yet.
+    pub(super) is_first: bool,
+}
+
+/// The result of a check.
+pub(super) struct Outcome {
+    project: usize,
+    checker: Box<Checker>,
+    result: Result<Analysis, Error>,
+}
+
+/// All projects.
+pub(super) struct Projects {
+    pub(super) all: Vec<Project>,
+    sender: Sender<Outcome>,
+    pub(super) outcomes: Receiver<Outcome>,
+}
+
+impl Project {
+    /// Whether its last check was of what is on the screen.
+    pub(super) fn is_fresh(&self) -> bool {
+        self.checker.is_some() && !self.is_stale
+    }
+
+    /// The path of a file as the project names it; none of one that it cannot read.
+    pub(super) fn named(&self, file: &Path) -> Option<PathBuf> {
+        if let Ok(below) = file.strip_prefix(&self.root) {
+            return Some(below.to_owned());
+        }
+        // A layer that several projects share may be beside them, in the same repository.
+        let top = repository_top(&self.root)?;
+        file.canonicalize().ok()?.strip_prefix(top).ok()?;
+        let mut above = self.root.ancestors().enumerate();
+        let (steps, below) = above.find_map(|(steps, folder)| {
+            let below = file.strip_prefix(folder).ok()?;
+            Some((steps, below))
+        })?;
+        let up = std::iter::repeat_n("..", steps).collect::<PathBuf>();
+        Some(up.join(below))
+    }
+
+    fn diagnose(&mut self, encoding: Encoding) {
+        self.diagnostics = Diagnostics::new();
+        if let Some(analysis) = &self.analysis {
+            for problem in &analysis.problems {
+                let path = problem.spot.as_ref().map(|spot| &*spot.source.path);
+                let path = path.unwrap_or(read::PROJECT_FILE_NAME);
+                let file = normal(&self.root.join(path));
+                let found = actions::diagnostic(problem, analysis, encoding);
+                self.diagnostics.entry(file).or_default().extend(found);
+            }
+        }
+    }
+}
+
+impl Projects {
+    /// None yet.
+    pub(super) fn new() -> Self {
+        let (sender, outcomes) = crossbeam_channel::unbounded();
+        Self {
+            all: Vec::new(),
+            sender,
+            outcomes,
+        }
+    }
+
+    /// Adds the project of a folder that the editor has opened, or, where it has none, the manifests below it.
+    pub(super) fn open_folder(&mut self, folder: &Path) {
+        match project_above(folder) {
+            Some(root) => self.add(root),
+            // Elsewhere the manifests below a folder may be all files of a machine.
+            None if repository_top(folder).is_some() => self.add(folder.to_owned()),
+            None => {}
+        }
+    }
+
+    /// The project of a file, which may be a new one.
+    pub(super) fn of_file(&mut self, file: &Path) -> Option<usize> {
+        if let Some(root) = file.parent().and_then(project_above) {
+            self.add(root);
+        }
+        let known = self.all.iter().enumerate();
+        let above = known.filter(|(_, project)| file.starts_with(&project.root));
+        let nearest = above.max_by_key(|(_, project)| project.root.components().count());
+        let nearest = nearest.map(|(number, _)| number);
+        nearest.or_else(|| {
+            self.all
+                .iter()
+                .position(|project| project.named(file).is_some())
+        })
+    }
+
+    fn add(&mut self, root: PathBuf) {
+        if self.all.iter().any(|project| project.root == root) {
+            return;
+        }
+        self.all.push(Project {
+            checker: Some(Box::new(Checker::new(&root))),
+            root,
+            is_stale: true,
+            analysis: None,
+            diagnostics: Diagnostics::new(),
+            failure: None,
+            is_first: true,
+        });
+    }
+
+    /// Says that files have changed, whose may be anybody's.
+    pub(super) fn changed(&mut self) {
+        for project in &mut self.all {
+            project.is_stale = true;
+        }
+    }
+
+    /// Starts the checks that are due, each on a thread of its own. Answers for which projects it is the first one.
+    pub(super) fn start(&mut self, documents: &Documents, today: Date) -> Vec<usize> {
+        let mut first = Vec::new();
+        for number in 0..self.all.len() {
+            let project = &mut self.all[number];
+            if !project.is_stale || project.checker.is_none() {
+                continue;
+            }
+            let texts = documents.iter().filter_map(|(file, document)| {
+                Some((project.named(file)?, Arc::clone(&document.text)))
+            });
+            let texts: Texts = texts.collect();
+            let Some(mut checker) = project.checker.take() else {
+                continue;
+            };
+            project.is_stale = false;
+            if project.is_first {
+                first.push(number);
+            }
+            let sender = self.sender.clone();
+            thread::spawn(move || {
+                let result = checker.check(&texts, today);
+                // Nobody waits for it any more where the server has ended.
+                let _ = sender.send(Outcome {
+                    project: number,
+                    checker,
+                    result,
+                });
+            });
+        }
+        first
+    }
+
+    /// Takes the result of a check, and answers for which project it is.
+    pub(super) fn finish(&mut self, outcome: Outcome, encoding: Encoding) -> usize {
+        let project = &mut self.all[outcome.project];
+        project.checker = Some(outcome.checker);
+        match outcome.result {
+            Ok(analysis) => {
+                project.analysis = Some(Arc::new(analysis));
+                project.failure = None;
+            }
+            // What was known before is better than nothing while a person types.
+            Err(error) => project.failure = Some(error.to_string()),
+        }
+        project.diagnose(encoding);
+        outcome.project
+    }
+}
+
+/// The nearest folder with a project file: this one or one above it.
+fn project_above(folder: &Path) -> Option<PathBuf> {
+    let mut above = folder.ancestors();
+    let has_file = |folder: &&Path| read::project_file(folder, Some(0)).is_some();
+    above.find(has_file).map(Path::to_owned)
+}
