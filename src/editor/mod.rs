@@ -6,6 +6,7 @@
 
 mod actions;
 mod answers;
+mod client;
 mod completion;
 mod cursor;
 mod edits;
@@ -15,6 +16,7 @@ mod navigation;
 mod position;
 mod project;
 mod projects;
+mod requests;
 mod schema;
 mod session;
 mod symbols;

@@ -38,6 +38,8 @@ pub(super) struct Project {
     checker: Option<Box<Checker>>,
     /// Whether something has changed since the last check began.
     is_stale: bool,
+    /// Whether the editor has closed its folder.
+    is_closed: bool,
     /// What the last check learned.
     pub(super) analysis: Option<Arc<Analysis>>,
     /// What the last check found.
@@ -120,13 +122,23 @@ impl Projects {
         }
     }
 
+    /// Forgets the projects below a folder that the editor has closed, until one of their files is opened.
+    pub(super) fn close_folder(&mut self, folder: &Path) {
+        let projects = self.all.iter_mut();
+        for project in projects.filter(|project| project.root.starts_with(folder)) {
+            project.is_closed = true;
+            project.diagnostics.clear();
+        }
+    }
+
     /// The project of a file, which may be a new one.
     pub(super) fn of_file(&mut self, file: &Path) -> Option<usize> {
         if let Some(root) = file.parent().and_then(project_above) {
             self.add(root);
         }
         let known = self.all.iter().enumerate();
-        let above = known.filter(|(_, project)| file.starts_with(&project.root));
+        let above =
+            known.filter(|(_, project)| !project.is_closed && file.starts_with(&project.root));
         let nearest = above.max_by_key(|(_, project)| project.root.components().count());
         let nearest = nearest.map(|(number, _)| number);
         nearest.or_else(|| {
@@ -137,13 +149,16 @@ impl Projects {
     }
 
     fn add(&mut self, root: PathBuf) {
-        if self.all.iter().any(|project| project.root == root) {
+        let mut known = self.all.iter_mut();
+        if let Some(known) = known.find(|project| project.root == root) {
+            known.is_stale |= std::mem::take(&mut known.is_closed);
             return;
         }
         self.all.push(Project {
             checker: Some(Box::new(Checker::new(&root))),
             root,
             is_stale: true,
+            is_closed: false,
             analysis: None,
             diagnostics: Diagnostics::new(),
             failure: None,
@@ -154,7 +169,7 @@ impl Projects {
     /// Says that files have changed, whose may be anybody's.
     pub(super) fn changed(&mut self) {
         for project in &mut self.all {
-            project.is_stale = true;
+            project.is_stale = !project.is_closed;
         }
     }
 
@@ -203,7 +218,9 @@ impl Projects {
             // What was known before is better than nothing while a person types.
             Err(error) => project.failure = Some(error.to_string()),
         }
-        project.diagnose(encoding);
+        if !project.is_closed {
+            project.diagnose(encoding);
+        }
         outcome.project
     }
 }

@@ -8,16 +8,11 @@ use lsp_server::{Connection, ErrorCode, Message, Notification, Request, RequestI
 use lsp_types::notification::{self as notifications, Notification as _};
 use lsp_types::request::{self as requests, Request as _};
 use lsp_types::{
-    CodeActionKind, CodeActionOptions, CodeActionParams, CompletionOptions, CompletionParams,
     Diagnostic, DidChangeTextDocumentParams, DidChangeWatchedFilesRegistrationOptions,
     DidChangeWorkspaceFoldersParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams,
-    DocumentSymbolParams, FileSystemWatcher, GlobPattern, GotoDefinitionParams, HoverParams,
-    HoverProviderCapability, InitializeParams, InlayHintParams, MarkupKind, NumberOrString, OneOf,
-    ProgressParams, ProgressParamsValue, PublishDiagnosticsParams, ReferenceParams, Registration,
-    RegistrationParams, ServerCapabilities, TextDocumentPositionParams, TextDocumentSyncCapability,
-    TextDocumentSyncKind, TextDocumentSyncOptions, WorkDoneProgress, WorkDoneProgressBegin,
-    WorkDoneProgressCreateParams, WorkDoneProgressEnd, WorkspaceFoldersServerCapabilities,
-    WorkspaceServerCapabilities, WorkspaceSymbolParams,
+    FileSystemWatcher, GlobPattern, InitializeParams, NumberOrString, ProgressParams,
+    ProgressParamsValue, PublishDiagnosticsParams, Registration, RegistrationParams,
+    WorkDoneProgress, WorkDoneProgressBegin, WorkDoneProgressCreateParams, WorkDoneProgressEnd,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -28,31 +23,21 @@ use crate::error::Error;
 use crate::model::policy::Date;
 use crate::printer::plain;
 
-use super::actions;
-use super::answers::{Answers, file};
-use super::position::{Encoding, Lines};
-use super::projects::{Document, Documents, Outcome, Project, Projects};
-use super::symbols;
-
-/// What the client can do.
-#[derive(Default)]
-struct Client {
-    encoding: Encoding,
-    markup: Option<MarkupKind>,
-    shows_progress: bool,
-    watches_files: bool,
-}
+use super::answers::file;
+use super::client::{Client, capabilities, folders};
+use super::position::Lines;
+use super::projects::{Document, Documents, Outcome, Projects};
 
 /// A session.
-struct Session<'c> {
+pub(super) struct Session<'c> {
     connection: &'c Connection,
-    client: Client,
-    documents: Documents,
-    projects: Projects,
+    pub(super) client: Client,
+    pub(super) documents: Documents,
+    pub(super) projects: Projects,
     /// What the client was last sent, by file.
     published: BTreeMap<PathBuf, Vec<Diagnostic>>,
     /// The requests that wait for the end of a check.
-    waiting: Vec<Request>,
+    pub(super) waiting: Vec<Request>,
     today: Date,
     /// The number of the next request to the client.
     next: i32,
@@ -61,7 +46,7 @@ struct Session<'c> {
 }
 
 /// An answer that is an error of the protocol.
-type Refused = (ErrorCode, String);
+pub(super) type Refused = (ErrorCode, String);
 
 /// Serves one editor until it ends the session. Answers whether it did so in the right order.
 ///
@@ -97,79 +82,6 @@ pub fn serve(connection: &Connection, today: Date) -> Result<bool, Error> {
     }
     session.watch();
     Ok(session.run())
-}
-
-impl Client {
-    fn of(params: &InitializeParams) -> Self {
-        let capabilities = &params.capabilities;
-        let general = capabilities.general.as_ref();
-        let document = capabilities.text_document.as_ref();
-        let hover = document.and_then(|document| document.hover.as_ref());
-        let markup = hover.and_then(|hover| hover.content_format.as_ref()?.first().cloned());
-        let workspace = capabilities.workspace.as_ref();
-        let watched = workspace.and_then(|workspace| workspace.did_change_watched_files.as_ref());
-        let window = capabilities.window.as_ref();
-        Self {
-            encoding: Encoding::of_client(
-                general.and_then(|general| general.position_encodings.as_deref()),
-            ),
-            markup,
-            shows_progress: window.and_then(|window| window.work_done_progress) == Some(true),
-            watches_files: watched.and_then(|watched| watched.dynamic_registration) == Some(true),
-        }
-    }
-}
-
-fn capabilities(client: &Client) -> ServerCapabilities {
-    ServerCapabilities {
-        position_encoding: Some(client.encoding.kind()),
-        text_document_sync: Some(TextDocumentSyncCapability::Options(
-            TextDocumentSyncOptions {
-                open_close: Some(true),
-                change: Some(TextDocumentSyncKind::INCREMENTAL),
-                save: Some(true.into()),
-                ..TextDocumentSyncOptions::default()
-            },
-        )),
-        hover_provider: Some(HoverProviderCapability::Simple(true)),
-        definition_provider: Some(OneOf::Left(true)),
-        references_provider: Some(OneOf::Left(true)),
-        document_symbol_provider: Some(OneOf::Left(true)),
-        workspace_symbol_provider: Some(OneOf::Left(true)),
-        inlay_hint_provider: Some(OneOf::Left(true)),
-        completion_provider: Some(CompletionOptions {
-            trigger_characters: Some([" ", ":"].map(str::to_owned).into()),
-            ..CompletionOptions::default()
-        }),
-        code_action_provider: Some(
-            CodeActionOptions {
-                code_action_kinds: Some(vec![CodeActionKind::QUICKFIX, actions::FIX_ALL]),
-                ..CodeActionOptions::default()
-            }
-            .into(),
-        ),
-        workspace: Some(WorkspaceServerCapabilities {
-            workspace_folders: Some(WorkspaceFoldersServerCapabilities {
-                supported: Some(true),
-                change_notifications: Some(OneOf::Left(true)),
-            }),
-            file_operations: None,
-        }),
-        ..ServerCapabilities::default()
-    }
-}
-
-/// The folders that the client has opened.
-fn folders(params: &InitializeParams) -> Vec<PathBuf> {
-    #[expect(deprecated, reason = "older clients say it in no other way")]
-    let root = params.root_uri.iter();
-    match &params.workspace_folders {
-        Some(folders) if !folders.is_empty() => folders
-            .iter()
-            .filter_map(|folder| file(&folder.uri))
-            .collect(),
-        _ => root.filter_map(file).collect(),
-    }
 }
 
 impl Session<'_> {
@@ -247,6 +159,11 @@ impl Session<'_> {
             | notifications::DidChangeWatchedFiles::METHOD => self.projects.changed(),
             notifications::DidChangeWorkspaceFolders::METHOD => {
                 if let Some(params) = parsed::<DidChangeWorkspaceFoldersParams>(params) {
+                    let removed = params.event.removed.iter();
+                    for folder in removed.filter_map(|folder| file(&folder.uri)) {
+                        self.projects.close_folder(&folder);
+                    }
+                    self.publish();
                     let added = params.event.added.iter();
                     for folder in added.filter_map(|folder| file(&folder.uri)) {
                         self.projects.open_folder(&folder);
@@ -356,122 +273,7 @@ impl Session<'_> {
         self.notify::<notifications::PublishDiagnostics>(&params);
     }
 
-    /// Answers the requests that wait for nothing any more.
-    fn answer_waiting(&mut self) {
-        let mut waiting = Vec::new();
-        for request in std::mem::take(&mut self.waiting) {
-            match self.waits(&request) {
-                true => waiting.push(request),
-                false => {
-                    let answer = self.answer(&request);
-                    self.respond(request.id, answer);
-                }
-            }
-        }
-        self.waiting = waiting;
-    }
-
-    /// Whether a request is about something that is being checked. Completion is for text that is typed right now, which waits
-    /// for the first check only.
-    fn waits(&mut self, request: &Request) -> bool {
-        let is_typed = request.method == requests::Completion::METHOD;
-        match self.project_of(&request.params) {
-            Some((_, project)) if is_typed => project.is_first,
-            Some((_, project)) => !project.is_fresh(),
-            None if request.method == requests::WorkspaceSymbolRequest::METHOD => {
-                !self.projects.all.iter().all(Project::is_fresh)
-            }
-            None => false,
-        }
-    }
-
-    /// The file that a request is about, and its project.
-    fn project_of(&mut self, params: &Value) -> Option<(PathBuf, &Project)> {
-        let uri = params.get("textDocument")?.get("uri")?.as_str()?;
-        let path = file(&uri.parse().ok()?)?;
-        let number = self.projects.of_file(&path)?;
-        Some((path, &self.projects.all[number]))
-    }
-
-    fn answer(&mut self, request: &Request) -> Result<Value, Refused> {
-        if request.method == requests::WorkspaceSymbolRequest::METHOD {
-            let params: WorkspaceSymbolParams = valid(&request.params)?;
-            let analyses = self
-                .projects
-                .all
-                .iter()
-                .filter_map(|project| project.analysis.as_ref());
-            let found: Vec<_> = analyses
-                .flat_map(|analysis| symbols::named(analysis, &params.query, self.client.encoding))
-                .collect();
-            return to_value(&found);
-        }
-        if !ABOUT_DOCUMENTS.contains(&&*request.method) {
-            let message = format!("`{}` is not known", request.method);
-            return Err((ErrorCode::MethodNotFound, message));
-        }
-        let Some((file, project)) = self.project_of(&request.params) else {
-            return Ok(Value::Null);
-        };
-        let (Some(analysis), Some(path)) = (project.analysis.clone(), project.named(&file)) else {
-            return Ok(Value::Null);
-        };
-        let Some(document) = self.documents.get(&file) else {
-            return Ok(Value::Null);
-        };
-        let answers = Answers {
-            analysis: &analysis,
-            encoding: self.client.encoding,
-            path: &path,
-            text: &document.text,
-        };
-        self.about(&answers, request)
-    }
-
-    /// The answer to a request about a document.
-    fn about(&self, answers: &Answers<'_>, request: &Request) -> Result<Value, Refused> {
-        let params = &request.params;
-        let offset = |at: &TextDocumentPositionParams| answers.offset(at.position);
-        let failed = |error: Error| (ErrorCode::RequestFailed, error.to_string());
-        match &*request.method {
-            requests::HoverRequest::METHOD => {
-                let params: HoverParams = valid(params)?;
-                let markup = self.client.markup.clone().unwrap_or(MarkupKind::Markdown);
-                let at = offset(&params.text_document_position_params);
-                to_value(&answers.hover(at, &markup).map_err(failed)?)
-            }
-            requests::GotoDefinition::METHOD => {
-                let params: GotoDefinitionParams = valid(params)?;
-                let at = offset(&params.text_document_position_params);
-                to_value(&answers.definition(at).map_err(failed)?)
-            }
-            requests::References::METHOD => {
-                let params: ReferenceParams = valid(params)?;
-                let at = offset(&params.text_document_position);
-                to_value(&answers.references(at, params.context.include_declaration))
-            }
-            requests::DocumentSymbolRequest::METHOD => {
-                valid::<DocumentSymbolParams>(params)?;
-                to_value(&answers.symbols())
-            }
-            requests::InlayHintRequest::METHOD => {
-                let params: InlayHintParams = valid(params)?;
-                to_value(&answers.hints(params.range))
-            }
-            requests::Completion::METHOD => {
-                let params: CompletionParams = valid(params)?;
-                let at = offset(&params.text_document_position);
-                to_value(&answers.completion(at).map_err(failed)?)
-            }
-            _ => {
-                let params: CodeActionParams = valid(params)?;
-                let only = params.context.only.as_deref();
-                to_value(&answers.actions(params.range, only))
-            }
-        }
-    }
-
-    fn respond(&self, id: RequestId, answer: Result<Value, Refused>) {
+    pub(super) fn respond(&self, id: RequestId, answer: Result<Value, Refused>) {
         let response = match answer {
             Ok(value) => Response::new_ok(id, shown(value)),
             Err((code, message)) => Response::new_err(id, code as i32, plain(&message)),
@@ -544,17 +346,6 @@ impl Session<'_> {
     }
 }
 
-/// The requests about a document.
-const ABOUT_DOCUMENTS: [&str; 7] = [
-    requests::HoverRequest::METHOD,
-    requests::GotoDefinition::METHOD,
-    requests::References::METHOD,
-    requests::DocumentSymbolRequest::METHOD,
-    requests::InlayHintRequest::METHOD,
-    requests::Completion::METHOD,
-    requests::CodeActionRequest::METHOD,
-];
-
 /// What the client is sent: every text without secrets, and without characters that an editor obeys. Addresses stay, and so does
 /// the text of edits, which have none.
 fn shown(mut value: Value) -> Value {
@@ -575,12 +366,4 @@ fn shown(mut value: Value) -> Value {
 
 fn parsed<T: DeserializeOwned>(params: Value) -> Option<T> {
     serde_json::from_value(params).ok()
-}
-
-fn valid<T: DeserializeOwned>(params: &Value) -> Result<T, Refused> {
-    T::deserialize(params).map_err(|error| (ErrorCode::InvalidParams, error.to_string()))
-}
-
-fn to_value(answer: &impl Serialize) -> Result<Value, Refused> {
-    serde_json::to_value(answer).map_err(|error| (ErrorCode::InternalError, error.to_string()))
 }

@@ -459,3 +459,39 @@ fn a_repository_that_cannot_be_read_is_shown_as_such() {
     assert!(!is_there(&folder.path().join("rendered")));
     assert_eq!(client.shutdown(), 0);
 }
+
+#[test]
+fn folders_come_and_go() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let project = "version: 1\nclusters:\n  - {name: a, values: [values.yaml]}\n";
+    for name in ["one", "two"] {
+        let below = folder.path().join(name);
+        fs::create_dir(&below).expect("made");
+        fs::write(below.join("metalmark.yaml"), project).expect("written");
+        let values = format!("cluster: {{name: a, capm3: {{image_key: {name}}}}}\n");
+        fs::write(below.join("values.yaml"), values).expect("written");
+    }
+    let mut client = Client::start(folder.path(), &usual());
+    let change = |client: &Client, added: &[&str], removed: &[&str]| {
+        let folders = |names: &[&str]| -> Vec<Value> {
+            let folder = |name: &&str| json!({ "uri": client.uri(name), "name": name });
+            names.iter().map(folder).collect()
+        };
+        json!({ "event": { "added": folders(added), "removed": folders(removed) } })
+    };
+    let both = change(&client, &["one", "two"], &[]);
+    client.notify("workspace/didChangeWorkspaceFolders", both);
+    client
+        .request("workspace/symbol", json!({ "query": "" }))
+        .expect("symbols");
+    assert_eq!(
+        client.files_with_findings(),
+        ["one/values.yaml", "two/values.yaml"]
+    );
+    let without = change(&client, &[], &["two"]);
+    client.notify("workspace/didChangeWorkspaceFolders", without);
+    client
+        .request("workspace/symbol", json!({ "query": "" }))
+        .expect("symbols");
+    assert_eq!(client.files_with_findings(), ["one/values.yaml"]);
+}
