@@ -345,7 +345,7 @@ fn the_kernel_guards_runs_in_other_programs() {
         return;
     };
     let scene = Scene::new();
-    for line in ["cmp generate", "cmp parameters", "fn"] {
+    for line in ["cmp generate", "cmp parameters", "fn", "lsp"] {
         let log = scene.scratch.path().join("log");
         let traced = Command::new(&strace)
             .args(["-f", "-qq", "-e", "trace=/landlock", "-o"])
