@@ -34,13 +34,13 @@ pub(super) type Diagnostics = BTreeMap<PathBuf, Vec<Diagnostic>>;
 pub(super) struct Project {
     /// The folder of its project file; without one, the folder that the editor has opened.
     pub(super) root: PathBuf,
-    /// None while a check runs: it has it.
+    /// None while a check runs, which owns it then.
     checker: Option<Box<Checker>>,
     /// Whether something has changed since the last check began.
     is_stale: bool,
     /// Whether the editor has closed its folder.
     is_closed: bool,
-    /// What the last check learned.
+    /// The result of the last check that had one.
     pub(super) analysis: Option<Arc<Analysis>>,
     /// What the last check found.
     pub(super) diagnostics: Diagnostics,
@@ -65,7 +65,7 @@ pub(super) struct Projects {
 }
 
 impl Project {
-    /// Whether its last check was of what is on the screen.
+    /// Whether its last check saw the current texts.
     pub(super) fn is_fresh(&self) -> bool {
         self.checker.is_some() && !self.is_stale
     }
@@ -166,14 +166,14 @@ impl Projects {
         });
     }
 
-    /// Says that files have changed, whose may be anybody's.
+    /// Marks every project as changed: a file may be read by any of them.
     pub(super) fn changed(&mut self) {
         for project in &mut self.all {
             project.is_stale = !project.is_closed;
         }
     }
 
-    /// Starts the checks that are due, each on a thread of its own. Answers for which projects it is the first one.
+    /// Starts the checks that are due, each on its own thread. Returns the projects that are checked for the first time.
     pub(super) fn start(&mut self, documents: &Documents, today: Date) -> Vec<usize> {
         let mut first = Vec::new();
         for number in 0..self.all.len() {
@@ -206,7 +206,7 @@ impl Projects {
         first
     }
 
-    /// Takes the result of a check, and answers for which project it is.
+    /// Keeps the result of a check, and returns the number of its project.
     pub(super) fn finish(&mut self, outcome: Outcome, encoding: Encoding) -> usize {
         let project = &mut self.all[outcome.project];
         project.checker = Some(outcome.checker);

@@ -48,7 +48,7 @@ pub(super) struct Session<'c> {
 /// An answer that is an error of the protocol.
 pub(super) type Refused = (ErrorCode, String);
 
-/// Serves one editor until it ends the session. Answers whether it did so in the right order.
+/// Serves one editor until it ends the session. Returns whether it sent `shutdown` before `exit`.
 ///
 /// # Errors
 /// The client does not follow the protocol, or is gone.
@@ -85,7 +85,7 @@ pub fn serve(connection: &Connection, today: Date) -> Result<bool, Error> {
 }
 
 impl Session<'_> {
-    /// Answers whether the client ended the session in the right order.
+    /// Returns whether the client sent `shutdown` before `exit`.
     fn run(mut self) -> bool {
         let (messages, outcomes) = (
             self.connection.receiver.clone(),
