@@ -66,6 +66,16 @@ pub(super) fn diagnostic(
     })
 }
 
+/// The diagnostic of a file that is wrong as a whole.
+pub(super) fn error(message: String) -> Diagnostic {
+    Diagnostic {
+        severity: Some(DiagnosticSeverity::ERROR),
+        source: Some("metalmark".to_owned()),
+        message,
+        ..Diagnostic::default()
+    }
+}
+
 impl Answers<'_> {
     /// What can be done about the findings in a range of the document.
     pub(super) fn actions(
@@ -139,7 +149,7 @@ impl Answers<'_> {
 
     fn edit(&self, files: &[(Arc<Source>, String)]) -> Option<WorkspaceEdit> {
         let root = self.analysis.root();
-        edits::edit(files, self.encoding, |path| answers::uri(root, path))
+        edits::edit(files, self.encoding, |path| answers::uri(&root.join(path)))
     }
 
     /// The project file as it was read; none where there is none.

@@ -1,11 +1,12 @@
 //! What every answer about a document starts from.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use lsp_types::{Location, Range, Uri};
 use url::Url;
 
 use crate::error::Error;
+use crate::files::plain_path;
 use crate::model::place::Spot;
 use crate::model::workspace::ClusterView;
 use crate::pipeline::fleet;
@@ -77,30 +78,15 @@ impl Answers<'_> {
 pub(super) fn location(root: &Path, spot: &Spot, encoding: Encoding) -> Option<Location> {
     let lines = Lines::new(&spot.source.text, encoding);
     Some(Location {
-        uri: uri(root, &spot.source.path)?,
+        uri: uri(&root.join(&*spot.source.path))?,
         range: lines.first_line(spot.start as usize..spot.end as usize),
     })
 }
 
-/// The address of a file that a project names.
-pub(super) fn uri(root: &Path, path: &str) -> Option<Uri> {
-    let url = Url::from_file_path(normal(&root.join(path))).ok()?;
+/// The address of a file; none of a relative path.
+pub(super) fn uri(file: &Path) -> Option<Uri> {
+    let url = Url::from_file_path(plain_path(file)).ok()?;
     url.as_str().parse().ok()
-}
-
-/// A path without `.` and `..`, as people read it: links are not followed.
-pub(super) fn normal(path: &Path) -> PathBuf {
-    let mut normal = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                normal.pop();
-            }
-            part => normal.push(part),
-        }
-    }
-    normal
 }
 
 /// The file at an address; none for what is no file.

@@ -105,7 +105,7 @@ impl Answers<'_> {
     }
 
     /// Whether a word is the key of an image that a catalog has.
-    pub(super) fn is_image(&self, word: &str) -> bool {
+    fn is_image(&self, word: &str) -> bool {
         let index = &self.analysis.index;
         index.booting(word).next().is_some() || index.images(word).next().is_some()
     }
@@ -138,7 +138,7 @@ fn hover(text: &str, markup: &MarkupKind, range: Option<Range>) -> Hover {
 }
 
 /// A text that Markdown shows as it is: no run of backquotes in it is as long as those around it.
-pub(super) fn fenced(text: &str) -> String {
+fn fenced(text: &str) -> String {
     let runs = text.split(|letter| letter != '`').map(str::len);
     let fence = "`".repeat(runs.max().unwrap_or_default().max(2) + 1);
     format!("{fence}text\n{}\n{fence}", text.trim_end())

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::model::cluster::Pool;
+use crate::model::cluster::{Choice, Pool};
 use crate::model::image::{ImageKey, Images};
 use crate::model::matching::{Matching, Selection};
 use crate::model::place::{Place, Source, Spot};
@@ -42,7 +42,7 @@ impl Mark {
 /// A pool, and what it boots.
 #[derive(Debug)]
 pub(super) struct PoolMark {
-    /// The number of its cluster.
+    /// The number of its cluster, which is known once it is in an [`Index`].
     pub(super) cluster: usize,
     /// `cluster/pool`.
     pub(super) name: String,
@@ -131,7 +131,7 @@ impl Gatherer {
     fn pool(&self, view: &ClusterView, pool: &Pool, selection: &Selection, to: &mut ClusterMarks) {
         let index = to.pools.len();
         let spot = |place: Place| view.sources.resolve(place);
-        let terms = |choice: &crate::model::cluster::Choice| -> Vec<Place> {
+        let terms = |choice: &Choice| -> Vec<Place> {
             let selector = choice.selector.iter();
             let terms = selector.flat_map(|selector| &selector.value.terms);
             terms

@@ -1,5 +1,7 @@
 //! From a choice to its image and back, from a reference to its template, from a value to the layer that sets it.
 
+use std::sync::Arc;
+
 use lsp_types::{Location, Position, Range};
 
 use crate::error::Error;
@@ -9,7 +11,7 @@ use crate::read;
 use crate::yaml;
 
 use super::answers::Answers;
-use super::marks::Mark;
+use super::marks::{Mark, PoolMark};
 use super::position::Lines;
 
 impl Answers<'_> {
@@ -70,7 +72,7 @@ impl Answers<'_> {
         keys.sort_unstable();
         keys.dedup();
         for key in keys {
-            let first = |pool: &super::marks::PoolMark| pool.choices.first().cloned();
+            let first = |pool: &PoolMark| pool.choices.first().cloned();
             found.extend(index.booting(key).filter_map(first));
             if with_definition {
                 found.extend(index.images(key));
@@ -122,7 +124,7 @@ impl Answers<'_> {
     }
 
     /// The keys from the root of a values file to the entry at a byte.
-    pub(super) fn value_path(&self, offset: usize) -> Option<Vec<String>> {
+    fn value_path(&self, offset: usize) -> Option<Vec<String>> {
         let engine = self.analysis.workspace.engine;
         let documents = yaml::read(self.text, FileId(0), engine).ok()?;
         let mut path = Vec::new();
@@ -135,7 +137,7 @@ impl Answers<'_> {
 
     /// Places as the protocol has them, each once.
     fn locations(&self, mut spots: Vec<Spot>) -> Vec<Location> {
-        let order = |spot: &Spot| (std::sync::Arc::clone(&spot.source.path), spot.start);
+        let order = |spot: &Spot| (Arc::clone(&spot.source.path), spot.start);
         spots.sort_by_key(order);
         spots.dedup();
         let locations = spots.iter().filter_map(|spot| self.location(spot));

@@ -9,12 +9,11 @@ use crossbeam_channel::{Receiver, Sender};
 use lsp_types::Diagnostic;
 
 use crate::error::Error;
-use crate::files::repository_top;
+use crate::files::{plain_path, repository_top};
 use crate::model::policy::Date;
 use crate::read;
 
 use super::actions;
-use super::answers::normal;
 use super::position::Encoding;
 use super::project::{Analysis, Checker, Texts};
 
@@ -52,7 +51,7 @@ pub(super) struct Project {
 
 /// The result of a check.
 pub(super) struct Outcome {
-    project: usize,
+    pub(super) project: usize,
     checker: Box<Checker>,
     result: Result<Analysis, Error>,
 }
@@ -87,16 +86,32 @@ impl Project {
         Some(up.join(below))
     }
 
+    /// Whether its last check found clusters that read the file; none of a file that it cannot read.
+    fn reads(&self, file: &Path) -> Option<bool> {
+        let named = self.named(file)?;
+        let analysis = self.analysis.as_ref();
+        Some(analysis.is_some_and(|analysis| {
+            let files = &analysis.index.files;
+            files.contains_key(&*named.to_string_lossy())
+        }))
+    }
+
     fn diagnose(&mut self, encoding: Encoding) {
         self.diagnostics = Diagnostics::new();
         if let Some(analysis) = &self.analysis {
             for problem in &analysis.problems {
                 let path = problem.spot.as_ref().map(|spot| &*spot.source.path);
                 let path = path.unwrap_or(read::PROJECT_FILE_NAME);
-                let file = normal(&self.root.join(path));
+                let file = plain_path(&self.root.join(path));
                 let found = actions::diagnostic(problem, analysis, encoding);
                 self.diagnostics.entry(file).or_default().extend(found);
             }
+        }
+        // Nothing leads to a line: the whole project is not read.
+        let file = read::project_file(&self.root, Some(0));
+        if let (Some(file), Some(failure)) = (file, &self.failure) {
+            let found = actions::error(failure.clone());
+            self.diagnostics.entry(file).or_default().push(found);
         }
     }
 }
@@ -127,25 +142,32 @@ impl Projects {
         let projects = self.all.iter_mut();
         for project in projects.filter(|project| project.root.starts_with(folder)) {
             project.is_closed = true;
+            project.is_stale = false;
+            project.analysis = None;
             project.diagnostics.clear();
         }
     }
 
-    /// The project of a file, which may be a new one.
+    /// The project of a file, which may be a new one: one that reads it, before one whose folder it is in.
     pub(super) fn of_file(&mut self, file: &Path) -> Option<usize> {
         if let Some(root) = file.parent().and_then(project_above) {
             self.add(root);
         }
-        let known = self.all.iter().enumerate();
-        let above =
-            known.filter(|(_, project)| !project.is_closed && file.starts_with(&project.root));
-        let nearest = above.max_by_key(|(_, project)| project.root.components().count());
-        let nearest = nearest.map(|(number, _)| number);
-        nearest.or_else(|| {
-            self.all
-                .iter()
-                .position(|project| project.named(file).is_some())
-        })
+        let open = self.all.iter().enumerate();
+        let open = open.filter(|(_, project)| !project.is_closed);
+        let ranks = open.filter_map(|(number, project)| {
+            let depth = project.root.components().count();
+            let is_below = file.starts_with(&project.root);
+            Some((project.reads(file)?, is_below, depth, number))
+        });
+        let (_, _, _, number) = ranks.max()?;
+        Some(number)
+    }
+
+    /// Whether a project that may read the file has not been checked yet.
+    pub(super) fn is_first(&self, file: &Path) -> bool {
+        let mut open = self.all.iter().filter(|project| !project.is_closed);
+        open.any(|project| project.is_first && project.named(file).is_some())
     }
 
     fn add(&mut self, root: PathBuf) {
@@ -206,10 +228,13 @@ impl Projects {
         first
     }
 
-    /// Keeps the result of a check, and returns the number of its project.
-    pub(super) fn finish(&mut self, outcome: Outcome, encoding: Encoding) -> usize {
+    /// Keeps the result of a check.
+    pub(super) fn finish(&mut self, outcome: Outcome, encoding: Encoding) {
         let project = &mut self.all[outcome.project];
         project.checker = Some(outcome.checker);
+        if project.is_closed {
+            return;
+        }
         match outcome.result {
             Ok(analysis) => {
                 project.analysis = Some(Arc::new(analysis));
@@ -218,10 +243,7 @@ impl Projects {
             // What was known before is better than nothing while a person types.
             Err(error) => project.failure = Some(error.to_string()),
         }
-        if !project.is_closed {
-            project.diagnose(encoding);
-        }
-        outcome.project
+        project.diagnose(encoding);
     }
 }
 

@@ -52,8 +52,10 @@ impl Session<'_> {
     fn waits(&mut self, request: &Request) -> bool {
         let is_typed = request.method == requests::Completion::METHOD;
         match self.project_of(&request.params) {
-            Some((_, project)) if is_typed => project.is_first,
-            Some((_, project)) => !project.is_fresh(),
+            Some((path, project)) => {
+                let is_checked = !is_typed && !project.is_fresh();
+                is_checked || self.projects.is_first(&path)
+            }
             None if request.method == requests::WorkspaceSymbolRequest::METHOD => {
                 !self.projects.all.iter().all(Project::is_fresh)
             }

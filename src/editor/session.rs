@@ -17,13 +17,12 @@ use lsp_types::{
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use url::Url;
 
 use crate::error::Error;
 use crate::model::policy::Date;
 use crate::printer::plain;
 
-use super::answers::file;
+use super::answers::{file, uri};
 use super::client::{Client, capabilities, folders};
 use super::position::Lines;
 use super::projects::{Document, Documents, Outcome, Projects};
@@ -38,7 +37,7 @@ pub(super) struct Session<'c> {
     published: BTreeMap<PathBuf, Vec<Diagnostic>>,
     /// The requests that wait for the end of a check.
     pub(super) waiting: Vec<Request>,
-    today: Date,
+    today: &'c dyn Fn() -> Date,
     /// The number of the next request to the client.
     next: i32,
     /// Whether the client has said that the session ends.
@@ -48,11 +47,12 @@ pub(super) struct Session<'c> {
 /// An answer that is an error of the protocol.
 pub(super) type Refused = (ErrorCode, String);
 
-/// Serves one editor until it ends the session. Returns whether it sent `shutdown` before `exit`.
+/// Serves one editor until it ends the session. Returns whether it sent `shutdown` before `exit`. A session may last for days:
+/// each check takes the day from `today`.
 ///
 /// # Errors
 /// The client does not follow the protocol, or is gone.
-pub fn serve(connection: &Connection, today: Date) -> Result<bool, Error> {
+pub fn serve(connection: &Connection, today: &dyn Fn() -> Date) -> Result<bool, Error> {
     let broken = |error: lsp_server::ProtocolError| {
         Error::usage(format!("the client of `metalmark lsp`: {error}"))
     };
@@ -92,7 +92,7 @@ impl Session<'_> {
             self.projects.outcomes.clone(),
         );
         loop {
-            let first = self.projects.start(&self.documents, self.today);
+            let first = self.projects.start(&self.documents, (self.today)());
             for project in first {
                 self.progress(project, true);
             }
@@ -221,13 +221,17 @@ impl Session<'_> {
 
     /// Takes the result of a check, and sends what it has changed.
     fn finish(&mut self, outcome: Outcome) {
-        let number = self.projects.finish(outcome, self.client.encoding);
+        let number = outcome.project;
+        let failure = self.projects.all[number].failure.clone();
+        self.projects.finish(outcome, self.client.encoding);
         if std::mem::take(&mut self.projects.all[number].is_first) {
             self.progress(number, false);
         }
         let project = &self.projects.all[number];
-        if let Some(failure) = &project.failure {
-            let message = format!("{}: {failure}", project.root.display());
+        if let Some(message) = &project.failure
+            && project.failure != failure
+        {
+            let message = format!("{}: {message}", project.root.display());
             self.notify::<notifications::LogMessage>(&json!({ "type": 1, "message": message }));
         }
         self.publish();
@@ -258,10 +262,7 @@ impl Session<'_> {
     }
 
     fn send_diagnostics(&self, path: &Path, diagnostics: Vec<Diagnostic>) {
-        let Some(uri) = Url::from_file_path(path)
-            .ok()
-            .and_then(|url| url.as_str().parse().ok())
-        else {
+        let Some(uri) = uri(path) else {
             return;
         };
         let version = self.documents.get(path).map(|document| document.version);

@@ -12,7 +12,7 @@ mod tracked;
 mod tree;
 
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use crate::error::Error;
 use scope::no_regular_file;
@@ -38,6 +38,21 @@ pub fn repository_top(folder: &Path) -> Option<PathBuf> {
     let mut above = folder.ancestors();
     let top = above.find(|folder| folder.join(".git").symlink_metadata().is_ok());
     top.map(Path::to_owned)
+}
+
+/// A path without `.` and, as far as it names folders, without `..`: two spellings of one file are one. Links are not followed.
+pub fn plain_path(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir if plain.file_name().is_some() => drop(plain.pop()),
+            // Above the top is the top.
+            Component::ParentDir if plain.has_root() => {}
+            part => plain.push(part),
+        }
+    }
+    plain
 }
 
 /// Read access to a folder of files. Paths are relative to its root.

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::support::{copy_of, repository};
+use super::support::{Metalmark, copy_of, repository};
 use client::{Client, usual};
 
 const LYON: &str = "environment-values/workload-clusters/edge-lyon/values.yaml";
@@ -107,7 +107,7 @@ fn a_hover_is_what_explain_prints() {
         client.open(file);
     }
     let pool = client.hover(LYON, "image_key: ubuntu|-noble");
-    let printed = super::support::Metalmark::within(folder.path())
+    let printed = Metalmark::within(folder.path())
         .args(["explain", "edge-lyon/control-plane"])
         .run();
     assert!(pool.starts_with("```text\n"), "{pool}");
@@ -160,13 +160,10 @@ fn choices_lead_to_images_and_images_to_choices() {
         references,
         [format!("{LYON}: ubuntu-noble-plain-kubeadm-1-31-8")]
     );
-    // A value that a stronger layer sets.
-    let set = client.places(definition, LAB_OF_UNITS.0, LAB_OF_UNITS.1);
+    // A value that the first cluster, `mgmt`, takes from the chart.
+    let set = client.places(definition, UNITS, "k8s_version_short: \"1|.31\"");
     assert_eq!(set, [format!("{UNITS}: \"1.31\"")]);
 }
-
-/// A value that the first cluster, `mgmt`, takes from the chart.
-const LAB_OF_UNITS: (&str, &str) = (UNITS, "k8s_version_short: \"1|.31\"");
 
 #[test]
 fn a_template_and_its_references_lead_to_each_other() {
@@ -440,24 +437,99 @@ fn nothing_is_read_outside_of_a_project_or_a_repository() {
     assert!(!client.files_with_findings().is_empty());
 }
 
-/// Whether a path exists: what hostile repositories want to make.
-fn is_there(path: &Path) -> bool {
-    path.symlink_metadata().is_ok()
-}
-
 #[test]
-fn a_repository_that_cannot_be_read_is_shown_as_such() {
+fn a_project_that_cannot_be_read_is_a_finding_in_its_file_until_it_can() {
     let folder = tempfile::tempdir().expect("a folder");
     let project = "version: 1\nclusters:\n  - {name: a, values: [../../../../etc/hostname]}\n";
     fs::write(folder.path().join("metalmark.yaml"), project).expect("written");
+    let values = "cluster: {name: a, capm3: {image_key: none}}\n";
+    fs::write(folder.path().join("values.yaml"), values).expect("written");
     let mut client = Client::start(folder.path(), &usual());
     client.open("metalmark.yaml");
-    client.settled("metalmark.yaml");
-    let is_reported = client.received.contains(&"window/logMessage".to_owned())
-        || !client.files_with_findings().is_empty();
-    assert!(is_reported);
-    assert!(!is_there(&folder.path().join("rendered")));
+    let failure = |client: &mut Client| {
+        let found = client.settled("metalmark.yaml");
+        let [only] = &*found else {
+            panic!("{found:#?}");
+        };
+        only["message"].as_str().expect("a text").to_owned()
+    };
+    let outside = failure(&mut client);
+    assert!(
+        outside.contains("outside the repository\nhelp: "),
+        "{outside}"
+    );
+    client.replace("metalmark.yaml", "../../../../etc/hostname", "no.yaml");
+    let missing = failure(&mut client);
+    assert!(
+        missing.ends_with("no.yaml`: No such file or directory"),
+        "{missing}"
+    );
+    // The same failure is logged once.
+    client.replace("metalmark.yaml", "name: a", "name: b");
+    assert_eq!(failure(&mut client), missing);
+    let logged = client.received.iter();
+    let logged = logged.filter(|method| *method == "window/logMessage");
+    assert_eq!(logged.count(), 2);
+    client.replace("metalmark.yaml", "no.yaml", "values.yaml");
+    assert_eq!(client.settled("metalmark.yaml"), [Value::Null; 0]);
+    assert_eq!(client.files_with_findings(), ["values.yaml"]);
     assert_eq!(client.shutdown(), 0);
+}
+
+#[test]
+fn a_layer_beside_the_project_is_part_of_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::create_dir(folder.path().join(".git")).expect("made");
+    for name in ["fleet", "shared"] {
+        fs::create_dir(folder.path().join(name)).expect("made");
+    }
+    let write = |file: &str, text: &str| {
+        fs::write(folder.path().join(file), text).expect("written");
+    };
+    write(
+        "fleet/metalmark.yaml",
+        "version: 1\nclusters:\n  - {name: a, values: [../shared/values.yaml]}\n",
+    );
+    let shared = "shared/values.yaml";
+    write(shared, "cluster: {name: a, capm3: {image_key: none}}\n");
+    let mut client = Client::start(folder.path(), &usual());
+    client.open(shared);
+    assert_eq!(client.symbols(shared), [""; 0]);
+    // The folder around both has no project file: that of the project is known once a file of it is opened.
+    client.open("fleet/metalmark.yaml");
+    let at = |found: &[Value]| -> Vec<Value> {
+        let start = |found: &Value| found["range"]["start"].clone();
+        found.iter().map(start).collect()
+    };
+    let found = client.settled(shared);
+    assert!(!found.is_empty());
+    client.replace(shared, "cluster:", "# typed\ncluster:");
+    let moved = client.settled(shared);
+    assert_eq!(moved.len(), found.len());
+    for (before, after) in at(&found).iter().zip(at(&moved)) {
+        let line = before["line"].as_u64().expect("a number") + 1;
+        assert_eq!(
+            after,
+            json!({ "line": line, "character": before["character"] })
+        );
+    }
+    assert!(!client.symbols(shared).is_empty());
+}
+
+#[test]
+fn the_command_line_cannot_say_where_the_projects_are() {
+    for place in [["-C", "."], ["--project", "metalmark.yaml"]] {
+        let run = Metalmark::within(Path::new("."))
+            .args(["lsp"])
+            .args(place)
+            .run();
+        assert_eq!(run.status, 2, "{}", run.stderr);
+        assert!(
+            run.stderr
+                .contains("reads the projects of the folders that the editor opens")
+        );
+        assert!(run.stderr.contains("help: "), "{}", run.stderr);
+    }
 }
 
 #[test]

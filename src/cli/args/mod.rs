@@ -168,7 +168,7 @@ impl Arguments {
             Command::Bundle { command } => {
                 command.run(&place.request(), today, today::epoch()?, terminal)
             }
-            Command::Lsp(lsp) => lsp.run(today),
+            Command::Lsp(lsp) => lsp.run(place, today),
             Command::Init(init) => init.run(place, today, terminal),
             Command::Schema => commands::schema(terminal),
             Command::Man(man) => man.run(terminal),

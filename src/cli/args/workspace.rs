@@ -27,6 +27,11 @@ pub(super) struct ProjectArguments {
 }
 
 impl ProjectArguments {
+    /// Whether the command line says where the project is.
+    pub(super) fn is_given(&self) -> bool {
+        self.directory.is_some() || self.project.is_some()
+    }
+
     /// The project alone, without the flags that replace a project file.
     pub(super) fn request(&self) -> Request {
         self.request_with(Flags::default())

@@ -318,8 +318,8 @@ impl<'a> Graph<'a> {
     }
 
     /// The machine template that a reference of an object leads to.
-    fn template(&self, from: usize, is_it: impl Fn(&Reference<'_>) -> bool) -> Template {
-        let Some(reference) = self.reference(from, is_it) else {
+    fn template(&self, from: usize, reference: Option<&Reference<'_>>) -> Template {
+        let Some(reference) = reference else {
             return Template::Unnamed;
         };
         let Some(name) = reference.name.value.as_str() else {

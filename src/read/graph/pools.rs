@@ -52,7 +52,8 @@ impl Reader<'_, '_> {
             let key = reference.steps.iter().rev().nth(1);
             matches!(key, Some(Step::Key(key)) if TEMPLATE_KEYS.contains(&&**key))
         };
-        let template = self.graph.template(index, is_template);
+        let reference = self.graph.reference(index, is_template);
+        let template = self.graph.template(index, reference);
         let is_leader = is_control_plane(object);
         let bootstrap_provider = match is_leader {
             true => bootstrap_provider(&object.kind).map(|provider| {
@@ -82,8 +83,7 @@ impl Reader<'_, '_> {
         let selection = self.selection(template);
         let mut pool = pool(&self.sources, name, place, version, selection, is_variable);
         pool.replicas = replicas.and_then(|node| self.count(object, &node));
-        let named = self.graph.reference(index, is_template);
-        let reference = named.map_or(Place::NONE, |named| named.name.place);
+        let reference = reference.map_or(Place::NONE, |reference| reference.name.place);
         let reference = self.place(object, reference);
         pool.template = template
             .index()

@@ -194,7 +194,8 @@ impl Reader<'_, '_> {
         let name = made_from.and_then(|made_from| reference(made_from)?.at(&["name"]));
         name.map_or(Template::Unnamed, |name| {
             let is_it = |reference: &Reference<'_>| std::ptr::eq(reference.name, name);
-            self.graph.template(class, is_it)
+            let reference = self.graph.reference(class, is_it);
+            self.graph.template(class, reference)
         })
     }
 }

@@ -4,10 +4,11 @@
 mod order;
 mod written;
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use crate::bundle::{Bundle, File, Kind, MANIFESTS, unsupported};
 use crate::error::Error;
+use crate::files::plain_path;
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
 
@@ -50,7 +51,7 @@ impl<'a> Reading<'a> {
         let mut index = written::read(written, &self.run.below(written))?;
         let order = index.order();
         let mut findings = std::mem::take(&mut index.findings);
-        self.above.push(plain(written));
+        self.above.push(plain_path(written));
         let folder = written.parent().unwrap_or(Path::new(""));
         let (mut gathered, mut names) = (Vec::new(), Vec::new());
         for (number, child) in order.into_iter().enumerate() {
@@ -117,7 +118,7 @@ impl<'a> Reading<'a> {
         let Input::Index(path) = &from else {
             return from.load(self.run).map(Ok);
         };
-        let message = if self.above.contains(&plain(path)) {
+        let message = if self.above.contains(&plain_path(path)) {
             format!(
                 "the index `{}` names itself, by way of others or not",
                 path.display()
@@ -141,17 +142,4 @@ fn prefixed(prefix: &str, file: File) -> File {
         path: format!("{prefix}{name}").into(),
         ..file
     }
-}
-
-/// A path without `.` and, as far as it is spelled, without `..`: two spellings of one index are one.
-fn plain(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir if plain.file_name().is_some() => drop(plain.pop()),
-            part => plain.push(part),
-        }
-    }
-    plain
 }
