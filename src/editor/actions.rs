@@ -22,7 +22,7 @@ use super::answers::{self, Answers};
 use super::edits;
 use super::navigation::meet;
 use super::position::Encoding;
-use super::project::{Analysis, Problem};
+use super::project::Problem;
 
 /// What a person is to write into a waiver.
 const REASON: &str = "write why this is accepted";
@@ -31,12 +31,7 @@ const REASON: &str = "write why this is accepted";
 pub(super) const FIX_ALL: CodeActionKind = CodeActionKind::SOURCE_FIX_ALL;
 
 /// The diagnostic of a finding that has a place.
-pub(super) fn diagnostic(
-    problem: &Problem,
-    analysis: &Analysis,
-    encoding: Encoding,
-) -> Option<Diagnostic> {
-    let root = analysis.root();
+pub(super) fn diagnostic(problem: &Problem, root: &Path, encoding: Encoding) -> Option<Diagnostic> {
     let at = |spot| answers::location(root, spot, encoding);
     let related = problem.related.iter().filter_map(|(spot, text)| {
         let message = match &**text {
@@ -91,7 +86,7 @@ impl Answers<'_> {
             only.is_none_or(|only| only.iter().any(covers))
         };
         let mut actions = Vec::new();
-        let here = self.problems();
+        let here = self.here();
         for (problem, diagnostic) in &here {
             if meet(diagnostic.range, within) && is_wanted(&CodeActionKind::QUICKFIX) {
                 actions.extend(self.fix(problem, diagnostic));
@@ -113,14 +108,14 @@ impl Answers<'_> {
     }
 
     /// The findings in the document.
-    fn problems(&self) -> Vec<(&Problem, Diagnostic)> {
+    fn here(&self) -> Vec<(&Problem, Diagnostic)> {
         let is_here = |problem: &&Problem| {
             let spot = problem.spot.as_ref();
             spot.is_some_and(|spot| *spot.source.path == *self.path.to_string_lossy())
         };
-        let here = self.analysis.problems.iter().filter(is_here);
+        let here = self.problems.iter().filter(is_here);
         let with_diagnostic = |problem| {
-            let diagnostic = diagnostic(problem, self.analysis, self.encoding)?;
+            let diagnostic = diagnostic(problem, self.analysis.root(), self.encoding)?;
             Some((problem, diagnostic))
         };
         here.filter_map(with_diagnostic).collect()

@@ -13,11 +13,12 @@ use crate::pipeline::fleet;
 
 use super::marks::{FileMarks, Mark};
 use super::position::{Encoding, Lines};
-use super::project::Analysis;
+use super::project::{Analysis, Problem};
 
 /// A document of a project that was checked.
 pub(super) struct Answers<'a> {
     pub(super) analysis: &'a Analysis,
+    pub(super) problems: &'a [Problem],
     pub(super) encoding: Encoding,
     /// The document's path as the project names it.
     pub(super) path: &'a Path,

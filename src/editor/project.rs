@@ -13,10 +13,13 @@ use crate::model::place::Spot;
 use crate::model::policy::Date;
 use crate::model::rule::RuleId;
 use crate::pipeline::fleet::{self, Tools};
-use crate::read::{self, ClusterEntry, Location, Request, Workspace};
+use crate::read::{self, ClusterEntry, Request, Workspace};
 use crate::report::{Color, Findings, Group};
 
 use super::marks::{Gatherer, Index};
+
+/// The clusters that come first are at most one of this many: fewer would come no sooner than all of them.
+const FEW: usize = 16;
 
 /// The texts of open documents, by their path as the project names it.
 pub(super) type Texts = BTreeMap<PathBuf, Arc<str>>;
@@ -24,15 +27,28 @@ pub(super) type Texts = BTreeMap<PathBuf, Arc<str>>;
 /// Reads and checks a project again and again.
 pub(super) struct Checker {
     request: Request,
-    /// The text of each open document when it last was valid YAML: what a half-typed one is read as.
-    valid: Texts,
+    /// The last run whose open documents were valid YAML: what is known while one is half typed.
+    known: Option<Run>,
 }
 
-/// What a check learned.
+/// What a run over the texts learned.
+#[derive(Clone)]
+struct Run {
+    texts: Texts,
+    analysis: Arc<Analysis>,
+    judged: Vec<Judged>,
+}
+
+/// The model that answers are made of.
 pub(super) struct Analysis {
     pub(super) workspace: Workspace,
     pub(super) tools: Tools,
     pub(super) index: Index,
+}
+
+/// The end of a check.
+pub(super) struct Checked {
+    pub(super) analysis: Arc<Analysis>,
     pub(super) problems: Vec<Problem>,
 }
 
@@ -62,38 +78,49 @@ impl Checker {
         request.flags.discovers = true;
         Self {
             request,
-            valid: Texts::new(),
+            known: None,
         }
     }
 
-    /// Checks the project with these texts.
+    /// Forgets what was known: files on disk have changed.
+    pub(super) fn forget(&mut self) {
+        self.known = None;
+    }
+
+    /// Checks the project with these texts. Where few clusters read what was typed, `first` takes the findings with theirs before
+    /// the others are checked.
     ///
     /// # Errors
     /// The project cannot be read at all.
-    pub(super) fn check(&mut self, texts: &Texts, today: Date) -> Result<Analysis, Error> {
-        let now = self.run(texts, today)?;
-        let broken = broken(&now, texts);
-        let last_valid = self.with_valid(texts, &broken);
-        self.valid = texts
-            .iter()
-            .filter_map(|(path, text)| match broken.contains(path) {
-                false => Some((path.clone(), Arc::clone(text))),
-                true => Some((path.clone(), Arc::clone(self.valid.get(path)?))),
-            })
-            .collect();
-        match last_valid {
-            None => Ok(now),
-            Some(last_valid) => {
-                let known = self.run(&last_valid, today)?;
-                Ok(joined(now, known, &broken))
-            }
-        }
+    pub(super) fn check(
+        &mut self,
+        texts: &Texts,
+        today: Date,
+        first: &dyn Fn(Vec<Problem>),
+    ) -> Result<Checked, Error> {
+        let now = self.run(texts, today, Some(first))?;
+        let broken = broken(&now.judged, texts);
+        let Some(valid) = self.with_known(texts, &broken) else {
+            let problems = problems(&now.judged);
+            let analysis = Arc::clone(&now.analysis);
+            self.known = Some(now).filter(|_| broken.is_empty());
+            return Ok(Checked { analysis, problems });
+        };
+        let known = match &self.known {
+            Some(known) if known.texts == valid => known,
+            _ => &*self.known.insert(self.run(&valid, today, None)?),
+        };
+        Ok(Checked {
+            analysis: Arc::clone(&known.analysis),
+            problems: problems(&joined(now.judged, known, &broken)),
+        })
     }
 
-    /// The texts with the broken ones as they last were valid; none where no broken one ever was.
-    fn with_valid(&self, texts: &Texts, broken: &BTreeSet<PathBuf>) -> Option<Texts> {
+    /// The texts with the broken ones as they last were valid; none where none of them is known.
+    fn with_known(&self, texts: &Texts, broken: &BTreeSet<PathBuf>) -> Option<Texts> {
+        let known = &self.known.as_ref()?.texts;
         let valid = broken.iter().filter_map(|path| {
-            let valid = self.valid.get(path)?;
+            let valid = known.get(path)?;
             Some((path.clone(), Arc::clone(valid)))
         });
         let valid: Texts = valid.collect();
@@ -104,39 +131,82 @@ impl Checker {
         })
     }
 
-    fn run(&self, texts: &Texts, today: Date) -> Result<Analysis, Error> {
+    fn run(
+        &self,
+        texts: &Texts,
+        today: Date,
+        first: Option<&dyn Fn(Vec<Problem>)>,
+    ) -> Result<Run, Error> {
         let location = read::location(&self.request)?;
         let scope = read::scope(&self.request, &location.root)?;
         let disk: Arc<dyn Files> = Arc::new(Disk::within(&location.root, scope)?);
-        let texts = texts.iter();
-        let texts = texts.map(|(path, text)| (path.clone(), text.as_bytes().to_vec()));
-        let files = Overlay::new(disk, texts);
-        analysis(&self.request, &location, Arc::new(files), today)
+        let bytes = texts.iter();
+        let bytes = bytes.map(|(path, text)| (path.clone(), text.as_bytes().to_vec()));
+        let files = Arc::new(Overlay::new(disk, bytes));
+        let mut workspace = read::workspace_in(&self.request, &location, files)?;
+        let tools = fleet::tools(&mut workspace, today)?;
+        if let (Some(first), Some(known)) = (first, &self.known)
+            && let Some(judged) = typed(&workspace, &tools, known, texts)?
+        {
+            first(problems(&joined(
+                judged.clone(),
+                known,
+                &broken(&judged, texts),
+            )));
+        }
+        let gatherer = Gatherer::new(workspace.settings.matching);
+        let mut found = fleet::check_fleet(&workspace, &tools, |view, _| {
+            Ok((gatherer.cluster(view), Vec::new()))
+        })?;
+        if location.file.is_some() {
+            found.require_pools(&workspace, today);
+        }
+        let analysis = Analysis {
+            index: Index::new(found.results),
+            workspace,
+            tools,
+        };
+        Ok(Run {
+            texts: texts.clone(),
+            analysis: Arc::new(analysis),
+            judged: found.judged,
+        })
     }
 }
 
-fn analysis(
-    request: &Request,
-    location: &Location,
-    files: Arc<dyn Files>,
-    today: Date,
-) -> Result<Analysis, Error> {
-    let mut workspace = read::workspace_in(request, location, files)?;
-    let tools = fleet::tools(&mut workspace, today)?;
-    let gatherer = Gatherer::new(workspace.settings.matching);
-    let mut found = fleet::check_fleet(&workspace, &tools, |view, _| {
-        Ok((gatherer.cluster(view), Vec::new()))
-    })?;
-    if location.file.is_some() {
-        found.require_pools(&workspace, today);
+/// The findings of a run with those of the clusters that read what was typed since; none where these are too many to come first.
+fn typed(
+    workspace: &Workspace,
+    tools: &Tools,
+    known: &Run,
+    texts: &Texts,
+) -> Result<Option<Vec<Judged>>, Error> {
+    let is_typed = |(path, text): &(&PathBuf, &Arc<str>)| known.texts.get(*path) != Some(*text);
+    let typed: BTreeSet<&Path> = { texts.iter().filter(is_typed) }
+        .map(|(path, _)| path.as_path())
+        .collect();
+    let reads = |entry: &&ClusterEntry| {
+        let mut layers = entry.layers.iter();
+        layers.any(|layer| typed.iter().any(|path| path.starts_with(layer)))
+    };
+    let clusters: Vec<&ClusterEntry> = fleet::entries(workspace).filter(reads).collect();
+    if clusters.is_empty() || clusters.len() * FEW > workspace.clusters.len() {
+        return Ok(None);
     }
-    let problems = problems(&found.judged);
-    Ok(Analysis {
-        index: Index::new(found.results),
-        problems,
-        workspace,
-        tools,
-    })
+    let names: BTreeSet<&str> = clusters.iter().map(|entry| &*entry.name).collect();
+    let is_theirs = |judged: &&Judged| {
+        let cluster = judged.finding.subject.cluster.as_deref();
+        let path = path(judged).map(Path::new);
+        cluster.is_some_and(|cluster| names.contains(cluster))
+            || path.is_some_and(|path| typed.contains(path))
+    };
+    let others = known.judged.iter().filter(|judged| !is_theirs(judged));
+    let mut judged: Vec<Judged> = others.cloned().collect();
+    for cluster in clusters {
+        let found = fleet::check_one(workspace, tools, cluster, |_, _| Ok(((), Vec::new())))?;
+        judged.extend(found.judged.iter().filter(is_theirs).cloned());
+    }
+    Ok(Some(judged))
 }
 
 /// The findings, each fault once.
@@ -174,30 +244,32 @@ fn subject(group: &Group<'_>) -> Option<String> {
     }
 }
 
+/// The file that a finding is in.
+fn path(judged: &Judged) -> Option<&str> {
+    let label = judged.finding.labels.first()?;
+    Some(&*label.spot.source.path)
+}
+
 /// The open documents that are no valid YAML.
-fn broken(analysis: &Analysis, texts: &Texts) -> BTreeSet<PathBuf> {
-    let faults = analysis.problems.iter();
-    let faults = faults.filter(|problem| problem.rule == RuleId::YamlSyntax);
-    let paths =
-        faults.filter_map(|problem| Some(PathBuf::from(&*problem.spot.as_ref()?.source.path)));
+fn broken(judged: &[Judged], texts: &Texts) -> BTreeSet<PathBuf> {
+    let faults = judged.iter();
+    let faults = faults.filter(|judged| judged.finding.rule == RuleId::YamlSyntax);
+    let paths = faults.filter_map(|judged| path(judged).map(PathBuf::from));
     paths.filter(|path| texts.contains_key(path)).collect()
 }
 
-/// What was known while the broken documents were valid; of these, only why they are broken.
-fn joined(now: Analysis, known: Analysis, broken: &BTreeSet<PathBuf>) -> Analysis {
-    let is_in_broken = |problem: &Problem| {
-        let spot = problem.spot.as_ref();
-        spot.is_some_and(|spot| broken.contains(Path::new(&*spot.source.path)))
-    };
-    let syntax = now.problems.into_iter();
-    let syntax =
-        syntax.filter(|problem| problem.rule == RuleId::YamlSyntax && is_in_broken(problem));
-    let others = known.problems.into_iter();
-    let others = others.filter(|problem| !is_in_broken(problem));
-    Analysis {
-        problems: syntax.chain(others).collect(),
-        ..known
+/// What was known while the broken documents were valid; of these, only why they are broken. All of it where none is.
+fn joined(now: Vec<Judged>, known: &Run, broken: &BTreeSet<PathBuf>) -> Vec<Judged> {
+    if broken.is_empty() {
+        return now;
     }
+    let is_in_broken =
+        |judged: &Judged| path(judged).is_some_and(|path| broken.contains(Path::new(path)));
+    let is_syntax = |judged: &Judged| judged.finding.rule == RuleId::YamlSyntax;
+    let syntax = now.into_iter();
+    let syntax = syntax.filter(|judged| is_syntax(judged) && is_in_broken(judged));
+    let others = known.judged.iter().filter(|judged| !is_in_broken(judged));
+    syntax.chain(others.cloned()).collect()
 }
 
 impl Analysis {

@@ -15,7 +15,7 @@ use crate::read;
 
 use super::actions;
 use super::position::Encoding;
-use super::project::{Analysis, Checker, Texts};
+use super::project::{Analysis, Checked, Checker, Problem, Texts};
 
 /// A document that is open in the editor.
 pub(super) struct Document {
@@ -39,8 +39,12 @@ pub(super) struct Project {
     is_stale: bool,
     /// Whether the editor has closed its folder.
     is_closed: bool,
-    /// The result of the last check that had one.
+    /// Whether files on disk may have changed since the last check began.
+    is_disk_stale: bool,
+    /// The model of the last check that had one.
     pub(super) analysis: Option<Arc<Analysis>>,
+    /// The findings of the last check that had some, or the first ones of the one that runs.
+    pub(super) problems: Arc<[Problem]>,
     /// What the last check found.
     pub(super) diagnostics: Diagnostics,
     /// Why the last check ended without a result.
@@ -49,11 +53,18 @@ pub(super) struct Project {
     pub(super) is_first: bool,
 }
 
-/// The result of a check.
+/// What a check sends.
 pub(super) struct Outcome {
     pub(super) project: usize,
-    checker: Box<Checker>,
-    result: Result<Analysis, Error>,
+    what: Progress,
+}
+
+/// How far a check is.
+enum Progress {
+    /// The findings with those of the few clusters that come first.
+    First(Vec<Problem>),
+    /// It has ended.
+    End(Box<Checker>, Result<Checked, Error>),
 }
 
 /// All projects.
@@ -98,14 +109,12 @@ impl Project {
 
     fn diagnose(&mut self, encoding: Encoding) {
         self.diagnostics = Diagnostics::new();
-        if let Some(analysis) = &self.analysis {
-            for problem in &analysis.problems {
-                let path = problem.spot.as_ref().map(|spot| &*spot.source.path);
-                let path = path.unwrap_or(read::PROJECT_FILE_NAME);
-                let file = plain_path(&self.root.join(path));
-                let found = actions::diagnostic(problem, analysis, encoding);
-                self.diagnostics.entry(file).or_default().extend(found);
-            }
+        for problem in &*self.problems {
+            let path = problem.spot.as_ref().map(|spot| &*spot.source.path);
+            let path = path.unwrap_or(read::PROJECT_FILE_NAME);
+            let file = plain_path(&self.root.join(path));
+            let found = actions::diagnostic(problem, &self.root, encoding);
+            self.diagnostics.entry(file).or_default().extend(found);
         }
         // Nothing leads to a line: the whole project is not read.
         let file = read::project_file(&self.root, Some(0));
@@ -144,6 +153,7 @@ impl Projects {
             project.is_closed = true;
             project.is_stale = false;
             project.analysis = None;
+            project.problems = Arc::default();
             project.diagnostics.clear();
         }
     }
@@ -181,11 +191,21 @@ impl Projects {
             root,
             is_stale: true,
             is_closed: false,
+            is_disk_stale: false,
             analysis: None,
+            problems: Arc::default(),
             diagnostics: Diagnostics::new(),
             failure: None,
             is_first: true,
         });
+    }
+
+    /// Marks every project as changed on disk.
+    pub(super) fn disk_changed(&mut self) {
+        self.changed();
+        for project in &mut self.all {
+            project.is_disk_stale = true;
+        }
     }
 
     /// Marks every project as changed: a file may be read by any of them.
@@ -211,33 +231,53 @@ impl Projects {
                 continue;
             };
             project.is_stale = false;
+            if std::mem::take(&mut project.is_disk_stale) {
+                checker.forget();
+            }
             if project.is_first {
                 first.push(number);
             }
             let sender = self.sender.clone();
             thread::spawn(move || {
-                let result = checker.check(&texts, today);
-                // Nobody waits for it any more where the server has ended.
-                let _ = sender.send(Outcome {
-                    project: number,
-                    checker,
-                    result,
-                });
+                let send = |what| {
+                    // Nobody waits for it any more where the server has ended.
+                    let _ = sender.send(Outcome {
+                        project: number,
+                        what,
+                    });
+                };
+                let first = |problems| send(Progress::First(problems));
+                let result = checker.check(&texts, today, &first);
+                send(Progress::End(checker, result));
             });
         }
         first
     }
 
-    /// Keeps the result of a check.
+    /// Keeps what a check sent.
     pub(super) fn finish(&mut self, outcome: Outcome, encoding: Encoding) {
         let project = &mut self.all[outcome.project];
-        project.checker = Some(outcome.checker);
+        let result = match outcome.what {
+            Progress::First(problems) => {
+                if !project.is_closed {
+                    project.problems = problems.into();
+                    project.diagnose(encoding);
+                }
+                return;
+            }
+            Progress::End(checker, result) => {
+                project.checker = Some(checker);
+                project.is_first = false;
+                result
+            }
+        };
         if project.is_closed {
             return;
         }
-        match outcome.result {
-            Ok(analysis) => {
-                project.analysis = Some(Arc::new(analysis));
+        match result {
+            Ok(Checked { analysis, problems }) => {
+                project.analysis = Some(analysis);
+                project.problems = problems.into();
                 project.failure = None;
             }
             // What was known before is better than nothing while a person types.

@@ -1,6 +1,7 @@
 //! Which requests wait for a check, and their answers.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use lsp_server::{ErrorCode, Request};
 use lsp_types::request::{self as requests, Request as _};
@@ -94,11 +95,13 @@ impl Session<'_> {
         let (Some(analysis), Some(path)) = (project.analysis.clone(), project.named(&file)) else {
             return Ok(Value::Null);
         };
+        let problems = Arc::clone(&project.problems);
         let Some(document) = self.documents.get(&file) else {
             return Ok(Value::Null);
         };
         let answers = Answers {
             analysis: &analysis,
+            problems: &problems,
             encoding: self.client.encoding,
             path: &path,
             text: &document.text,

@@ -25,7 +25,7 @@ use crate::printer::plain;
 use super::answers::{file, uri};
 use super::client::{Client, capabilities, folders};
 use super::position::Lines;
-use super::projects::{Document, Documents, Outcome, Projects};
+use super::projects::{Document, Documents, Outcome, Project, Projects};
 
 /// A session.
 pub(super) struct Session<'c> {
@@ -156,7 +156,7 @@ impl Session<'_> {
                 }
             }
             notifications::DidSaveTextDocument::METHOD
-            | notifications::DidChangeWatchedFiles::METHOD => self.projects.changed(),
+            | notifications::DidChangeWatchedFiles::METHOD => self.projects.disk_changed(),
             notifications::DidChangeWorkspaceFolders::METHOD => {
                 if let Some(params) = parsed::<DidChangeWorkspaceFoldersParams>(params) {
                     let removed = params.event.removed.iter();
@@ -222,9 +222,12 @@ impl Session<'_> {
     /// Takes the result of a check, and sends what it has changed.
     fn finish(&mut self, outcome: Outcome) {
         let number = outcome.project;
-        let failure = self.projects.all[number].failure.clone();
+        let Project {
+            failure, is_first, ..
+        } = &self.projects.all[number];
+        let (failure, was_first) = (failure.clone(), *is_first);
         self.projects.finish(outcome, self.client.encoding);
-        if std::mem::take(&mut self.projects.all[number].is_first) {
+        if was_first && !self.projects.all[number].is_first {
             self.progress(number, false);
         }
         let project = &self.projects.all[number];

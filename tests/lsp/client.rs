@@ -26,6 +26,8 @@ pub(super) struct Client {
     versions: i32,
     /// What the server has sent last, by file.
     diagnostics: BTreeMap<String, Vec<Value>>,
+    /// The files that it has sent diagnostics of, in this order.
+    pub(super) published: Vec<String>,
     /// The methods of everything else that it has sent.
     pub(super) received: Vec<String>,
     /// What it can do.
@@ -82,6 +84,7 @@ impl Client {
             texts: BTreeMap::new(),
             versions: 0,
             diagnostics: BTreeMap::new(),
+            published: Vec::new(),
             received: Vec::new(),
             capabilities: Value::Null,
         }
@@ -149,6 +152,7 @@ impl Client {
         if note.method == "textDocument/publishDiagnostics" {
             let file = self.file(&note.params["uri"]);
             let found = note.params["diagnostics"].as_array().expect("a list");
+            self.published.push(file.clone());
             self.diagnostics.insert(file, found.clone());
         } else {
             self.received.push(note.method);

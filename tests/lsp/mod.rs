@@ -100,6 +100,55 @@ fn half_typed_yaml_is_one_finding_and_everything_else_stays_known() {
 }
 
 #[test]
+fn the_findings_of_the_clusters_that_are_typed_come_before_those_of_the_fleet() {
+    let folder = sylva();
+    let project = "version: 1
+values: [charts/sylva-units/values.yaml]
+clusters:
+  - each: sites/*/values.yaml
+policy:
+  waivers:
+    - {rule: k8s-version-mismatch, where: site-7, reason: moves on Monday, until: 2099-12-31}
+";
+    fs::write(folder.path().join("metalmark.yaml"), project).expect("written");
+    for site in 0..32 {
+        let minor = if site == 7 { "30-12" } else { "31-8" };
+        let values = format!(
+            "cluster:
+  name: site-{site}
+  k8s_version: 1.31.8
+  capm3: {{image_key: ubuntu-noble-plain-rke2-1-{minor}}}
+"
+        );
+        let below = folder.path().join(format!("sites/site-{site}"));
+        fs::create_dir_all(&below).expect("made");
+        fs::write(below.join("values.yaml"), values).expect("written");
+    }
+    let site = "sites/site-7/values.yaml";
+    let mut client = Client::start(folder.path(), &usual());
+    client.open("metalmark.yaml");
+    client.open(site);
+    assert_eq!(client.findings(site), [""; 0]);
+    client.published.clear();
+    // Whether a waiver is of use is known at the end; in one message its file would come first.
+    client.replace(site, "1-30-12}", "1-30-11}");
+    let unknown = client.findings(site);
+    assert_eq!(
+        unknown,
+        ["error unknown-image: ubuntu-noble-plain-rke2-1-30-11"]
+    );
+    assert_eq!(client.published, [site, "metalmark.yaml"]);
+    // A letter that breaks the document leaves what is known of the fleet.
+    client.published.clear();
+    client.replace(site, "1-30-11}", "1-30-11");
+    let broken = client.findings(site);
+    assert!(broken[0].starts_with("error yaml-syntax"), "{broken:?}");
+    assert_eq!(client.published, [site]);
+    client.replace(site, "1-30-11", "1-30-12}");
+    assert_eq!(client.findings(site), [""; 0]);
+}
+
+#[test]
 fn a_hover_is_what_explain_prints() {
     let folder = sylva();
     let mut client = Client::start(folder.path(), &usual());
