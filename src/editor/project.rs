@@ -29,6 +29,8 @@ pub(super) struct Checker {
     request: Request,
     /// The last run whose open documents were valid YAML: what is known while one is half typed.
     known: Option<Run>,
+    /// Whether files on disk may have changed since.
+    is_known_old: bool,
 }
 
 /// What a run over the texts learned.
@@ -79,12 +81,13 @@ impl Checker {
         Self {
             request,
             known: None,
+            is_known_old: false,
         }
     }
 
-    /// Forgets what was known: files on disk have changed.
-    pub(super) fn forget(&mut self) {
-        self.known = None;
+    /// Files on disk have changed.
+    pub(super) fn disk_changed(&mut self) {
+        self.is_known_old = true;
     }
 
     /// Checks the project with these texts. Where few clusters read what was typed, `first` takes the findings with theirs before
@@ -104,12 +107,14 @@ impl Checker {
             let problems = problems(&now.judged);
             let analysis = Arc::clone(&now.analysis);
             self.known = Some(now).filter(|_| broken.is_empty());
+            self.is_known_old = false;
             return Ok(Checked { analysis, problems });
         };
         let known = match &self.known {
-            Some(known) if known.texts == valid => known,
+            Some(known) if known.texts == valid && !self.is_known_old => known,
             _ => &*self.known.insert(self.run(&valid, today, None)?),
         };
+        self.is_known_old = false;
         Ok(Checked {
             analysis: Arc::clone(&known.analysis),
             problems: problems(&joined(now.judged, known, &broken)),
@@ -148,11 +153,8 @@ impl Checker {
         if let (Some(first), Some(known)) = (first, &self.known)
             && let Some(judged) = typed(&workspace, &tools, known, texts)?
         {
-            first(problems(&joined(
-                judged.clone(),
-                known,
-                &broken(&judged, texts),
-            )));
+            let broken = broken(&judged, texts);
+            first(problems(&joined(judged, known, &broken)));
         }
         let gatherer = Gatherer::new(workspace.settings.matching);
         let mut found = fleet::check_fleet(&workspace, &tools, |view, _| {

@@ -232,7 +232,7 @@ impl Projects {
             };
             project.is_stale = false;
             if std::mem::take(&mut project.is_disk_stale) {
-                checker.forget();
+                checker.disk_changed();
             }
             if project.is_first {
                 first.push(number);

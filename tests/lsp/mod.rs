@@ -92,6 +92,10 @@ fn half_typed_yaml_is_one_finding_and_everything_else_stays_known() {
     };
     assert!(only.starts_with("error yaml-syntax"), "{only}");
     assert_eq!(client.findings(LAB), before);
+    // Also once it is saved as it is.
+    let saved = json!({ "textDocument": { "uri": client.uri(UNITS) } });
+    client.notify("textDocument/didSave", saved);
+    assert_eq!(client.findings(LAB), before);
     assert!(
         client
             .hover(LAB, "image_key: ubuntu-noble|-plain")
