@@ -1,8 +1,10 @@
 //! An editing session on a fleet: `cargo bench --bench editor -- [CLUSTERS …]`.
 //!
-//! Runs the release binary's language server as an editor does. A person opens a cluster's values, and types another image key letter
-//! by letter; then opens the values that all clusters share, and changes them. After each letter the time is taken until the
-//! diagnostics of the whole fleet are those of the new text. Prints medians and maxima, and the server's peak memory.
+//! Runs the release binary's language server as an editor does. A person opens a cluster's values, deletes its Kubernetes version
+//! letter by letter and types it again, then types a key that is new, which leaves the document half typed; then opens the values
+//! that all clusters share, and does the same with a key there. After each letter the time is taken until the first diagnostics of
+//! the document, and until those of the whole fleet are those of the new text. Prints medians and maxima, and the server's peak
+//! memory.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
 #![expect(clippy::unwrap_used, reason = "what is missing ends it")]
 
@@ -18,14 +20,18 @@ use std::time::{Duration, Instant};
 use lsp_server::{Message, Notification, Request};
 use serde_json::{Value, json};
 
-const LETTERS: usize = 24;
+/// Half of its letters leave the document no valid YAML.
+const KEY: &str = "note_of_the_day: a value";
 
-/// The server, and what its last messages said.
+/// The server.
 struct Server {
     child: Child,
     to: ChildStdin,
     from: BufReader<ChildStdout>,
+    /// The number of the last request.
     number: i32,
+    /// The version of the document that was changed last.
+    version: i32,
 }
 
 fn main() {
@@ -50,16 +56,20 @@ fn session(clusters: usize) {
     let text = server.open(&own);
     server.settle(&own);
     let first = vec![start.elapsed()];
-    let typed = server.type_letters(&own, &text);
+    let (version, all) = server.edit(&own, version_again(&text));
+    let (_, half_typed) = server.edit(&own, key_below(&text));
     let text = server.open(&shared);
     server.settle(&shared);
-    let behind = server.type_letters(&shared, &text);
+    let (_, behind) = server.edit(&shared, key_below(&text));
     let peak = server.end();
-    for (what, times) in [
+    for (what, mut times) in [
         ("start to first diagnostics", first),
-        ("a letter in one cluster's values", typed),
-        ("a letter in the values of all", behind),
+        ("a letter of a cluster's version: its own file", version),
+        ("a letter of a cluster's version: the fleet", all),
+        ("a letter of a cluster's new key: the fleet", half_typed),
+        ("a letter in the values of all: the fleet", behind),
     ] {
+        times.sort();
         let (median, most) = (times[times.len() / 2], times[times.len() - 1]);
         let ms = |time: Duration| time.as_secs_f64() * 1000.0;
         println!(
@@ -68,6 +78,38 @@ fn session(clusters: usize) {
             ms(most)
         );
     }
+}
+
+/// The Kubernetes version of a cluster's values, deleted and typed again.
+fn version_again(text: &str) -> Vec<Value> {
+    let mut lines = text.lines().enumerate();
+    let is_version = |(_, line): &(usize, &str)| line.trim_start().starts_with("k8s_version: ");
+    let (number, line) = lines.find(is_version).unwrap();
+    let start = line.find(": ").unwrap() + 3;
+    let deleted = (start..line.len())
+        .rev()
+        .map(|column| json!({ "range": range(number, column, column + 1), "text": "" }));
+    let typed = (start..line.len()).map(
+        |column| json!({ "range": range(number, column, column), "text": line[column..=column] }),
+    );
+    deleted.chain(typed).collect()
+}
+
+/// A key that is typed at the end of a file.
+fn key_below(text: &str) -> Vec<Value> {
+    let line = text.lines().count();
+    let letters = KEY.chars().enumerate();
+    let changes = letters.map(|(column, letter)| {
+        json!({ "range": range(line, column, column), "text": letter.to_string() })
+    });
+    changes.collect()
+}
+
+fn range(line: usize, from: usize, to: usize) -> Value {
+    json!({
+        "start": { "line": line, "character": from },
+        "end": { "line": line, "character": to },
+    })
 }
 
 /// The values of a cluster in the middle.
@@ -95,11 +137,13 @@ impl Server {
             from: BufReader::new(child.stdout.take().unwrap()),
             child,
             number: 0,
+            version: 0,
         };
         let folders = json!([{ "uri": uri(root), "name": "fleet" }]);
         server.request(
             "initialize",
             json!({ "capabilities": {}, "workspaceFolders": folders }),
+            "",
         );
         server.notify("initialized", json!({}));
         server
@@ -111,15 +155,22 @@ impl Server {
         message.write(&mut self.to).unwrap();
     }
 
-    fn request(&mut self, method: &str, params: Value) {
+    /// Sends a request, and waits for its answer; when diagnostics of the file came first, if any did.
+    fn request(&mut self, method: &str, params: Value, file: &str) -> Option<Instant> {
         self.number += 1;
         let (id, method) = (self.number.into(), method.to_owned());
         let message = Message::from(Request { id, method, params });
         message.write(&mut self.to).unwrap();
-        while !matches!(
-            Message::read(&mut self.from).unwrap().unwrap(),
-            Message::Response(_)
-        ) {}
+        let mut first = None;
+        loop {
+            match Message::read(&mut self.from).unwrap().unwrap() {
+                Message::Response(_) => return first,
+                Message::Notification(notification) if notification.params["uri"] == file => {
+                    first.get_or_insert_with(Instant::now);
+                }
+                _ => {}
+            }
+        }
     }
 
     fn open(&mut self, path: &Path) -> String {
@@ -130,32 +181,31 @@ impl Server {
         text
     }
 
-    /// Waits until everything that was typed is checked.
-    fn settle(&mut self, path: &Path) {
+    /// Waits until everything that was typed is checked; when diagnostics of the file came first, if any did.
+    fn settle(&mut self, path: &Path) -> Option<Instant> {
         let document = json!({ "textDocument": { "uri": uri(path) } });
-        self.request("textDocument/documentSymbol", document);
+        self.request("textDocument/documentSymbol", document, &uri(path))
     }
 
-    /// Types a comment and a key at the end of a file; the times in order.
-    fn type_letters(&mut self, path: &Path, text: &str) -> Vec<Duration> {
-        let line = text.lines().count();
-        let mut times = Vec::new();
-        for (column, letter) in "note_of_the_day: a value".chars().take(LETTERS).enumerate() {
-            let at = json!({ "line": line, "character": column });
-            let change = json!({ "range": { "start": at, "end": at }, "text": letter.to_string() });
+    /// Changes an open document letter by letter: the times until its own diagnostics have changed, and until all have. A letter
+    /// that changes none of its own has no first time.
+    fn edit(&mut self, path: &Path, changes: Vec<Value>) -> (Vec<Duration>, Vec<Duration>) {
+        let (mut first, mut all) = (Vec::new(), Vec::new());
+        for change in changes {
+            self.version += 1;
             let start = Instant::now();
             self.notify(
                 "textDocument/didChange",
                 json!({
-                    "textDocument": { "uri": uri(path), "version": column + 1 },
+                    "textDocument": { "uri": uri(path), "version": self.version },
                     "contentChanges": [change],
                 }),
             );
-            self.settle(path);
-            times.push(start.elapsed());
+            let own = self.settle(path);
+            first.extend(own.map(|own| own - start));
+            all.push(start.elapsed());
         }
-        times.sort();
-        times
+        (first, all)
     }
 
     /// Ends the session; the most memory that it had, in MiB.
@@ -164,7 +214,7 @@ impl Server {
         let status = status.unwrap_or_default();
         let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
         let peak = peak.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
-        self.request("shutdown", Value::Null);
+        self.request("shutdown", Value::Null, "");
         self.notify("exit", Value::Null);
         self.child.wait().unwrap();
         peak.unwrap_or_default() / 1024
