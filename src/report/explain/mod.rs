@@ -1,6 +1,7 @@
 //! Why a pool boots what it boots, what an image is, and what a rule is for: as data, and in words made from it.
 
 mod image;
+mod next;
 mod pool;
 mod text;
 
@@ -16,6 +17,7 @@ use crate::printer::Printer;
 use crate::rules::Rule;
 
 pub use image::ImageAccount;
+pub use next::next_versions;
 pub use pool::PoolAccount;
 pub(super) use pool::{
     CandidateAccount, PlacedValue, considered, facts, levels, outcome, reached, terms,

@@ -43,6 +43,14 @@ pub struct PoolChange {
     pub skipped: Vec<String>,
 }
 
+impl PoolChange {
+    /// The existing machines that are replaced; none where none is.
+    pub fn rolled(&self) -> Option<Machines> {
+        let rolls = self.change == Kind::Changed && self.rollout == Some(Rollout::Roll);
+        rolls.then(|| self.machines.unwrap_or(Machines::All))
+    }
+}
+
 /// From one value to another; none where there is or was none.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Edit<T> {

@@ -1,12 +1,5 @@
 //! `metalmark values`: what the values of a cluster are, where they come from, and why.
 
-mod origin;
-mod path;
-mod question;
-mod secrets;
-mod walk;
-mod why;
-
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
@@ -19,11 +12,8 @@ use crate::model::suggest::did_you_mean;
 use crate::model::value::Node;
 use crate::pipeline::{Terminal, Verdict, check};
 use crate::read::{self, ClusterEntry, Request, Workspace};
+use crate::report::values::{self, ValuePath, ValueQuery};
 use crate::report::{Format, ListFormat, print_findings};
-
-use path::ValuePath;
-use question::Question;
-use secrets::Secrets;
 
 /// Which values are printed.
 #[derive(Clone, Debug, Args)]
@@ -68,19 +58,22 @@ pub fn values(
         &TemplateCache::default(),
         &values.sources,
     );
-    let question = Question {
-        cluster: &entry.name,
-        path: &path,
-        values: &values,
-        evaluator: &evaluator,
-        secrets: &Secrets::new(&values.tree, &values.sources, &evaluator),
-        format: options.output.unwrap_or(ListFormat::Human),
-    };
+    let query = ValueQuery::new(&entry.name, &path, &values, &evaluator);
     let mut failures = Vec::new();
     match (options.why, options.raw) {
-        (true, _) => question.why(terminal, &mut failures)?,
-        (false, true) => question.raw(options.origin, terminal)?,
-        (false, false) => question.evaluated(options.origin, terminal, &mut failures)?,
+        (true, _) => {
+            let account = query.account(&mut failures)?;
+            match options.output {
+                None => values::account(&account, &mut terminal.out)?,
+                Some(format) => format.data(&account, &mut terminal.out)?,
+            }
+        }
+        (false, true) => print(&query, &query.raw()?, options, terminal)?,
+        (false, false) => {
+            if let Some(node) = query.evaluated(&mut failures)? {
+                print(&query, &node, options, terminal)?;
+            }
+        }
     }
     let broken = workspace.findings.iter().chain(&values.findings);
     // `check` reports what is merely odd about the values.
@@ -154,9 +147,21 @@ fn requested<'w>(
     Ok((entry, path))
 }
 
-/// A node as JSON data.
-fn json(node: &Node) -> serde_json::Value {
-    (&node.value).into()
+/// Prints a value, or its scalars with their origins.
+fn print(
+    query: &ValueQuery<'_>,
+    node: &Node,
+    options: &ValuesOptions,
+    terminal: &mut Terminal,
+) -> Result<(), Error> {
+    let out = &mut terminal.out;
+    match (options.origin, options.output) {
+        (true, None) => values::leaves(&query.leaves(node), out)?,
+        (true, Some(format)) => format.data(&query.leaves(node), out)?,
+        (false, Some(ListFormat::Json)) => out.json(&serde_json::Value::from(&node.value))?,
+        (false, _) => out.value(&node.value)?,
+    }
+    Ok(())
 }
 
 /// The formats of data.

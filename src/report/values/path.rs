@@ -3,16 +3,20 @@
 use std::fmt;
 
 use crate::error::Error;
+use crate::model::value::Node;
+
+use super::walk::{self, Found};
 
 /// Keys and list positions from the root of the values. A position is a key that is a number: the value there decides.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct ValuePath {
-    pub(super) steps: Vec<Step>,
+pub struct ValuePath {
+    /// From the root down.
+    pub steps: Vec<Step>,
 }
 
 /// One step down.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub enum Step {
     /// Into a map, or by its number into a list.
     Key(String),
     /// Into a list.
@@ -24,7 +28,7 @@ impl ValuePath {
     ///
     /// # Errors
     /// A quote or bracket is not closed, or a key is missing between two dots.
-    pub(super) fn parse(text: &str) -> Result<Self, Error> {
+    pub fn parse(text: &str) -> Result<Self, Error> {
         let wrong = |what: &str| Error::Usage {
             message: format!(
                 "`{text}` is no path: {what}\nhelp: write keys with dots between them, quote those that hold a dot: \
@@ -64,8 +68,16 @@ impl ValuePath {
         Ok(Self { steps })
     }
 
+    /// The node at this path of a tree, as the files have it.
+    pub fn of<'n>(&self, tree: &'n Node) -> Option<&'n Node> {
+        match walk::raw(tree, self) {
+            Found::Here(node) => Some(node),
+            Found::Missing(_) => None,
+        }
+    }
+
     /// The path of a map's entry.
-    pub(super) fn key(&self, key: &str) -> Self {
+    pub fn key(&self, key: &str) -> Self {
         self.then(Step::Key(key.to_owned()))
     }
 

@@ -1,5 +1,12 @@
 //! The values of a cluster, where they come from, and why they are what they are.
 
+mod origin;
+mod path;
+mod query;
+mod secrets;
+mod walk;
+mod why;
+
 use std::fmt;
 use std::io::{self, Write};
 
@@ -8,6 +15,9 @@ use serde_json::Value as Json;
 
 use crate::model::value::Value;
 use crate::yaml;
+
+pub use path::{Step, ValuePath};
+pub use query::ValueQuery;
 
 /// A scalar, or an empty map or list, and where it is.
 #[derive(Debug, Serialize)]

@@ -3,14 +3,15 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
+use serde_json::Value as Json;
+
 use crate::model::merge::Layer;
 use crate::model::place::{Place, Sources};
 use crate::model::value::{Node, Value};
 use crate::report::Lines;
 
-use super::json;
 use super::path::ValuePath;
-use crate::report::values::{Leaf, Origin};
+use super::{Leaf, Origin};
 
 /// Finds origins.
 pub(super) struct Origins<'a> {
@@ -64,7 +65,7 @@ impl<'a> Origins<'a> {
             }
             _ => leaves.push(Leaf {
                 path: path.to_string(),
-                value: json(node),
+                value: Json::from(&node.value),
                 origin: self.of(node.place),
             }),
         }

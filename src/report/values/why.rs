@@ -9,12 +9,11 @@ use crate::model::merge::{Layer, LayerKind};
 use crate::model::place::Place;
 use crate::model::value::{Node, Value};
 
-use super::json;
 use super::origin::Origins;
 use super::path::ValuePath;
 use super::secrets::Secrets;
 use super::walk::{self, Found};
-use crate::report::values::{Effect, Link, Setting};
+use super::{Effect, Link, Setting};
 
 /// Explains values.
 pub(super) struct Explainer<'a> {
@@ -61,7 +60,7 @@ impl Explainer<'_> {
             settings.push(Setting {
                 path: at.to_string(),
                 effect,
-                value: json(&self.secrets.hidden_raw(node)),
+                value: Json::from(&self.secrets.hidden_raw(node).value),
                 origin: self.origins.of(node.place),
             });
         }
@@ -82,7 +81,7 @@ impl Explainer<'_> {
         let mut known = HashSet::new();
         let result = result.filter(|_| at == *path);
         Some(Link {
-            value: result.map(|node| json(&self.secrets.hidden(node))),
+            value: result.map(|node| Json::from(&self.secrets.hidden(node).value)),
             ..self.link(at.to_string(), node, &mut known)
         })
     }
@@ -102,7 +101,7 @@ impl Explainer<'_> {
                 place: reading.raw.place,
             });
             Link {
-                value: got.map(|got| json(&self.secrets.hidden(&got))),
+                value: got.map(|got| Json::from(&self.secrets.hidden(&got).value)),
                 ..self.link(reading.path.clone(), &reading.raw, known)
             }
         });
@@ -111,7 +110,7 @@ impl Explainer<'_> {
             path,
             written: match &node.value {
                 Value::Map(_) | Value::List(_) => Json::from(node.value.kind()),
-                _ => json(&self.secrets.hidden_raw(node)),
+                _ => Json::from(&self.secrets.hidden_raw(node).value),
             },
             value: None,
             origin: self.origins.of(node.place),
