@@ -1,4 +1,4 @@
-//! What repairs a finding: its own edit, or a waiver in the project file.
+//! Edits that a person can take: what repairs a finding, a waiver in the project file, a key instead of a selector.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,6 +9,7 @@ use lsp_types::{
 };
 
 use crate::edit::fix;
+use crate::error::Error;
 use crate::files::Found;
 use crate::model::engine::Engine;
 use crate::model::finding::Level;
@@ -26,6 +27,9 @@ use super::project::Problem;
 
 /// What a person is to write into a waiver.
 const REASON: &str = "write why this is accepted";
+
+/// Writes the same in another way.
+pub(super) const REWRITE: CodeActionKind = CodeActionKind::REFACTOR_REWRITE;
 
 /// Repairs everything in a document that has one certain edit.
 pub(super) const FIX_ALL: CodeActionKind = CodeActionKind::SOURCE_FIX_ALL;
@@ -72,12 +76,15 @@ pub(super) fn error(message: String) -> Diagnostic {
 }
 
 impl Answers<'_> {
-    /// What can be done about the findings in a range of the document.
+    /// What can be done about the findings in a range of the document, and with the selector at its start.
+    ///
+    /// # Errors
+    /// A file cannot be read any more.
     pub(super) fn actions(
         &self,
         within: Range,
         only: Option<&[CodeActionKind]>,
-    ) -> Vec<CodeAction> {
+    ) -> Result<Vec<CodeAction>, Error> {
         let is_wanted = |kind: &CodeActionKind| {
             let covers = |only: &CodeActionKind| {
                 let rest = kind.as_str().strip_prefix(only.as_str());
@@ -93,6 +100,16 @@ impl Answers<'_> {
                 actions.extend(self.waive(problem, diagnostic));
             }
         }
+        if is_wanted(&REWRITE)
+            && let Some(pin) = self.pin(self.offset(within.start))?
+        {
+            actions.extend(self.edit(&[pin.file]).map(|edit| CodeAction {
+                title: format!("Pin `{}` instead of the selector", pin.key),
+                kind: Some(REWRITE),
+                edit: Some(edit),
+                ..CodeAction::default()
+            }));
+        }
         if is_wanted(&FIX_ALL) {
             let fixes: Vec<Fix> = { here.iter() }
                 .filter_map(|(problem, _)| problem.fix.clone())
@@ -104,7 +121,7 @@ impl Answers<'_> {
                 ..CodeAction::default()
             }));
         }
-        actions
+        Ok(actions)
     }
 
     /// The findings in the document.

@@ -10,15 +10,18 @@ use crate::files::plain_path;
 use crate::model::place::Spot;
 use crate::model::workspace::ClusterView;
 use crate::pipeline::fleet;
+use crate::read::{self, ClusterEntry, ClusterValues};
 
 use super::marks::{FileMarks, Mark};
 use super::position::{Encoding, Lines};
 use super::project::{Analysis, Problem};
+use super::rolls::Rolls;
 
 /// A document of a project that was checked.
 pub(super) struct Answers<'a> {
     pub(super) analysis: &'a Analysis,
     pub(super) problems: &'a [Problem],
+    pub(super) rolls: &'a Rolls,
     pub(super) encoding: Encoding,
     /// The document's path as the project names it.
     pub(super) path: &'a Path,
@@ -46,15 +49,44 @@ impl Answers<'_> {
     /// The word at a byte: letters, digits, and what keys, versions and rule ids have between them.
     pub(super) fn word(&self, offset: usize) -> &str {
         let is_part = |letter: char| letter.is_alphanumeric() || "-_.+".contains(letter);
-        let (before, behind) = self.text.split_at(offset);
-        let start = before.trim_end_matches(is_part).len();
-        let end = offset + (behind.len() - behind.trim_start_matches(is_part).len());
-        self.text[start..end].trim_end_matches('.')
+        self.around(offset, is_part).trim_end_matches('.')
     }
 
-    /// The number of the cluster that the document is about.
+    /// The letters of a kind around a byte.
+    pub(super) fn around(&self, offset: usize, is_part: impl Fn(char) -> bool) -> &str {
+        let (before, behind) = self.text.split_at(offset);
+        let start = before.trim_end_matches(&is_part).len();
+        let end = offset + (behind.len() - behind.trim_start_matches(&is_part).len());
+        &self.text[start..end]
+    }
+
+    /// The number of the cluster that the document is about: the one that alone has it, else the first one that names it as a
+    /// layer, else the first one.
     pub(super) fn cluster(&self) -> usize {
-        self.analysis.index.cluster_of(&self.path.to_string_lossy())
+        let owner = self.analysis.index.owner(&self.path.to_string_lossy());
+        let clusters = self.analysis.clusters();
+        let names_it = |entry: &&ClusterEntry| {
+            let mut layers = entry.layers.iter();
+            layers.any(|layer| self.path.starts_with(layer))
+        };
+        owner
+            .or_else(|| clusters.iter().position(names_it))
+            .unwrap_or_default()
+    }
+
+    /// The values of the document's cluster; none where it is no layer of them.
+    ///
+    /// # Errors
+    /// A file cannot be read any more.
+    pub(super) fn values(&self) -> Result<Option<(&ClusterEntry, ClusterValues)>, Error> {
+        let clusters = self.analysis.clusters();
+        let Some(entry) = clusters.get(self.cluster()) else {
+            return Ok(None);
+        };
+        let values = read::values(&self.analysis.workspace, entry)?;
+        let path = self.path.to_string_lossy();
+        let is_layer = values.sources.all().any(|source| *source.path == path);
+        Ok(is_layer.then_some((*entry, values)))
     }
 
     /// A cluster as the rules see it.

@@ -20,6 +20,8 @@ pub(super) struct Client {
     pub(super) markup: Option<MarkupKind>,
     pub(super) shows_progress: bool,
     pub(super) watches_files: bool,
+    /// Whether it takes inlay hints again when the server says that they have changed.
+    pub(super) refreshes_hints: bool,
 }
 
 impl Client {
@@ -32,6 +34,7 @@ impl Client {
         let markup = hover.and_then(|hover| hover.content_format.as_ref()?.first().cloned());
         let workspace = capabilities.workspace.as_ref();
         let watched = workspace.and_then(|workspace| workspace.did_change_watched_files.as_ref());
+        let hints = workspace.and_then(|workspace| workspace.inlay_hint.as_ref());
         let window = capabilities.window.as_ref();
         Self {
             encoding: Encoding::of_client(
@@ -40,6 +43,7 @@ impl Client {
             markup,
             shows_progress: window.and_then(|window| window.work_done_progress) == Some(true),
             watches_files: watched.and_then(|watched| watched.dynamic_registration) == Some(true),
+            refreshes_hints: hints.and_then(|hints| hints.refresh_support) == Some(true),
         }
     }
 }
@@ -68,7 +72,11 @@ pub(super) fn capabilities(client: &Client) -> ServerCapabilities {
         }),
         code_action_provider: Some(
             CodeActionOptions {
-                code_action_kinds: Some(vec![CodeActionKind::QUICKFIX, actions::FIX_ALL]),
+                code_action_kinds: Some(vec![
+                    CodeActionKind::QUICKFIX,
+                    actions::REWRITE,
+                    actions::FIX_ALL,
+                ]),
                 ..CodeActionOptions::default()
             }
             .into(),

@@ -10,6 +10,7 @@ use crate::model::image::{Image, fact};
 use crate::model::proof::{self, Proof};
 use crate::model::rule::RuleId;
 use crate::model::workspace::ClusterView;
+use crate::oci::Reference;
 use crate::printer::plain;
 use crate::rules::rule;
 
@@ -18,7 +19,13 @@ use super::cursor::{Cursor, Slot, cursor};
 use super::position::Lines;
 use super::schema::{self, Suggestion};
 
-const SELECTOR: &str = "os_image_selector";
+/// The key of a selector.
+pub(super) const SELECTOR: &str = "os_image_selector";
+
+/// The key of a catalog's entry that names its registry.
+const REGISTRY: &str = "os_images_oci_registry";
+
+const VALUE: CompletionItemKind = CompletionItemKind::VALUE;
 
 /// A candidate.
 struct Candidate {
@@ -40,6 +47,7 @@ impl Answers<'_> {
             return Ok(Vec::new());
         };
         let candidates = match self.is_project_file() {
+            true if names_registries(&cursor) => self.registry_prefixes()?,
             true => of_project_file(&cursor),
             false => self.of_values(&cursor)?,
         };
@@ -71,7 +79,9 @@ impl Answers<'_> {
         let last = cursor.keys.last().map_or("", String::as_str);
         let parent = cursor.keys.iter().rev().nth(1).map_or("", String::as_str);
         let is_value = cursor.slot == Slot::Value;
-        let is_known = KEY_NAMES.contains(&last) || last == "k8s_version" || parent == SELECTOR;
+        let is_known = KEY_NAMES.contains(&last)
+            || ["k8s_version", REGISTRY].contains(&last)
+            || parent == SELECTOR;
         if !(is_value && is_known || !is_value && last == SELECTOR) {
             return Ok(Vec::new());
         }
@@ -80,10 +90,37 @@ impl Answers<'_> {
         };
         Ok(match (is_value, parent) {
             (false, _) => facts(&view),
+            (true, SELECTOR) if last == "oci-image-registry-key" => registries(&view),
             (true, SELECTOR) => fact_values(&view, last),
+            (true, _) if last == REGISTRY => registries(&view),
             (true, _) if last == "k8s_version" => versions(&view),
             (true, _) => self.images(&view, &cursor.keys),
         })
+    }
+
+    /// The registries of the first cluster's catalog, with their folders: what the prefixes of the project file match.
+    fn registry_prefixes(&self) -> Result<Vec<Candidate>, Error> {
+        let Some(view) = self.view(0)? else {
+            return Ok(Vec::new());
+        };
+        let uris = view.images.values().filter_map(|image| image.uri.as_ref());
+        let uris = uris.filter(|uri| !view.sources.is_secret(uri.place));
+        let references = uris.filter_map(|uri| Reference::parse(&uri.value).ok());
+        let mut prefixes = BTreeSet::new();
+        for Reference {
+            registry,
+            repository,
+            ..
+        } in references
+        {
+            let ends = repository.match_indices('/').map(|(end, _)| end);
+            let folders = ends.map(|end| format!("{registry}/{}", &repository[..end]));
+            prefixes.extend(folders);
+            prefixes.insert(registry.to_string());
+        }
+        let prefixes = prefixes.iter();
+        let candidate = |prefix: &String| word(prefix, "images of the catalog", VALUE);
+        Ok(prefixes.map(candidate).collect())
     }
 
     /// The images, those that hold the version of the pool first.
@@ -110,7 +147,7 @@ impl Answers<'_> {
                 text: image.key.to_string(),
                 detail: format!("{version}{verdict}"),
                 about: None,
-                kind: CompletionItemKind::VALUE,
+                kind: VALUE,
                 rank,
             }
         };
@@ -132,6 +169,19 @@ fn wanted<'v>(view: &'v ClusterView, keys: &[String]) -> Option<&'v str> {
     let version = pool.and_then(|pool| cluster.k8s_version_of(pool));
     let version = version.or(cluster.k8s_version.as_ref())?;
     Some(view.sources.shown(&version.value, version.place))
+}
+
+/// Whether the keys that are typed are the prefixes of registries.
+fn names_registries(cursor: &Cursor) -> bool {
+    let keys: Vec<&str> = cursor.keys.iter().map(String::as_str).collect();
+    let is_map = matches!(&*keys, ["registries", "mirrors"] | ["policy", "signatures"]);
+    cursor.slot == Slot::Key && is_map
+}
+
+/// The registries of the catalog, by name.
+fn registries(view: &ClusterView) -> Vec<Candidate> {
+    let names = view.registries.keys();
+    names.map(|name| word(name, "a registry", VALUE)).collect()
 }
 
 /// The facts that images of the catalog have.
@@ -162,7 +212,7 @@ fn fact_values(view: &ClusterView, name: &str) -> Vec<Candidate> {
     // A build's plus would repeat the character before it.
     let pattern = |value: &str| value.replace('+', "[+]");
     values
-        .map(|value| word(&pattern(value), value, CompletionItemKind::VALUE))
+        .map(|value| word(&pattern(value), value, VALUE))
         .collect()
 }
 
@@ -189,8 +239,7 @@ fn of_project_file(cursor: &Cursor) -> Vec<Candidate> {
             .collect(),
         (Slot::Value, Some("rule")) => {
             let rules = RuleId::ALL.iter();
-            let name =
-                |id: &RuleId| word(id.as_str(), rule(*id).summary(), CompletionItemKind::VALUE);
+            let name = |id: &RuleId| word(id.as_str(), rule(*id).summary(), VALUE);
             rules.map(name).collect()
         }
         (Slot::Value, _) => schema::words(&cursor.keys)

@@ -5,14 +5,17 @@ use std::io;
 use lsp_types::{Hover, HoverContents, MarkupContent, MarkupKind, Range};
 
 use crate::error::Error;
+use crate::evaluate::{Evaluator, TemplateCache};
 use crate::model::rule::RuleId;
 use crate::printer::Printer;
 use crate::report::explain::{self, ImageAccount, PoolAccount, RuleAccount};
+use crate::report::values::{self, ValuePath, ValueQuery};
 use crate::report::{Color, Format};
 use crate::rules::rule;
 
 use super::answers::Answers;
 use super::marks::Mark;
+use super::position::Lines;
 
 /// How many pools or clusters are named.
 const NAMED: usize = 12;
@@ -29,12 +32,57 @@ impl Answers<'_> {
             Mark::Image(key) => Some(&**key),
             _ => None,
         });
-        let text = match (&*pools, image) {
+        let mut texts: Vec<String> = Vec::new();
+        texts.extend(match (&*pools, image) {
             ([first, ..], _) => self.pool(*first, &pools)?,
             ([], Some(key)) => self.image(key)?,
             ([], None) => self.named(self.word(offset))?,
+        });
+        if let Some(Mark::Version(pool)) = marks.first() {
+            texts.extend(self.next_versions(*pool)?);
+        }
+        let entry = self.entry(offset).filter(|_| !self.is_project_file());
+        let entry = entry.filter(|entry| {
+            let is_expression = self.text[entry.bytes.clone()].contains("{{");
+            is_expression || texts.is_empty()
+        });
+        let range = match &entry {
+            Some(entry) if texts.is_empty() => {
+                let lines = Lines::new(self.text, self.encoding);
+                Some(lines.first_line(entry.bytes.clone()))
+            }
+            _ => range,
         };
-        Ok(text.map(|text| hover(&text, markup, range)))
+        if let Some(entry) = entry {
+            texts.extend(self.value(&entry.path)?);
+        }
+        let is_any = !texts.is_empty();
+        Ok(is_any.then(|| hover(&texts.join("\n"), markup, range)))
+    }
+
+    /// What a value is for the document's cluster, and why: what `metalmark values --why` prints.
+    fn value(&self, path: &ValuePath) -> Result<Option<String>, Error> {
+        let Some((entry, values)) = self.values()? else {
+            return Ok(None);
+        };
+        let templates = TemplateCache::default();
+        let (tree, sources) = (&values.tree, &values.sources);
+        let evaluator = Evaluator::traced(tree, &values.options, &templates, sources);
+        let query = ValueQuery::new(&entry.name, path, &values, &evaluator);
+        match query.account(&mut Vec::new()) {
+            Ok(account) => printed(|out| values::account(&account, out)).map(Some),
+            // A key that is itself an expression has no path of its own.
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// The versions that a pool's cluster can go to: the newest patch, and the next minor.
+    fn next_versions(&self, pool: usize) -> Result<Option<String>, Error> {
+        let cluster = self.analysis.index.pools[pool].cluster;
+        let Some(view) = self.view(cluster)? else {
+            return Ok(None);
+        };
+        printed(|out| explain::next_versions(&view, out)).map(Some)
     }
 
     /// A pool, and the others that share its place.

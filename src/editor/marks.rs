@@ -257,9 +257,9 @@ impl Index {
         }
     }
 
-    /// The cluster that a file is about: the one that alone has it, else the first one.
-    pub(super) fn cluster_of(&self, path: &str) -> usize {
-        self.owners.get(path).copied().unwrap_or_default()
+    /// The cluster that alone has a file.
+    pub(super) fn owner(&self, path: &str) -> Option<usize> {
+        self.owners.get(path).copied()
     }
 
     /// The names of clusters that are served an image, by their number.

@@ -13,12 +13,15 @@ mod edits;
 mod hover;
 mod marks;
 mod navigation;
+mod pin;
 mod position;
 mod project;
 mod projects;
 mod requests;
+mod rolls;
 mod schema;
 mod session;
 mod symbols;
 
+pub use rolls::Bases;
 pub use session::serve;

@@ -1,16 +1,19 @@
 //! From a choice to its image and back, from a reference to its template, from a value to the layer that sets it.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use lsp_types::{Location, Position, Range};
 
 use crate::error::Error;
+use crate::files::plain_path;
 use crate::model::place::{FileId, Place, Spot};
 use crate::model::value::{Node, Value};
-use crate::read;
+use crate::read::gitops;
+use crate::report::values::{Step, ValuePath};
 use crate::yaml;
 
-use super::answers::Answers;
+use super::answers::{self, Answers};
 use super::marks::{Mark, PoolMark};
 use super::position::Lines;
 
@@ -20,8 +23,8 @@ impl Answers<'_> {
         Lines::new(self.text, self.encoding).offset(position)
     }
 
-    /// Where what is at a byte is defined: the image that a pool chooses, the template that it refers to, the layer that sets a
-    /// value.
+    /// Where what is at a byte is defined: the image that a pool chooses, the template that it refers to, the file whose path is
+    /// there, the layer that sets a value.
     ///
     /// # Errors
     /// A file cannot be read any more.
@@ -45,6 +48,9 @@ impl Answers<'_> {
             found.extend(index.images(word));
         }
         if found.is_empty() {
+            if let Some(file) = self.named_file(offset) {
+                return Ok(vec![file]);
+            }
             found.extend(self.set_by(offset)?);
         }
         Ok(self.locations(found))
@@ -103,36 +109,50 @@ impl Answers<'_> {
 
     /// Where the value at the key under a byte is set for the document's cluster: in the strongest layer that sets it.
     fn set_by(&self, offset: usize) -> Result<Option<Spot>, Error> {
-        let clusters = self.analysis.clusters();
-        let (Some(path), Some(entry)) = (self.value_path(offset), clusters.get(self.cluster()))
-        else {
+        let Some(entry) = self.entry(offset) else {
             return Ok(None);
         };
-        let values = read::values(&self.analysis.workspace, entry)?;
-        let mut node = &values.tree;
-        for key in &path {
-            let next = match &node.value {
-                Value::Map(map) => map.get(key),
-                _ => None,
-            };
-            let Some(next) = next else {
-                return Ok(None);
-            };
-            node = next;
-        }
-        Ok(values.sources.resolve(node.place))
+        let Some((_, values)) = self.values()? else {
+            return Ok(None);
+        };
+        let node = entry.path.of(&values.tree);
+        Ok(node.and_then(|node| values.sources.resolve(node.place)))
     }
 
-    /// The keys from the root of a values file to the entry at a byte.
-    fn value_path(&self, offset: usize) -> Option<Vec<String>> {
+    /// The file that the text at a byte names by its path from the document's folder, or the kustomization of that folder: what
+    /// generators, resources and layers refer to.
+    fn named_file(&self, offset: usize) -> Option<Location> {
+        let is_part = |letter: char| !letter.is_whitespace() && !"\"'[]{},=".contains(letter);
+        let path = Path::new(self.around(offset, is_part));
+        let path = plain_path(&self.path.parent()?.join(path));
+        let files = &*self.analysis.workspace.files;
+        let path = match files.is_file(&path) {
+            true => path,
+            false => {
+                let mut names = gitops::NAMES.iter().map(|name| path.join(name));
+                names.find(|path| files.is_file(path))?
+            }
+        };
+        Some(Location {
+            uri: answers::uri(&self.analysis.root().join(path))?,
+            range: Range::default(),
+        })
+    }
+
+    /// The entry of a values file at a byte.
+    pub(super) fn entry(&self, offset: usize) -> Option<Entry> {
+        let mut steps = Vec::new();
+        let bytes = inner(&self.root()?, offset, &mut steps)?;
+        let path = ValuePath { steps };
+        Some(Entry { path, bytes })
+    }
+
+    /// The document's root; none where it has several, or is no YAML.
+    pub(super) fn root(&self) -> Option<Node> {
         let engine = self.analysis.workspace.engine;
-        let documents = yaml::read(self.text, FileId(0), engine).ok()?;
-        let mut path = Vec::new();
-        documents
-            .documents
-            .iter()
-            .find(|root| inner(root, offset, &mut path))?;
-        Some(path)
+        let documents = yaml::read(self.text, FileId(0), engine).ok()?.documents;
+        let [root]: [Node; 1] = documents.try_into().ok()?;
+        Some(root)
     }
 
     /// Places as the protocol has them, each once.
@@ -145,20 +165,37 @@ impl Answers<'_> {
     }
 }
 
-/// Whether a byte is at a key or a value of this tree; the keys to it are added to the path.
-fn inner(node: &Node, offset: usize, path: &mut Vec<String>) -> bool {
-    let has = |place: Place| place.start as usize <= offset && offset <= place.end as usize;
-    let Value::Map(map) = &node.value else {
-        return has(node.place);
+/// An entry of a values file.
+pub(super) struct Entry {
+    /// The keys from the root.
+    pub(super) path: ValuePath,
+    /// Its key or its value, whichever was meant.
+    pub(super) bytes: std::ops::Range<usize>,
+}
+
+/// The bytes of the key or value of this tree that a byte is at; the steps to it are added to the path.
+fn inner(node: &Node, offset: usize, path: &mut Vec<Step>) -> Option<std::ops::Range<usize>> {
+    let at = |place: Place| {
+        let bytes = place.start as usize..place.end as usize;
+        (bytes.start <= offset && offset <= bytes.end).then_some(bytes)
     };
-    for entry in map.iter() {
-        path.push(entry.key.to_string());
-        if has(entry.key_place) || inner(&entry.node, offset, path) {
-            return true;
+    let mut below = |step: Step, key: Option<Place>, node: &Node| {
+        path.push(step);
+        let found = key.and_then(at).or_else(|| inner(node, offset, path));
+        if found.is_none() {
+            path.pop();
         }
-        path.pop();
+        found
+    };
+    match &node.value {
+        Value::Map(map) => map.iter().find_map(|entry| {
+            let step = Step::Key(entry.key.to_string());
+            below(step, Some(entry.key_place), &entry.node)
+        }),
+        Value::List(items) => { items.iter().enumerate() }
+            .find_map(|(index, item)| below(Step::Index(index), None, item)),
+        _ => at(node.place),
     }
-    false
 }
 
 /// Whether two ranges have a position in common.

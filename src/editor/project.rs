@@ -13,7 +13,7 @@ use crate::model::place::Spot;
 use crate::model::policy::Date;
 use crate::model::rule::RuleId;
 use crate::pipeline::fleet::{self, Tools};
-use crate::read::{self, ClusterEntry, Request, Workspace};
+use crate::read::{self, ClusterEntry, Location, Request, Workspace};
 use crate::report::{Color, Findings, Group};
 
 use super::marks::{Gatherer, Index};
@@ -36,13 +36,15 @@ pub(super) struct Checker {
 /// What a run over the texts learned.
 #[derive(Clone)]
 struct Run {
-    texts: Texts,
     analysis: Arc<Analysis>,
     judged: Vec<Judged>,
 }
 
 /// The model that answers are made of.
 pub(super) struct Analysis {
+    pub(super) request: Request,
+    /// The open documents that it was made of.
+    pub(super) texts: Texts,
     pub(super) workspace: Workspace,
     pub(super) tools: Tools,
     pub(super) index: Index,
@@ -111,7 +113,7 @@ impl Checker {
             return Ok(Checked { analysis, problems });
         };
         let known = match &self.known {
-            Some(known) if known.texts == valid && !self.is_known_old => known,
+            Some(known) if known.analysis.texts == valid && !self.is_known_old => known,
             _ => &*self.known.insert(self.run(&valid, today, None)?),
         };
         self.is_known_old = false;
@@ -123,7 +125,7 @@ impl Checker {
 
     /// The texts with the broken ones as they last were valid; none where none of them is known.
     fn with_known(&self, texts: &Texts, broken: &BTreeSet<PathBuf>) -> Option<Texts> {
-        let known = &self.known.as_ref()?.texts;
+        let known = &self.known.as_ref()?.analysis.texts;
         let valid = broken.iter().filter_map(|path| {
             let valid = known.get(path)?;
             Some((path.clone(), Arc::clone(valid)))
@@ -142,13 +144,7 @@ impl Checker {
         today: Date,
         first: Option<&dyn Fn(Vec<Problem>)>,
     ) -> Result<Run, Error> {
-        let location = read::location(&self.request)?;
-        let scope = read::scope(&self.request, &location.root)?;
-        let disk: Arc<dyn Files> = Arc::new(Disk::within(&location.root, scope)?);
-        let bytes = texts.iter();
-        let bytes = bytes.map(|(path, text)| (path.clone(), text.as_bytes().to_vec()));
-        let files = Arc::new(Overlay::new(disk, bytes));
-        let mut workspace = read::workspace_in(&self.request, &location, files)?;
+        let (location, mut workspace) = read_project(&self.request, texts)?;
         let tools = fleet::tools(&mut workspace, today)?;
         if let (Some(first), Some(known)) = (first, &self.known)
             && let Some(judged) = typed(&workspace, &tools, known, texts)?
@@ -164,16 +160,35 @@ impl Checker {
             found.require_pools(&workspace, today);
         }
         let analysis = Analysis {
+            request: self.request.clone(),
+            texts: texts.clone(),
             index: Index::new(found.results),
             workspace,
             tools,
         };
         Ok(Run {
-            texts: texts.clone(),
             analysis: Arc::new(analysis),
             judged: found.judged,
         })
     }
+}
+
+/// The project that a request is about, with these texts in place of the files on disk.
+///
+/// # Errors
+/// It cannot be read at all.
+pub(super) fn read_project(
+    request: &Request,
+    texts: &Texts,
+) -> Result<(Location, Workspace), Error> {
+    let location = read::location(request)?;
+    let scope = read::scope(request, &location.root)?;
+    let disk: Arc<dyn Files> = Arc::new(Disk::within(&location.root, scope)?);
+    let bytes = texts.iter();
+    let bytes = bytes.map(|(path, text)| (path.clone(), text.as_bytes().to_vec()));
+    let files = Arc::new(Overlay::new(disk, bytes));
+    let workspace = read::workspace_in(request, &location, files)?;
+    Ok((location, workspace))
 }
 
 /// The findings of a run with those of the clusters that read what was typed since; none where these are too many to come first.
@@ -183,7 +198,8 @@ fn typed(
     known: &Run,
     texts: &Texts,
 ) -> Result<Option<Vec<Judged>>, Error> {
-    let is_typed = |(path, text): &(&PathBuf, &Arc<str>)| known.texts.get(*path) != Some(*text);
+    let is_typed =
+        |(path, text): &(&PathBuf, &Arc<str>)| known.analysis.texts.get(*path) != Some(*text);
     let typed: BTreeSet<&Path> = { texts.iter().filter(is_typed) }
         .map(|(path, _)| path.as_path())
         .collect();

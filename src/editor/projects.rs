@@ -16,6 +16,7 @@ use crate::read;
 use super::actions;
 use super::position::Encoding;
 use super::project::{Analysis, Checked, Checker, Problem, Texts};
+use super::rolls::{Bases, Rolls, rolls};
 
 /// A document that is open in the editor.
 pub(super) struct Document {
@@ -51,6 +52,21 @@ pub(super) struct Project {
     pub(super) failure: Option<String>,
     /// Whether no check has ended yet.
     pub(super) is_first: bool,
+    /// The machines that the change of the project replaces, as last compared.
+    pub(super) rolls: Rolls,
+    comparison: Comparison,
+}
+
+/// The comparison of a project with the commit that its change starts from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Comparison {
+    /// The project has changed since the last one.
+    Due,
+    /// It runs; whether the project has changed since.
+    Running {
+        is_stale: bool,
+    },
+    Done,
 }
 
 /// What a check sends.
@@ -65,6 +81,8 @@ enum Progress {
     First(Vec<Problem>),
     /// It has ended.
     End(Box<Checker>, Result<Checked, Error>),
+    /// A comparison has ended.
+    Compared(Result<Rolls, Error>),
 }
 
 /// All projects.
@@ -78,6 +96,11 @@ impl Project {
     /// Whether its last check saw the current texts.
     pub(super) fn is_fresh(&self) -> bool {
         self.checker.is_some() && !self.is_stale
+    }
+
+    fn is_comparison_due(&self) -> bool {
+        let is_known = self.is_fresh() && !self.is_closed && self.analysis.is_some();
+        is_known && self.comparison == Comparison::Due && repository_top(&self.root).is_some()
     }
 
     /// The path of a file as the project names it; none of one that it cannot read.
@@ -197,6 +220,8 @@ impl Projects {
             diagnostics: Diagnostics::new(),
             failure: None,
             is_first: true,
+            rolls: Rolls::new(),
+            comparison: Comparison::Due,
         });
     }
 
@@ -212,6 +237,36 @@ impl Projects {
     pub(super) fn changed(&mut self) {
         for project in &mut self.all {
             project.is_stale = !project.is_closed;
+            project.comparison = match project.comparison {
+                Comparison::Running { .. } => Comparison::Running { is_stale: true },
+                _ => Comparison::Due,
+            };
+        }
+    }
+
+    /// Whether a project that is in a repository has changed since it was last compared.
+    pub(super) fn is_comparison_due(&self) -> bool {
+        self.all.iter().any(Project::is_comparison_due)
+    }
+
+    /// Starts the comparisons that are due, each on its own thread.
+    pub(super) fn compare(&mut self, bases: &Arc<Bases>, today: Date) {
+        let due = self.all.iter_mut().enumerate();
+        for (number, project) in due.filter(|(_, project)| project.is_comparison_due()) {
+            let Some(analysis) = project.analysis.clone() else {
+                continue;
+            };
+            project.comparison = Comparison::Running { is_stale: false };
+            let (sender, bases) = (self.sender.clone(), Arc::clone(bases));
+            thread::spawn(move || {
+                let (request, texts) = (&analysis.request, &analysis.texts);
+                let what = Progress::Compared(rolls(&bases, request, texts, today));
+                // Nobody waits for it any more where the server has ended.
+                let _ = sender.send(Outcome {
+                    project: number,
+                    what,
+                });
+            });
         }
     }
 
@@ -254,16 +309,28 @@ impl Projects {
         first
     }
 
-    /// Keeps what a check sent.
-    pub(super) fn finish(&mut self, outcome: Outcome, encoding: Encoding) {
+    /// Keeps what a check sent. Returns whether the machines that are replaced are others than before.
+    pub(super) fn finish(&mut self, outcome: Outcome, encoding: Encoding) -> bool {
         let project = &mut self.all[outcome.project];
         let result = match outcome.what {
+            Progress::Compared(result) => {
+                let is_stale = project.comparison == Comparison::Running { is_stale: true };
+                project.comparison = match is_stale {
+                    true => Comparison::Due,
+                    false => Comparison::Done,
+                };
+                // Without a repository or a commit there is nothing to compare with.
+                let rolls = result.unwrap_or_default();
+                let is_other = rolls != project.rolls;
+                project.rolls = rolls;
+                return is_other;
+            }
             Progress::First(problems) => {
                 if !project.is_closed {
                     project.problems = problems.into();
                     project.diagnose(encoding);
                 }
-                return;
+                return false;
             }
             Progress::End(checker, result) => {
                 project.checker = Some(checker);
@@ -272,7 +339,7 @@ impl Projects {
             }
         };
         if project.is_closed {
-            return;
+            return false;
         }
         match result {
             Ok(Checked { analysis, problems }) => {
@@ -284,6 +351,7 @@ impl Projects {
             Err(error) => project.failure = Some(error.to_string()),
         }
         project.diagnose(encoding);
+        false
     }
 }
 

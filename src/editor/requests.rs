@@ -85,6 +85,7 @@ impl Session<'_> {
                 .collect();
             return to_value(&found);
         }
+        self.shows_hints |= request.method == requests::InlayHintRequest::METHOD;
         if !ABOUT_DOCUMENTS.contains(&&*request.method) {
             let message = format!("`{}` is not known", request.method);
             return Err((ErrorCode::MethodNotFound, message));
@@ -95,13 +96,14 @@ impl Session<'_> {
         let (Some(analysis), Some(path)) = (project.analysis.clone(), project.named(&file)) else {
             return Ok(Value::Null);
         };
-        let problems = Arc::clone(&project.problems);
+        let (problems, rolls) = (Arc::clone(&project.problems), project.rolls.clone());
         let Some(document) = self.documents.get(&file) else {
             return Ok(Value::Null);
         };
         let answers = Answers {
             analysis: &analysis,
             problems: &problems,
+            rolls: &rolls,
             encoding: self.client.encoding,
             path: &path,
             text: &document.text,
@@ -147,7 +149,7 @@ impl Session<'_> {
             _ => {
                 let params: CodeActionParams = valid(params)?;
                 let only = params.context.only.as_deref();
-                to_value(&answers.actions(params.range, only))
+                to_value(&answers.actions(params.range, only).map_err(failed)?)
             }
         }
     }

@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 
-use crossbeam_channel::select;
+use crossbeam_channel::{after, never, select};
 use lsp_server::{Connection, ErrorCode, Message, Notification, Request, RequestId, Response};
 use lsp_types::notification::{self as notifications, Notification as _};
 use lsp_types::request::{self as requests, Request as _};
@@ -26,6 +28,11 @@ use super::answers::{file, uri};
 use super::client::{Client, capabilities, folders};
 use super::position::Lines;
 use super::projects::{Document, Documents, Outcome, Project, Projects};
+use super::rolls::Bases;
+
+/// How long nothing is typed before the project is compared with the commit that its change starts from: that takes twice the
+/// time of a check.
+const PAUSE: Duration = Duration::from_millis(300);
 
 /// A session.
 pub(super) struct Session<'c> {
@@ -38,6 +45,9 @@ pub(super) struct Session<'c> {
     /// The requests that wait for the end of a check.
     pub(super) waiting: Vec<Request>,
     today: &'c dyn Fn() -> Date,
+    bases: Arc<Bases>,
+    /// Whether the client shows inlay hints: only they show comparisons.
+    pub(super) shows_hints: bool,
     /// The number of the next request to the client.
     next: i32,
     /// Whether the client has said that the session ends.
@@ -48,11 +58,15 @@ pub(super) struct Session<'c> {
 pub(super) type Refused = (ErrorCode, String);
 
 /// Serves one editor until it ends the session. Returns whether it sent `shutdown` before `exit`. A session may last for days:
-/// each check takes the day from `today`.
+/// each check takes the day from `today`. `bases` is started before a sandbox is.
 ///
 /// # Errors
 /// The client does not follow the protocol, or is gone.
-pub fn serve(connection: &Connection, today: &dyn Fn() -> Date) -> Result<bool, Error> {
+pub fn serve(
+    connection: &Connection,
+    bases: Bases,
+    today: &dyn Fn() -> Date,
+) -> Result<bool, Error> {
     let broken = |error: lsp_server::ProtocolError| {
         Error::usage(format!("the client of `metalmark lsp`: {error}"))
     };
@@ -74,6 +88,8 @@ pub fn serve(connection: &Connection, today: &dyn Fn() -> Date) -> Result<bool, 
         published: BTreeMap::new(),
         waiting: Vec::new(),
         today,
+        bases: Arc::new(bases),
+        shows_hints: false,
         next: 0,
         has_shut_down: false,
     };
@@ -97,6 +113,10 @@ impl Session<'_> {
                 self.progress(project, true);
             }
             self.answer_waiting();
+            let pause = match self.shows_hints && self.projects.is_comparison_due() {
+                true => after(PAUSE),
+                false => never(),
+            };
             select! {
                 recv(messages) -> message => match message {
                     Ok(Message::Request(request)) => {
@@ -115,7 +135,8 @@ impl Session<'_> {
                     if let Ok(outcome) = outcome {
                         self.finish(outcome);
                     }
-                }
+                },
+                recv(pause) -> _ => self.projects.compare(&self.bases, (self.today)()),
             }
         }
     }
@@ -226,7 +247,10 @@ impl Session<'_> {
             failure, is_first, ..
         } = &self.projects.all[number];
         let (failure, was_first) = (failure.clone(), *is_first);
-        self.projects.finish(outcome, self.client.encoding);
+        let has_other_hints = self.projects.finish(outcome, self.client.encoding);
+        if has_other_hints && self.client.refreshes_hints {
+            self.request::<requests::InlayHintRefreshRequest>(&());
+        }
         if was_first && !self.projects.all[number].is_first {
             self.progress(number, false);
         }

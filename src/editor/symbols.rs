@@ -9,10 +9,11 @@ use lsp_types::{
 use crate::model::place::Spot;
 
 use super::answers::{self, Answers};
-use super::marks::Mark;
+use super::marks::{Mark, PoolMark};
 use super::navigation::meet;
 use super::position::{Encoding, Lines};
 use super::project::Analysis;
+use super::rolls;
 
 /// The most symbols that an answer has: a person reads no more.
 const SHOWN: usize = 256;
@@ -56,14 +57,14 @@ impl Answers<'_> {
         symbols.collect()
     }
 
-    /// What the pools that a line decides on boot, at the ends of the lines.
+    /// What the pools that a line decides on boot, and how many machines the change replaces, at the ends of the lines.
     pub(super) fn hints(&self, within: Range) -> Vec<InlayHint> {
         let Some(file) = self.file() else {
             return Vec::new();
         };
         let lines = Lines::new(self.text, self.encoding);
         let index = &self.analysis.index;
-        let mut by_line: BTreeMap<u32, Vec<&str>> = BTreeMap::new();
+        let mut by_line: BTreeMap<u32, Vec<&PoolMark>> = BTreeMap::new();
         let path = &file.source.path;
         for (bytes, mark) in file.all() {
             // The choice says it where it is in this document, else the pool's name does.
@@ -78,20 +79,21 @@ impl Answers<'_> {
             };
             if let Some(pool) = mark.pool().filter(|pool| is_shown(*pool)) {
                 let line = lines.position(bytes.start).line;
-                by_line
-                    .entry(line)
-                    .or_default()
-                    .push(&index.pools[pool].boots);
+                by_line.entry(line).or_default().push(&index.pools[pool]);
             }
         }
-        let hints = by_line.into_iter().map(|(line, mut boots)| {
-            let pools = boots.len();
+        let hints = by_line.into_iter().map(|(line, pools)| {
+            let mut boots: Vec<&str> = pools.iter().map(|pool| &*pool.boots).collect();
             boots.sort_unstable();
             boots.dedup();
-            let label = match &*boots {
+            let mut label = match &*boots {
                 [one] => format!("→ {one}"),
-                several => format!("→ {} images for {pools} pools", several.len()),
+                several => format!("→ {} images for {} pools", several.len(), pools.len()),
             };
+            let machines = pools.iter().filter_map(|pool| self.rolls.get(&pool.name));
+            if let Some(words) = rolls::words(&machines.copied().collect::<Vec<_>>()) {
+                label += &format!("; {words}");
+            }
             InlayHint {
                 position: lines.line_end(line),
                 label: InlayHintLabel::String(label),

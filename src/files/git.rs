@@ -199,8 +199,7 @@ impl Repository {
         match (child.stdin.take(), child.stdout.take()) {
             (Some(input), Some(output)) => Ok(Objects {
                 child,
-                input: Some(input),
-                output: BufReader::new(output),
+                streams: Some((input, BufReader::new(output))),
             }),
             _ => Err(Failure::Reported("its streams are closed".to_owned())),
         }
@@ -257,41 +256,40 @@ impl Repository {
 /// A running `git cat-file --batch`.
 pub(super) struct Objects {
     child: Child,
-    input: Option<ChildStdin>,
-    output: BufReader<ChildStdout>,
+    /// None once the process has ended.
+    streams: Option<(ChildStdin, BufReader<ChildStdout>)>,
 }
 
 impl Objects {
     /// The content of an object; none if this clone does not have it.
     pub(super) fn content(&mut self, object: &str) -> io::Result<Option<Vec<u8>>> {
-        let Some(input) = &mut self.input else {
+        let Some((input, output)) = &mut self.streams else {
             return Ok(None);
         };
         writeln!(input, "{object}")?;
         input.flush()?;
         let mut head = String::new();
-        self.output.read_line(&mut head)?;
+        output.read_line(&mut head)?;
         let mut words = head.split_whitespace().skip(1);
         let (Some(_), Some(Ok(size))) = (words.next(), words.next().map(str::parse::<u64>)) else {
             return Ok(None);
         };
         if size > FILE_LIMIT {
             // Git would block until all of it is read.
-            self.input = None;
-            let _ = self.child.kill();
+            self.streams = None;
             return Err(too_large());
         }
         let mut content = Vec::new();
-        (&mut self.output).take(size).read_to_end(&mut content)?;
-        self.output.read_exact(&mut [0])?;
+        output.take(size).read_to_end(&mut content)?;
+        output.read_exact(&mut [0])?;
         Ok(Some(content))
     }
 }
 
-/// The process exits when its input is closed.
+/// The process exits when its input and its output are closed, also where a sandbox keeps it from being killed.
 impl Drop for Objects {
     fn drop(&mut self) {
-        self.input = None;
+        self.streams = None;
         // The exit status does not matter.
         let _ = self.child.wait();
     }

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
 use std::path::{Component, Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::git::{self, Failure, Objects, Repository};
 use super::{Disk, Files, Found, Scope};
@@ -17,15 +17,16 @@ const LINKS: usize = 40;
 /// The start of a Git LFS pointer, which git stores instead of a file (<https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md>).
 const LFS_POINTER: &[u8] = b"version https://git-lfs.github.com/spec/v1";
 
-/// The files of one commit, relative to a folder in it.
+/// The files of one commit, relative to a folder in it. Cloning is cheap.
+#[derive(Clone)]
 pub struct Revision {
     /// The full ID of the commit.
     pub commit: String,
     top: PathBuf,
     /// The folder's path in the repository, without a trailing slash.
     prefix: String,
-    entries: BTreeMap<String, Entry>,
-    repositories: Vec<Mutex<Objects>>,
+    entries: Arc<BTreeMap<String, Entry>>,
+    repositories: Arc<Vec<Mutex<Objects>>>,
     /// The files outside the repository.
     outside: Disk,
 }
@@ -54,47 +55,14 @@ enum Target<'a> {
     Outside(PathBuf),
 }
 
-impl Revision {
-    /// The files of a commit, relative to the folder that the repository was found from, with what a scope allows outside the
-    /// repository.
-    ///
-    /// # Errors
-    /// Git cannot read the commit.
-    pub fn open(repository: &Repository, commit: &str, scope: Scope) -> Result<Self, Error> {
-        let mut revision = Self {
-            outside: Disk::within(&repository.top, scope)?,
-            commit: commit.to_owned(),
-            top: repository.top.clone(),
-            prefix: repository.prefix.trim_end_matches('/').to_owned(),
-            entries: BTreeMap::new(),
-            repositories: Vec::new(),
-        };
-        revision
-            .add(repository, commit, "")
-            .map_err(|failure| git::git_error(failure, &repository.top))?;
-        Ok(revision)
-    }
+/// The files of a commit while they are listed.
+struct Listing<'a> {
+    top: &'a Path,
+    entries: BTreeMap<String, Entry>,
+    repositories: Vec<Mutex<Objects>>,
+}
 
-    /// The abbreviated ID of the commit.
-    pub fn short(&self) -> &str {
-        self.commit.get(..10).unwrap_or(&self.commit)
-    }
-
-    /// The folders of the commit that contain a file with this name.
-    pub fn folders_with(&self, name: &str) -> Vec<String> {
-        let folder = |path: &String| match path.rsplit_once('/') {
-            Some((folder, last)) => (last == name).then(|| folder.to_owned()),
-            None => (path == name).then(String::new),
-        };
-        self.entries.keys().filter_map(folder).collect()
-    }
-
-    /// The same files, relative to another folder of the commit.
-    pub fn seen_from(mut self, folder: &str) -> Self {
-        self.prefix = folder.to_owned();
-        self
-    }
-
+impl Listing<'_> {
     /// Adds the files of a commit below a folder, with those of its submodules.
     fn add(&mut self, repository: &Repository, commit: &str, folder: &str) -> Result<(), Failure> {
         let listing = repository.listing(commit)?;
@@ -139,6 +107,54 @@ impl Revision {
             .is_some_and(|repository| self.add(&repository, commit, &format!("{path}/")).is_ok());
         if !added {
             self.entries.insert(path, Entry::Submodule);
+        }
+    }
+}
+
+impl Revision {
+    /// The files of a commit, relative to the folder that the repository was found from, with what a scope allows outside the
+    /// repository.
+    ///
+    /// # Errors
+    /// Git cannot read the commit.
+    pub fn open(repository: &Repository, commit: &str, scope: Scope) -> Result<Self, Error> {
+        let mut listing = Listing {
+            top: &repository.top,
+            entries: BTreeMap::new(),
+            repositories: Vec::new(),
+        };
+        listing
+            .add(repository, commit, "")
+            .map_err(|failure| git::git_error(failure, &repository.top))?;
+        Ok(Self {
+            outside: Disk::within(&repository.top, scope)?,
+            commit: commit.to_owned(),
+            top: repository.top.clone(),
+            prefix: repository.prefix.trim_end_matches('/').to_owned(),
+            entries: Arc::new(listing.entries),
+            repositories: Arc::new(listing.repositories),
+        })
+    }
+
+    /// The abbreviated ID of the commit.
+    pub fn short(&self) -> &str {
+        self.commit.get(..10).unwrap_or(&self.commit)
+    }
+
+    /// The folders of the commit that contain a file with this name.
+    pub fn folders_with(&self, name: &str) -> Vec<String> {
+        let folder = |path: &String| match path.rsplit_once('/') {
+            Some((folder, last)) => (last == name).then(|| folder.to_owned()),
+            None => (path == name).then(String::new),
+        };
+        self.entries.keys().filter_map(folder).collect()
+    }
+
+    /// The same files, relative to another folder of the commit.
+    pub fn seen_from(&self, folder: &str) -> Self {
+        Self {
+            prefix: folder.to_owned(),
+            ..self.clone()
         }
     }
 

@@ -331,7 +331,8 @@ impl Sources {
         self.all().any(|source| source.has_word(text))
     }
 
-    fn all(&self) -> impl Iterator<Item = &Arc<Source>> {
+    /// The files that all clusters share, then those of one cluster.
+    pub fn all(&self) -> impl Iterator<Item = &Arc<Source>> {
         self.shared.iter().chain(&self.own)
     }
 

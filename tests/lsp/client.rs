@@ -1,6 +1,7 @@
 //! An editor as the protocol sees it: it runs the real binary and counts positions in its own way.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
@@ -38,7 +39,10 @@ pub(super) struct Client {
 pub(super) fn usual() -> Value {
     json!({
         "textDocument": { "hover": { "contentFormat": ["markdown", "plaintext"] } },
-        "workspace": { "didChangeWatchedFiles": { "dynamicRegistration": true } },
+        "workspace": {
+            "didChangeWatchedFiles": { "dynamicRegistration": true },
+            "inlayHint": { "refreshSupport": true },
+        },
         "window": { "workDoneProgress": true },
     })
 }
@@ -46,7 +50,12 @@ pub(super) fn usual() -> Value {
 impl Client {
     /// A session that has begun.
     pub(super) fn start(folder: &Path, capabilities: &Value) -> Self {
-        let mut client = Self::spawned(folder);
+        Self::start_under(&[], folder, capabilities)
+    }
+
+    /// A session that has begun, with a program that runs and watches the server.
+    pub(super) fn start_under(watcher: &[&OsStr], folder: &Path, capabilities: &Value) -> Self {
+        let mut client = Self::spawned(watcher, folder);
         let root = client.uri("");
         let params = json!({
             "processId": null,
@@ -60,9 +69,11 @@ impl Client {
     }
 
     /// The program before its first message.
-    pub(super) fn spawned(folder: &Path) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_metalmark"));
-        command.arg("lsp").env_clear();
+    fn spawned(watcher: &[&OsStr], folder: &Path) -> Self {
+        let server = [OsStr::new(env!("CARGO_BIN_EXE_metalmark")), "lsp".as_ref()];
+        let mut line = watcher.iter().chain(&server);
+        let mut command = Command::new(line.next().expect("a program"));
+        command.args(line).env_clear();
         let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = pipes.spawn().expect("the binary starts");
         let (to, from) = (child.stdin.take(), child.stdout.take().expect("a pipe"));
@@ -327,12 +338,43 @@ impl Client {
         items.iter().map(line).collect()
     }
 
+    /// Waits until the server has sent a notification or a request once more than this often.
+    pub(super) fn wait_for(&mut self, method: &str, before: usize) {
+        while self.count(method) <= before {
+            match self.from.recv_timeout(PATIENCE).expect("a message") {
+                Message::Notification(note) => self.noted(note),
+                Message::Request(request) => {
+                    self.received.push(request.method);
+                    self.send(Response::new_ok(request.id, Value::Null).into());
+                }
+                Message::Response(response) => panic!("an answer to nothing: {response:?}"),
+            }
+        }
+    }
+
+    /// How often the server has sent something.
+    pub(super) fn count(&self, method: &str) -> usize {
+        let received = self.received.iter();
+        received.filter(|received| *received == method).count()
+    }
+
     /// What can be done about a file's findings: titles and edits.
     pub(super) fn actions(&mut self, file: &str) -> Vec<(String, Value)> {
         let text = self.text(file);
+        let (start, end) = (position(&text, 0), position(&text, text.len()));
+        self.actions_within(file, &start, &end)
+    }
+
+    /// What can be done at a place.
+    pub(super) fn actions_at(&mut self, file: &str, part: &str) -> Vec<(String, Value)> {
+        let at = self.at(file, part);
+        self.actions_within(file, &at, &at)
+    }
+
+    fn actions_within(&mut self, file: &str, start: &Value, end: &Value) -> Vec<(String, Value)> {
         let params = json!({
             "textDocument": { "uri": self.uri(file) },
-            "range": { "start": position(&text, 0), "end": position(&text, text.len()) },
+            "range": { "start": start, "end": end },
             "context": { "diagnostics": [] },
         });
         let answer = self

@@ -2,6 +2,8 @@
 
 mod client;
 mod neovim;
+mod repository;
+mod values;
 
 use std::fs;
 use std::path::Path;

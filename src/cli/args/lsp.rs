@@ -33,10 +33,12 @@ impl LspArguments {
         if place.is_given() {
             return Err(Error::usage(ELSEWHERE));
         }
+        // Git runs on a thread that is started before the sandbox, and nothing else does.
+        let bases = editor::Bases::start();
         // Reading is limited to the project's repository as for every command; which one that is, the client says later.
         sandbox(Path::new("/"));
         let (connection, threads) = lsp_server::Connection::stdio();
-        let ended = editor::serve(&connection, &|| today::today().unwrap_or(today))?;
+        let ended = editor::serve(&connection, bases, &|| today::today().unwrap_or(today))?;
         drop(connection);
         threads.join().map_err(|cause| Error::Read {
             path: "stdin".into(),

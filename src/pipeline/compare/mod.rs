@@ -17,7 +17,7 @@ use comparison::{Compared, Comparison};
 use pairs::Pairs;
 
 pub(crate) use comparison::End;
-pub(crate) use sides::Sides;
+pub(crate) use sides::{Base, Sides};
 
 /// What a change does, and the check of its later side.
 pub(crate) struct Change<T> {

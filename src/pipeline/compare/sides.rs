@@ -19,6 +19,39 @@ pub(crate) struct Sides {
     pub(crate) notes: Vec<String>,
 }
 
+/// The commit that a change starts from. Cloning is cheap.
+#[derive(Clone)]
+pub(crate) struct Base {
+    files: Revision,
+    /// How it was found.
+    found: String,
+}
+
+impl Base {
+    /// The commit of a name in the repository of a project's folder, else the merge base of `head` with the default branch;
+    /// `known`, if it is that commit. Runs git.
+    ///
+    /// # Errors
+    /// There is no repository or no such commit.
+    pub(crate) fn open(
+        request: &Request,
+        root: &Path,
+        (against, head): (Option<&str>, &str),
+        known: Option<&Self>,
+    ) -> Result<Self, Error> {
+        let repository = Repository::of(root)?;
+        let (commit, found) = match against {
+            Some(name) => named(repository.commit(name)?, name),
+            None => repository.base(head)?,
+        };
+        let files = match known {
+            Some(known) if known.files.commit == commit => known.files.clone(),
+            _ => Revision::open(&repository, &commit, read::scope(request, root)?)?,
+        };
+        Ok(Self { files, found })
+    }
+}
+
 impl Sides {
     /// Opens the commits; without `to` the later side is the files on disk.
     pub(crate) fn open(
@@ -27,17 +60,15 @@ impl Sides {
         against: Option<&str>,
     ) -> Result<Self, Error> {
         let mut location = read::location(request)?;
-        let repository = Repository::of(&location.root)?;
-        let scope = read::scope(request, &location.root)?;
-        let (commit, base) = match against {
-            Some(name) => named(repository.commit(name)?, name),
-            None => repository.base(to.unwrap_or("HEAD"))?,
-        };
+        let head = to.unwrap_or("HEAD");
+        let base = Base::open(request, &location.root, (against, head), None)?;
         let after = match to {
             None => read::workspace(request)?,
             Some(name) => {
+                let repository = Repository::of(&location.root)?;
                 let commit = repository.commit(name)?;
-                let revision = Revision::open(&repository, &commit, scope.clone())?;
+                let scope = read::scope(request, &location.root)?;
+                let revision = Revision::open(&repository, &commit, scope)?;
                 // A commit can be read where nothing is checked out.
                 let flags = &request.flags;
                 let is_typed = !flags.values.is_empty() || !flags.clusters.is_empty();
@@ -48,15 +79,28 @@ impl Sides {
                 read::workspace_in(request, &location, Arc::new(revision))?
             }
         };
+        Self::between(request, &location, base, after)
+    }
+
+    /// A base, and the project as it is after the change.
+    ///
+    /// # Errors
+    /// I/O failed.
+    pub(crate) fn between(
+        request: &Request,
+        location: &Location,
+        base: Base,
+        after: Workspace,
+    ) -> Result<Self, Error> {
         let mut notes = Vec::new();
-        let revision = Revision::open(&repository, &commit, scope.clone())?;
-        let files = with_project(revision, &location, &after, &mut notes)?;
-        let before = read::workspace_in(request, &location, files)?;
+        let commit = base.files.commit.clone();
+        let files = with_project(base.files, location, &after, &mut notes)?;
+        let before = read::workspace_in(request, location, files)?;
         Ok(Self {
             before,
             after,
             commit,
-            base,
+            base: base.found,
             notes,
         })
     }
@@ -80,8 +124,7 @@ fn with_project(
     let name = file.to_string_lossy();
     if let [folder] = revision.folders_with(&name).as_slice() {
         notes.push(format!("the project was in `{}` at {at}", shown(folder)));
-        let folder = folder.clone();
-        return Ok(Arc::new(revision.seen_from(&folder)));
+        return Ok(Arc::new(revision.seen_from(folder)));
     }
     notes.push(format!(
         "there was no `{name}` at {at}: today's is used for both sides"

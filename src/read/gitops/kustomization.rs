@@ -22,8 +22,7 @@ use super::unsupported;
 use super::work::Work;
 
 /// The file names of a kustomization.
-pub(in crate::read) const NAMES: &[&str] =
-    &["kustomization.yaml", "kustomization.yml", "Kustomization"];
+pub const NAMES: &[&str] = &["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
 /// The deepest nesting of kustomizations.
 const DEEPEST: usize = 50;
