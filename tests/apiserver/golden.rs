@@ -31,7 +31,7 @@ const DEPRECATED: [&str; 11] = [
 ];
 
 /// The golden trees, one a target.
-fn trees() -> Vec<PathBuf> {
+pub(super) fn trees() -> Vec<PathBuf> {
     let workspaces = repository().join("fixtures/workspaces");
     let folders = walkdir::WalkDir::new(workspaces).min_depth(3).max_depth(3);
     let folders = folders.sort_by_file_name().into_iter();
@@ -41,7 +41,7 @@ fn trees() -> Vec<PathBuf> {
 }
 
 /// The objects of a tree that a cluster takes; kustomize reads its own files itself.
-fn objects_of(tree: &Path) -> Vec<Object> {
+pub(super) fn objects_of(tree: &Path) -> Vec<Object> {
     let files = walkdir::WalkDir::new(tree).sort_by_file_name();
     let files = files.into_iter().map(|entry| entry.expect("readable"));
     let files = files.filter(|entry| entry.path().extension().is_some_and(|it| it == "yaml"));

@@ -11,3 +11,4 @@ mod objects;
 mod rotation;
 mod server;
 mod shapes;
+mod webhooks;

@@ -15,7 +15,7 @@ use crate::support::{Metalmark, copy_of, repository};
 const KEPT: &str = "/metadata/annotations/metalmark.dev~1kept";
 
 /// The objects below a folder.
-fn fleet(folder: &Path) -> Vec<Object> {
+pub(super) fn fleet(folder: &Path) -> Vec<Object> {
     let files = walkdir::WalkDir::new(folder.join("clusters")).sort_by_file_name();
     let files = files.into_iter().map(|entry| entry.expect("readable"));
     let files = files.filter(|entry| entry.file_type().is_file());
@@ -24,7 +24,7 @@ fn fleet(folder: &Path) -> Vec<Object> {
 }
 
 /// Stamps a folder with that build of the image.
-fn rotate(folder: &Path, build: u32) {
+pub(super) fn rotate(folder: &Path, build: u32) {
     rotate_to(folder, build, build);
 }
 

@@ -186,6 +186,13 @@ else
   say "Flux's controllers: not to be had here"
 fi
 
+# The admission webhooks of Cluster API: 3 minutes of CPU.
+if tests/interop/webhooks/install.sh "$folder"; then
+  required+=(webhooks)
+else
+  say "the webhooks of Cluster API: not to be had here"
+fi
+
 # Helm's engine for tests/differential, which builds it for each minor itself, with what Go keeps of this build.
 unset GOCACHE GOMODCACHE
 if command -v go >/dev/null && (cd tests/interop/helm && CGO_ENABLED=0 go build -trimpath -buildvcs=false -tags=helm4 -o /dev/null . >&2); then
