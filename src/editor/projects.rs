@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender};
 use lsp_types::Diagnostic;
@@ -55,7 +56,13 @@ pub(super) struct Project {
     /// The machines that the change of the project replaces, as last compared.
     pub(super) rolls: Rolls,
     comparison: Comparison,
+    /// How long nothing is typed before the next comparison.
+    pause: Duration,
 }
+
+/// How long nothing is typed before a project is compared: as long as its last comparison took, and at least this, so that
+/// comparisons never take most of the time.
+const PAUSE: Duration = Duration::from_millis(300);
 
 /// The comparison of a project with the commit that its change starts from.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -82,7 +89,7 @@ enum Progress {
     /// It has ended.
     End(Box<Checker>, Result<Checked, Error>),
     /// A comparison has ended.
-    Compared(Result<Rolls, Error>),
+    Compared(Result<Rolls, Error>, Duration),
 }
 
 /// All projects.
@@ -98,6 +105,7 @@ impl Project {
         self.checker.is_some() && !self.is_stale
     }
 
+    /// Whether it is in a repository, and has changed since it was last compared.
     fn is_comparison_due(&self) -> bool {
         let is_known = self.is_fresh() && !self.is_closed && self.analysis.is_some();
         is_known && self.comparison == Comparison::Due && repository_top(&self.root).is_some()
@@ -222,6 +230,7 @@ impl Projects {
             is_first: true,
             rolls: Rolls::new(),
             comparison: Comparison::Due,
+            pause: PAUSE,
         });
     }
 
@@ -244,9 +253,13 @@ impl Projects {
         }
     }
 
-    /// Whether a project that is in a repository has changed since it was last compared.
-    pub(super) fn is_comparison_due(&self) -> bool {
-        self.all.iter().any(Project::is_comparison_due)
+    /// How long to wait for the next comparison; none where none is due.
+    pub(super) fn pause(&self) -> Option<Duration> {
+        let due = self
+            .all
+            .iter()
+            .filter(|project| project.is_comparison_due());
+        due.map(|project| project.pause).max()
     }
 
     /// Starts the comparisons that are due, each on its own thread.
@@ -260,7 +273,9 @@ impl Projects {
             let (sender, bases) = (self.sender.clone(), Arc::clone(bases));
             thread::spawn(move || {
                 let (request, texts) = (&analysis.request, &analysis.texts);
-                let what = Progress::Compared(rolls(&bases, request, texts, today));
+                let start = Instant::now();
+                let rolls = rolls(&bases, request, texts, today);
+                let what = Progress::Compared(rolls, start.elapsed());
                 // Nobody waits for it any more where the server has ended.
                 let _ = sender.send(Outcome {
                     project: number,
@@ -313,7 +328,8 @@ impl Projects {
     pub(super) fn finish(&mut self, outcome: Outcome, encoding: Encoding) -> bool {
         let project = &mut self.all[outcome.project];
         let result = match outcome.what {
-            Progress::Compared(result) => {
+            Progress::Compared(result, took) => {
+                project.pause = took.max(PAUSE);
                 let is_stale = project.comparison == Comparison::Running { is_stale: true };
                 project.comparison = match is_stale {
                     true => Comparison::Due,

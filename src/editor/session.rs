@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use crossbeam_channel::{after, never, select};
 use lsp_server::{Connection, ErrorCode, Message, Notification, Request, RequestId, Response};
@@ -29,10 +28,6 @@ use super::client::{Client, capabilities, folders};
 use super::position::Lines;
 use super::projects::{Document, Documents, Outcome, Project, Projects};
 use super::rolls::Bases;
-
-/// How long nothing is typed before the project is compared with the commit that its change starts from: that takes twice the
-/// time of a check.
-const PAUSE: Duration = Duration::from_millis(300);
 
 /// A session.
 pub(super) struct Session<'c> {
@@ -113,10 +108,8 @@ impl Session<'_> {
                 self.progress(project, true);
             }
             self.answer_waiting();
-            let pause = match self.shows_hints && self.projects.is_comparison_due() {
-                true => after(PAUSE),
-                false => never(),
-            };
+            let pause = self.projects.pause().filter(|_| self.shows_hints);
+            let pause = pause.map_or_else(never, after);
             select! {
                 recv(messages) -> message => match message {
                     Ok(Message::Request(request)) => {
