@@ -193,15 +193,7 @@ pub fn required(old: &Facts, flavor: Option<&str>) -> Facts {
             }
             _ => (Arc::clone(&known.value), known.origin),
         };
-        let place = known.place;
-        facts.learn(
-            name,
-            Fact {
-                value,
-                origin,
-                place,
-            },
-        );
+        facts.learn(name, Fact::new(value, origin, known.place));
     }
     facts
 }
@@ -262,16 +254,11 @@ pub fn facts_of(name: &str) -> Option<Facts> {
 
 impl From<NameFacts> for Facts {
     fn from(name: NameFacts) -> Self {
-        let mut facts = Self::default();
-        for (name, value) in name.facts() {
-            let fact = Fact {
-                value: value.into(),
-                origin: Origin::Name,
-                place: Place::NONE,
-            };
-            facts.learn(name, fact);
-        }
-        facts
+        let facts = name.facts().into_iter();
+        Self::of(
+            Origin::Name,
+            facts.map(|(name, value)| (name, value, Place::NONE)),
+        )
     }
 }
 
@@ -358,16 +345,11 @@ mod tests {
     use crate::model::version::Version;
 
     fn facts(facts: &[(&str, &str)]) -> Facts {
-        let mut known = Facts::default();
-        for (name, value) in facts {
-            let fact = Fact {
-                value: (*value).into(),
-                origin: Origin::InfoFile,
-                place: Place::NONE,
-            };
-            known.learn(name, fact);
-        }
-        known
+        let facts = facts.iter();
+        Facts::of(
+            Origin::InfoFile,
+            facts.map(|(name, value)| (*name, *value, Place::NONE)),
+        )
     }
 
     #[test]
@@ -455,11 +437,7 @@ mod tests {
         // A name without a build is followed by facts with one.
         let name = facts_of("ubuntu-noble-hardened-rke2-1-31-8").expect("a scheme");
         let mut whole = facts_of("ubuntu-noble-hardened-rke2-1-31-9").expect("a scheme");
-        let fact = Fact {
-            value: "1.31.9+rke2r1".into(),
-            origin: Origin::Annotation,
-            place: Place::NONE,
-        };
+        let fact = Fact::new("1.31.9+rke2r1", Origin::Annotation, Place::NONE);
         whole.learn("k8s-version", fact);
         assert_eq!(between(&name, &whole), []);
     }

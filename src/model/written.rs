@@ -130,13 +130,8 @@ const CONTROL: [&str; 4] = [
 ];
 
 fn learn(facts: &mut Facts, name: &str, value: &Arc<str>, place: Place, origin: Origin) {
-    let fact = Fact {
-        value: Arc::clone(value),
-        origin,
-        place,
-    };
     // An old name never overrides today's: the first that is learned of equally strong facts stays.
-    facts.learn(name, fact);
+    facts.learn(name, Fact::new(Arc::clone(value), origin, place));
 }
 
 fn digest_kind(properties: &[(Arc<str>, Located<Arc<str>>)], digest: &str) -> &'static str {

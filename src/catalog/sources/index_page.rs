@@ -300,12 +300,8 @@ impl Locked {
 fn described(image: &LockedImage) -> Described {
     let mut facts = Facts::default();
     let mut learn = |name: &str, located: &crate::model::place::Located<Arc<str>>| {
-        let fact = Fact {
-            value: Arc::clone(&located.value),
-            origin: Origin::Lock,
-            place: located.place,
-        };
-        facts.learn(name, fact);
+        let value = Arc::clone(&located.value);
+        facts.learn(name, Fact::new(value, Origin::Lock, located.place));
     };
     for (name, value) in &image.facts {
         learn(name, value);

@@ -7,7 +7,7 @@ use super::{ImageSource, Wanted, artifact};
 use crate::artifacts::layout::Layout;
 use crate::error::Error;
 use crate::model::catalog::Described;
-use crate::model::image::{Fact, Facts, Origin, is_oci};
+use crate::model::image::{Facts, Origin, is_oci};
 use crate::model::place::Place;
 use crate::oci::{FailureKind, Reference};
 
@@ -63,19 +63,12 @@ impl ImageSource for LayoutFolder {
 }
 
 fn described(wanted: &Wanted<'_>, artifact: &artifact::Artifact) -> Described {
-    let mut facts = Facts::default();
-    for (name, value) in &artifact.facts {
-        let fact = Fact {
-            value: Arc::clone(value),
-            origin: Origin::Annotation,
-            place: Place::NONE,
-        };
-        facts.learn(name, fact);
-    }
+    let facts = artifact.facts.iter();
+    let facts = facts.map(|(name, value)| (name, Arc::clone(value), Place::NONE));
     Described {
         name: Arc::clone(wanted.key),
         place: Place::NONE,
-        facts,
+        facts: Facts::of(Origin::Annotation, facts),
         digest: None,
     }
 }

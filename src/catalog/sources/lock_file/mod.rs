@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::files::Files;
 use crate::model::catalog::Described;
 use crate::model::engine::Engine;
-use crate::model::image::{Fact, Facts, Origin};
+use crate::model::image::{Facts, Origin};
 use crate::model::lock::{Lock, LockedImage};
 use crate::model::place::{FileId, Place, Source};
 use crate::model::rule::RuleId;
@@ -52,19 +52,12 @@ impl LockFile {
 }
 
 fn described(image: &LockedImage) -> Described {
-    let mut facts = Facts::default();
-    for (name, value) in &image.facts {
-        let fact = Fact {
-            value: Arc::clone(&value.value),
-            origin: Origin::Lock,
-            place: value.place,
-        };
-        facts.learn(name, fact);
-    }
+    let facts = image.facts.iter();
+    let facts = facts.map(|(name, fact)| (name, Arc::clone(&fact.value), fact.place));
     Described {
         name: Arc::clone(&image.key.value),
         place: image.key.place,
-        facts,
+        facts: Facts::of(Origin::Lock, facts),
         digest: Some(image.digest.clone()),
     }
 }
