@@ -3,7 +3,6 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::component_choice::BundleChoice;
 use super::endpoint::ControlPlaneEndpoint;
 use super::labels::Labels;
 use super::matching::Library;
@@ -22,7 +21,7 @@ pub enum ClusterOrigin {
 }
 
 /// One cluster, whether read from values or from manifests.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Cluster {
     /// What it was read from.
     pub origin: ClusterOrigin,
@@ -105,30 +104,6 @@ impl Cluster {
             .filter(|(_, pool)| inherits(pool))
             .map(|(index, _)| index)
             .collect()
-    }
-}
-
-/// A cluster that says nothing and has no nodes.
-impl Default for Cluster {
-    fn default() -> Self {
-        Self {
-            origin: ClusterOrigin::Values,
-            name: "".into(),
-            object_name: "".into(),
-            namespace: "".into(),
-            labels: Labels::new(),
-            k8s_version: None,
-            infra_provider: None,
-            bootstrap_provider: None,
-            levels: Vec::new(),
-            pools: Vec::new(),
-            additional_selectors: Vec::new(),
-            autoselect_registries: None,
-            library: Library::default(),
-            k8s_minor: None,
-            default_storage: None,
-            endpoint: None,
-        }
     }
 }
 
@@ -296,5 +271,30 @@ impl fmt::Display for PoolName {
             Self::ControlPlane => f.write_str("control-plane"),
             Self::MachineDeployment(name) => f.write_str(name),
         }
+    }
+}
+
+/// How a pool says which component bundle it gets.
+#[derive(Clone, Debug, Default)]
+pub struct BundleChoice {
+    /// `component_bundle_key`, or the proposal's `componentsBundle`. An empty string selects none.
+    pub key: Option<Located<Arc<str>>>,
+    /// `component_bundle_selector`; one without terms takes whatever fits.
+    pub selector: Option<Located<Selector>>,
+    /// `component_bundle_env`: variables of the installer, beside those of the catalog and before them.
+    pub env: Vec<(Arc<str>, Located<Arc<str>>)>,
+}
+
+impl BundleChoice {
+    /// The place of the selection.
+    pub fn place(&self) -> Place {
+        let key = self.named().map(|key| key.place);
+        let selector = self.selector.as_ref().map(|selector| selector.place);
+        key.or(selector).unwrap_or(Place::NONE)
+    }
+
+    /// The key, where one is named.
+    pub fn named(&self) -> Option<&Located<Arc<str>>> {
+        self.key.as_ref().filter(|key| !key.value.is_empty())
     }
 }

@@ -12,8 +12,8 @@ use crate::model::rule::RuleId;
 
 use super::clusters::{self, ClusterEntry};
 use super::files;
+use super::places::Places;
 use super::project::{ClusterSource, ProjectFile};
-use super::settings::Places;
 use super::unknown::suggestion;
 use crate::read::gitops::OwnOutput;
 use crate::render::ClusterNames;

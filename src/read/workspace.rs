@@ -17,8 +17,9 @@ use crate::model::written::WrittenImage;
 use crate::schema::Schemas;
 
 use super::management::Management;
+use super::places::Places;
 use super::project::{HelmVersion, ProjectFile};
-use super::settings::{self, Places};
+use super::settings;
 use super::{
     ClusterEntry, Location, Request, Workspace, chart, files, fleet, graph, layers, record, stamps,
     typed, unknown,

@@ -69,6 +69,10 @@ pub trait Report: Sync {
     }
 }
 
+/// The version of the JSON documents of findings and changes. It grows when a field changes its meaning or goes; a new field is
+/// no new version.
+const JSON_VERSION: u32 = 1;
+
 /// Writes what a run changes.
 pub type WriteChanges = fn(&Changes<'_>, &mut Printer) -> io::Result<()>;
 

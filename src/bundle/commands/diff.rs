@@ -12,8 +12,8 @@ use crate::model::manifest::ChangeSet;
 use crate::pipeline::{Reporting, Terminal, Verdict};
 use crate::report::{self, Format};
 
+use super::gather::PackKind;
 use super::input::Input;
-use super::packing::PackKind;
 use super::{Run, gather, lost, pinned};
 
 /// What is compared.

@@ -5,6 +5,8 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use clap::ValueEnum;
+
 use crate::artifacts::archive::Spooling;
 use crate::bundle::{File, MANIFESTS};
 use crate::error::Error;
@@ -17,8 +19,6 @@ use crate::model::policy::Date;
 use crate::model::rule::RuleId;
 use crate::read::Workspace;
 
-use super::input::Loaded;
-use super::packing::PackKind;
 use super::{Run, lost};
 use crate::pipeline::rendered::{Faulty, Part, rendered};
 use crate::pipeline::{Terminal, Verdict};
@@ -26,6 +26,17 @@ use crate::report::Format;
 
 /// The longest stream of manifests that is read, in bytes.
 const STREAM: u64 = 64 << 20;
+
+/// What is packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum PackKind {
+    /// Manifests in one flat folder, as RukPak takes them (plain+v0).
+    Plain,
+    /// A tree of files, as Flux and Argo CD take it.
+    Artifact,
+    /// What is installed on hosts by its `install.sh`.
+    Components,
+}
 
 /// The files to pack, by path, and what is wrong with their paths.
 #[derive(Default)]
@@ -36,21 +47,6 @@ pub(super) struct Gathered {
     pub(super) findings: Vec<Finding>,
     /// The annotations of the bundle.
     pub(super) annotations: BTreeMap<String, String>,
-}
-
-/// A bundle that was read, to be packed again.
-impl From<Loaded> for Gathered {
-    fn from(loaded: Loaded) -> Self {
-        let files = loaded.bundle.files().iter();
-        Self {
-            files: files
-                .map(|file| (file.path.to_string(), file.clone()))
-                .collect(),
-            folders: loaded.folders,
-            findings: loaded.findings,
-            annotations: loaded.bundle.annotations,
-        }
-    }
 }
 
 /// The files that are named.

@@ -15,9 +15,8 @@ use crate::oci::{self, Digest, Failure, FailureKind, Reference, SCHEME, Store, T
 use crate::read;
 
 use super::destination::layout_name;
-use super::gather::{self, on_disk};
+use super::gather::{self, Gathered, PackKind, on_disk};
 use super::index::Reading;
-use super::packing::PackKind;
 use super::{Run, collision, lost};
 
 /// Where a bundle is read from.
@@ -48,6 +47,21 @@ pub(super) struct Loaded {
     pub(super) digest: Option<Digest>,
     /// Where it was read from, as people wrote it.
     pub(super) shown: String,
+}
+
+/// A bundle that was read, to be packed again.
+impl From<Loaded> for Gathered {
+    fn from(loaded: Loaded) -> Self {
+        let files = loaded.bundle.files().iter();
+        Self {
+            files: files
+                .map(|file| (file.path.to_string(), file.clone()))
+                .collect(),
+            folders: loaded.folders,
+            findings: loaded.findings,
+            annotations: loaded.bundle.annotations,
+        }
+    }
 }
 
 impl Input {

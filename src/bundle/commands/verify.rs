@@ -11,7 +11,7 @@ use crate::pipeline::{Reporting, Terminal, Verdict};
 use crate::report::{Format, VerifiedBundle};
 
 use super::input::Input;
-use super::packing::ManifestOptions;
+use super::manifests::ManifestOptions;
 use super::unpack::checked;
 use super::{Run, pinned, reference};
 

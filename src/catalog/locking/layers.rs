@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::verify::{Verification, about};
+use super::verification::{Verification, about};
 use crate::model::lock::LockedImage;
 use crate::model::place::Sources;
 use crate::model::rule::RuleId;

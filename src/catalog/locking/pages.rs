@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::verify::about;
+use super::verification::about;
 use super::{LockRequest, Run, moved};
 use crate::catalog::sources::OfferedImage;
 use crate::model::checksum::is_url;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
+use super::RequirementKind;
 use super::signers::{self, Keyring, Signing};
 use crate::catalog::sources::Artifact;
 use crate::model::finding::{Finding, Subject};
@@ -30,15 +31,6 @@ pub struct Requirement {
     pub signing: Signing,
     /// Where the catalog names it.
     pub spot: Option<Spot>,
-}
-
-/// What is required.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RequirementKind {
-    /// An OS image: its annotations say everything.
-    Image,
-    /// A component bundle: fetching its tarball requires the tarball's own digest too.
-    Bundle,
 }
 
 /// Everything that is required, by key and reference.

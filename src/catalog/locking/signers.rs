@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::requirement::RequirementKind;
+use super::RequirementKind;
 use crate::artifacts::signature::{self, PublicKey, Verdict};
 use crate::model::evidence::Witness;
 use crate::model::finding::{Finding, Subject};

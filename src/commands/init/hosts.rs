@@ -11,7 +11,7 @@ use crate::model::value::Value;
 use crate::output;
 use crate::report;
 
-use super::project::word;
+use super::word::word;
 
 /// Settings of one host.
 pub(super) struct Snippet {

@@ -6,6 +6,7 @@ mod hosts;
 mod patterns;
 mod project;
 mod records;
+mod word;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -19,7 +19,7 @@ use crate::objects::ManifestObject;
 use crate::providers::named::{below, image_fields};
 use crate::read::{self, Location, PROJECT_FILE_NAME, Request};
 
-use super::project::word;
+use super::word::word;
 
 /// The fields of machine templates by the beginning of their kind, and where a record says the same (docs/providers.md).
 const FIELDS: &[(&str, &[(&str, &str)])] = &[

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use crate::model::engine::Engine;
 use crate::model::value::{Entry, Map, Node, Value};
 use crate::objects::{KEPT_ANNOTATION, ManifestObject};
+use crate::render::objects::hash;
 use crate::yaml;
 use crate::yaml::edit::{Edit, Position, Step, Target, edit};
 
 use super::plan::Plan;
-use super::rotate::base;
 
 /// What an object is found by: its kind, its namespace and its name, or what its name starts with.
 type Name<'a> = (&'a str, &'a str, &'a str);
@@ -198,4 +198,35 @@ fn remove(objects: &[ManifestObject], index: usize, plan: &mut Plan) {
         },
     };
     plan.edit(index, edit);
+}
+
+/// A name without the hash behind it.
+pub(super) fn base(name: &str) -> &str {
+    let length = hash::of_text("").len();
+    match name.rsplit_once('-') {
+        Some((base, end))
+            if end.len() == length
+                && !base.is_empty()
+                && end
+                    .bytes()
+                    .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')) =>
+        {
+            base
+        }
+        _ => name,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::base;
+
+    #[test]
+    fn only_a_hash_is_no_part_of_a_name() {
+        let hash = crate::render::objects::hash::of_text("x");
+        assert_eq!(base(&format!("edge-7-{hash}")), "edge-7");
+        for name in ["edge-7", "edge", "a-worker", &hash] {
+            assert_eq!(base(name), name);
+        }
+    }
 }

@@ -10,11 +10,9 @@ use crate::model::value::Node;
 use crate::objects::{Host, ManifestObject, Text};
 use crate::yaml::edit::Step;
 
-use super::plan::Choice;
-
 use super::marker::{self, Marker};
+use super::plan::Choice;
 use super::subject::{Subject, subject};
-use super::variables;
 
 /// What is requested for an object, or for a field in it.
 pub(super) struct Requested {
@@ -61,7 +59,6 @@ pub(super) fn requests(
             });
         }
     }
-    variables::requests(objects, entries, &mut found, findings);
     found
 }
 

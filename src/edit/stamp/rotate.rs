@@ -16,7 +16,7 @@ use crate::render::objects::hash;
 use crate::yaml;
 use crate::yaml::edit::{Edit, Step, Target, edit};
 
-use super::past::Past;
+use super::past::{Past, base};
 use super::plan::Plan;
 
 /// The longest name of an object.
@@ -160,36 +160,5 @@ fn named(object: &ManifestObject, spec: &Value, given: &BTreeSet<Identity<'_>>) 
     match given.contains(&identity(object, &name)) {
         true => with_hash(&object.name),
         false => name,
-    }
-}
-
-/// A name without the hash behind it.
-pub(super) fn base(name: &str) -> &str {
-    let length = hash::of_text("").len();
-    match name.rsplit_once('-') {
-        Some((base, end))
-            if end.len() == length
-                && !base.is_empty()
-                && end
-                    .bytes()
-                    .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')) =>
-        {
-            base
-        }
-        _ => name,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::base;
-
-    #[test]
-    fn only_a_hash_is_no_part_of_a_name() {
-        let hash = crate::render::objects::hash::of_text("x");
-        assert_eq!(base(&format!("edge-7-{hash}")), "edge-7");
-        for name in ["edge-7", "edge", "a-worker", &hash] {
-            assert_eq!(base(name), name);
-        }
     }
 }

@@ -13,7 +13,6 @@ use crate::yaml::edit::{Edit, Step, Target};
 
 use super::choose::{self, Chooser};
 use super::fields::{self, Change};
-use super::findings::subject;
 use super::plan::{Choice, FieldChange, Plan};
 use super::request::Requested;
 
@@ -46,7 +45,7 @@ pub(super) fn request(
         let finding = rules::unbootable(provider, stamp.format.as_deref()?, kind.formats)?;
         let formats = format!("one of {}", kind.formats.join(", "));
         let finding = finding
-            .about(subject(object, choice))
+            .about(choice.subject(object))
             .at(choice.spot.clone(), "this image is selected here");
         Some(finding.at(object.name_spot(), formats))
     });
