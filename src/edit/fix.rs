@@ -1,4 +1,4 @@
-//! The edits that findings carry, made in the user's files.
+//! Applies the edits that findings carry to the user's files.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;

@@ -1,4 +1,4 @@
-//! What a run renders, and what that changes on disk.
+//! Rendered files, and the changes that they make on disk.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Which findings matter where: levels by rule, cluster and pool, and waivers with a reason and an end.
+//! The policy: levels by rule, cluster and pool, and waivers with a reason and an end.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Whether what is known of an image proves that it holds the Kubernetes version that a node pool is to run.
+//! Proves, from the facts of an image, that it contains the Kubernetes version that a node pool is to run.
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What Renovate says it raised: the data file that it hands to a command after an upgrade.
+//! The data file that Renovate passes to a command after an upgrade: the versions that it raised.
 //!
 //! Its form is the preset's own (`dataFileTemplate` in templates/hosts/renovate/metalmark.json): a list with one map an upgrade. The
 //! file's path is in [`DATA_FILE`]. The values files hold the new version already when the command runs.

@@ -1,4 +1,4 @@
-//! What may replace what: the one law for every fix, help, `update --fix` and `stamp --set-version`.
+//! Which image or version may replace another one: the one law for every fix, help, `update --fix` and `stamp --set-version`.
 //!
 //! A replacement never lowers the Kubernetes version and never skips a minor, and it keeps the distribution with its kind of
 //! build, the operating system with its release, hardening, architecture and everything else that decides which machines can

@@ -1,4 +1,4 @@
-//! The rules as a table, and their names: a misspelled one does not compile.
+//! The table of rules, and the enum of their ids: a misspelled id does not compile.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,4 +1,4 @@
-//! Facts as files write them: the names that they had at other times become today's.
+//! Reads facts as files write them, and converts the old names of facts to the current ones.
 
 use std::sync::Arc;
 

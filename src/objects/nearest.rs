@@ -1,4 +1,4 @@
-//! Which of several objects of one name is meant: repositories hold the same names for many clusters, a folder each.
+//! Resolves a name that several objects have to the nearest one: repositories repeat names in one folder per cluster.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Which clusters the project has: what it names and what its patterns match, with legal names, each once.
+//! Lists the clusters of the project, and checks that their names are legal and unique.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! What a management cluster gives its workload clusters at run time, worked out from its own values.
+//! Computes the values that a management cluster passes to its workload clusters at run time, from its own values.
 //!
 //! Sylva's management cluster evaluates a value of its own and publishes it as an object, which each workload cluster takes for a
 //! layer of its values (docs/sylva.md#values-and-their-order). Where both are in one repository, nobody has to give that object

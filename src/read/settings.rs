@@ -1,4 +1,4 @@
-//! Project file and flags → settings: what was typed becomes what is meant.
+//! Makes the settings from the project file and the flags, and validates them.
 
 use std::collections::BTreeMap;
 use std::path::Path;

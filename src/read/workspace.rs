@@ -1,4 +1,4 @@
-//! Where the project is, what it says, and what all its clusters share.
+//! Reads the workspace: the project file, and what all its clusters share.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The sum of a project on a few lines: what is there, what is wrong most often, and the next command.
+//! A summary of a project in a few lines: its content, its most frequent findings, and the next command.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};

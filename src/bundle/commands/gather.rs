@@ -1,4 +1,4 @@
-//! What is packed: folders, files, a stream of manifests, or what the project renders.
+//! Collects the files of a bundle: from folders, files, a stream of manifests, or the rendered project.
 
 use std::collections::BTreeMap;
 use std::io::Read as _;

@@ -1,4 +1,4 @@
-//! Where a bundle is read from.
+//! Reads a bundle from where an argument says: an archive, a folder, an index, ConfigMaps, a layout or a registry.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! The keys that are named on the command line: files.
+//! Reads the key files that the command line names.
 
 use std::io::Read as _;
 use std::path::Path;

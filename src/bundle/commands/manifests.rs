@@ -1,4 +1,4 @@
-//! The manifests of a plain bundle when it is packed or unpacked: indexed, given a namespace, ordered and checked.
+//! Prepares the manifests of a plain bundle for packing or unpacking: sets a namespace, orders the objects and checks them.
 
 use clap::{Args, ValueEnum};
 

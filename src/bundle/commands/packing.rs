@@ -1,4 +1,4 @@
-//! What is packed, whether it is written somewhere or pushed.
+//! Makes a bundle from files and options, for `bundle pack` and `bundle push`.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Whether the layers that locked artifacts promise are there, and as long as they promise.
+//! Checks that the layers in the manifests of locked artifacts exist and have the declared length.
 
 use std::collections::{BTreeMap, BTreeSet};
 

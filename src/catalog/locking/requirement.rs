@@ -1,4 +1,4 @@
-//! What clusters require: each image key and reference once.
+//! Collects the images and bundles that clusters require: each key and reference once.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;

@@ -1,4 +1,4 @@
-//! Who has to have signed each image: the keys that the values name, read and usable, and what the project requires.
+//! Determines which keys must have signed each image: the keys that the values name, and what the project requires.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! The lock against the keys of the values, without a network: what every gate checks.
+//! Checks the lock against the keys of the values without a network, as every gate does.
 //!
 //! Manifests and facts were compared when the lock was read ([`crate::catalog::sources`]); here the signatures are.
 

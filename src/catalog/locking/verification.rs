@@ -1,4 +1,4 @@
-//! What verifying a lock found.
+//! The result of verifying a lock.
 
 use std::sync::Arc;
 

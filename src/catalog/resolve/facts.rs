@@ -1,4 +1,4 @@
-//! What is known of an image, from every source, and where two of them disagree.
+//! Merges the facts of an image from all sources, and reports where two sources disagree.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The OCI reference of a catalog entry, and what a reference names.
+//! Computes the OCI reference of a catalog entry.
 
 use std::sync::Arc;
 

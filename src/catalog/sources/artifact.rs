@@ -1,4 +1,4 @@
-//! What a store says of images: digests, and the facts in annotations.
+//! Queries a store for images: their digests, and the facts in their annotations.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Where facts about images come from, beside the values and the images' names.
+//! The sources of image facts, beside the values and the images' names.
 //!
 //! A file each: the info file, with what image-builder writes; a folder of image files; the index page of a web server; the folder with an OCI image
 //! layout; the lock; the project file's own records; and the way to registries and image layouts behind the project's mirrors.

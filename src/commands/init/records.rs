@@ -1,4 +1,4 @@
-//! Records of the images that machine templates name already, and the stamps that say who boots which.
+//! Writes records of the images that machine templates name, and the `stamps:` entries that assign them.
 //!
 //! Whether a record says what stamping needs is not decided here: it is tried. Templates in files that the first stamp would
 //! change or refuse are left out.

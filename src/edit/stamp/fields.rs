@@ -1,4 +1,4 @@
-//! What is wrong in an object's image fields, and the edits that fix it.
+//! Compares an object's image fields with an image, and makes the edits that correct them.
 //!
 //! A provider says which fields an image has; here they are compared with the object, and what differs becomes edits of the
 //! file's text. Fields that a map lacks together are added together.

@@ -1,4 +1,4 @@
-//! The templates of the past: one is kept as a copy behind the template that takes its place, and the oldest go.
+//! Copies of earlier templates, which machines may still refer to: each rotation keeps one and removes the oldest.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! One request: its image, and the edits that write it into the object.
+//! Stamps one request: selects its image, and makes the edits that write it into the object.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! New entries of the catalog, each behind one of its line.
+//! Inserts new entries into the catalog, each after an entry of its line.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What selectors match in a catalog, each found once: the clusters of a fleet repeat few selectors.
+//! Caches the matches of selectors in a catalog, because the clusters of a fleet repeat few selectors.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;

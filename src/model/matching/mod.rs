@@ -1,4 +1,4 @@
-//! Which image a selector means, and why not the others.
+//! Matching: which image a selector or a key selects, and why the others do not match.
 //!
 //! Source: sylva-library's `_os_images.tpl` (docs/sylva.md). Never looks at a cluster's files: rules turn [`Outcome`]s
 //! into findings.

@@ -1,4 +1,4 @@
-//! What an image's name says of it, and the key that a name becomes in `os_images`.
+//! Parses image names: the facts that a name states, and its key in `os_images`.
 //!
 //! A name is the weakest source of facts: one without a patch level narrows a choice and proves nothing, and neither file
 //! name nor checksum is ever derived from it (docs/sylva.md#facts).

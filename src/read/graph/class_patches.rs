@@ -1,4 +1,4 @@
-//! What the patches of a ClusterClass make of a machine template.
+//! Applies the patches of a ClusterClass to machine templates.
 //!
 //! The rules are those of Cluster API's inline patches
 //! (<https://cluster-api.sigs.k8s.io/tasks/experimental-features/cluster-class/write-clusterclass>): a Go template with

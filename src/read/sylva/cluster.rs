@@ -1,4 +1,4 @@
-//! What the values say of the cluster itself.
+//! Reads the settings of the cluster itself from the values.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Why a pool boots what it boots, as data.
+//! Explains the image of a pool, as data.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What a change does to the machines of one node pool.
+//! Computes the impact of a change on the machines of one node pool.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What a change does, in the words that both texts share, with clusters that change alike in groups.
+//! The sentences that the text and the Markdown of an impact share. Clusters with the same change are grouped.
 
 use super::{Booted, Cause, ClusterChange, Edit, Impact, Kind, Machines, PoolChange, Rollout};
 use crate::report::counted;

@@ -1,4 +1,4 @@
-//! What each keyword of JSON Schema requires of a value.
+//! The keywords of JSON Schema, and what each requires of a value.
 
 use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, Ipv6Addr};

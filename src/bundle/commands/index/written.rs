@@ -1,4 +1,4 @@
-//! What the file of an index says.
+//! Parses the file of an index.
 
 use std::collections::BTreeSet;
 use std::io::Read as _;
