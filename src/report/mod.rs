@@ -17,6 +17,7 @@ mod gitlab;
 mod human;
 mod images;
 pub mod impact;
+pub mod init;
 mod issue;
 mod json;
 mod junit;
