@@ -125,15 +125,11 @@ pub fn facts(
             faults.extend(read.faults);
             continue;
         }
-        if tree.is_folder(path) {
-            let folder = image_folder::read(tree, path, &shown, file)?;
-            sources.push(Box::new(folder.images));
-            files.push(Arc::new(folder.source));
-            faults.extend(folder.faults);
-            continue;
-        }
-        let read = info_file::read(tree, path, &shown, file)?;
-        sources.push(Box::new(read.info) as Box<dyn ImageSource>);
+        let read = match tree.is_folder(path) {
+            true => image_folder::read(tree, path, &shown, file)?,
+            false => info_file::read(tree, path, &shown, file)?,
+        };
+        sources.push(Box::new(read.images) as Box<dyn ImageSource>);
         files.push(Arc::new(read.source));
         faults.extend(read.faults);
     }
@@ -152,6 +148,13 @@ pub fn facts(
         lock,
     };
     Ok((facts, findings))
+}
+
+/// A file, or a folder of files, with facts.
+struct FactsFile {
+    images: records::Records,
+    source: Source,
+    faults: Vec<Fault>,
 }
 
 /// A finding before its place is looked up.
