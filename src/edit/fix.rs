@@ -135,7 +135,7 @@ fn by_file<'f>(fixes: impl IntoIterator<Item = &'f Fix>) -> Vec<(Arc<Source>, Ve
 /// A place, and the words of the fix that was made there, or why none was.
 type FixOutcome = (String, Result<String, String>);
 
-/// A file's text after its fixes. Each is tried upon those before it, so that one that is refused stops no other.
+/// A file's text after its fixes. They are applied one after the other; a refused fix does not stop the next one.
 fn fixed(source: &Source, fixes: &[&Fix], engine: Engine) -> (String, Vec<FixOutcome>) {
     let mut edits: Vec<Edit> = Vec::new();
     let mut text = source.text.clone();

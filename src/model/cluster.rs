@@ -132,16 +132,16 @@ impl LevelName {
     }
 }
 
-/// What one level wrote.
+/// The settings of one level.
 #[derive(Clone, Debug)]
 pub struct ChoiceLevel {
     /// Which level.
     pub name: LevelName,
-    /// What it says itself.
+    /// Its own settings, before inheritance.
     pub choice: Choice,
 }
 
-/// How a level or a pool says which image it boots. Several at once is a finding (`choice-conflict`).
+/// How a level or a pool selects its image. Several ways at once are a finding (`choice-conflict`).
 #[derive(Clone, Debug)]
 pub struct Choice {
     /// `image_key`, or the proposal's `os_image_key`. An empty string selects no image (docs/sylva.md#selection-levels).
@@ -167,7 +167,7 @@ pub struct Choice {
 /// The names of an image's key: Sylva's, and the proposal's.
 pub const KEY_NAMES: [&str; 2] = ["image_key", "os_image_key"];
 
-/// A choice of nothing.
+/// No selection.
 impl Default for Choice {
     fn default() -> Self {
         Self {

@@ -53,7 +53,7 @@ pub enum Witness {
         /// The bundle's JSON.
         bundle: Arc<str>,
     },
-    /// A signature that exists and cannot be read, so that a waiver of it still finds what it accepts. Proves nothing.
+    /// A signature that cannot be read. It proves nothing, and is kept so that a waiver still applies to it.
     Malformed {
         /// Why it cannot be read.
         reason: Arc<str>,

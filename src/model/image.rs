@@ -50,7 +50,7 @@ pub mod fact {
     pub const ARCH: &str = "arch";
     /// `bios`, `efi` or `both`.
     pub const FIRMWARE: &str = "firmware";
-    /// `stable`, `lts`, `stream`: which line of releases the operating system's is of.
+    /// `stable`, `lts`, `stream`: the release channel of the operating system.
     pub const OS_CHANNEL: &str = "os-channel";
     /// `metal`, `nocloud`, `powervs`: what the image is made to run on, where one builder makes several.
     pub const PLATFORM: &str = "platform";

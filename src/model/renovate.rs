@@ -44,7 +44,7 @@ pub fn upgrades(text: &str) -> Result<Vec<Upgrade>, String> {
     Ok(upgrades)
 }
 
-/// The one version that all upgrades lead to; none where there is no upgrade, or where they differ: the values decide then.
+/// The version of all upgrades; `None` if there is no upgrade or their versions differ: then the values decide.
 pub fn version(upgrades: &[Upgrade]) -> Option<&str> {
     let (first, others) = upgrades.split_first()?;
     let same = others

@@ -55,9 +55,9 @@ fn object(kind: &str, name: &str) -> Option<&'static (&'static str, &'static str
 /// How far the management cluster's value is evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Depth {
-    /// Not at all: an expression counts as one that fails, so that it is known whether it is needed.
+    /// Not at all: every expression fails, which shows whether it is needed.
     Needed,
-    /// All of it; what cannot be evaluated fails where it is needed.
+    /// Completely. A value that cannot be evaluated fails where it is needed.
     Whole,
 }
 

@@ -68,7 +68,7 @@ impl Input {
     /// Parses an argument. A path is opened when the bundle is read.
     ///
     /// # Errors
-    /// It starts like a reference and is none.
+    /// The text starts like a reference and is not one.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         if text == "-" {
             return Ok(Self::Stdin);

@@ -10,7 +10,7 @@ use crate::model::secret::learn;
 
 use super::Run;
 
-/// Longer files are no key, in bytes.
+/// The longest key file, in bytes.
 const LIMIT: u64 = 64 << 10;
 
 impl Run<'_> {

@@ -38,7 +38,7 @@ pub struct Index {
     pub inputs: BTreeSet<usize>,
 }
 
-/// The files as they are looked up again for findings.
+/// The files, which are read again for the places of findings.
 pub struct Texts<'a> {
     files: &'a [File],
     read: RefCell<(usize, BTreeMap<usize, Arc<Source>>)>,
@@ -116,7 +116,7 @@ impl BundleFiles for Texts<'_> {
     }
 }
 
-/// The text of a file; a finding where it is none.
+/// The text of a file, or a finding if it is not a text.
 pub(super) fn text(file: &File) -> io::Result<Result<String, Box<Finding>>> {
     let finding = |rule, message| {
         Ok(Err(Box::new(

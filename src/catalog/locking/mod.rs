@@ -115,7 +115,7 @@ pub struct LockChange {
     pub reference: Arc<str>,
     /// The digest that is locked, or was.
     pub digest: Arc<str>,
-    /// What became of it.
+    /// The outcome.
     pub kind: LockChangeKind,
 }
 

@@ -109,7 +109,7 @@ fn locked(offered: &OfferedImage) -> LockedImage {
     }
 }
 
-/// Whether a page still lists a locked file with its digest; none for what is no file of a page that was read.
+/// Whether a page still lists a locked file with its digest; `None` if the entry is not a file of a page that was read.
 pub(super) fn compare(
     image: &LockedImage,
     pages: &Pages,

@@ -93,7 +93,7 @@ impl Requirement {
         (Arc::clone(&self.key), Arc::clone(&self.reference))
     }
 
-    /// The old entry as its own evidence says it; none where there is none for this architecture.
+    /// The old entry, rebuilt from its evidence; `None` if there is no evidence for this architecture.
     pub(super) fn kept(&self, known: &LockedImage, architecture: &str) -> Option<LockedImage> {
         let evidence = known.evidence.as_ref()?;
         let artifact = Artifact::of_evidence(evidence, &known.digest.value, architecture).ok()?;

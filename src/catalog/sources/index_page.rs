@@ -106,7 +106,7 @@ pub fn page(
 /// The names of files of a page, as its links spell them, by what they mean.
 type Links = BTreeMap<String, String>;
 
-/// What a checksum file lists, where there is no page.
+/// The files that a checksum file lists, if there is no page.
 fn listed(name: &str, text: &str) -> Links {
     let kind = checksum_file(name).map(|(kind, _)| kind);
     let found = kind.map(|kind| lines(text, kind, None)).unwrap_or_default();

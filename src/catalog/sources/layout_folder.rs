@@ -21,7 +21,7 @@ pub(super) struct LayoutFolder {
 /// Opens the layout in a folder below the root.
 ///
 /// # Errors
-/// The folder is no layout.
+/// The folder is not a layout.
 pub(super) fn open(
     root: &Path,
     folder: &str,

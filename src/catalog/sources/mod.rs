@@ -36,7 +36,7 @@ pub use stores::{Stores, stores};
 
 /// One place that knows facts about images. It receives requests for many at once: concurrency is the source's own affair.
 pub trait ImageSource: Send + Sync {
-    /// What it knows of each image, in the order of the requests; none of an image that it does not know.
+    /// The facts of each image, in the order of the requests; `None` for an unknown image.
     fn describe(&self, wanted: &[Wanted<'_>]) -> Vec<Result<Option<Arc<Described>>, Error>>;
 
     /// The images that it lists by itself, sorted by key; for a workspace that has no catalog of its own.
@@ -44,13 +44,13 @@ pub trait ImageSource: Send + Sync {
         Vec::new()
     }
 
-    /// Whether what it lists are images of the catalog whatever else is in it: the user wrote them for this project.
+    /// Whether the listed images are always images of the catalog, because the user wrote them for this project.
     fn declares(&self) -> bool {
         false
     }
 }
 
-/// An image that facts are wanted of.
+/// A request for the facts of an image.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted<'a> {
     /// Its key.

@@ -9,7 +9,7 @@ use super::word::word;
 
 /// The project file of a repository of plain manifests.
 pub(super) fn of_manifests(found: &Found, described: &Described) -> String {
-    // Whole folders: an object that another one refers to is read with it, whatever file it is in.
+    // Whole folders, so that objects are read together with the objects that they refer to.
     let mut folders: Vec<String> = Vec::new();
     for file in &found.manifests {
         let first = file.iter().next().unwrap_or_default();

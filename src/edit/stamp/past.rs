@@ -47,7 +47,7 @@ impl<'a> Past<'a> {
         }
     }
 
-    /// The name of the kept copy with this content. Content that comes back gets it, so that machines that were made from it stay.
+    /// The name of the kept copy with this content. Earlier content gets its earlier name again, so that its machines are not replaced.
     pub(super) fn name_of(&self, index: usize, spec: &Value) -> Option<String> {
         let object = &self.objects[index];
         let has_content = |copy: &&ManifestObject| {

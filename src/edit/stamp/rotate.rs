@@ -1,5 +1,5 @@
-//! Rotation: a template whose content changes gets a name of its own, every reference follows it, and the old one is kept for
-//! the machines that still refer to it.
+//! Rotation: a template with changed content gets a new name, all references are updated, and the old template is kept for the
+//! machines that still refer to it.
 //!
 //! The object that people edit keeps its place, its comments and its marker under the new name; what is kept of the past is a
 //! copy behind it, marked by an annotation. Upstream's advice: the new template and the version in one change

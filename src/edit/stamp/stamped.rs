@@ -68,7 +68,7 @@ pub(super) fn request(
     }
 }
 
-/// The image of a request and what is stamped of it; none where what is wrong is reported elsewhere.
+/// The image of a request, and its stamp; `None` if the problem is reported elsewhere.
 fn image(
     request: &ImageRequest,
     runs: Option<&str>,

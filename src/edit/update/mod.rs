@@ -42,7 +42,7 @@ pub(crate) struct Change {
     pub(crate) drift: Drift,
     /// Where the version is written that is raised, or that was raised before.
     pub(crate) versions: Vec<Spot>,
-    /// The entries that an expression names, each with its key and place: they are left as they are.
+    /// The entries with a key that an expression makes, each with its key and place. They are not edited.
     pub(crate) computed: Vec<(String, Spot)>,
     /// The files that change, each with its new text.
     pub(crate) files: Vec<(Arc<Source>, String)>,

@@ -67,7 +67,7 @@ impl Deref for Selectable {
     }
 }
 
-/// The terms of a selector as a text that no other terms have.
+/// A cache key: the terms of a selector as a text that is unique to them.
 fn words(selector: &Selector) -> String {
     let mut words = String::with_capacity(128);
     for term in &selector.terms {

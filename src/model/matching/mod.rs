@@ -20,7 +20,7 @@ pub use found::Selectable;
 use found::find;
 pub use pattern::{PatternCache, is_pattern};
 
-/// The result of a pool's selection.
+/// Selects the image of a pool.
 ///
 /// A selector comes before `image_key`, which must name the same image; a key alone is taken as it is
 /// (docs/sylva.md#selection-levels). A URL counts where neither is given.
@@ -162,7 +162,7 @@ pub enum Library {
 }
 
 impl<'a> ClusterFacts<'a> {
-    /// Those of a cluster. A pool's own version is not among them: upstream finalizes with the cluster's.
+    /// The facts of a cluster. A pool's own version is not included: upstream finalizes with the cluster's version.
     pub fn of(cluster: &'a Cluster) -> Self {
         let text = |located: &'a Option<super::place::Located<Arc<str>>>| {
             located.as_ref().map(|located| &*located.value)
@@ -197,7 +197,7 @@ pub enum Matching {
     Normalized,
 }
 
-/// What became of one pool's choice.
+/// The result of one pool's selection, with its details.
 #[derive(Clone, Debug)]
 pub struct Selection {
     /// The selector that was matched: the user's terms and the terms that finalizing added
@@ -214,7 +214,7 @@ pub struct Selection {
     pub at_url: Option<ImageKey>,
 }
 
-/// The answer to a pool's choice.
+/// The outcome of a pool's selection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// One image.

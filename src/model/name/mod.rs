@@ -56,7 +56,7 @@ pub struct NameFacts {
 }
 
 impl NameFacts {
-    /// Reads an image's name or file name; none where no scheme fits the whole of it.
+    /// Reads an image's name or file name; `None` if no scheme matches the whole name.
     pub fn parse(name: &str) -> Option<Self> {
         SCHEMES.iter().find_map(|scheme| scheme.read(name))
     }

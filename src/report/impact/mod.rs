@@ -33,7 +33,7 @@ pub struct Impact {
     pub base: String,
     /// The clusters that it touches: existing ones in the project's order, then those that are gone.
     pub clusters: Vec<ClusterChange>,
-    /// How many clusters it leaves as they are.
+    /// The number of clusters without changes.
     pub unchanged: usize,
     /// The images that are served.
     pub served: ServedChange,

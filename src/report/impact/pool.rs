@@ -89,7 +89,7 @@ fn all_machines<S: serde::Serializer>(to: S) -> Result<S::Ok, S::Error> {
 pub enum Rollout {
     /// They are replaced one after the other.
     Roll,
-    /// They stay as they are; only machines that are made later have it.
+    /// They do not change; only later machines have it.
     InPlace,
 }
 

@@ -115,7 +115,7 @@ pub(in crate::report) fn image(edit: &Edit<Booted>) -> (String, String) {
     (sum(from), sum(to))
 }
 
-/// From one to another, or what there is of it.
+/// The old and the new value as texts; `none` for a missing one.
 pub(in crate::report) fn edit<T: std::fmt::Display>(edit: &Edit<T>) -> (String, String) {
     let shown = |value: &Option<T>| value.as_ref().map_or("none".to_owned(), T::to_string);
     (shown(&edit.from), shown(&edit.to))

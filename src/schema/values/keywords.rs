@@ -328,7 +328,7 @@ fn bound(schema: &Map, key: &str) -> Option<usize> {
     }
 }
 
-/// Whether a text is of a format that Helm up to 3.17 validates, roughly. Any text is of another one.
+/// Whether a text has a format, approximately as Helm up to 3.17 validates it. Unknown formats accept any text.
 fn is_of_format(text: &str, format: &str) -> bool {
     match format {
         "ipv4" => text.parse::<Ipv4Addr>().is_ok(),

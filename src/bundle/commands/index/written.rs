@@ -17,7 +17,7 @@ use crate::yaml;
 /// The longest index that is read, in bytes.
 const LONGEST: u64 = 4 << 20;
 
-/// The most bundles that one names.
+/// The maximum number of bundles in one index.
 const MOST: usize = 1000;
 
 /// One bundle of an index.

@@ -120,7 +120,7 @@ pub(super) fn read(
     })
 }
 
-/// The bytes of a lock or of its evidence; none where there is none yet.
+/// The bytes of a lock or of its evidence; `None` if the file does not exist.
 ///
 /// # Errors
 /// The file cannot be read.
