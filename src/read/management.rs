@@ -151,14 +151,14 @@ impl State<'_> {
         };
         let options = cluster::options(self.workspace, management, &own);
         let evaluator = Evaluator::guarded(&own.values, &options, self.templates, &own.sources);
-        let teller = Provider {
+        let provider = Provider {
             management: &management.name,
             depth: self.depth,
         };
         let tree = match evaluator.root().child(value) {
-            Ok(Some(branch)) => teller.tree(raw, &branch),
+            Ok(Some(branch)) => provider.tree(raw, &branch),
             Ok(None) => None,
-            Err(failure) => Some(teller.failing(raw, value, &failure)),
+            Err(failure) => Some(provider.failing(raw, value, &failure)),
         };
         let Some(tree) = tree else { return Ok(None) };
         let mut files = HashMap::new();

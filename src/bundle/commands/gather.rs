@@ -70,7 +70,7 @@ pub(super) fn named(run: &Run<'_>, inputs: &[PathBuf], kind: PackKind) -> Result
                     .to_string_lossy()
                     .into_owned();
                 let file = on_disk(&input.to_string_lossy(), &path, size, is_executable);
-                gathered.add(placed(&name, kind), file);
+                gathered.add(path_in_bundle(&name, kind), file);
             }
             InsideKind::Link | InsideKind::Other => {
                 let input = input.display();
@@ -103,7 +103,7 @@ pub(super) fn of_project(
             continue;
         }
         let path = match is_plain {
-            true => placed(&flat(&file.path), kind),
+            true => path_in_bundle(&flat(&file.path), kind),
             false => file.path.clone(),
         };
         let file = File {
@@ -137,7 +137,7 @@ impl Gathered {
             size,
             content: Arc::new(spooling.finish().whole()),
         };
-        self.add(placed("stream.yaml", kind), file);
+        self.add(path_in_bundle("stream.yaml", kind), file);
         Ok(())
     }
 
@@ -173,7 +173,7 @@ impl Gathered {
                 continue;
             }
             let path = match laid_flat {
-                true => placed(&flat(&entry.path), kind),
+                true => path_in_bundle(&flat(&entry.path), kind),
                 false => entry.path,
             };
             self.add(path, on_disk(&from, &entry.at, size, is_executable));
@@ -221,7 +221,7 @@ pub(super) fn on_disk(from: &str, at: &Path, size: u64, is_executable: bool) -> 
     }
 }
 
-fn placed(name: &str, kind: PackKind) -> String {
+fn path_in_bundle(name: &str, kind: PackKind) -> String {
     match kind {
         PackKind::Plain => format!("{MANIFESTS}/{name}"),
         PackKind::Artifact | PackKind::Components => name.to_owned(),

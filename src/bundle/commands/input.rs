@@ -192,7 +192,7 @@ fn loaded(
         Err(ReceiveError::Refused(refusal)) => Ok(Loaded {
             bundle: Bundle::empty(Kind::Plain),
             folders: Vec::new(),
-            findings: vec![refused(&shown, &refusal)],
+            findings: vec![archive_refused(&shown, &refusal)],
             digest,
             shown,
         }),
@@ -201,7 +201,7 @@ fn loaded(
     }
 }
 
-fn refused(shown: &str, refusal: &Refusal) -> Finding {
+fn archive_refused(shown: &str, refusal: &Refusal) -> Finding {
     let finding = Finding::new(
         RuleId::ArchiveRefused,
         format!("`{shown}` is not unpacked: {refusal}"),

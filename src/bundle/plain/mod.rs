@@ -52,7 +52,7 @@ pub fn index(files: &[File], progress: &dyn Fn(usize)) -> io::Result<Index> {
     let mut all = Index::default();
     for (number, file) in files.iter().enumerate() {
         match text(file)? {
-            Ok(text) => one(number, file, text, &mut all),
+            Ok(text) => index_file(number, file, text, &mut all),
             Err(finding) => all.findings.push(*finding),
         }
         progress(number + 1);
@@ -60,7 +60,7 @@ pub fn index(files: &[File], progress: &dyn Fn(usize)) -> io::Result<Index> {
     Ok(all)
 }
 
-fn one(number: usize, file: &File, text: String, all: &mut Index) {
+fn index_file(number: usize, file: &File, text: String, all: &mut Index) {
     match bundled::index(number, &text) {
         Err(error) => {
             let source = Arc::new(yaml::source(Arc::clone(&file.from), text, false));

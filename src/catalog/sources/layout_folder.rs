@@ -51,7 +51,7 @@ impl ImageSource for LayoutFolder {
             let answer = reference.as_ref().and_then(|_| answers.next());
             match answer {
                 None => Ok(None),
-                Some(Ok(artifact)) => Ok(Some(Arc::new(described(wanted, &artifact)))),
+                Some(Ok(artifact)) => Ok(Some(Arc::new(description(wanted, &artifact)))),
                 Some(Err(failure)) if failure.kind == FailureKind::NotFound => Ok(None),
                 Some(Err(failure)) => Err(Error::Fetch {
                     failures: vec![failure],
@@ -62,7 +62,7 @@ impl ImageSource for LayoutFolder {
     }
 }
 
-fn described(wanted: &Wanted<'_>, artifact: &artifact::Artifact) -> Described {
+fn description(wanted: &Wanted<'_>, artifact: &artifact::Artifact) -> Described {
     let facts = artifact.facts.iter();
     let facts = facts.map(|(name, value)| (name, Arc::clone(value), Place::NONE));
     Described {

@@ -26,7 +26,7 @@ impl Records {
 
     /// Images that another source describes.
     pub(super) fn of(images: &[WrittenImage], file: FileId, origin: Origin) -> Self {
-        let described = images.iter().map(|image| described(image, file, origin));
+        let described = images.iter().map(|image| description(image, file, origin));
         let keyed = |described: Described| (key(&described.name), Arc::new(described));
         Self {
             images: described.map(keyed).collect(),
@@ -55,7 +55,7 @@ impl Records {
 }
 
 /// The description of an image as written, with its places in the file of that number.
-pub(super) fn described(image: &WrittenImage, file: FileId, origin: Origin) -> Described {
+pub(super) fn description(image: &WrittenImage, file: FileId, origin: Origin) -> Described {
     let moved = |place: Place| match place.is_known() {
         true => Place { file, ..place },
         false => place,

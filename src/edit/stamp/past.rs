@@ -125,7 +125,7 @@ fn keep(objects: &[ManifestObject], index: usize, successor: &str, keep: usize, 
         }),
         Some((Step::Item(item), list)) => Some(Edit::InsertItem {
             list: Target::Path(object.document, list.to_vec()),
-            value: marked(&object.node, successor),
+            value: as_kept(&object.node, successor),
             position: Position::After(Step::Item(*item)),
         }),
         Some(_) => None,
@@ -172,7 +172,7 @@ fn copy(object: &ManifestObject, successor: &str) -> Option<String> {
 }
 
 /// An object's tree with the annotation in it.
-fn marked(node: &Node, successor: &str) -> Value {
+fn as_kept(node: &Node, successor: &str) -> Value {
     let map = |node: Option<&Node>| {
         let map = node.and_then(|node| node.value.as_map());
         map.map_or_else(Map::default, |map| (**map).clone())

@@ -36,7 +36,7 @@ pub(super) fn requests(
         let of_text: Vec<&ManifestObject> = indexes.iter().map(|index| &objects[*index]).collect();
         for marker in markers(objects, text) {
             let spot = marker.spot.clone();
-            match marked(marker, (&of_text, &indexes), choices, &found) {
+            match request_of_marker(marker, (&of_text, &indexes), choices, &found) {
                 Ok(requested) => found.push(requested),
                 Err((message, help)) => {
                     let finding = Finding::new(RuleId::ImageUnstamped, message);
@@ -91,7 +91,7 @@ fn markers(objects: &[ManifestObject], text: &Arc<Text>) -> Vec<Marker> {
 }
 
 /// The request of one marker in a text with these objects.
-fn marked(
+fn request_of_marker(
     marker: Marker,
     (of_text, indexes): (&[&ManifestObject], &[usize]),
     choices: &mut [Choice],

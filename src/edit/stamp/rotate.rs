@@ -42,7 +42,7 @@ pub(super) fn rotate(
         let object = &objects[index];
         let former = past.name_of(index, &spec);
         let former = former.filter(|name| !given.contains(&identity(object, name)));
-        let name = former.unwrap_or_else(|| named(object, &spec, &given));
+        let name = former.unwrap_or_else(|| new_name(object, &spec, &given));
         if name == *object.name {
             continue;
         }
@@ -150,7 +150,7 @@ fn rename(
 
 /// The name without the hash of earlier content, and with the hash of this. Where another template gets that name in this run, what
 /// looks like a hash is taken as a part of the name.
-fn named(object: &ManifestObject, spec: &Value, given: &BTreeSet<Identity<'_>>) -> String {
+fn new_name(object: &ManifestObject, spec: &Value, given: &BTreeSet<Identity<'_>>) -> String {
     let hash = hash::of_text(&yaml::emit(spec));
     let with_hash = |base: &str| {
         let end = base.floor_char_boundary(LONGEST_NAME - 1 - hash.len());

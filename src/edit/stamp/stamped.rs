@@ -146,7 +146,7 @@ fn of_field(
     }
     let at = Target::Path(object.document, steps.clone());
     Ok(vec![Change {
-        path: shown(&steps[object.steps.len()..]),
+        path: path_text(&steps[object.steps.len()..]),
         current: Some(node.clone()),
         proposed: Some(value.clone()),
         edit: Some(Edit::Set { at, value }),
@@ -196,7 +196,7 @@ fn learn_version(index: usize, object: &ManifestObject, changes: &[Change], plan
 }
 
 /// `spec.variables[0].value`
-fn shown(steps: &[Step]) -> String {
+fn path_text(steps: &[Step]) -> String {
     let mut text = String::new();
     for step in steps {
         match step {

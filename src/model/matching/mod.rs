@@ -287,7 +287,7 @@ fn by_selector(
     let images: &Images = catalog;
     let found = catalog.find(&finalized, cache);
     let exact = match &found.exact {
-        Ok(keys) => picked(keys, key, images),
+        Ok(keys) => outcome_of(keys, key, images),
         Err(reason) => Outcome::Invalid(reason.clone()),
     };
     // A version known by its name only never beats a proven one, and two of them count as two matches.
@@ -295,7 +295,7 @@ fn by_selector(
         true => &found.possible,
         false => &found.proven,
     };
-    let normalized = picked(fitting, key, images);
+    let normalized = outcome_of(fitting, key, images);
     let (outcome, other) = match mode {
         Matching::Exact => (exact, normalized),
         Matching::Normalized => (normalized, exact),
@@ -315,7 +315,7 @@ fn by_selector(
 
 /// None, one or many (docs/sylva.md#the-result); a key beside the selector must agree with the one
 /// (docs/sylva.md#selection-levels), and decides nothing (docs/sylva.md#selection-levels).
-fn picked(keys: &[ImageKey], named_key: Option<&ImageKey>, images: &Images) -> Outcome {
+fn outcome_of(keys: &[ImageKey], named_key: Option<&ImageKey>, images: &Images) -> Outcome {
     let selected = match keys {
         [] => return Outcome::NoMatch,
         [selected] => selected,

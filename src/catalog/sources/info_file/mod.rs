@@ -98,7 +98,7 @@ impl Reader {
             }
         } else if let Some(builds) = map.get("builds").and_then(|builds| builds.value.as_list()) {
             for image in packer::images(builds) {
-                let described = records::described(&image, self.file, Origin::InfoFile);
+                let described = records::description(&image, self.file, Origin::InfoFile);
                 self.images.add(described);
             }
         } else if map.get("kind").is_some() {

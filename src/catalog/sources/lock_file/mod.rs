@@ -40,7 +40,12 @@ impl ImageSource for LockFile {
 
 impl LockFile {
     fn new(lock: Arc<Lock>) -> Self {
-        let described = lock.images().iter().map(described).map(Arc::new).collect();
+        let described = lock
+            .images()
+            .iter()
+            .map(description)
+            .map(Arc::new)
+            .collect();
         Self { lock, described }
     }
 
@@ -51,7 +56,7 @@ impl LockFile {
     }
 }
 
-fn described(image: &LockedImage) -> Described {
+fn description(image: &LockedImage) -> Described {
     let facts = image.facts.iter();
     let facts = facts.map(|(name, fact)| (name, Arc::clone(&fact.value), fact.place));
     Described {
