@@ -74,12 +74,7 @@ impl Given {
                 Some((_, name)) => (name, Origin::Values),
                 None => (*name, Origin::InfoFile),
             };
-            let fact = Fact {
-                value: (*value).into(),
-                origin,
-                place: Place::NONE,
-            };
-            known.learn(name, fact);
+            known.learn(name, Fact::new(*value, origin, Place::NONE));
         }
         let image = Image {
             key: key.into(),

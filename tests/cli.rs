@@ -90,21 +90,21 @@ error[project-file]: target `manifests` has no option `apiVersion`
 
 #[test]
 fn a_value_that_is_none_of_the_few_is_reported_with_them() {
-    let told = |line: &str| {
+    let reported = |line: &str| {
         let project = format!("{PROJECT}{line}\n");
         let screen = screen(&[("metalmark.yaml", &project)], "check", 1);
         screen.lines().take(2).collect::<Vec<_>>().join("\n")
     };
     assert_eq!(
-        told("helm: 5"),
+        reported("helm: 5"),
         "error[project-file]: `helm` is one of `3`, `4`, `3.17`, `3.18`, `3.19`, `3.20`, `4.0`, `4.1`, `4.2`, `4.3`, not `5`\n --> metalmark.yaml:6:7"
     );
     assert_eq!(
-        told("helm: '3'"),
+        reported("helm: '3'"),
         "error[project-file]: `helm` is one of `3`, `4`, `3.17`, `3.18`, `3.19`, `3.20`, `4.0`, `4.1`, `4.2`, `4.3`, not `\"3\"`\n --> metalmark.yaml:6:7"
     );
     assert_eq!(
-        told("policy: {rules: {image-unused: warnin}}"),
+        reported("policy: {rules: {image-unused: warnin}}"),
         "error[project-file]: `policy.rules.image-unused` is one of `off`, `warning`, `error`, not `warnin`\n --> metalmark.yaml:6:32"
     );
     let project = with("version: 1", "version: 1.5");
@@ -281,13 +281,13 @@ fn project_in(text: &str) -> tempfile::TempDir {
 fn without_facts_one_finding_says_how_to_get_them() {
     let project = with("images: {facts: [info.yaml]}\n", "");
     let screen = screen(&[("metalmark.yaml", &project)], "check", 1);
-    let told = "\
+    let reported = "\
 warning[value-missing]: no image facts are given, so nothing says which checksum, format and version the builder's images have
  |
  = help: `kubectl -n sylva-system get configmap os-images-info -o yaml > os-images-info.yaml`
  = help: then type `--info os-images-info.yaml`, or write `images: {facts: [os-images-info.yaml]}` in metalmark.yaml
 ";
-    assert_eq!(screen.matches(told).count(), 1, "{screen}");
+    assert_eq!(screen.matches(reported).count(), 1, "{screen}");
     assert!(!screen.contains("matching-differs"), "{screen}");
 }
 
@@ -315,12 +315,12 @@ fn a_boolean_word_is_no_surprise_for_a_key_of_a_boolean() {
         "no findings in 1 cluster; 1 node pool checked: 1 proven\n"
     );
     let values = format!("{CLUSTER}country: no\n");
-    let told = screen(&[("clusters/paris/values.yaml", &values)], "check", 0);
+    let reported = screen(&[("clusters/paris/values.yaml", &values)], "check", 0);
     assert!(
-        told.starts_with(
+        reported.starts_with(
             "warning[value-surprising]: the value `no` looks like a word and reads as `false`\n"
         ),
-        "{told}"
+        "{reported}"
     );
 }
 

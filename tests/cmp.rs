@@ -114,9 +114,9 @@ fn the_objects_for_an_engine_itself_are_only_given_on_request() {
     let project = project.replace("\noutputs:", argocd);
     fs::write(folder.path().join("metalmark.yaml"), project).expect("written");
     assert!(!generated(folder.path(), &[PARIS]).contains("kind: Application"));
-    let (status, told) = refused(folder.path(), &[PARIS, ("ARGOCD_ENV_TARGETS", "flux")]);
+    let (status, reported) = refused(folder.path(), &[PARIS, ("ARGOCD_ENV_TARGETS", "flux")]);
     assert_eq!(
-        (status, told.as_str()),
+        (status, reported.as_str()),
         (
             2,
             "error: the project has no output for target `flux`, only for: argocd, manifests, configmap\n\
@@ -149,9 +149,12 @@ fn every_image_must_be_locked_unless_the_application_says_otherwise() {
     let folder = workspace();
     let expected = generated(folder.path(), &[PARIS]);
     fs::remove_file(folder.path().join("metalmark.lock")).expect("removed");
-    let (status, told) = refused(folder.path(), &[PARIS]);
+    let (status, reported) = refused(folder.path(), &[PARIS]);
     assert_eq!(status, 1);
-    assert!(told.starts_with("error[lock-missing-image]: "), "{told}");
+    assert!(
+        reported.starts_with("error[lock-missing-image]: "),
+        "{reported}"
+    );
     let loose = parameters(r#"[{"name":"frozen","string":"false"}]"#);
     assert_eq!(
         generated(
@@ -166,10 +169,10 @@ fn every_image_must_be_locked_unless_the_application_says_otherwise() {
 fn no_objects_are_no_success_unless_allowed() {
     let folder = workspace();
     let only_shared = ("ARGOCD_ENV_TARGETS", "configmap");
-    let (status, told) = refused(folder.path(), &[PARIS, only_shared]);
+    let (status, reported) = refused(folder.path(), &[PARIS, only_shared]);
     assert_eq!(status, 2);
     assert_eq!(
-        told,
+        reported,
         "error: cluster `edge-paris` yields no object for configmap, and Argo CD would delete everything that the application has\n\
          help: `scope: shared` renders what clusters share, or set `allow-empty: \"true\"` if that is what you want\n"
     );
@@ -184,12 +187,12 @@ fn findings_fail_the_application_and_only_its_own_cluster_is_read() {
         .path()
         .join("environment-values/workload-clusters/edge-lyon/values.yaml");
     fs::write(lyon, "cluster: [\n").expect("written");
-    let (status, told) = refused(folder.path(), &[("ARGOCD_APP_NAME", "edge-lyon")]);
+    let (status, reported) = refused(folder.path(), &[("ARGOCD_APP_NAME", "edge-lyon")]);
     assert_eq!(status, 1);
     assert!(
-        told.starts_with("error[yaml-syntax]: ")
-            && told.contains("--> environment-values/workload-clusters/edge-lyon/values.yaml:"),
-        "{told}"
+        reported.starts_with("error[yaml-syntax]: ")
+            && reported.contains("--> environment-values/workload-clusters/edge-lyon/values.yaml:"),
+        "{reported}"
     );
     let outcome = run(folder.path(), "cmp generate", &[PARIS]);
     assert_eq!((outcome.status, outcome.stderr.as_str()), (0, ""));
@@ -206,11 +209,11 @@ fn the_project_is_found_above_the_applications_folder_and_never_above_the_reposi
         generated(folder.path(), &[PARIS])
     );
     // The copy of the repository begins here: the project file above is somebody else's.
-    let (status, told) = refused(&below, &[PARIS, ("ARGOCD_APP_SOURCE_PATH", "edge-paris")]);
+    let (status, reported) = refused(&below, &[PARIS, ("ARGOCD_APP_SOURCE_PATH", "edge-paris")]);
     assert_eq!(status, 2);
     assert!(
-        told.starts_with("error: there is no `metalmark.yaml`"),
-        "{told}"
+        reported.starts_with("error: there is no `metalmark.yaml`"),
+        "{reported}"
     );
 }
 
@@ -275,8 +278,8 @@ fn it_writes_nothing_and_needs_no_home() {
     }
     let outcome = outcome.expect("the binary starts");
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("its own folder");
-    let told = String::from_utf8_lossy(&outcome.stderr);
-    assert!(outcome.status.success(), "{told}");
+    let reported = String::from_utf8_lossy(&outcome.stderr);
+    assert!(outcome.status.success(), "{reported}");
     assert_eq!(String::from_utf8_lossy(&outcome.stdout), expected);
     for entry in walkdir::WalkDir::new(folder.path()) {
         let path = entry.expect("readable").into_path();

@@ -106,8 +106,8 @@ fn received(client: &Path, server: &Server, workspace: &Path, app: &str) -> Valu
         .args(["-revision", &"0".repeat(40), "-kube-version", "1.32.4"])
         .output()
         .expect("the client starts");
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{told}");
+    let reported = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{reported}");
     serde_json::from_slice(&output.stdout).expect("JSON")
 }
 

@@ -224,8 +224,8 @@ fn a_machine_installs_the_bundle_once_and_nothing_but_its_bytes() {
     let script = script(&registry, folder, &bytes);
     for _ in 0..2 {
         let output = sh(&script);
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{told}\n{script}");
+        let reported = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{reported}\n{script}");
     }
     let installed = fs::read_to_string(folder.join("installed.txt")).expect("installed");
     assert_eq!(

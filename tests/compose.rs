@@ -26,7 +26,7 @@ fn disk() -> Disk {
 
 fn cluster(path: &str, options: &Options) -> (Composition, Sources) {
     let mut sources = Sources::default();
-    let composition = gitops::cluster(&disk(), Path::new(path), options, &mut sources);
+    let composition = gitops::cluster(&disk(), Path::new(path), options, None, &mut sources);
     let composition = composition.expect("readable").expect("a cluster");
     (composition, sources)
 }
@@ -171,8 +171,8 @@ fn a_folder_without_a_release_is_no_cluster() {
         "environment-values/components/registry",
         "environment-values/nowhere",
     ] {
-        let composition =
-            gitops::cluster(&disk(), Path::new(path), &options, &mut sources).expect("readable");
+        let composition = gitops::cluster(&disk(), Path::new(path), &options, None, &mut sources)
+            .expect("readable");
         assert!(composition.is_none(), "{path}");
     }
 }
@@ -185,7 +185,7 @@ fn shared_files_are_read_once_and_give_the_same_values() {
     let shared = sources.share();
     for path in ["environment-values/paris", "environment-values/lyon"] {
         let mut own = shared.clone();
-        let composition = gitops::cluster(&disk(), Path::new(path), &options, &mut own)
+        let composition = gitops::cluster(&disk(), Path::new(path), &options, None, &mut own)
             .expect("readable")
             .expect("one");
         let alone = cluster(path, &Options::default());

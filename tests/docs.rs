@@ -329,17 +329,17 @@ fn the_first_ten_minutes_of_the_readme_work() {
             .args(arguments.split_whitespace())
             .output()
             .expect("the binary starts");
-        let told =
+        let reported =
             String::from_utf8_lossy(&outcome.stdout) + String::from_utf8_lossy(&outcome.stderr);
-        assert_ne!(outcome.status.code(), Some(2), "{line}: {told}");
-        said.push_str(&told);
+        assert_ne!(outcome.status.code(), Some(2), "{line}: {reported}");
+        said.push_str(&reported);
     }
-    for told in [
+    for reported in [
         "wrote metalmark.yaml",
         "7 files rendered: 7 created",
         "no machine is re-provisioned",
     ] {
-        assert!(said.contains(told), "{told}: {said}");
+        assert!(said.contains(reported), "{reported}: {said}");
     }
 }
 

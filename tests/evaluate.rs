@@ -430,11 +430,10 @@ fn what_helm_would_make_of_it_is_compared_where_it_matters() {
     assert_eq!(evaluator.order_differences().len(), 0);
     assert_eq!(answer(evaluator.get(&["good"])), r#""1-31-8""#);
     assert_eq!(evaluator.order_differences().len(), 0);
-    let keys = evaluator
-        .keys(&["images"])
-        .expect("they evaluate")
-        .expect("a map");
-    assert_eq!(&*keys[0].0, "ubuntu-1-31-8");
+    let images = evaluator.root().at(&["images"]);
+    let images = images.expect("they evaluate").expect("there are some");
+    let entries = images.entries().expect("they evaluate").expect("a map");
+    assert_eq!(&*entries[0].key, "ubuntu-1-31-8");
     let differences = evaluator.order_differences();
     assert_eq!(differences.len(), 1);
     assert_eq!(json(&differences[0].lazy), r#""ubuntu-1-31-8""#);

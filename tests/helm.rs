@@ -124,7 +124,7 @@ fn write_chart(folder: &Path) {
     );
 }
 
-/// What helm makes of each expression; or which one it refuses, where that can be told.
+/// What helm makes of each expression; or which one it refuses, where that is known.
 fn rendered<E: AsRef<str>>(
     helm: &Path,
     folder: &Path,

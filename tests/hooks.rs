@@ -124,10 +124,10 @@ fn passes(run: &Run) {
     assert!(run.passed, "{}", run.said);
 }
 
-fn fails(run: &Run, told: &str) {
+fn fails(run: &Run, reported: &str) {
     assert!(
-        !run.passed && run.said.contains(told),
-        "no `{told}` in: {}",
+        !run.passed && run.said.contains(reported),
+        "no `{reported}` in: {}",
         run.said
     );
 }
@@ -138,13 +138,13 @@ const RENDERED: &str = "rendered/clusters/edge-lyon/edge-lyon.yaml";
 fn new_files_fail_until_they_are_added(scratch: &Scratch) {
     fails(&scratch.run("check"), "exit code: 1");
     assert_eq!(scratch.changed(), "", "the check writes nothing");
-    let told = "rendered files have changed: `git add --all -- rendered/clusters rendered/shared`, then run this again";
-    fails(&scratch.run("render"), told);
+    let reported = "rendered files have changed: `git add --all -- rendered/clusters rendered/shared`, then run this again";
+    fails(&scratch.run("render"), reported);
     assert!(scratch.changed().contains(&format!("?? {RENDERED}\n")));
     // A second try without the command.
     fails(
         &scratch.run("render"),
-        &told.replace("have changed", "are new to git"),
+        &reported.replace("have changed", "are new to git"),
     );
     scratch.git(
         scratch.folder.path(),

@@ -168,7 +168,7 @@ fn clusters_come_go_and_are_renamed() {
     let run = run(scratch.path(), &["--against", "HEAD", "--output", "json"]);
     assert_eq!(run.status, 0, "{}", run.err);
     let impact: serde_json::Value = serde_json::from_str(&run.out).expect("JSON");
-    let told: Vec<String> = impact["clusters"]
+    let reported: Vec<String> = impact["clusters"]
         .as_array()
         .expect("a list")
         .iter()
@@ -180,7 +180,7 @@ fn clusters_come_go_and_are_renamed() {
         r#""turns" "replaced""#,
         r#""goes" "removed""#,
     ];
-    assert_eq!(told, wanted);
+    assert_eq!(reported, wanted);
     assert_eq!(impact["unchanged"], 1);
     assert_eq!(impact["clusters"][1]["from"], "moves");
     assert_eq!(impact["clusters"][1]["pools"], serde_json::json!([]));

@@ -113,13 +113,13 @@ fn images_of_a_web_server_get_their_checksums_from_the_page_into_the_lock_and_th
     );
     let rendered = run(folder, &["render", "--stdout", "--frozen"]);
     assert_eq!(rendered.status, 0, "{}{}", rendered.stdout, rendered.stderr);
-    for told in [
+    for reported in [
         digest("a"),
         format!("url: http://{}/os/{IMAGE}", server.host()),
     ] {
         assert!(
-            rendered.stdout.contains(&told),
-            "{told}: {}",
+            rendered.stdout.contains(&reported),
+            "{reported}: {}",
             rendered.stdout
         );
     }

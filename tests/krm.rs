@@ -314,7 +314,7 @@ fn what_is_no_list_for_us_is_refused_without_output() {
         format!("apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems: []\n{config}")
     };
     let ours = "functionConfig: {apiVersion: metalmark.dev/v1, kind: MetalmarkGenerator, metadata: {name: x}, spec: {SPEC}}\n";
-    for (input, told) in [
+    for (input, reported) in [
         ("a: [\n".to_owned(), "error: stdin:"),
         ("kind: List\n".to_owned(), "error: stdin is no ResourceList"),
         (
@@ -340,7 +340,7 @@ fn what_is_no_list_for_us_is_refused_without_output() {
             (2, ""),
             "{input}"
         );
-        assert!(outcome.stderr.starts_with(told), "{}", outcome.stderr);
+        assert!(outcome.stderr.starts_with(reported), "{}", outcome.stderr);
     }
 }
 
@@ -381,8 +381,8 @@ fn the_real_kustomize_runs_the_generator_the_transformer_and_the_validator() {
     };
     write("function.yaml", &function("MetalmarkGenerator", ""));
     write("kustomization.yaml", "generators: [function.yaml]\n");
-    let (built, text, told) = build(&kustomize, folder.path());
-    assert!(built, "{told}");
+    let (built, text, reported) = build(&kustomize, folder.path());
+    assert!(built, "{reported}");
     assert_eq!(
         objects(&text),
         objects(&rendered(folder.path()).join("---\n"))
@@ -396,8 +396,8 @@ fn the_real_kustomize_runs_the_generator_the_transformer_and_the_validator() {
         "kustomization.yaml",
         "resources: [template.yaml]\ntransformers: [function.yaml]\n",
     );
-    let (built, text, told) = build(&kustomize, folder.path());
-    assert!(built, "{told}");
+    let (built, text, reported) = build(&kustomize, folder.path());
+    assert!(built, "{reported}");
     let image = read(&text);
     let image = image
         .at(&["spec", "template", "spec", "image", "url"])
@@ -413,15 +413,15 @@ fn the_real_kustomize_runs_the_generator_the_transformer_and_the_validator() {
         "kustomization.yaml",
         "resources: [template.yaml]\ntransformers: [function.yaml]\n",
     );
-    let (built, _, told) = build(&kustomize, folder.path());
+    let (built, _, reported) = build(&kustomize, folder.path());
     assert!(!built);
     assert!(
-        told.contains("error: `spec.template.spec.image.url` is"),
-        "{told}"
+        reported.contains("error: `spec.template.spec.image.url` is"),
+        "{reported}"
     );
     write("template.yaml", &text);
-    let (built, again, told) = build(&kustomize, folder.path());
-    assert!(built, "{told}");
+    let (built, again, reported) = build(&kustomize, folder.path());
+    assert!(built, "{reported}");
     assert_eq!(again, text);
 }
 

@@ -88,11 +88,11 @@ fn what_a_layout_holds_stays_and_a_name_moves() {
         sink.put_as(Some("moves"), image).expect("put");
     }
     let found = entries(root.path());
-    let told: Vec<_> = found
+    let declared: Vec<_> = found
         .iter()
         .map(|entry| entry["digest"].as_str().expect("one"))
         .collect();
-    assert_eq!(told, [kept.as_str(), second.descriptor.digest.as_str()]);
+    assert_eq!(declared, [kept.as_str(), second.descriptor.digest.as_str()]);
     assert_eq!(found[0]["x-unknown"], json!([1]));
     // What refers to it is found without a name.
     let subject =
@@ -138,11 +138,11 @@ fn a_layout_whose_creation_was_killed_is_repaired_and_other_folders_are_left_alo
 #[test]
 fn content_that_is_not_as_declared_never_becomes_a_blob() {
     let root = tempfile::tempdir().expect("a folder");
-    let told = blob(LAYER, b"told");
+    let declared = blob(LAYER, b"told");
     for content in ["tale", "told and more", "to"] {
         let lying = Blob {
             content: std::sync::Arc::new(content.as_bytes().to_vec()),
-            ..told.clone()
+            ..declared.clone()
         };
         let image = artifact(vec![lying], json!({}));
         let refused = LayoutSink::new(root.path(), "l").put_as(Some("1"), &image);

@@ -258,7 +258,7 @@ fn each_layer_is_judged_for_each_image_and_each_failure_is_reported_once() {
     ];
     let lock = locked(&Lock::EMPTY, &images(&all), &store).lock;
     let out = verified(&lock, &store);
-    let told: Vec<(RuleId, &str, bool)> = out
+    let reported: Vec<(RuleId, &str, bool)> = out
         .findings
         .iter()
         .map(|finding| {
@@ -268,7 +268,7 @@ fn each_layer_is_judged_for_each_image_and_each_failure_is_reported_once() {
         .collect();
     let rule = RuleId::ImageIncomplete;
     assert_eq!(
-        told,
+        reported,
         [(rule, "b", false), (rule, "c", false), (rule, "d", true)]
     );
     assert_eq!(out.failures.len(), 1, "{:?}", out.failures);

@@ -1,4 +1,4 @@
-//! A workload cluster is told its management cluster's state: worked out from the repository, where somebody needs it.
+//! The values that a management cluster passes to its workload clusters, computed from the repository.
 
 use std::fs;
 use std::path::Path;
@@ -50,7 +50,7 @@ fn write(root: &Path, path: &str, text: &str) {
     fs::write(path, text).expect("written");
 }
 
-/// A folder with a release: of a management cluster, or of one that is told the state.
+/// A folder with a release: of a management cluster, or of a workload cluster that receives its values.
 fn cluster(root: &Path, name: &str, state: &str, values: &str) {
     let values: String = values.lines().map(|line| format!("    {line}\n")).collect();
     let release = RELEASE.replace("NAMESPACE", name).replace("STATE", state);
@@ -107,14 +107,14 @@ fn a_workload_cluster_has_the_values_of_its_management_cluster_with_their_places
             "metalmark.yaml",
             &format!("evaluation: {evaluation}\n{project}"),
         );
-        let told = explain(scratch.path(), "edge");
+        let reported = explain(scratch.path(), "edge");
         assert!(
-            told.contains("Kubernetes v1.31.8+rke2r1  (chart/values.yaml:"),
-            "{told}"
+            reported.contains("Kubernetes v1.31.8+rke2r1  (chart/values.yaml:"),
+            "{reported}"
         );
         assert!(
-            told.contains("boots image `ubuntu-noble-plain-rke2-1-31-8`"),
-            "{told}"
+            reported.contains("boots image `ubuntu-noble-plain-rke2-1-31-8`"),
+            "{reported}"
         );
         let found = check(scratch.path());
         assert!(!found.contains("error["), "{found}");
@@ -136,10 +136,10 @@ fn an_expression_that_yields_a_map_is_reported_as_one() {
             "cluster: {{k8s_version: {version}, capm3: {{os_image_selector: {{os: ubuntu}}}}}}"
         ),
     );
-    let told = explain(scratch.path(), "edge");
+    let reported = explain(scratch.path(), "edge");
     assert!(
-        told.contains("Kubernetes v1.31.8+rke2r1  (edge/release.yaml:"),
-        "{told}"
+        reported.contains("Kubernetes v1.31.8+rke2r1  (edge/release.yaml:"),
+        "{reported}"
     );
 }
 
@@ -184,8 +184,11 @@ fn of_two_management_clusters_the_project_names_one() {
         "metalmark.yaml",
         &project(", management: other"),
     );
-    let told = explain(scratch.path(), "edge");
-    assert!(told.contains("Kubernetes v1.30.12+rke2r1"), "{told}");
+    let reported = explain(scratch.path(), "edge");
+    assert!(
+        reported.contains("Kubernetes v1.30.12+rke2r1"),
+        "{reported}"
+    );
     write(
         scratch.path(),
         "metalmark.yaml",
@@ -213,9 +216,9 @@ fn a_file_given_for_the_object_wins() {
         "metalmark.yaml",
         "state: {ConfigMap/mgmt-cluster-state-values: state.yaml}\nclusters: [{name: mgmt, values: [mgmt]}, {name: edge, values: [edge]}]\n",
     );
-    let told = explain(scratch.path(), "edge");
+    let reported = explain(scratch.path(), "edge");
     assert!(
-        told.contains("Kubernetes v1.29.15+rke2r1  (state.yaml:1:"),
-        "{told}"
+        reported.contains("Kubernetes v1.29.15+rke2r1  (state.yaml:1:"),
+        "{reported}"
     );
 }

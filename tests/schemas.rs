@@ -1,4 +1,4 @@
-//! CRD schemas against objects: what the API server would refuse is told, with the field's path.
+//! CRD schemas against objects: what the API server would refuse is reported, with the field's path.
 
 use std::sync::Arc;
 

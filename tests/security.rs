@@ -24,7 +24,7 @@ fn no_report_prints_a_control_character() {
         let run = Metalmark::within(folder.path());
         let outcome = run.args(["check", "--output", report.name()]).run();
         let screen = outcome.stdout + &outcome.stderr;
-        assert!(screen.contains("[31m"), "it is told: {screen}");
+        assert!(screen.contains("[31m"), "it is printed: {screen}");
         // Of those that nobody reads on a screen, only the ones that no format may have.
         let is_shown = ["human", "github", "markdown"].contains(&report.name());
         let is_foreign = |letter: &char| match is_shown {

@@ -203,7 +203,7 @@ fn the_first_shard_writes_nothing_shared_that_another_ones_cluster_contradicts()
     render(fleet.path(), Some((3, 3)));
 }
 
-/// A cluster's own findings are told by its shard alone; what only all clusters tell, by none; what the project file says, by
+/// A cluster's own findings are reported by its shard alone; findings that need all clusters, by none; those of the project file, by
 /// each.
 #[test]
 fn no_shard_reports_what_only_the_fleet_knows() {
@@ -281,7 +281,7 @@ fn a_file_of_another_shards_cluster_is_not_overwritten() {
 #[test]
 fn what_is_no_shard_is_wrong_usage() {
     let fleet = fleet(&["edge-1"]);
-    for (shard, told) in [
+    for (shard, reported) in [
         ("0/4", "`0/4` is no shard: `2/8` is the second of eight"),
         ("5/4", "there is no shard 5 of 4"),
         ("1", "`1` is no shard"),
@@ -291,7 +291,7 @@ fn what_is_no_shard_is_wrong_usage() {
         for command in ["render", "check"] {
             let outcome = run(fleet.path(), &[command, "--shard", shard]);
             assert_eq!(outcome.status, 2);
-            assert!(outcome.stderr.contains(told), "{}", outcome.stderr);
+            assert!(outcome.stderr.contains(reported), "{}", outcome.stderr);
         }
     }
     let lock = run(fleet.path(), &["lock", "--shard", "1/2"]);

@@ -1,4 +1,4 @@
-//! What is signed here is verified here, in each form and under no other key; keys that do not sign are told.
+//! What is signed here is verified here, in each form and under no other key; keys that cannot sign are reported.
 
 use std::process::Command;
 
@@ -267,9 +267,9 @@ fn keys_with_a_password_are_refused() {
 fn no_message_shows_a_key() {
     let pem = rcgen::KeyPair::generate().expect("a key").serialize_pem();
     let key = SigningKey::read(&pem).expect("a key");
-    let told = format!("{key:?}");
-    assert!(told.starts_with("SigningKey(sha256:"), "{told}");
+    let reported = format!("{key:?}");
+    assert!(reported.starts_with("SigningKey(sha256:"), "{reported}");
     let secret = pem.lines().nth(1).expect("a line");
     let refused = SigningKey::read(&pem.replace("PRIVATE", "SECRET"));
-    assert!(!format!("{told}{refused:?}").contains(secret));
+    assert!(!format!("{reported}{refused:?}").contains(secret));
 }

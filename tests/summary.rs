@@ -62,13 +62,13 @@ fn a_run_that_checks_nothing_fails_unless_that_is_accepted() {
     ] {
         for args in [&["check"][..], &["render"], &["render", "--check"]] {
             let outcome = run(args, cluster);
-            let told = format!("{}{}", outcome.stdout, outcome.stderr);
-            assert_eq!(outcome.status, 1, "{args:?}: {told}");
+            let reported = format!("{}{}", outcome.stdout, outcome.stderr);
+            assert_eq!(outcome.status, 1, "{args:?}: {reported}");
             assert!(
-                told.contains(
+                reported.contains(
                     "error[nothing-checked]: 0 node pools checked; 1 skipped: no image selected"
                 ),
-                "{told}"
+                "{reported}"
             );
         }
         let outcome = run(&["check", "--allow-empty"], cluster);

@@ -77,12 +77,10 @@ fn every_folder_gets_its_version_selector_and_catalog() {
             "{folder}"
         );
         assert!(evaluator.expressions_run() <= 2, "{folder}");
-        let images = evaluator.keys(&["sylva_diskimagebuilder_images"]);
-        assert_eq!(
-            images.ok().flatten().map(|keys| keys.len()),
-            Some(19),
-            "{folder}"
-        );
+        let images = evaluator.root().at(&["sylva_diskimagebuilder_images"]);
+        let images = images.ok().flatten().expect("the values have images");
+        let entries = images.entries().ok().flatten();
+        assert_eq!(entries.map(|entries| entries.len()), Some(19), "{folder}");
         let registry = ["os_images_oci_registries", "sylva"];
         assert_eq!(get(&[&registry[..], &["tag"]].concat()), r#""0.4.12""#);
         assert_eq!(

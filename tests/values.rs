@@ -119,9 +119,9 @@ evaluated to oci://registry.example.org/sylva-projects/sylva-elements/diskimage-
   reads sylva_base_oci_registry: oci://registry.example.org/sylva-projects  # charts/sylva-units/values.yaml:3:26 (layer 1)
 "
     );
-    // What one expression reads, another one reads in turn, and each is told where it is read.
-    let told = demo("edge-paris --why cluster.k8s_version");
-    let indents: Vec<(usize, &str)> = printed(&told)
+    // An expression reads another one, which reads a third: each is reported with the place that reads it.
+    let reported = demo("edge-paris --why cluster.k8s_version");
+    let indents: Vec<(usize, &str)> = printed(&reported)
         .lines()
         .filter_map(|line| {
             let (indent, rest) = line.split_once("reads ")?;

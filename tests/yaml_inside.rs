@@ -15,7 +15,7 @@ fn scalars(node: &Node) -> Vec<&Node> {
     }
 }
 
-/// Each character of each string is spelled at the place that is told, and each place lies within the scalar's.
+/// Each character of each string is spelled at its reported place, and each place lies within the scalar's.
 fn check(text: &str) -> usize {
     let mut checked = 0;
     for engine in [Engine::Helm3, Engine::Helm4] {

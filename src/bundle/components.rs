@@ -75,7 +75,7 @@ fn misnamed<'n>(names: impl Iterator<Item = &'n Arc<str>>) -> Vec<Finding> {
         .collect()
 }
 
-/// That there is no installer.
+/// Reports a missing installer.
 fn without(files: &[File]) -> Finding {
     let finding = Finding::new(
         RuleId::ComponentContract,

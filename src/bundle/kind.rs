@@ -1,4 +1,4 @@
-//! What sort of bundle files are, and which media types say so.
+//! The kinds of bundles, and how files and media types show a bundle's kind.
 
 use std::fmt;
 

@@ -35,7 +35,7 @@ pub const CREATED: &str = "org.opencontainers.image.created";
 /// The annotation that says which repository the content comes from.
 pub const SOURCE: &str = "org.opencontainers.image.source";
 
-/// The annotation that says which revision of it; Flux writes `BRANCH@sha1:COMMIT`.
+/// The annotation with the revision of the source; Flux writes `BRANCH@sha1:COMMIT`.
 pub const REVISION: &str = "org.opencontainers.image.revision";
 
 /// Files that are distributed together.

@@ -1,4 +1,4 @@
-//! Reads a bundle from a store or an archive, within limits, and finds out its kind.
+//! Reads a bundle from a store or an archive, within limits, and determines its kind.
 
 use std::io::{self, Read};
 

@@ -1,4 +1,4 @@
-//! The names in a project, for completion in a shell.
+//! Lists the names in a project, for completion in a shell.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! `metalmark` without a command: the sum of the project.
+//! `metalmark` without a command: a summary of the project.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! `metalmark values`: what the values of a cluster are, where they come from, and why.
+//! `metalmark values`: prints the values of a cluster, with their origin or an explanation.
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};

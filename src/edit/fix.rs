@@ -1,4 +1,4 @@
-//! The edits that findings carry, made in the user's files.
+//! Applies the edits that findings carry to the user's files.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -28,7 +28,7 @@ pub(crate) fn findings(
 ) -> Result<usize, Error> {
     let (mut edited, mut outcomes) = (Vec::new(), Vec::new());
     for (source, fixes) in by_file(of_findings(judged)) {
-        let (text, tried) = fixed(&source, &fixes, workspace.engine);
+        let (text, tried) = apply_fixes(&source, &fixes, workspace.engine);
         outcomes.extend(tried);
         if text != source.text {
             edited.push((source, text));
@@ -77,7 +77,7 @@ pub(crate) fn planned(
     };
     let mut files = Vec::new();
     for (source, fixes) in by_file(of_findings(judged)) {
-        let (text, outcomes) = fixed(&source, &fixes, workspace.engine);
+        let (text, outcomes) = apply_fixes(&source, &fixes, workspace.engine);
         for (place, outcome) in outcomes {
             match outcome {
                 Ok(fix) => writeln!(terminal.err, "{done} {place}: `{fix}`")?,
@@ -98,7 +98,7 @@ pub(crate) fn planned(
 pub(crate) fn all(fixes: &[Fix], engine: Engine) -> Result<Vec<(Arc<Source>, String)>, String> {
     let mut files = Vec::new();
     for (source, fixes) in by_file(fixes) {
-        let (text, outcomes) = fixed(&source, &fixes, engine);
+        let (text, outcomes) = apply_fixes(&source, &fixes, engine);
         for (place, outcome) in outcomes {
             outcome.map_err(|why| format!("{place}: {why}"))?;
         }
@@ -135,8 +135,8 @@ fn by_file<'f>(fixes: impl IntoIterator<Item = &'f Fix>) -> Vec<(Arc<Source>, Ve
 /// A place, and the words of the fix that was made there, or why none was.
 type FixOutcome = (String, Result<String, String>);
 
-/// A file's text after its fixes. Each is tried upon those before it, so that one that is refused stops no other.
-fn fixed(source: &Source, fixes: &[&Fix], engine: Engine) -> (String, Vec<FixOutcome>) {
+/// A file's text after its fixes. They are applied one after the other; a refused fix does not stop the next one.
+fn apply_fixes(source: &Source, fixes: &[&Fix], engine: Engine) -> (String, Vec<FixOutcome>) {
     let mut edits: Vec<Edit> = Vec::new();
     let mut text = source.text.clone();
     let mut outcomes = Vec::new();

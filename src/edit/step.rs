@@ -15,7 +15,7 @@ use crate::rules::exact_pattern;
 /// The edits, each place once.
 ///
 /// # Errors
-/// Where a place computes what it holds, is secret, or is no value, and why that stops the step.
+/// The value to edit is computed, secret or missing; the text names its place and the reason.
 pub(crate) fn edits(view: &ClusterView, step: &PlanStep) -> Result<Vec<Fix>, String> {
     let mut edits: Vec<Fix> = Vec::new();
     for pool in &view.cluster.pools {

@@ -1,4 +1,4 @@
-//! The user's files that a command edits, written all together.
+//! The user's files that a command edits. All are written, or none.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -125,9 +125,6 @@ fn budget(options: &Options) -> Rc<Budget> {
     Rc::new(Budget::new(options.limits))
 }
 
-/// The evaluated keys of a map, sorted, with their spans.
-pub type Keys = Vec<(Arc<str>, Place)>;
-
 /// Evaluates the merged values of one cluster.
 ///
 /// An evaluator belongs to one thread. Threads share the [`TemplateCache`].
@@ -194,28 +191,6 @@ impl Evaluator {
             Some(branch) => branch.node(),
             None => Ok(None),
         }
-    }
-
-    /// The keys of the map at a path. None if there is no map.
-    ///
-    /// # Errors
-    /// An expression on the path or among the keys fails.
-    pub fn keys(&self, path: &[&str]) -> Result<Option<Keys>, Failure> {
-        let Some(branch) = self.root().at(path)? else {
-            return Ok(None);
-        };
-        let entries = branch.entries()?;
-        Ok(entries.map(|entries| {
-            entries
-                .into_iter()
-                .map(|entry| (entry.key, entry.key_place))
-                .collect()
-        }))
-    }
-
-    /// The value at a path as in the files, without evaluation.
-    pub fn raw(&self, path: &[&str]) -> Option<&Node> {
-        self.session.root.at(path)
     }
 
     /// The number of expressions executed so far, for tests of laziness.

@@ -92,7 +92,6 @@ pub(super) enum Constant {
     Complex(f64, f64),
     String(Arc<str>),
     EmptyList,
-    EmptyStrings,
     EmptyMap,
 }
 

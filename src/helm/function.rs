@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::limits::Budget;
-use super::value::{List, Map};
+use super::value::Map;
 use super::{Engine, Error, ErrorClass, Value};
 
 /// A function that templates may call.
@@ -99,16 +99,12 @@ pub enum Type {
     Bool,
     /// `int`: a literal is converted; an `int64` or `float64` value is refused, as by Go's reflection.
     Int,
-    /// `int64`
-    Int64,
     /// `float64`
     Float,
     /// `string`
     String,
     /// `[]interface {}`; nil becomes an empty list.
     List,
-    /// `[]string`; nil becomes an empty list.
-    Strings,
     /// `map[string]interface {}`, or a named type of that form; nil becomes an empty map.
     Map,
     /// A type with methods, by its [`super::object::Object::type_name`].
@@ -121,11 +117,10 @@ impl Type {
         match self {
             Self::Any => "a value",
             Self::Bool => "a bool",
-            Self::Int | Self::Int64 => "an integer",
+            Self::Int => "an integer",
             Self::Float => "a float",
             Self::String => "a string",
             Self::List => "a list",
-            Self::Strings => "a list of strings",
             Self::Map => "a map",
             Self::Named(name) => name,
         }
@@ -211,14 +206,6 @@ impl Call<'_> {
         match self.arguments.get(index) {
             Some(Value::String(text)) => Ok(Arc::clone(text)),
             _ => Err(self.unexpected(index, "string")),
-        }
-    }
-
-    /// An argument declared as [`Type::List`] or [`Type::Strings`].
-    pub fn list(&self, index: usize) -> Result<Rc<List>, Error> {
-        match self.arguments.get(index) {
-            Some(Value::List(list)) => Ok(Rc::clone(list)),
-            _ => Err(self.unexpected(index, "[]interface {}")),
         }
     }
 

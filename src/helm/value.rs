@@ -176,8 +176,6 @@ pub enum Element {
     Int,
     /// `uint8`: a slice of bytes.
     Uint8,
-    /// `map[string]interface {}`: from some parsers of documents.
-    Map,
     /// `interface {}`, in a nil list: empty, and `null` in JSON.
     Nil,
     /// `string`, in a nil list.
@@ -197,7 +195,6 @@ impl Element {
             Self::String | Self::NilString => "[]string",
             Self::Int => "[]int",
             Self::Uint8 => "[]uint8",
-            Self::Map => "[]map[string]interface {}",
         }
     }
 }

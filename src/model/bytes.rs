@@ -157,7 +157,7 @@ impl Letters<'_> {
     }
 }
 
-/// Bytes as text: each byte that is no part of a character becomes U+FFFD, as Go converts.
+/// Bytes as text: each byte outside a valid character becomes U+FFFD, as in Go.
 pub fn text(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::component_choice::BundleChoice;
 use super::endpoint::ControlPlaneEndpoint;
 use super::labels::Labels;
 use super::matching::Library;
@@ -22,7 +21,7 @@ pub enum ClusterOrigin {
 }
 
 /// One cluster, whether read from values or from manifests.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Cluster {
     /// What it was read from.
     pub origin: ClusterOrigin,
@@ -108,30 +107,6 @@ impl Cluster {
     }
 }
 
-/// A cluster that says nothing and has no nodes.
-impl Default for Cluster {
-    fn default() -> Self {
-        Self {
-            origin: ClusterOrigin::Values,
-            name: "".into(),
-            object_name: "".into(),
-            namespace: "".into(),
-            labels: Labels::new(),
-            k8s_version: None,
-            infra_provider: None,
-            bootstrap_provider: None,
-            levels: Vec::new(),
-            pools: Vec::new(),
-            additional_selectors: Vec::new(),
-            autoselect_registries: None,
-            library: Library::default(),
-            k8s_minor: None,
-            default_storage: None,
-            endpoint: None,
-        }
-    }
-}
-
 /// A level of the values at which an image may be selected (docs/sylva.md#selection-levels).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LevelName {
@@ -157,16 +132,16 @@ impl LevelName {
     }
 }
 
-/// What one level wrote.
+/// The settings of one level.
 #[derive(Clone, Debug)]
 pub struct ChoiceLevel {
     /// Which level.
     pub name: LevelName,
-    /// What it says itself.
+    /// Its own settings, before inheritance.
     pub choice: Choice,
 }
 
-/// How a level or a pool says which image it boots. Several at once is a finding (`choice-conflict`).
+/// How a level or a pool selects its image. Several ways at once are a finding (`choice-conflict`).
 #[derive(Clone, Debug)]
 pub struct Choice {
     /// `image_key`, or the proposal's `os_image_key`. An empty string selects no image (docs/sylva.md#selection-levels).
@@ -192,7 +167,7 @@ pub struct Choice {
 /// The names of an image's key: Sylva's, and the proposal's.
 pub const KEY_NAMES: [&str; 2] = ["image_key", "os_image_key"];
 
-/// A choice of nothing.
+/// No selection.
 impl Default for Choice {
     fn default() -> Self {
         Self {
@@ -296,5 +271,30 @@ impl fmt::Display for PoolName {
             Self::ControlPlane => f.write_str("control-plane"),
             Self::MachineDeployment(name) => f.write_str(name),
         }
+    }
+}
+
+/// How a pool says which component bundle it gets.
+#[derive(Clone, Debug, Default)]
+pub struct BundleChoice {
+    /// `component_bundle_key`, or the proposal's `componentsBundle`. An empty string selects none.
+    pub key: Option<Located<Arc<str>>>,
+    /// `component_bundle_selector`; one without terms takes whatever fits.
+    pub selector: Option<Located<Selector>>,
+    /// `component_bundle_env`: variables of the installer, beside those of the catalog and before them.
+    pub env: Vec<(Arc<str>, Located<Arc<str>>)>,
+}
+
+impl BundleChoice {
+    /// The place of the selection.
+    pub fn place(&self) -> Place {
+        let key = self.named().map(|key| key.place);
+        let selector = self.selector.as_ref().map(|selector| selector.place);
+        key.or(selector).unwrap_or(Place::NONE)
+    }
+
+    /// The key, where one is named.
+    pub fn named(&self) -> Option<&Located<Arc<str>>> {
+        self.key.as_ref().filter(|key| !key.value.is_empty())
     }
 }

@@ -5,38 +5,11 @@
 
 use std::sync::Arc;
 
-use super::cluster::{Cluster, Pool};
+use super::cluster::{BundleChoice, Cluster, Pool};
 use super::component::Declared;
 use super::image::{Image, ImageKey, Images, fact};
 use super::matching::{Matching, PatternCache, candidates, named};
-use super::place::{Located, Place};
-use super::selector::Selector;
 use super::version::distribution_of;
-
-/// How a pool says which component bundle it gets.
-#[derive(Clone, Debug, Default)]
-pub struct BundleChoice {
-    /// `component_bundle_key`, or the proposal's `componentsBundle`. An empty string selects none.
-    pub key: Option<Located<Arc<str>>>,
-    /// `component_bundle_selector`; one without terms takes whatever fits.
-    pub selector: Option<Located<Selector>>,
-    /// `component_bundle_env`: variables of the installer, beside those of the catalog and before them.
-    pub env: Vec<(Arc<str>, Located<Arc<str>>)>,
-}
-
-impl BundleChoice {
-    /// The place of the selection.
-    pub fn place(&self) -> Place {
-        let key = self.named().map(|key| key.place);
-        let selector = self.selector.as_ref().map(|selector| selector.place);
-        key.or(selector).unwrap_or(Place::NONE)
-    }
-
-    /// The key, where one is named.
-    pub fn named(&self) -> Option<&Located<Arc<str>>> {
-        self.key.as_ref().filter(|key| !key.value.is_empty())
-    }
-}
 
 /// The result of a pool's selection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -170,22 +143,16 @@ fn referred<'a>(reference: &str, bundles: &'a Images) -> Option<&'a ImageKey> {
 mod tests {
     use super::{BundleChoice, BundleOutcome, Mismatch, Wants, choose, mismatches};
     use crate::model::component::Declared;
-    use crate::model::image::{Fact, Facts, Image, Images, Origin};
+    use crate::model::image::{Facts, Image, Images, Origin};
     use crate::model::matching::PatternCache;
     use crate::model::place::{Located, Place};
     use crate::model::selector::{Selector, Term, Wanted};
 
     fn bundles(all: &[(&str, &[(&str, &str)])]) -> Images {
         let image = |(key, facts): &(&str, &[(&str, &str)])| {
-            let mut known = Facts::default();
-            for (name, value) in *facts {
-                let fact = Fact {
-                    value: (*value).into(),
-                    origin: Origin::Lock,
-                    place: Place::NONE,
-                };
-                known.learn(name, fact);
-            }
+            let facts = facts
+                .iter()
+                .map(|(name, value)| (*name, *value, Place::NONE));
             let uri = format!("oci://r.example/{key}:1");
             let image = Image {
                 key: (*key).into(),
@@ -193,7 +160,7 @@ mod tests {
                 place: Place::NONE,
                 uri: Some(Located::new(uri.into(), Place::NONE)),
                 digest: None,
-                facts: known,
+                facts: Facts::of(Origin::Lock, facts),
                 enabled: None,
                 built: false,
                 list: "component_bundles",

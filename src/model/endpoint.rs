@@ -36,7 +36,7 @@ pub struct ControlPlaneEndpoint {
 }
 
 impl ControlPlaneEndpoint {
-    /// Nothing is said of it, and it would be said there.
+    /// An endpoint without any setting; the place is where one would be written.
     pub fn unsaid(place: Place) -> Self {
         Self {
             place,
@@ -51,7 +51,7 @@ impl ControlPlaneEndpoint {
         }
     }
 
-    /// Takes it for the endpoint, where there is none yet; else holds it against the one there is.
+    /// Uses it as the endpoint if there is none yet; else compares it with the existing one.
     pub fn add(
         &mut self,
         way: Way,
@@ -150,7 +150,7 @@ pub struct Range {
 pub struct KubeVip {
     /// How it makes the address known.
     pub mode: KubeVipMode,
-    /// Everything that is said of it, evaluated.
+    /// All its settings, evaluated.
     pub settings: Node,
 }
 
@@ -177,8 +177,8 @@ impl KubeVipMode {
     ];
 }
 
-/// The host that the endpoint is derived from: of those that are selected, the one of the lowest name that has an address of
-/// the first class that any of them has.
+/// The host from which the endpoint is derived: among the selected hosts with an address of the first available class, the one
+/// with the lowest name.
 pub fn lowest_host<'a>(
     hosts: &'a [Host],
     is_selected: impl Fn(&Labels) -> bool,

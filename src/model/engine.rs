@@ -1,4 +1,4 @@
-//! Whose reading of values counts: the engines differ in a few corners, and a project says which one it deploys with.
+//! The programs whose reading of values is reproduced. They differ in details, and a project says which one deploys it.
 
 /// The program that will read the values.
 #[derive(

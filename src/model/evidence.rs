@@ -1,4 +1,4 @@
-//! What proves a lock entry without a network: the bytes that its digest is of, and the signatures of that digest.
+//! The evidence of a lock entry, which proves it without a network: the bytes with its digest, and the signatures of that digest.
 //!
 //! Nothing here is believed because it is in a file: the manifest is compared with the digest, the facts with the manifest, and
 //! the signatures with the key that the values name, at every gate.
@@ -53,7 +53,7 @@ pub enum Witness {
         /// The bundle's JSON.
         bundle: Arc<str>,
     },
-    /// A signature that exists and cannot be read, so that a waiver of it still finds what it accepts. Proves nothing.
+    /// A signature that cannot be read. It proves nothing, and is kept so that a waiver still applies to it.
     Malformed {
         /// Why it cannot be read.
         reason: Arc<str>,

@@ -50,7 +50,7 @@ pub struct Label {
     pub text: String,
 }
 
-/// A secret of this length is hidden within a word too: it is no word itself.
+/// A secret of at least this length is also hidden within a word: no ordinary word is that long.
 const NO_WORD: usize = 8;
 
 /// A text without secrets. A short one is hidden where it is a word of its own, for the name `a-secret` does not hold the
@@ -114,7 +114,7 @@ impl Finding {
         let labels = self.labels.iter_mut();
         labels.for_each(|label| hide(&mut label.text));
         match is_made {
-            // It is no sentence in which the value is quoted, but the value, or a part of it.
+            // The text is the value or a part of it, not a sentence that quotes the value.
             true => self.subject.image = self.subject.image.map(|_| HIDDEN.to_owned()),
             false => self.subject.image.iter_mut().for_each(hide),
         }

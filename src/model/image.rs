@@ -50,7 +50,7 @@ pub mod fact {
     pub const ARCH: &str = "arch";
     /// `bios`, `efi` or `both`.
     pub const FIRMWARE: &str = "firmware";
-    /// `stable`, `lts`, `stream`: which line of releases the operating system's is of.
+    /// `stable`, `lts`, `stream`: the release channel of the operating system.
     pub const OS_CHANNEL: &str = "os-channel";
     /// `metal`, `nocloud`, `powervs`: what the image is made to run on, where one builder makes several.
     pub const PLATFORM: &str = "platform";
@@ -124,7 +124,30 @@ pub struct Facts {
     mistyped: Arc<BTreeMap<Arc<str>, &'static str>>,
 }
 
+impl Fact {
+    /// A fact with its source and its place.
+    pub fn new(value: impl Into<Arc<str>>, origin: Origin, place: Place) -> Self {
+        Self {
+            value: value.into(),
+            origin,
+            place,
+        }
+    }
+}
+
 impl Facts {
+    /// Facts of one source: names, values and places.
+    pub fn of<N: AsRef<str>, V: Into<Arc<str>>>(
+        origin: Origin,
+        facts: impl IntoIterator<Item = (N, V, Place)>,
+    ) -> Self {
+        let mut known = Self::default();
+        for (name, value, place) in facts {
+            known.learn(name.as_ref(), Fact::new(value, origin, place));
+        }
+        known
+    }
+
     /// The fact of that name.
     pub fn get(&self, name: &str) -> Option<&Fact> {
         self.facts.get(name)
@@ -206,16 +229,6 @@ pub struct Image {
     pub list: &'static str,
     /// The registry that it comes from, by name.
     pub registry: Option<Arc<str>>,
-}
-
-impl Image {
-    /// The file that machines fetch: the declared one, never derived from the name (docs/sylva.md#facts); without one
-    /// `image.FORMAT`, as the proposal has it. None while neither is known.
-    pub fn file_name(&self) -> Option<String> {
-        let declared = self.facts.text(fact::FILENAME).map(str::to_owned);
-        let format = || self.facts.text(fact::IMAGE_FORMAT);
-        declared.or_else(|| Some(format!("image.{}", format()?)))
-    }
 }
 
 /// Whether a URL names an artifact in a registry, in any letter case, as Metal3's webhook reads it.

@@ -1,7 +1,7 @@
 //! Whole numbers as Go programs and Sprig read them from text.
 
 /// What Sprig's `int` makes of a text (`cast.ToInt64`): a decimal part of zeros is dropped, the text says its own base, and
-/// what is no number is 0.
+/// a text that is not a number is 0.
 pub fn cast(text: &str) -> i64 {
     parse(without_zero_decimals(text), 0).unwrap_or(0)
 }

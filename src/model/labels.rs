@@ -33,8 +33,8 @@ enum Test {
 }
 
 impl LabelSelector {
-    /// The selector that a map with `matchLabels` and `matchExpressions` says. None where it says something that is not
-    /// understood here, so that nobody decides by half of it. Nothing at all selects everything.
+    /// Reads a map with `matchLabels` and `matchExpressions`. `None` if a part of it is not understood: half a selector must not
+    /// decide. An empty map selects everything.
     pub fn read(node: &Node) -> Option<Self> {
         let map = match &node.value {
             Value::Null => return Some(Self::default()),

@@ -150,7 +150,7 @@ pub struct SignedEntries {
 /// Whether everything that is rendered must be in the lock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Locking {
-    /// Where there is a lock it is to be complete; where there is none nothing is required.
+    /// An existing lock has to be complete; a project without a lock needs none.
     #[default]
     Loose,
     /// `--frozen`: there is a lock, and it holds every image.
@@ -184,7 +184,7 @@ pub struct Gap<'a> {
     pub is_used: bool,
 }
 
-/// What a cluster's lock lacks; nothing is looked at where there is no lock, unless there has to be one.
+/// The entries that a cluster's lock lacks. A missing lock lacks nothing, unless a lock is required.
 pub fn gaps(view: &ClusterView, locking: Locking) -> Gaps<'_> {
     let mut gaps = Gaps::default();
     if view.lock.is_none() && locking == Locking::Loose {

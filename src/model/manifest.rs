@@ -1,4 +1,4 @@
-//! What a run renders, and what that changes on disk.
+//! Rendered files, and the changes that they make on disk.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -149,7 +149,7 @@ pub struct ChangeSet {
 /// The texts of the ownership file in the course of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ownership {
-    /// As found; none where there is no such file.
+    /// The current text; `None` if the file does not exist.
     pub before: Option<String>,
     /// While files are being written: everything that is owned before or after. Unused where nothing changes.
     pub during: String,

@@ -103,6 +103,11 @@ fn name_fault(name: &str) -> Option<String> {
     Some(fault.to_owned())
 }
 
+/// `a/b` and `a` for `a/b/c`, outermost first.
+pub fn folders_above(path: &str) -> impl Iterator<Item = &str> {
+    path.match_indices('/').map(|(slash, _)| &path[..slash])
+}
+
 #[cfg(test)]
 mod tests {
     use super::{fault, folded, root};

@@ -1,4 +1,4 @@
-//! Which findings matter where: levels by rule, cluster and pool, and waivers with a reason and an end.
+//! The policy: levels by rule, cluster and pool, and waivers with a reason and an end.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -159,7 +159,7 @@ pub struct Date {
 }
 
 impl Date {
-    /// Reads `YYYY-MM-DD` of the Gregorian calendar; anything else is none.
+    /// Reads `YYYY-MM-DD` of the Gregorian calendar; `None` for any other text.
     pub fn parse(text: &str) -> Option<Self> {
         let bytes = text.as_bytes();
         let dashed = bytes.len() == 10 && bytes[4] == b'-' && bytes[7] == b'-';

@@ -1,4 +1,4 @@
-//! What a run checked: how many node pools boot an image that is proven to fit, and which were not checked, and why.
+//! Counts the node pools of a run: those with an image that is proven to fit, and those that were not checked, with the reason.
 
 use std::collections::BTreeMap;
 

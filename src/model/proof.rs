@@ -1,4 +1,4 @@
-//! Whether what is known of an image proves that it holds the Kubernetes version that a node pool is to run.
+//! Proves, from the facts of an image, that it contains the Kubernetes version that a node pool is to run.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -63,7 +63,7 @@ pub fn of_version(wanted: &str, fact: Option<&Fact>, matching: Matching) -> Proo
 pub struct Booted<'a> {
     /// Its key; the name or the file's name where the pool gives a name or a URL.
     pub name: &'a str,
-    /// What is known of it: of an image outside the catalog, what its name says.
+    /// Its facts; for an image outside the catalog, those in its name.
     pub facts: Cow<'a, Facts>,
 }
 
@@ -133,7 +133,7 @@ pub fn of_pool<'a>(
     }
     let held = facts.get(fact::K8S_VERSION).cloned();
     let proof = match (of_version(&wanted.value, held.as_ref(), matching), &held) {
-        // EKS Anywhere wants a minor, and any patch level of it will do. Cluster API itself refuses such a version.
+        // EKS Anywhere requires a minor with any patch level. Cluster API itself refuses such a version.
         (Proof::Partial, Some(held))
             if view.cluster.origin == ClusterOrigin::Manifests && has_patch(&held.value) =>
         {
@@ -155,8 +155,8 @@ pub fn file_name(url: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// The images that certainly or by their name hold a version, each with what forbids that it replaces the image `like`, those
-/// with the fewest obstacles first.
+/// The images that contain a version, proven or by their name, each with the obstacles to replacing the image `like` by it.
+/// Sorted by the number of obstacles.
 pub fn holding<'a>(
     images: &'a Images,
     like: &Image,

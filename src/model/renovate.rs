@@ -1,4 +1,4 @@
-//! What Renovate says it raised: the data file that it hands to a command after an upgrade.
+//! The data file that Renovate passes to a command after an upgrade: the versions that it raised.
 //!
 //! Its form is the preset's own (`dataFileTemplate` in templates/hosts/renovate/metalmark.json): a list with one map an upgrade. The
 //! file's path is in [`DATA_FILE`]. The values files hold the new version already when the command runs.
@@ -44,7 +44,7 @@ pub fn upgrades(text: &str) -> Result<Vec<Upgrade>, String> {
     Ok(upgrades)
 }
 
-/// The one version that all upgrades lead to; none where there is no upgrade, or where they differ: the values decide then.
+/// The version of all upgrades; `None` if there is no upgrade or their versions differ: then the values decide.
 pub fn version(upgrades: &[Upgrade]) -> Option<&str> {
     let (first, others) = upgrades.split_first()?;
     let same = others

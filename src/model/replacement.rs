@@ -1,4 +1,4 @@
-//! What may replace what: the one law for every fix, help, `update --fix` and `stamp --set-version`.
+//! Which image or version may replace another one: the one law for every fix, help, `update --fix` and `stamp --set-version`.
 //!
 //! A replacement never lowers the Kubernetes version and never skips a minor, and it keeps the distribution with its kind of
 //! build, the operating system with its release, hardening, architecture and everything else that decides which machines can
@@ -51,11 +51,11 @@ pub enum Step {
     Older,
     /// It is more than one minor newer.
     Skips,
-    /// It is a prerelease, and the other one is none.
+    /// It is a prerelease, and the other version is not.
     Prerelease,
     /// It is the build of another distribution, or leaves the build out.
     OtherBuild,
-    /// It is no whole version.
+    /// It is not a complete version.
     Partial,
 }
 
@@ -91,7 +91,7 @@ impl fmt::Display for Obstacle {
     }
 }
 
-/// Why a version must not be written where another one is; none where it may.
+/// Why a version must not replace another one; `None` if it may.
 pub fn of_version(from: &str, to: &str) -> Option<Step> {
     let (Some(from), Some(to)) = (Version::parse(from), Version::parse(to)) else {
         return Some(Step::Partial);
@@ -109,7 +109,7 @@ pub fn of_version(from: &str, to: &str) -> Option<Step> {
     step(&from, &to).or_else(|| (kind(&from) != kind(&to)).then_some(Step::OtherBuild))
 }
 
-/// Why an image with these facts must not replace one with those; empty where it may.
+/// The obstacles to replacing an image with the old facts by one with the new facts; empty if it may be replaced.
 pub fn between(old: &Facts, new: &Facts) -> Vec<Obstacle> {
     let changed = KEPT.into_iter().filter(|name| !is_same(name, old, new));
     let facts = changed.map(|name| Obstacle::Fact {
@@ -121,8 +121,8 @@ pub fn between(old: &Facts, new: &Facts) -> Vec<Obstacle> {
     version.into_iter().chain(facts).collect()
 }
 
-/// Why an image must not replace another one; empty where it may. Beside its facts it needs what the other one has: a
-/// reference, a format and a checksum.
+/// The obstacles to replacing an image by another one; empty if it may be replaced. The new image also needs a reference, a format
+/// and a checksum if the old one has them.
 pub fn obstacles(old: &Image, new: &Image) -> Vec<Obstacle> {
     const CHECKSUMS: [&str; 3] = [fact::SHA256, fact::SHA512, fact::MD5];
     let mut found = between(&old.facts, &new.facts);
@@ -174,8 +174,7 @@ pub fn lowers(before: &ClusterView, after: &ClusterView) -> bool {
     (0..before.cluster.pools.len()).any(is_lowered)
 }
 
-/// The facts of an image as its cluster requires them: those of an image for another distribution, whose build and flavor a
-/// replacement cannot keep.
+/// The facts that a replacement has to keep. An image for another distribution than its cluster's loses its build and its flavor.
 pub fn required(old: &Facts, flavor: Option<&str>) -> Facts {
     let flavor =
         flavor.filter(|flavor| old.text(fact::K8S_FLAVOR).is_some_and(|own| own != *flavor));
@@ -186,30 +185,22 @@ pub fn required(old: &Facts, flavor: Option<&str>) -> Facts {
     for (name, known) in old.iter() {
         let (value, origin) = match &**name {
             fact::K8S_FLAVOR => (flavor.into(), known.origin),
-            // What its build says is said of the other distribution.
+            // The build belongs to the other distribution.
             fact::K8S_VERSION => {
                 let bare = known.value.split(['+', '-']).next().unwrap_or_default();
                 (bare.into(), Origin::Name)
             }
             _ => (Arc::clone(&known.value), known.origin),
         };
-        let place = known.place;
-        facts.learn(
-            name,
-            Fact {
-                value,
-                origin,
-                place,
-            },
-        );
+        facts.learn(name, Fact::new(value, origin, known.place));
     }
     facts
 }
 
-/// Whether a selector may require another value of a fact: another spelling, a version that may follow, or a fact that says
-/// nothing of what machines boot.
+/// Whether a selector's value of a fact may be replaced by another one: another spelling, a version that may follow, or a fact that
+/// does not affect what machines boot.
 pub fn may_require(name: &str, os: Option<&str>, was: &str, is: &str) -> bool {
-    // A pattern that means one text, or is meant to.
+    // A pattern that matches one text only, or is intended to.
     let was = was.replace(['\\', '(', ')', '^', '$'], "");
     match name {
         _ if was == is => true,
@@ -220,7 +211,7 @@ pub fn may_require(name: &str, os: Option<&str>, was: &str, is: &str) -> bool {
     }
 }
 
-/// Words of image names that a slip of the fingers must not turn into others.
+/// Words of image names that a correction of a misspelling must not replace.
 const WORDS: [&str; 13] = [
     "amd64",
     "arm64",
@@ -237,7 +228,7 @@ const WORDS: [&str; 13] = [
     "stig",
 ];
 
-/// Whether a name that is not known may be read as a known one: no word of it means something that the other has not.
+/// Whether an unknown name may be a misspelling of a known one: it has no word with a meaning that the known one lacks.
 pub fn is_slip(name: &str, meant: &str) -> bool {
     let words = |text: &str| -> Vec<String> {
         let words = text.split(|letter: char| !letter.is_ascii_alphanumeric());
@@ -255,27 +246,22 @@ pub fn is_slip(name: &str, meant: &str) -> bool {
         .any(|word| means(word) && !known.contains(word))
 }
 
-/// What a name says, as facts.
+/// The facts in a name.
 pub fn facts_of(name: &str) -> Option<Facts> {
     NameFacts::parse(name).map(Facts::from)
 }
 
 impl From<NameFacts> for Facts {
     fn from(name: NameFacts) -> Self {
-        let mut facts = Self::default();
-        for (name, value) in name.facts() {
-            let fact = Fact {
-                value: value.into(),
-                origin: Origin::Name,
-                place: Place::NONE,
-            };
-            facts.learn(name, fact);
-        }
-        facts
+        let facts = name.facts().into_iter();
+        Self::of(
+            Origin::Name,
+            facts.map(|(name, value)| (name, value, Place::NONE)),
+        )
     }
 }
 
-/// Whether two images are of one line: all but the Kubernetes version is the same.
+/// Whether two images belong to one line: they differ in their Kubernetes version only.
 pub fn is_one_line(one: &Facts, other: &Facts) -> bool {
     KEPT.into_iter().all(|name| is_same(name, one, other))
 }
@@ -297,8 +283,7 @@ pub fn is_same_release(os: Option<&str>, one: &str, other: &str) -> bool {
     one == other || Release::read(os, one).is_same(&Release::read(os, other))
 }
 
-/// The step between the versions of two images. A name often leaves out the patch level and the build: what it leaves out is
-/// no difference.
+/// The obstacle between the versions of two images. A name often omits the patch level and the build, which is not a difference.
 fn between_images(old: &Facts, new: &Facts) -> Option<Step> {
     let (from, to) = match (old.get(fact::K8S_VERSION), new.get(fact::K8S_VERSION)) {
         (Some(from), Some(to)) => (from, to),
@@ -331,7 +316,7 @@ fn step(from: &Version, to: &Version) -> Option<Step> {
     }
     let is_one_minor = (from.major, from.minor) == (to.major, to.minor);
     let are_whole = !from.is_partial() && !to.is_partial();
-    // A build that one side leaves out is no older than any.
+    // A version without a build is not older than one with a build.
     let without_build = |version: &Version| Version {
         build: None,
         ..version.clone()
@@ -358,16 +343,11 @@ mod tests {
     use crate::model::version::Version;
 
     fn facts(facts: &[(&str, &str)]) -> Facts {
-        let mut known = Facts::default();
-        for (name, value) in facts {
-            let fact = Fact {
-                value: (*value).into(),
-                origin: Origin::InfoFile,
-                place: Place::NONE,
-            };
-            known.learn(name, fact);
-        }
-        known
+        let facts = facts.iter();
+        Facts::of(
+            Origin::InfoFile,
+            facts.map(|(name, value)| (*name, *value, Place::NONE)),
+        )
     }
 
     #[test]
@@ -455,11 +435,7 @@ mod tests {
         // A name without a build is followed by facts with one.
         let name = facts_of("ubuntu-noble-hardened-rke2-1-31-8").expect("a scheme");
         let mut whole = facts_of("ubuntu-noble-hardened-rke2-1-31-9").expect("a scheme");
-        let fact = Fact {
-            value: "1.31.9+rke2r1".into(),
-            origin: Origin::Annotation,
-            place: Place::NONE,
-        };
+        let fact = Fact::new("1.31.9+rke2r1", Origin::Annotation, Place::NONE);
         whole.learn("k8s-version", fact);
         assert_eq!(between(&name, &whole), []);
     }

@@ -1,4 +1,4 @@
-//! The rules as a table, and their names: a misspelled one does not compile.
+//! The table of rules, and the enum of their ids: a misspelled id does not compile.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,9 +7,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::finding::Level;
 
-/// The one table of rules, handed to a macro: a name, the id that people write, the level unless the policy gives another, what a
-/// run has to read before it can say that the rule finds nothing, and for a rule that looks itself its file in `rules` and the
-/// functions there, by the stage that they look at, with its options in brackets. What the others find is reported by the stages that read and write.
+/// The table of rules, as input of a macro. The columns: name, id, default level, scope, and for a rule with a check its file in
+/// `rules`, with the functions for each stage, and its options in brackets. The findings of the other rules are reported by the
+/// stages that read and write.
 macro_rules! rules {
     ($make:ident) => {
         $make! {

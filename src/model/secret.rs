@@ -17,7 +17,7 @@ pub const HIDDEN: &str = "…";
 /// Texts of fewer bytes are in any sentence.
 const SHORTEST: usize = 3;
 
-/// A secret of this length is masked inside a word too: it is no word itself.
+/// A secret of at least this length is also masked within a word: no ordinary word is that long.
 const LONG: usize = 8;
 
 /// Values that say nothing, in whatever file they are.
@@ -27,7 +27,7 @@ const WORDS: [&str; 9] = [
 
 static KNOWN: OnceLock<Mutex<Known>> = OnceLock::new();
 
-/// Starts to keep secrets. `own` are the words of the program's own output, which are no secrets.
+/// Starts recording secrets. `own` are words of the program's own output, which are never masked.
 pub fn keep(own: impl IntoIterator<Item = &'static str>) {
     let known = Known {
         own: own.into_iter().chain(WORDS).collect(),
@@ -37,7 +37,7 @@ pub fn keep(own: impl IntoIterator<Item = &'static str>) {
     let _ = KNOWN.set(Mutex::new(known));
 }
 
-/// Adds a secret. Each line of it is one: output is masked line by line.
+/// Adds a secret. Each of its lines is a secret too, because output is masked line by line.
 pub fn learn(text: &str) {
     if let Some(known) = KNOWN.get() {
         let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! What the pools of a cluster select from its catalog, and which images are served for it.
+//! The images that the pools of a cluster select from its catalog, and the images that are served for it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

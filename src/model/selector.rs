@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::place::Place;
+use super::value::{Entry, Map, Value};
 
 /// An `os_image_selector`: facts and the pattern each must match.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -36,6 +37,23 @@ pub enum Wanted {
 }
 
 impl Selector {
+    /// The terms of a map, whatever their types: rules check those (docs/sylva.md#patterns).
+    pub fn of_map(map: &Map) -> Self {
+        let term = |entry: &Entry| Term {
+            fact: Arc::clone(&entry.key),
+            wanted: match &entry.node.value {
+                Value::String(pattern) => Wanted::Pattern(Arc::clone(pattern)),
+                Value::Bool(flag) => Wanted::Bool(*flag),
+                other => Wanted::Invalid(other.kind()),
+            },
+            place: entry.node.place,
+            key_place: entry.key_place,
+        };
+        Self {
+            terms: map.iter().map(term).collect(),
+        }
+    }
+
     /// The term of a fact.
     pub fn term(&self, fact: &str) -> Option<&Term> {
         self.terms.iter().find(|term| &*term.fact == fact)

@@ -14,7 +14,7 @@ pub const KEY_PROPERTY: &str = "cosign_publickey";
 pub enum NamedKey {
     /// Its text.
     Text(Located<Arc<str>>),
-    /// A value that cannot be evaluated, or is no text: nothing can be established under it.
+    /// A value that cannot be evaluated or is not a text: nothing can be verified with it.
     Failed(Place),
 }
 

@@ -7,20 +7,12 @@ use super::integer;
 
 const MEBIBYTE: i128 = 1 << 20;
 
-/// What the volume must hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kept {
-    /// The image as it was fetched: what an image server that serves archives needs.
-    Archive,
-    /// The archive and the image unpacked from it.
-    ArchiveAndImage,
-}
-
-/// The size of the volume in Mi: archive, image where it is unpacked, 100 Mi of room, and 3 % for the file system, rounded up.
+/// The size of the volume in Mi of an image server that serves archives: the archive, the image where it is not an archive, 100 Mi
+/// of room, and 3 % for the file system, rounded up.
 ///
 /// Anything but `gz` counts as not compressed, so that the image is held beside the archive. A size that is missing, or
 /// that Go does not read as an integer, counts as 0, as it does upstream; `None` says that neither size is known.
-pub fn volume_size(facts: &Facts, kept: Kept) -> Option<i128> {
+pub fn volume_size(facts: &Facts) -> Option<i128> {
     let size = facts.text(fact::SIZE).map(integer::cast);
     let archive = facts.text(fact::ARCHIVE_SIZE).map(integer::cast);
     if size.is_none() && archive.is_none() {
@@ -31,10 +23,7 @@ pub fn volume_size(facts: &Facts, kept: Kept) -> Option<i128> {
         i128::from(archive.unwrap_or(0)),
     );
     let compressed = facts.text(fact::COMPRESSION) == Some("gz");
-    let unpacked = match (compressed, kept) {
-        (true, Kept::Archive) => 0,
-        _ => size,
-    };
+    let unpacked = if compressed { 0 } else { size };
     let needed = unpacked + archive + 100 * MEBIBYTE;
     Some(ceiling(needed * 100, 97 * MEBIBYTE))
 }
@@ -56,21 +45,15 @@ fn ceiling(numerator: i128, denominator: i128) -> i128 {
 mod tests {
     use proptest::prelude::{prop_assert_eq, proptest};
 
-    use super::{Kept, default_volume_size, volume_size};
-    use crate::model::image::{Fact, Facts, Origin};
+    use super::{default_volume_size, volume_size};
+    use crate::model::image::{Facts, Origin};
     use crate::model::place::Place;
 
     fn facts(list: &[(&str, &str)]) -> Facts {
-        let mut facts = Facts::default();
-        for (name, value) in list {
-            let fact = Fact {
-                value: (*value).into(),
-                origin: Origin::Annotation,
-                place: Place::NONE,
-            };
-            facts.learn(name, fact);
-        }
-        facts
+        let facts = list
+            .iter()
+            .map(|(name, value)| (*name, *value, Place::NONE));
+        Facts::of(Origin::Annotation, facts)
     }
 
     fn sized(compression: &str) -> Facts {
@@ -83,29 +66,25 @@ mod tests {
 
     #[test]
     fn an_archive_that_is_served_packed_needs_room_for_itself_only() {
-        assert_eq!(volume_size(&sized("gz"), Kept::Archive), Some(2137));
-        assert_eq!(
-            volume_size(&sized("gz"), Kept::ArchiveAndImage),
-            Some(23766)
-        );
+        assert_eq!(volume_size(&sized("gz")), Some(2137));
     }
 
     #[test]
     fn everything_but_gz_counts_as_not_compressed() {
         for compression in ["none", "zst", ""] {
-            let size = volume_size(&sized(compression), Kept::Archive);
+            let size = volume_size(&sized(compression));
             assert_eq!(size, Some(23766), "{compression}");
         }
         let bare = facts(&[("archive-size", "2067967998"), ("size", "22000000000")]);
-        assert_eq!(volume_size(&bare, Kept::Archive), Some(23766));
+        assert_eq!(volume_size(&bare), Some(23766));
     }
 
     #[test]
     fn without_any_size_nothing_is_known() {
         let bare = facts(&[("compression", "gz")]);
-        assert_eq!(volume_size(&bare, Kept::Archive), None);
+        assert_eq!(volume_size(&bare), None);
         let unreadable = facts(&[("size", "22G")]);
-        assert_eq!(volume_size(&unreadable, Kept::Archive), Some(104));
+        assert_eq!(volume_size(&unreadable), Some(104));
     }
 
     #[test]
@@ -122,7 +101,7 @@ mod tests {
             let facts = facts(&[("size", &size.to_string()), ("archive-size", &archive.to_string())]);
             let need = (size + archive + 100 * (1 << 20)) as f64;
             let expected = (need / 0.97 / 1_048_576.0).ceil() as i128;
-            let computed = volume_size(&facts, Kept::Archive).unwrap_or_default();
+            let computed = volume_size(&facts).unwrap_or_default();
             // Upstream divides decimals, not floats: where the quotient is all but whole, the two may round apart.
             prop_assert_eq!((computed - expected).abs() <= 1, true);
         }

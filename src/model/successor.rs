@@ -52,7 +52,7 @@ fn newest<'l, 'a>(
     newest.map(|(_, candidate)| candidate)
 }
 
-/// Whether two names are of one line: all but the Kubernetes version is the same.
+/// Whether two names belong to one line: they differ in their Kubernetes version only.
 pub fn same_line(one: &str, other: &str) -> bool {
     match (Line::of(one), Line::of(other)) {
         (Some(one), Some(other)) => one.is_beside(&other),

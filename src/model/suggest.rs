@@ -34,7 +34,7 @@ pub fn only_meant<'a>(
     word: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
-    /// More edits make another word of it.
+    /// The maximum number of edits: more of them make another word.
     const SLIP: usize = 2;
     let digits = |word: &str| -> String { word.chars().filter(char::is_ascii_digit).collect() };
     let wanted = letters(word);

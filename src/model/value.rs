@@ -77,7 +77,7 @@ impl Map {
         self.entries.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no entries.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
@@ -233,7 +233,7 @@ impl Node {
         })
     }
 
-    /// The place of what a path of keys leads to, or of as much of it as there is.
+    /// The place of the value at a path of keys, or of the last existing value on the way.
     pub fn place_at(&self, path: &[&str]) -> Place {
         let below = path.split_first().and_then(|(key, rest)| {
             let node = self.at(&[key])?;

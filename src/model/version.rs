@@ -215,7 +215,7 @@ fn natural(left: Option<&str>, right: Option<&str>) -> Ordering {
         .then_with(|| whole.0.cmp(whole.1))
 }
 
-/// What orders numbers of any length by value: how many digits they have, then the digits. None of what is no number.
+/// A sort key for numbers of any length: the number of digits, then the digits. `None` if the text is not a number.
 fn magnitude(chunk: &str) -> Option<(usize, &str)> {
     let digits = chunk.starts_with(|c: char| c.is_ascii_digit());
     let significant = chunk.trim_start_matches('0');

@@ -17,7 +17,7 @@ pub struct WaveSettings {
     pub first: Vec<GlobMatcher>,
     /// Those that follow the others.
     pub last: Vec<GlobMatcher>,
-    /// Of the clusters that one of these matches, at most one is in a wave.
+    /// At most one of the clusters that match a pattern is in a wave.
     pub groups: Vec<GlobMatcher>,
     /// When clusters may be changed, in words; the last pattern that matches counts.
     pub windows: Vec<(GlobMatcher, Arc<str>)>,

@@ -39,7 +39,7 @@ pub struct ClusterView {
     pub cluster: Cluster,
     /// Its catalog with facts, after [`crate::catalog::resolve`].
     pub images: Arc<Images>,
-    /// Its component bundles with facts; they have what images have, and are none of them.
+    /// Its component bundles with facts. They have the same properties as images, but are not images.
     pub bundles: Arc<Images>,
     /// The result of each pool's selection, in the order of `cluster.pools`.
     pub selections: Vec<Selection>,

@@ -1,4 +1,4 @@
-//! Facts as files write them: the names that they had at other times become today's.
+//! Reads facts as files write them, and converts the old names of facts to the current ones.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ pub struct WrittenImage {
     pub name: Arc<str>,
     /// Where it is named.
     pub place: Place,
-    /// What is said of it, by name or by the path in its record.
+    /// Its properties, by name or by the path in its record.
     pub properties: Vec<(Arc<str>, Located<Arc<str>>)>,
 }
 
@@ -81,7 +81,7 @@ pub fn facts(properties: &[(Arc<str>, Located<Arc<str>>)], origin: Origin) -> Fa
         let Some((_, written)) = of(record) else {
             continue;
         };
-        // A reference into a registry is no address that machines fetch from.
+        // Machines do not fetch from a reference into a registry.
         if name != HTTPS || written.value.starts_with("http") {
             today(name, &written.value, written.place);
         }
@@ -100,7 +100,7 @@ pub fn facts(properties: &[(Arc<str>, Located<Arc<str>>)], origin: Origin) -> Fa
 /// What a record calls so is a fact under its own name too.
 const KEPT: [&str; 3] = ["format", HTTPS, "url"];
 
-/// Whether a record's word for hardening means that an image is; FIPS says nothing of it.
+/// Whether a record's word for hardening means that the image is hardened; `fips` does not.
 fn hardened(word: &str) -> Option<&'static str> {
     match word {
         "plain" => Some("false"),
@@ -130,13 +130,8 @@ const CONTROL: [&str; 4] = [
 ];
 
 fn learn(facts: &mut Facts, name: &str, value: &Arc<str>, place: Place, origin: Origin) {
-    let fact = Fact {
-        value: Arc::clone(value),
-        origin,
-        place,
-    };
     // An old name never overrides today's: the first that is learned of equally strong facts stays.
-    facts.learn(name, fact);
+    facts.learn(name, Fact::new(Arc::clone(value), origin, place));
 }
 
 fn digest_kind(properties: &[(Arc<str>, Located<Arc<str>>)], digest: &str) -> &'static str {

@@ -154,7 +154,7 @@ impl ManifestObject {
         Some(name)
     }
 
-    /// Whether it is a template that others refer to by name, and that does not change what was made from it.
+    /// Whether it is a template that other objects refer to by name, and whose changes do not reach the objects made from it.
     pub fn is_template(&self) -> bool {
         let (group, _) = self.group_version();
         let of_cluster_api = group.ends_with("cluster.x-k8s.io");

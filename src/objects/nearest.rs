@@ -1,4 +1,4 @@
-//! Which of several objects of one name is meant: repositories hold the same names for many clusters, a folder each.
+//! Resolves a name that several objects have to the nearest one: repositories repeat names in one folder per cluster.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -59,7 +59,7 @@ impl<'a> Names<'a> {
         self.all_nearest(name, from, 1).first().copied()
     }
 
-    /// The objects of a name that are as near to the one that names it as the nearest one: at most this number of them.
+    /// All nearest objects of a name, if several are at the same distance from the object that refers to it; at most `most`.
     pub fn all_nearest(&self, name: Name<'_>, from: usize, most: usize) -> Vec<usize> {
         let of = |namespace| {
             let key = (name.kind, name.name, name.group, namespace);

@@ -20,7 +20,7 @@ pub struct Text {
 pub struct Host {
     /// The text that holds the string.
     pub text: Arc<Text>,
-    /// The document of it.
+    /// The document in the file.
     pub document: usize,
     /// The way to the string.
     pub steps: Vec<Step>,
@@ -131,7 +131,7 @@ impl Text {
         self.host.as_ref().and_then(|host| host.frozen)
     }
 
-    /// Where in its file a place of it is.
+    /// The place in the file of a place in this text.
     pub fn spot(&self, place: Place) -> Option<Spot> {
         if !place.is_known() {
             return None;
@@ -154,7 +154,7 @@ impl Text {
         }
     }
 
-    /// Edits of it as edits of its file.
+    /// Edits of this text, as edits of its file.
     pub fn outward(&self, edits: Vec<Edit>) -> Vec<Edit> {
         match &self.host {
             Some(host) if !edits.is_empty() => {

@@ -7,17 +7,13 @@ use std::path::Path;
 
 use rayon::prelude::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
-use super::join::folders_above;
-use super::plan::{ownership, unreadable, walk};
+use super::plan::{TORN_RECORD, ownership, unreadable, walk};
 use super::unchanged;
 use crate::error::Error;
 use crate::files::{Folder, PathState, Walk};
 use crate::model::manifest::{Change, ChangeSet, OWNERSHIP_FILE, STAGED};
 use crate::model::output_path;
 use crate::model::ownership::Record;
-
-/// The ownership file while it is written.
-pub(super) const TORN_RECORD: &str = ".metalmark-tmp-owned";
 
 /// Writes, deletes and records the changes of a plan. Does nothing if there are none.
 ///
@@ -263,13 +259,13 @@ fn deletions(changes: &[Change]) -> (Vec<&Change>, Vec<&Change>) {
     let files: HashSet<&str> = written.iter().map(String::as_str).collect();
     let folders: HashSet<&str> = written
         .iter()
-        .flat_map(|path| folders_above(path))
+        .flat_map(|path| output_path::folders_above(path))
         .collect();
     let (mut early, mut late) = (Vec::new(), Vec::new());
     for (change, lower) in deleted.into_iter().zip(&deleted_lower) {
         let blocks = files.contains(&**lower)
             || folders.contains(&**lower)
-            || folders_above(lower).any(|folder| files.contains(folder));
+            || output_path::folders_above(lower).any(|folder| files.contains(folder));
         if blocks { &mut early } else { &mut late }.push(change);
     }
     (early, late)

@@ -10,7 +10,6 @@ use std::sync::Arc;
 use sha2::{Digest as _, Sha256};
 
 use super::apply::{busy, create, leftovers, lock, record, staged, sweep, unwritable};
-use super::join::folders_above;
 use super::plan::{Foreign, Options, Plan, ownership, unreadable, walk};
 use super::refusal;
 use crate::error::Error;
@@ -300,7 +299,7 @@ impl CopyPlan {
             let failed = unwritable(&self.root.join(path));
             if matches!(walk.inspect(path).map_err(&failed)?, PathState::File(_)) {
                 walk.remove(path).map_err(&failed)?;
-                folders.extend(folders_above(path));
+                folders.extend(output_path::folders_above(path));
             }
         }
         for folder in folders.iter().rev() {

@@ -14,8 +14,14 @@ use crate::model::manifest::{Change, ChangeKind, ChangeSet, Keeps, Origin, Owner
 use crate::model::output_path;
 use crate::model::ownership::{self, Owned, Record};
 
-/// The change set of the whole plan.
-pub(super) fn change_set(plan: Plan, parts: Vec<Part>, keeps: &Keeps) -> Result<ChangeSet, Error> {
+impl Plan {
+    /// Joins the parts: finds collisions, files to prune, and what is owned afterwards.
+    pub fn finish(self, parts: Vec<Part>, keeps: &Keeps) -> Result<ChangeSet, Error> {
+        change_set(self, parts, keeps)
+    }
+}
+
+fn change_set(plan: Plan, parts: Vec<Part>, keeps: &Keeps) -> Result<ChangeSet, Error> {
     let (mut entries, mut findings) = (Vec::new(), Vec::new());
     // Files with an illegal path have no entry.
     let mut unnamed = 0;
@@ -93,7 +99,9 @@ fn refuse_collisions(plan: &Plan, entries: &mut [Entry], findings: &mut Vec<Find
     }
     for (index, entry) in entries.iter().enumerate() {
         let lower = output_path::folded(&entry.path);
-        if let Some(file) = folders_above(&lower).find_map(|folder| first_at.get(folder)) {
+        if let Some(file) =
+            output_path::folders_above(&lower).find_map(|folder| first_at.get(folder))
+        {
             collide(*file, index);
         }
     }
@@ -293,10 +301,13 @@ fn owned_after(before: &Record, entries: &[Entry], gone: &HashSet<String>) -> Re
 
 /// The folders above pruned files that contain nothing owned, and those that block new files; deepest first.
 fn emptied(left: &[String], in_the_way: &[String], after: &Record) -> Vec<String> {
-    let mut folders: BTreeSet<&str> = left.iter().flat_map(|path| folders_above(path)).collect();
+    let mut folders: BTreeSet<&str> = left
+        .iter()
+        .flat_map(|path| output_path::folders_above(path))
+        .collect();
     if !folders.is_empty() {
         for path in after.files.keys() {
-            for folder in folders_above(path) {
+            for folder in output_path::folders_above(path) {
                 folders.remove(folder);
             }
         }
@@ -326,9 +337,4 @@ fn as_recorded(keeps: &Keeps) -> Keeps {
             clusters: plain(clusters),
         },
     }
-}
-
-/// `a/b` and `a` for `a/b/c`, outermost first.
-pub(super) fn folders_above(path: &str) -> impl Iterator<Item = &str> {
-    path.match_indices('/').map(|(slash, _)| &path[..slash])
 }

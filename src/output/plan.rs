@@ -11,10 +11,13 @@ use crate::error::Error;
 use crate::files::{Folder, PathState, Walk};
 use crate::model::finding::{Finding, Subject};
 use crate::model::manifest::{
-    Change, ChangeKind, ChangeSet, Keeps, ManifestFile, ManifestTree, OWNERSHIP_FILE, Origin,
+    Change, ChangeKind, ChangeSet, ManifestFile, ManifestTree, OWNERSHIP_FILE, Origin,
 };
 use crate::model::output_path;
 use crate::model::ownership::{self, Record, Sum};
+
+/// The ownership file while it is written.
+pub(super) const TORN_RECORD: &str = ".metalmark-tmp-owned";
 
 /// Plans a whole tree. A run over many clusters uses [`Plan`] instead, so that unchanged files are not all in memory at once.
 pub fn plan(root: &Path, tree: ManifestTree, options: Options) -> Result<ChangeSet, Error> {
@@ -123,7 +126,7 @@ impl Plan {
         let mut walk = walk(&folder, root)?;
         let before = ownership(&mut walk, root)?;
         let (record, unfinished) = before.as_deref().map(Record::parse).unwrap_or_default();
-        let torn = walk.inspect(super::apply::TORN_RECORD);
+        let torn = walk.inspect(TORN_RECORD);
         let torn = torn.map_err(unreadable(root))? != PathState::Nothing;
         Ok(Self {
             root: root.to_owned(),
@@ -166,11 +169,6 @@ impl Plan {
             });
         }
         Ok(part)
-    }
-
-    /// Joins the parts: finds collisions, files to prune, and what is owned afterwards.
-    pub fn finish(self, parts: Vec<Part>, keeps: &Keeps) -> Result<ChangeSet, Error> {
-        super::join::change_set(self, parts, keeps)
     }
 
     fn outcome(

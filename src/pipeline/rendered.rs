@@ -1,4 +1,4 @@
-//! What is rendered and stays in memory: printed as one stream, handed to Argo CD, or to the next KRM function.
+//! Renders into memory: for one stream on stdout, for Argo CD, or for the next KRM function.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Where artifacts are had: each reference at its registry, or at the mirror that the project names for it.
+//! Opens the stores of artifacts: registries, and the mirrors that the project names for them.
 
 use std::sync::Arc;
 

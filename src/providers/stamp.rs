@@ -86,27 +86,21 @@ impl Stamp {
 #[cfg(test)]
 pub(super) mod tests {
     use super::Stamp;
-    use crate::model::image::{Fact, Facts, Origin};
+    use crate::model::image::{Facts, Origin};
     use crate::model::place::Place;
 
     /// A stamp with facts.
     pub(crate) fn with(url: &str, facts: &[(&str, &str)]) -> Stamp {
-        let mut known = Facts::default();
-        for (name, value) in facts {
-            let fact = Fact {
-                value: (*value).into(),
-                origin: Origin::Values,
-                place: Place::NONE,
-            };
-            known.learn(name, fact);
-        }
+        let facts = facts
+            .iter()
+            .map(|(name, value)| (*name, *value, Place::NONE));
         Stamp {
             key: Some("img".into()),
             url: url.into(),
             format: Some("raw".into()),
             checksum: Some("ab".into()),
             checksum_type: Some("sha256".into()),
-            facts: known,
+            facts: Facts::of(Origin::Values, facts),
             digest: None,
             region: None,
         }

@@ -1,4 +1,4 @@
-//! One cluster: its own layers over the shared ones, evaluated, and what its values say of nodes and images.
+//! Reads one cluster: merges its own layers over the shared ones, and evaluates what they say of node pools and images.
 
 use std::cell::Cell;
 use std::sync::Arc;

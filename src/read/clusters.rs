@@ -1,4 +1,4 @@
-//! Which clusters there are: those that the project names, and one for each file that a pattern matches.
+//! Lists the clusters: those that the project names, and one for each file that a pattern matches.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsStr;

@@ -1,4 +1,4 @@
-//! Reading one file of the workspace, and saying what is odd about it.
+//! Reads one file of the workspace, and reports what is surprising in it.
 
 use std::io::ErrorKind;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Which clusters the project has: what it names and what its patterns match, with legal names, each once.
+//! Lists the clusters of the project, and checks that their names are legal and unique.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -12,8 +12,8 @@ use crate::model::rule::RuleId;
 
 use super::clusters::{self, ClusterEntry};
 use super::files;
+use super::places::Places;
 use super::project::{ClusterSource, ProjectFile};
-use super::settings::Places;
 use super::unknown::suggestion;
 use crate::read::gitops::OwnOutput;
 use crate::render::ClusterNames;

@@ -162,8 +162,13 @@ impl Shared {
             own.sources = before;
         }
         let options = &self.composing;
-        let composed =
-            gitops::cluster_with(&*self.files, path, options, run_time, &mut own.sources)?;
+        let composed = gitops::cluster(
+            &*self.files,
+            path,
+            options,
+            Some(run_time),
+            &mut own.sources,
+        )?;
         let Some(composed) = composed else {
             let message = format!(
                 "`{}` composes no values: it holds no HelmRelease and no Application",

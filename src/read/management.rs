@@ -1,4 +1,4 @@
-//! What a management cluster gives its workload clusters at run time, worked out from its own values.
+//! Computes the values that a management cluster passes to its workload clusters at run time, from its own values.
 //!
 //! Sylva's management cluster evaluates a value of its own and publishes it as an object, which each workload cluster takes for a
 //! layer of its values (docs/sylva.md#values-and-their-order). Where both are in one repository, nobody has to give that object
@@ -55,9 +55,9 @@ fn object(kind: &str, name: &str) -> Option<&'static (&'static str, &'static str
 /// How far the management cluster's value is evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Depth {
-    /// Not at all: an expression counts as one that fails, so that it is known whether it is needed.
+    /// Not at all: every expression fails, which shows whether it is needed.
     Needed,
-    /// All of it; what cannot be evaluated fails where it is needed.
+    /// Completely. A value that cannot be evaluated fails where it is needed.
     Whole,
 }
 
@@ -151,14 +151,14 @@ impl State<'_> {
         };
         let options = cluster::options(self.workspace, management, &own);
         let evaluator = Evaluator::guarded(&own.values, &options, self.templates, &own.sources);
-        let teller = Provider {
+        let provider = Provider {
             management: &management.name,
             depth: self.depth,
         };
         let tree = match evaluator.root().child(value) {
-            Ok(Some(branch)) => teller.tree(raw, &branch),
+            Ok(Some(branch)) => provider.tree(raw, &branch),
             Ok(None) => None,
-            Err(failure) => Some(teller.failing(raw, value, &failure)),
+            Err(failure) => Some(provider.failing(raw, value, &failure)),
         };
         let Some(tree) = tree else { return Ok(None) };
         let mut files = HashMap::new();

@@ -16,6 +16,7 @@ mod management;
 mod manifests;
 mod objects;
 mod own_output;
+mod places;
 mod project;
 mod record;
 mod registries;

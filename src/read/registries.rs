@@ -9,8 +9,8 @@ use crate::model::registries::{ARCHITECTURE, CONCURRENCY, Host, Mirror, Registry
 use crate::model::rule::RuleId;
 use crate::oci::{Reference, SCHEME};
 
+use super::places::Places;
 use super::project::{HostOptions, RegistryOptions};
-use super::settings::Places;
 
 /// The prefix of the folder of an image layout.
 const LAYOUT: &str = "oci-layout:";

@@ -1,18 +1,17 @@
-//! Project file and flags → settings: what was typed becomes what is meant.
+//! Makes the settings from the project file and the flags, and validates them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::model::finding::Finding;
 use crate::model::output_path;
-use crate::model::place::{Source, Spot};
 use crate::model::policy::{Date, Policy, Scoped, Waiver, pattern};
 use crate::model::rule::RuleId;
 use crate::model::signing::RequiredSignatures;
-use crate::model::value::Node;
 use crate::model::workspace::{ImageSettings, Output, RELEASE, Settings};
 
 use super::Flags;
+use super::places::{Places, bad_pattern};
 use super::project::{OutputOptions, PolicyOptions, ProjectFile, SignatureOptions};
 use super::registries;
 use super::rule_options::{self, RuleOptions};
@@ -22,67 +21,6 @@ use super::wave_options;
 /// docs/sylva.md#the-image-server).
 const DEFAULT_URL: &str =
     "http://os-image-server-{{ image.key }}.os-images.svc.cluster.local:8080/{{ image.filename }}";
-
-/// Finds the place of a path of keys in the project file.
-pub(super) struct Places<'a> {
-    /// The file's tree; none without a project file.
-    pub(super) tree: Option<&'a Node>,
-    /// The file.
-    pub(super) source: Option<&'a std::sync::Arc<Source>>,
-}
-
-impl Places<'_> {
-    /// The place of the value of a path.
-    pub(super) fn spot(&self, path: &[&str]) -> Option<Spot> {
-        self.of(self.tree?.at(path)?)
-    }
-
-    fn of(&self, node: &Node) -> Option<Spot> {
-        let source = std::sync::Arc::clone(self.source?);
-        Some(Spot {
-            source,
-            start: node.place.start,
-            end: node.place.end,
-        })
-    }
-
-    /// The place of a word in the file, quoted or not: for names that no path leads to.
-    pub(super) fn word(&self, word: &str) -> Option<Spot> {
-        let source = self.source?;
-        let is_part = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_');
-        let is_separate = |start: &usize| {
-            let (before, after) = (&source.text[..*start], &source.text[start + word.len()..]);
-            !before.ends_with(is_part) && !after.starts_with(is_part)
-        };
-        let mut found = source.text.match_indices(word).map(|(start, _)| start);
-        let start = found.find(is_separate)? as u32;
-        Some(Spot {
-            source: std::sync::Arc::clone(source),
-            start,
-            end: start + word.len() as u32,
-        })
-    }
-
-    /// The key of a map that is an item of the list there.
-    pub(super) fn key_of_item(&self, path: &[&str], index: usize, key: &str) -> Option<Spot> {
-        let item = self.tree?.at(path)?.value.as_list()?.get(index)?;
-        let entry = item
-            .value
-            .as_map()?
-            .iter()
-            .find(|entry| &*entry.key == key)?;
-        Some(Spot {
-            source: std::sync::Arc::clone(self.source?),
-            start: entry.key_place.start,
-            end: entry.key_place.end,
-        })
-    }
-
-    /// The item of the list there.
-    pub(super) fn item(&self, path: &[&str], index: usize) -> Option<Spot> {
-        self.of(self.tree?.at(path)?.value.as_list()?.get(index)?)
-    }
-}
 
 /// The settings that hold, and what is wrong with them.
 pub(super) fn settings(
@@ -280,12 +218,4 @@ fn waivers(
         }
     }
     waivers
-}
-
-pub(super) fn bad_pattern(text: &str, error: &globset::Error) -> Finding {
-    Finding::new(
-        RuleId::ProjectFile,
-        format!("`{text}` is not a pattern: {}", error.kind()),
-    )
-    .help("`*` matches any letters of one name, `**` for names and slashes")
 }

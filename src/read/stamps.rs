@@ -11,8 +11,8 @@ use crate::model::rule::RuleId;
 use crate::model::selector::{Selector, Term, Wanted};
 use crate::model::stamping::{ImageRequest, RequestedImage, StampEntry};
 
+use super::places::Places;
 use super::project::{ProjectFile, StampOptions};
-use super::settings::Places;
 
 /// The valid entries; what is wrong with others is reported.
 pub(super) fn entries(

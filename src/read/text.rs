@@ -1,4 +1,4 @@
-//! A text that the command line names: a file, or `-` for what is piped in.
+//! Reads a text that the command line names: a file, or `-` for stdin.
 
 use std::io::{self, Read};
 use std::path::Path;

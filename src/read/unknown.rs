@@ -6,7 +6,7 @@ use crate::model::suggest::did_you_mean;
 use crate::model::workspace::Settings;
 use crate::render::targets;
 
-use super::settings::Places;
+use super::places::Places;
 
 /// Targets and options that the settings name and that are unknown.
 pub(super) fn names(settings: &Settings, places: &Places<'_>) -> Vec<Finding> {

@@ -1,4 +1,4 @@
-//! One cluster's values themselves: every layer, all of them merged, and what is needed to evaluate them.
+//! The values of one cluster: its layers, the merged values, and an evaluator for them.
 
 use std::cell::Cell;
 

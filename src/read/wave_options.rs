@@ -11,7 +11,7 @@ use crate::model::policy::pattern;
 use crate::model::rule::RuleId;
 use crate::model::waves::{Most, WaveSettings};
 
-use super::settings::{Places, bad_pattern};
+use super::places::{Places, bad_pattern};
 
 /// How `metalmark plan` spreads the clusters of an upgrade over waves. Patterns are of cluster names.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]

@@ -1,4 +1,4 @@
-//! Where the project is, what it says, and what all its clusters share.
+//! Reads the workspace: the project file, and what all its clusters share.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,8 +17,9 @@ use crate::model::written::WrittenImage;
 use crate::schema::Schemas;
 
 use super::management::Management;
+use super::places::Places;
 use super::project::{HelmVersion, ProjectFile};
-use super::settings::{self, Places};
+use super::settings;
 use super::{
     ClusterEntry, Location, Request, Workspace, chart, files, fleet, graph, layers, record, stamps,
     typed, unknown,
@@ -197,8 +198,8 @@ fn records(project: &Project) -> Option<(Vec<WrittenImage>, Arc<Source>)> {
     Some((written, Arc::clone(source)))
 }
 
-/// Where the lock is, and the files with image facts with it first: one that the project names, wherever its name says that
-/// it is one, else the one beside the project file, where it exists.
+/// The path of the lock, and the files with image facts, the lock first. It is the file in `images.facts` that has the name of a
+/// lock, else the one beside the project file, if it exists.
 fn with_lock(tree: &dyn Files, facts: &[String]) -> (PathBuf, Vec<PathBuf>) {
     let mut facts: Vec<PathBuf> = facts.iter().map(PathBuf::from).collect();
     let is_lock = |path: &PathBuf| {

@@ -161,7 +161,6 @@ impl<'a> Renderer<'a> {
                     .filled(prepared.output, &self.engine, &scope, &mut report);
             let input = TargetInput {
                 view,
-                settings: self.settings,
                 output: &output,
                 folder: &folder,
                 is_alone: prepared.names_cluster,
@@ -220,7 +219,6 @@ impl<'a> Renderer<'a> {
             let input = SharedInput {
                 images,
                 clusters,
-                settings: self.settings,
                 output: prepared.output,
                 folder: &folder,
                 stamp: &stamp,

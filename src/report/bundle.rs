@@ -1,4 +1,4 @@
-//! Bundles: what one is and holds, where it was pushed, and who signed it.
+//! Reports on bundles: kind and content, where one was pushed, and who signed it.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -3,7 +3,7 @@
 use std::io::{self, Write as _};
 
 use super::diff::line_counts;
-use super::{counted, json};
+use super::{JSON_VERSION, counted};
 use crate::model::manifest::{Change, ChangeKind, ChangeSet, Origin};
 use crate::printer::Printer;
 
@@ -31,7 +31,7 @@ pub fn changes(folders: &[ChangeSet], out: &mut Printer) -> io::Result<()> {
 /// Writes one JSON object over all folders; docs/json.md describes it.
 pub fn changes_json(folders: &[ChangeSet], out: &mut Printer) -> io::Result<()> {
     let document = Document {
-        version: json::VERSION,
+        version: JSON_VERSION,
         drift: folders.iter().any(ChangeSet::drift),
         changes: folders
             .iter()

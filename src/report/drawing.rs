@@ -58,7 +58,7 @@ pub(super) fn places<'a>(
     elements
 }
 
-/// The same as plain text, without a title; nothing where there is no place.
+/// The same as plain text, without a title; empty if there is no place.
 pub(super) fn text(labels: &[Label], run: &Run<'_>, lines: &mut Lines) -> String {
     let places = places(labels, (&run.folder, &run.root), lines);
     if places.is_empty() {

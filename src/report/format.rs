@@ -1,4 +1,4 @@
-//! The formats of answers that are data, such as a list or an account.
+//! The formats of answers that are data, such as a list or an explanation.
 
 use std::io;
 

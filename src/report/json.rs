@@ -3,16 +3,13 @@
 use std::io;
 
 use super::lines::Lines;
-use super::{Changes, Findings, Group, Report, Summary, WriteChanges};
+use super::{Changes, Findings, Group, JSON_VERSION, Report, Summary, WriteChanges};
 use crate::model::finding::{Label, Level};
 use crate::model::fix::Fix;
 use crate::printer::Printer;
 
 /// For programs.
 pub(super) struct Json;
-
-/// Grows when a field changes its meaning or goes; a new field is no new version.
-pub(super) const VERSION: u32 = 1;
 
 impl Report for Json {
     fn name(&self) -> &'static str {
@@ -26,7 +23,7 @@ impl Report for Json {
     fn findings(&self, findings: &Findings<'_>, out: &mut Printer) -> io::Result<()> {
         let mut lines = Lines::default();
         let document = Document {
-            version: VERSION,
+            version: JSON_VERSION,
             findings: findings
                 .groups
                 .iter()

@@ -1,4 +1,4 @@
-//! Findings as test results: one suite a rule, in it one case a cluster, so that a clean run shows what it checked.
+//! Findings as test results: one suite per rule with one case per cluster, so that a clean run shows what it checked.
 //!
 //! There is no standard; what is written here is what GitLab (<https://docs.gitlab.com/ci/testing/unit_test_reports/>) and
 //! Jenkins read. A case fails by findings at error level; warnings are its output.
@@ -14,7 +14,7 @@ use crate::printer::{Printer, Safe};
 /// For what reads test results.
 pub(super) struct JUnit;
 
-/// The case of what is no cluster's in particular.
+/// The case of findings that belong to no cluster.
 const PROJECT: &str = "the project";
 
 /// Where rules by clusters are more, clusters without a finding of a rule have no case of their own in it: GitLab reads

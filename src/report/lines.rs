@@ -1,4 +1,4 @@
-//! Lines and columns of many places in a few files, each file counted once.
+//! Computes lines and columns of many places in few files: each file is scanned once.
 
 use std::collections::HashMap;
 use std::ops::Range;

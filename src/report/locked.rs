@@ -1,4 +1,4 @@
-//! What a run of `lock` changed.
+//! Reports the changes of a run of `lock`.
 
 use std::io::{self, Write};
 

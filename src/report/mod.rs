@@ -17,6 +17,7 @@ mod gitlab;
 mod human;
 mod images;
 pub mod impact;
+pub mod init;
 mod issue;
 mod json;
 mod junit;
@@ -68,6 +69,10 @@ pub trait Report: Sync {
         None
     }
 }
+
+/// The version of the JSON documents of findings and changes. It grows when a field changes its meaning or goes; a new field is
+/// no new version.
+const JSON_VERSION: u32 = 1;
 
 /// Writes what a run changes.
 pub type WriteChanges = fn(&Changes<'_>, &mut Printer) -> io::Result<()>;

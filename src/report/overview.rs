@@ -1,4 +1,4 @@
-//! The sum of a project on a few lines: what is there, what is wrong most often, and the next command.
+//! A summary of a project in a few lines: its content, its most frequent findings, and the next command.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -29,7 +29,7 @@ pub fn overview(
     writeln!(out, "next: {next}; `metalmark help` lists the commands")
 }
 
-/// How many errors there are, by rule, and what most of them say; nothing where there are none.
+/// Prints the number of errors by rule and the most frequent messages, if there are errors.
 pub fn errors(findings: &Findings<'_>, out: &mut dyn Write) -> io::Result<()> {
     let causes = findings.by_cause().into_iter();
     let causes: Vec<_> = causes

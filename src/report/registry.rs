@@ -1,4 +1,4 @@
-//! What a registry has.
+//! Lists what a registry has.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};

@@ -1,4 +1,4 @@
-//! What stamping changes in manifests.
+//! Reports the changes that stamping makes in manifests.
 
 use std::io::{self, Write};
 use std::sync::Arc;

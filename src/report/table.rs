@@ -1,4 +1,4 @@
-//! Columns that line up, for people.
+//! Tables with aligned columns.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! The lock, compared with the registries.
+//! Reports how the lock compares with the registries.
 
 use std::io;
 

@@ -5,7 +5,7 @@ use crate::model::finding::Finding;
 use crate::model::image::{Image, fact, is_oci};
 use crate::model::rule::RuleId;
 use crate::model::workspace::ChecksumStyle;
-use crate::rules::{ClusterInput, LOCK_IT, entry_path};
+use crate::rules::{ClusterInput, fact_missing};
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
@@ -70,34 +70,16 @@ fn lacks(input: &ClusterInput<'_>, image: &Image, needed: &str) -> bool {
 }
 
 fn of_image(input: &ClusterInput<'_>, pool: &Pool, image: &Image, needed: &str) -> Finding {
-    let key = &image.key;
-    let finding = Finding::new(
-        RuleId::ChecksumMissing,
-        format!("the {needed} of image `{key}` is not known"),
-    )
-    .about(input.subject_with(pool, key))
-    .at(
-        input.spot(pool.choice.place()),
-        "this image is selected here",
-    )
-    .at(
-        input.spot(image.place),
-        "the catalog's entry has no checksum",
-    );
-    let finding = if input.could_lock(image) {
-        finding.help(LOCK_IT)
-    } else {
-        finding
-    };
-    let finding = if image.built {
-        finding.help("give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml")
-    } else {
-        finding.help(format!("`{}.{needed}: …`", entry_path(image)))
-    };
-    if needed == fact::SHA256 {
-        finding.help("or stamp the image server's: `images: {checksum: url}` in metalmark.yaml")
-    } else {
-        finding
+    let message = format!("the {needed} of image `{}` is not known", image.key);
+    let finding = Finding::new(RuleId::ChecksumMissing, message);
+    let lacks = "the catalog's entry has no checksum";
+    let written = format!("{needed}: …");
+    let finding = fact_missing(input, (pool, image), finding, lacks, &written);
+    match needed {
+        fact::SHA256 => {
+            finding.help("or stamp the image server's: `images: {checksum: url}` in metalmark.yaml")
+        }
+        _ => finding,
     }
 }
 

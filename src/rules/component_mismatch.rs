@@ -74,7 +74,7 @@ fn none(
         let against = mismatches(&declared, wants);
         let against: Vec<String> = against
             .iter()
-            .map(|it| said(*it, &declared, wants))
+            .map(|it| clause(*it, &declared, wants))
             .collect();
         finding = finding.help(match against.as_slice() {
             [] => format!("`{}` does not match the selector", bundle.key),
@@ -101,7 +101,7 @@ fn chosen(
     for mismatch in mismatches(&declared, wants) {
         let message = format!(
             "component bundle `{key}` {}",
-            said(mismatch, &declared, wants)
+            clause(mismatch, &declared, wants)
         );
         let finding = placed(finding_of(message));
         report(match mismatch {
@@ -173,7 +173,7 @@ fn variables(pool: &Pool, bundle: &Image, declared: &Declared) -> Vec<(String, L
 }
 
 /// The reasons against a bundle, behind its name.
-fn said(mismatch: Mismatch, declared: &Declared, wants: &Wants<'_>) -> String {
+fn clause(mismatch: Mismatch, declared: &Declared, wants: &Wants<'_>) -> String {
     let list = |items: Vec<String>| items.join(", ");
     let or = |text: Option<&str>| text.unwrap_or("?").to_owned();
     match mismatch {

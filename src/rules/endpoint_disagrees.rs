@@ -21,7 +21,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
     for statement in &found.statements {
         let path = statement.path;
         if let Some((other, place)) = difference(endpoint, statement) {
-            let own = shown(endpoint, statement);
+            let own = describe(endpoint, statement);
             let message = format!("`{path}` names `{other}`, and the endpoint is `{own}`");
             let finding = finding_of(message).at(input.spot(place), "another one");
             report(finding.help(format!("`{path}`: write `{own}`, or remove it")));
@@ -55,7 +55,7 @@ fn difference(endpoint: &Endpoint, statement: &Statement) -> Option<(String, Pla
 }
 
 /// The part of the endpoint that the statement differs in.
-fn shown(endpoint: &Endpoint, statement: &Statement) -> String {
+fn describe(endpoint: &Endpoint, statement: &Statement) -> String {
     let host = statement.host.as_ref();
     match host.and_then(|host| same_host(&host.value, &endpoint.host.value)) {
         Some(false) => endpoint.host.value.to_string(),

@@ -1,10 +1,9 @@
 //! An image would be stamped without its format.
 
-use crate::model::cluster::Pool;
 use crate::model::finding::Finding;
-use crate::model::image::{Image, fact};
+use crate::model::image::fact;
 use crate::model::rule::RuleId;
-use crate::rules::{ClusterInput, LOCK_IT, entry_path};
+use crate::rules::{ClusterInput, fact_missing};
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
@@ -16,7 +15,12 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
         if format.is_some_and(|format| !format.is_empty()) {
             continue;
         }
-        report(unknown(input, pool, image));
+        let message = format!("the format of image `{}` is not known", image.key);
+        let finding = Finding::new(RuleId::FormatMissing, message);
+        let name = fact::IMAGE_FORMAT;
+        let lacks = format!("the catalog's entry has no `{name}`");
+        let written = format!("{name}: raw");
+        report(fact_missing(input, (pool, image), finding, lacks, &written));
     }
     for (pool, url) in input.explicit() {
         let format = pool.choice.format.as_ref();
@@ -31,33 +35,6 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
                 .at(input.spot(url.place), "this image")
                 .help(format!("`{path}: raw`")),
         );
-    }
-}
-
-fn unknown(input: &ClusterInput<'_>, pool: &Pool, image: &Image) -> Finding {
-    let (key, name) = (&image.key, fact::IMAGE_FORMAT);
-    let finding = Finding::new(
-        RuleId::FormatMissing,
-        format!("the format of image `{key}` is not known"),
-    )
-    .about(input.subject_with(pool, key))
-    .at(
-        input.spot(pool.choice.place()),
-        "this image is selected here",
-    )
-    .at(
-        input.spot(image.place),
-        format!("the catalog's entry has no `{name}`"),
-    );
-    let finding = if input.could_lock(image) {
-        finding.help(LOCK_IT)
-    } else {
-        finding
-    };
-    if image.built {
-        finding.help("give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml")
-    } else {
-        finding.help(format!("`{}.{name}: raw`", entry_path(image)))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::model::cluster::{Choice, ChoiceLevel, ClusterOrigin, LevelName, Pool};
+use crate::model::cluster::{Choice, ClusterOrigin, LevelName, Pool};
 use crate::model::endpoint::{ControlPlaneEndpoint, Endpoint};
 use crate::model::finding::Subject;
 use crate::model::fix::Fix;
@@ -203,11 +203,6 @@ impl<'a> ClusterInput<'a> {
     /// Whether values describe the cluster, and not manifests.
     fn is_of_values(&self) -> bool {
         self.view.cluster.origin == ClusterOrigin::Values
-    }
-
-    /// What the levels wrote that a pool's choice is inherited from, the strongest first.
-    pub fn levels(&self, pool: &'a Pool) -> impl Iterator<Item = &'a ChoiceLevel> + use<'a> {
-        self.view.cluster.levels_of(pool)
     }
 
     /// The values' path of a setting: at the strongest level of the pool that wrote it, else where the pool would write it.

@@ -18,7 +18,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
         let weighed = proof::of_pool(input.view, pool, selection, input.settings.matching);
         let refuted = weighed.filter(|weighed| weighed.proof == Proof::Refuted);
         if let Some(weighed) = refuted {
-            let finding = found(input, pool, &weighed);
+            let finding = mismatch(input, pool, &weighed);
             report(match input.view.cluster.origin {
                 ClusterOrigin::Values => repair(input, pool, &weighed, finding),
                 ClusterOrigin::Manifests => in_manifests(input, pool, &weighed, finding),
@@ -86,7 +86,7 @@ fn near_misses(finding: Finding, near: &[(&Image, Vec<Obstacle>)]) -> Finding {
     helps.fold(finding, Finding::help)
 }
 
-fn found(input: &ClusterInput<'_>, pool: &Pool, weighed: &PoolProof<'_>) -> Finding {
+fn mismatch(input: &ClusterInput<'_>, pool: &Pool, weighed: &PoolProof<'_>) -> Finding {
     let (image, wanted) = (weighed.image, &weighed.wanted.value);
     let held = weighed.held.as_ref();
     let holds = held.map_or("another version", |fact| &fact.value);

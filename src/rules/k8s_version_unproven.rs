@@ -46,7 +46,7 @@ fn doubt(
         .about(input.subject_with(pool, image))
         .at(
             input.spot(pool.choice.place()),
-            known(weighed.held.as_ref(), weighed.proof),
+            describe(weighed.held.as_ref(), weighed.proof),
         )
         .at(input.spot(weighed.wanted.place), "this version is required");
     let finding = match weighed.proof {
@@ -83,7 +83,7 @@ fn with_ways_to_prove(
     finding.help(format!("or `{path}.{}: \"{version}\"`", fact::K8S_VERSION))
 }
 
-fn known(held: Option<&Fact>, proof: Proof) -> String {
+fn describe(held: Option<&Fact>, proof: Proof) -> String {
     match (held, proof) {
         (Some(fact), Proof::Partial) => {
             format!("{} says only `{}`, no patch level", fact.origin, fact.value)

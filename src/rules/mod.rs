@@ -51,6 +51,7 @@ mod version_skip;
 
 use std::borrow::Cow;
 
+use crate::model::cluster::Pool;
 use crate::model::finding::Finding;
 use crate::model::image::Image;
 use crate::model::lock::Gap;
@@ -184,6 +185,33 @@ pub fn entry_path(image: &Image) -> String {
 
 /// What to do where a fact of an image is unknown and its registry has it.
 const LOCK_IT: &str = "run `metalmark lock` to query its registry, and commit the lock";
+
+/// That a fact of a pool's image is unknown, and how to supply it. `lacks` is printed at the catalog's entry; `written` is the key
+/// and value to add to an entry that the user wrote.
+fn fact_missing(
+    input: &ClusterInput<'_>,
+    (pool, image): (&Pool, &Image),
+    finding: Finding,
+    lacks: impl Into<String>,
+    written: &str,
+) -> Finding {
+    let finding = finding
+        .about(input.subject_with(pool, &image.key))
+        .at(
+            input.spot(pool.choice.place()),
+            "this image is selected here",
+        )
+        .at(input.spot(image.place), lacks);
+    let finding = match input.could_lock(image) {
+        true => finding.help(LOCK_IT),
+        false => finding,
+    };
+    match image.built {
+        true => finding
+            .help("give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml"),
+        false => finding.help(format!("`{}.{written}`", entry_path(image))),
+    }
+}
 
 /// That images are not locked: one finding that lists all their keys. None where there are none.
 fn not_locked(

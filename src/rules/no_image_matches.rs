@@ -20,7 +20,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
     for (pool, selection) in input.pools() {
         match &selection.outcome {
             Outcome::Invalid(reason) if !is_at_fault(&selection.finalized) => {
-                report(refused(input, pool, reason));
+                report(invalid_selector(input, pool, reason));
                 continue;
             }
             Outcome::NoMatch => {}
@@ -44,7 +44,7 @@ fn is_at_fault(selector: &Selector) -> bool {
 }
 
 /// A selector that cannot be matched, as in a cluster without a version.
-fn refused(input: &ClusterInput<'_>, pool: &Pool, reason: &str) -> Finding {
+fn invalid_selector(input: &ClusterInput<'_>, pool: &Pool, reason: &str) -> Finding {
     Finding::new(
         RuleId::NoImageMatches,
         format!("the selector cannot be matched: {reason}"),

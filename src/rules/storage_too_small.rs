@@ -4,7 +4,7 @@ use crate::model::finding::{Finding, Level, Subject};
 use crate::model::image::{Image, fact};
 use crate::model::place::Place;
 use crate::model::rule::RuleId;
-use crate::model::storage::{Kept, default_volume_size, volume_size};
+use crate::model::storage::{default_volume_size, volume_size};
 use crate::rules::{ClusterInput, entry_path};
 
 /// Looks at every image that is served.
@@ -14,7 +14,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
         let Some(set) = set_aside(input, image) else {
             continue;
         };
-        let Some(needed) = volume_size(&image.facts, Kept::Archive) else {
+        let Some(needed) = volume_size(&image.facts) else {
             continue;
         };
         if needed <= set.mebibytes {

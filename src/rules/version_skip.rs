@@ -26,7 +26,7 @@ pub(super) fn change(input: &ChangeInput<'_>, report: &mut dyn FnMut(Finding)) {
             "the control plane would go from Kubernetes `{}` to `{}`, past {}",
             was.value,
             is.value,
-            listed(&skipped)
+            join_minors(&skipped)
         );
         let finding = Finding::new(RuleId::VersionSkip, message)
             .about(input.subject(pool.1))
@@ -58,7 +58,7 @@ fn advice(input: &ChangeInput<'_>, next: &str) -> String {
     }
 }
 
-fn listed(minors: &[String]) -> String {
+fn join_minors(minors: &[String]) -> String {
     match minors {
         [one] => one.clone(),
         [first, .., last] => format!("{first} to {last}"),

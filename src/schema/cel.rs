@@ -8,42 +8,16 @@
 //! another end a debug build, and a definition in a repository may be anyone's.
 
 use std::collections::HashMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use cel::extractors::This;
 use cel::{Context, ExecutionError, Program};
 
-use super::compile::Schema;
+use super::compile::{Rule, Schema};
 use crate::model::value::{Node, Number, Value};
 use crate::regexp::Regexp;
 
-#[derive(Debug)]
-pub(super) struct Rule {
-    text: Arc<str>,
-    /// What the definition says of an object that breaks the rule.
-    message: Option<Arc<str>>,
-    /// Compiled when an object is first checked; none if it cannot be.
-    program: OnceLock<Option<Program>>,
-}
-
 impl Rule {
-    /// The rules of a schema.
-    pub(super) fn all(schema: &Node) -> Vec<Self> {
-        let list = schema.at(&["x-kubernetes-validations"]);
-        let list = list.and_then(|node| node.value.as_list());
-        list.unwrap_or_default()
-            .iter()
-            .filter_map(|rule| {
-                let text = |key| rule.at(&[key])?.value.as_str().cloned();
-                Some(Self {
-                    text: text("rule")?,
-                    message: text("message"),
-                    program: OnceLock::new(),
-                })
-            })
-            .collect()
-    }
-
     /// What is wrong with a value of this schema, in one clause.
     pub(super) fn broken_by(&self, schema: &Schema, node: &Node) -> Option<String> {
         let program = self

@@ -1,9 +1,10 @@
 //! Compiles a definition's schema: typed, with compiled patterns.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use super::cel::Rule;
+use cel::Program;
+
 use crate::model::json::{Html, to_json};
 use crate::model::value::{Node, Number, Value};
 use crate::regexp::Regexp;
@@ -49,6 +50,35 @@ pub(super) struct Schema {
     pub(super) default: Option<Node>,
     /// `x-kubernetes-validations`
     pub(super) rules: Vec<Rule>,
+}
+
+/// A rule of a schema in CEL.
+#[derive(Debug)]
+pub(super) struct Rule {
+    pub(super) text: Arc<str>,
+    /// What the definition says of an object that breaks the rule.
+    pub(super) message: Option<Arc<str>>,
+    /// Compiled when an object is first checked; none if it cannot be.
+    pub(super) program: OnceLock<Option<Program>>,
+}
+
+impl Rule {
+    /// The rules of a schema.
+    pub(super) fn all(schema: &Node) -> Vec<Self> {
+        let list = schema.at(&["x-kubernetes-validations"]);
+        let list = list.and_then(|node| node.value.as_list());
+        list.unwrap_or_default()
+            .iter()
+            .filter_map(|rule| {
+                let text = |key| rule.at(&[key])?.value.as_str().cloned();
+                Some(Self {
+                    text: text("rule")?,
+                    message: text("message"),
+                    program: OnceLock::new(),
+                })
+            })
+            .collect()
+    }
 }
 
 impl Schema {

@@ -69,8 +69,12 @@ fn a_plain_bundle_is_held_to_its_rules() {
         ),
     ] {
         fs::write(folder.join("in.tgz"), gzip(&tar.end())).expect("written");
-        let told = refused(folder, "unpack in.tgz --to out", rule);
-        assert!(told.stderr.contains(place), "{place}: {}", told.stderr);
+        let reported = refused(folder, "unpack in.tgz --to out", rule);
+        assert!(
+            reported.stderr.contains(place),
+            "{place}: {}",
+            reported.stderr
+        );
         assert!(!folder.join("out").exists());
     }
 }
@@ -94,18 +98,20 @@ fn only_what_metalmark_wrote_is_overwritten_and_taken_away() {
     fs::remove_file(folder.join("in/b.yaml")).expect("there");
     write(folder, "in/c.yaml", SETTINGS);
     clean(folder, "pack in --to two.tgz --namespace app");
-    let told = clean(folder, "unpack two.tgz --to out");
+    let reported = clean(folder, "unpack two.tgz --to out");
     assert!(
-        told.stdout
+        reported
+            .stdout
             .contains("1 created, 0 updated, 1 deleted, 1 unchanged"),
         "{}",
-        told.stdout
+        reported.stdout
     );
     let left: Vec<String> = files(&folder.join("out")).into_keys().collect();
     assert_eq!(left, ["manifests/a.yaml", "manifests/c.yaml", "mine.txt"]);
-    let told = clean(folder, "unpack two.tgz --to out");
+    let reported = clean(folder, "unpack two.tgz --to out");
     assert!(
-        told.stdout
+        reported
+            .stdout
             .contains("0 created, 0 updated, 0 deleted, 2 unchanged")
     );
 }
@@ -150,17 +156,22 @@ fn files_that_are_run_stay_so() {
         folder,
         "pack --components in --env A --arch amd64 --distro ubuntu:noble --to oci-layout:l:1",
     );
-    let told = clean(folder, "inspect oci-layout:l");
+    let reported = clean(folder, "inspect oci-layout:l");
     for line in [
         "kind         components",
         "installer    /bin/sh",
         "reads        A",
         "executable   install.sh",
     ] {
-        assert!(told.stdout.contains(line), "{line}: {}", told.stdout);
+        assert!(
+            reported.stdout.contains(line),
+            "{line}: {}",
+            reported.stdout
+        );
     }
     assert!(
-        told.stdout
+        reported
+            .stdout
             .contains("dev.metalmark.component.distros: ubuntu:noble")
     );
     clean(folder, "unpack oci-layout:l --to out");

@@ -11,9 +11,9 @@ fn skopeo_and_umoci_read_what_was_packed() {
     let digest = clean(folder, "pack in --namespace app --to oci-layout:l:1").stdout;
     clean(folder, "unpack oci-layout:l:1 --to ours");
     if let Some(skopeo) = programs::find("skopeo") {
-        let told = run(&skopeo, folder, "inspect oci:l:1");
-        let told: serde_json::Value = serde_json::from_str(&told).expect("JSON");
-        assert_eq!(told["Digest"], digest.trim());
+        let reported = run(&skopeo, folder, "inspect oci:l:1");
+        let reported: serde_json::Value = serde_json::from_str(&reported).expect("JSON");
+        assert_eq!(reported["Digest"], digest.trim());
         run(&skopeo, folder, "copy --quiet oci:l:1 oci:copied:2");
         clean(folder, "unpack oci-layout:copied:2 --to copied-files");
         assert_eq!(

@@ -49,13 +49,13 @@ fn what_a_project_renders_is_packed_as_flux_and_argo_take_it() {
         ("oci", "application/vnd.oci.image.layer.v1.tar+gzip"),
         ("flux", "application/vnd.cncf.flux.content.v1.tar+gzip"),
     ] {
-        let told = clean(
+        let reported = clean(
             folder,
             &format!("inspect oci-layout:l:{name} --output json"),
         );
-        let told: serde_json::Value = serde_json::from_str(&told.stdout).expect("JSON");
-        assert_eq!(told["kind"], "artifact");
-        let annotations = &told["annotations"];
+        let reported: serde_json::Value = serde_json::from_str(&reported.stdout).expect("JSON");
+        assert_eq!(reported["kind"], "artifact");
+        let annotations = &reported["annotations"];
         assert_eq!(
             annotations["org.opencontainers.image.created"],
             "1970-01-01T00:00:00Z"
@@ -65,11 +65,11 @@ fn what_a_project_renders_is_packed_as_flux_and_argo_take_it() {
             "main@sha1:0123"
         );
         assert!(
-            told["objects"]
+            reported["objects"]
                 .as_array()
                 .is_some_and(|objects| !objects.is_empty())
         );
-        let digest = told["digest"]
+        let digest = reported["digest"]
             .as_str()
             .and_then(|digest| digest.strip_prefix("sha256:"));
         let path = folder
@@ -174,8 +174,12 @@ fn an_index_puts_what_is_required_first() {
         "inner.yaml",
         "version: 1\nbundles: [{name: base, from: 'index:./outer.yaml'}]\n",
     );
-    let told = refused(folder, "pack index:outer.yaml --to dir:out", "bundle-cycle");
-    assert!(told.stderr.contains("inner.yaml:2:"), "{}", told.stderr);
+    let reported = refused(folder, "pack index:outer.yaml --to dir:out", "bundle-cycle");
+    assert!(
+        reported.stderr.contains("inner.yaml:2:"),
+        "{}",
+        reported.stderr
+    );
 }
 
 #[test]

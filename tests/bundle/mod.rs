@@ -41,10 +41,10 @@ fn run(program: &Path, folder: &Path, args: &str) -> String {
         .args(args.split_whitespace())
         .output()
         .expect("the program starts");
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    let reported = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(
         output.status.success(),
-        "{} {args}: {told}",
+        "{} {args}: {reported}",
         program.display()
     );
     String::from_utf8(output.stdout).expect("UTF-8")
@@ -74,8 +74,12 @@ fn refused(folder: &Path, args: &str, rule: &str) -> Outcome {
         "{args}: {}{}",
         outcome.stdout, outcome.stderr
     );
-    let told = format!("[{rule}]");
-    assert!(outcome.stderr.contains(&told), "{args}: {}", outcome.stderr);
+    let reported = format!("[{rule}]");
+    assert!(
+        outcome.stderr.contains(&reported),
+        "{args}: {}",
+        outcome.stderr
+    );
     outcome
 }
 
@@ -115,16 +119,16 @@ fn what_was_packed_is_unpacked_from_wherever_it_was_put() {
     for to in EVERYWHERE {
         clean(folder, &format!("pack in --namespace app --to {to}"));
         let from = to.strip_prefix("dir:").unwrap_or(to);
-        let told = clean(folder, &format!("inspect {from}"));
+        let reported = clean(folder, &format!("inspect {from}"));
         assert!(
-            told.stdout.contains("kind         plain+v0\n"),
+            reported.stdout.contains("kind         plain+v0\n"),
             "{}",
-            told.stdout
+            reported.stdout
         );
         assert!(
-            told.stdout.contains("files        3 files"),
+            reported.stdout.contains("files        3 files"),
             "{}",
-            told.stdout
+            reported.stdout
         );
         let into = format!("back-{}", from.replace([':', '/'], "-"));
         clean(folder, &format!("unpack {from} --to {into}"));
@@ -167,7 +171,7 @@ fn the_same_files_have_one_digest_on_every_machine() {
     }
     let (one, other) = digests.split_at(3);
     assert_eq!(one, other);
-    // Of the compressor and its level too: should it change, users are told.
+    // The bytes depend on the compressor and its level too: a change of either is announced to users.
     assert_eq!(
         one[0].1.trim(),
         "sha256:d47b4077eb64987e16d352fdde96eec4ff63cc0f31249a1ce2375ef8bcdd0773"

@@ -1,4 +1,4 @@
-//! Bundles to registries and back: the same bytes, by their digests, told where they come from.
+//! Bundles to registries and back: the same bytes, by their digests, with their origin.
 
 use std::fs;
 use std::path::Path;
@@ -40,8 +40,8 @@ fn with(folder: &Path, args: &str, variables: &[(&str, &str)]) -> Outcome {
         .args(args)
         .envs(&[("PATH", &path)]);
     let outcome = run.envs(variables).run();
-    let told = format!("{}{}", outcome.stdout, outcome.stderr);
-    assert_eq!(outcome.status, 0, "{told}");
+    let reported = format!("{}{}", outcome.stdout, outcome.stderr);
+    assert_eq!(outcome.status, 0, "{reported}");
     outcome
 }
 
@@ -51,12 +51,12 @@ fn there_and_back(folder: &Path, host: &str, variables: &[(&str, &str)]) -> Stri
     let pushed = with(folder, &format!("push in {to} --tag stable"), variables);
     let digest = pushed.stdout.trim().to_owned();
     let again = with(folder, &format!("push in {to} --output json"), variables);
-    let told: serde_json::Value = serde_json::from_str(&again.stdout).expect("JSON");
+    let reported: serde_json::Value = serde_json::from_str(&again.stdout).expect("JSON");
     assert_eq!(
-        (&told["sent"], &told["unchanged"]),
+        (&reported["sent"], &reported["unchanged"]),
         (&0.into(), &true.into())
     );
-    assert_eq!(told["reference"], format!("{to}@{digest}"));
+    assert_eq!(reported["reference"], format!("{to}@{digest}"));
     let pull = format!("pull oci://{host}/group/tree:stable@{digest} out");
     with(folder, &pull, variables);
     assert_eq!(files(&folder.join("in")), files(&folder.join("out")));
@@ -127,8 +127,8 @@ fn a_tag_is_pulled_where_the_lock_knows_it_or_it_is_allowed() {
     let push = format!("push in {to} --kind plain --namespace app");
     let digest = clean(folder, &push).stdout;
     let digest = digest.trim();
-    let told = refused(folder, &format!("pull {to} out"), "bundle-unpinned");
-    assert!(told.stderr.contains(digest), "{}", told.stderr);
+    let reported = refused(folder, &format!("pull {to} out"), "bundle-unpinned");
+    assert!(reported.stderr.contains(digest), "{}", reported.stderr);
     assert!(!folder.join("out").exists());
     let allowed = clean(folder, &format!("pull {to} allowed --allow-tag"));
     assert!(allowed.stderr.contains(digest), "{}", allowed.stderr);
@@ -190,8 +190,11 @@ fn a_bundle_and_a_folder_are_compared_by_what_is_in_them() {
         ]
     );
     let json = super::bundle(folder, &format!("diff {to} in --output json"));
-    let told: serde_json::Value = serde_json::from_str(&json.stdout).expect("JSON");
-    assert_eq!((json.status, &told["summary"]["updated"]), (1, &2.into()));
+    let reported: serde_json::Value = serde_json::from_str(&json.stdout).expect("JSON");
+    assert_eq!(
+        (json.status, &reported["summary"]["updated"]),
+        (1, &2.into())
+    );
 }
 
 #[test]
@@ -232,8 +235,8 @@ fn the_commit_is_reported_and_not_the_way_to_it() {
         let manifest: serde_json::Value = serde_json::from_slice(&bytes).expect("JSON");
         manifest["annotations"].clone()
     };
-    let told = annotations(&registry);
-    let key = |name: &str| told[format!("org.opencontainers.image.{name}")].clone();
+    let reported = annotations(&registry);
+    let key = |name: &str| reported[format!("org.opencontainers.image.{name}")].clone();
     assert_eq!(key("source"), "https://git.example/group/repo");
     assert_eq!(key("revision"), format!("sha1:{}", git("rev-parse HEAD")));
     let when: u64 = git("log -1 --format=%ct").parse().expect("a number");
@@ -241,7 +244,7 @@ fn the_commit_is_reported_and_not_the_way_to_it() {
     assert!(
         key("created")
             .as_str()
-            .is_some_and(|told| told.starts_with(&date))
+            .is_some_and(|reported| reported.starts_with(&date))
     );
     // Another branch and another way to the server are the same commit.
     git("checkout -qb other");
@@ -259,12 +262,15 @@ fn the_commit_is_reported_and_not_the_way_to_it() {
         folder,
         &format!("{push} --revision main@sha1:abc --annotation a=b --no-provenance"),
     );
-    let told = annotations(&registry);
+    let reported = annotations(&registry);
     assert_eq!(
-        (&told["a"], &told["org.opencontainers.image.source"]),
+        (&reported["a"], &reported["org.opencontainers.image.source"]),
         (&"b".into(), &serde_json::Value::Null)
     );
-    assert_eq!(told["org.opencontainers.image.revision"], "main@sha1:abc");
+    assert_eq!(
+        reported["org.opencontainers.image.revision"],
+        "main@sha1:abc"
+    );
 }
 
 #[test]
@@ -280,10 +286,10 @@ fn a_mirrored_registry_is_not_pushed_to() {
     write(folder, "metalmark.yaml", &text);
     tree(&folder.join("in"));
     let push = format!("push in oci://{}/group/tree:1", registry.host());
-    let told = super::bundle(folder, &push);
-    assert_eq!(told.status, 2);
+    let reported = super::bundle(folder, &push);
+    assert_eq!(reported.status, 2);
     let advice = format!("push to `oci://{}/copies/tree:1`", mirror.host());
-    assert!(told.stderr.contains(&advice), "{}", told.stderr);
+    assert!(reported.stderr.contains(&advice), "{}", reported.stderr);
     assert_eq!((registry.count(), mirror.count()), (0, 0));
 }
 
@@ -313,9 +319,9 @@ fn what_a_registry_changed_is_not_pulled() {
             let is_blob = request.method == "GET" && request.path.contains("/blobs/");
             is_blob.then(|| Reply::new(200, bytes.clone()))
         });
-        let told = super::bundle(folder, &format!("pull {name}@{} out", digest.trim()));
-        assert_eq!(told.status, 2);
-        assert!(told.stderr.contains(words), "{}", told.stderr);
+        let reported = super::bundle(folder, &format!("pull {name}@{} out", digest.trim()));
+        assert_eq!(reported.status, 2);
+        assert!(reported.stderr.contains(words), "{}", reported.stderr);
         assert!(!folder.join("out").exists());
     }
 }
@@ -340,8 +346,8 @@ fn an_image_layout_is_pushed_to_the_byte_with_all_that_its_index_names() {
         assert!(digest.is_of(&bytes));
     }
     fs::remove_file(layout.file(&arm)).expect("removed");
-    let told = super::bundle(folder, &format!("push oci-layout:l:both {to}"));
-    assert_eq!(told.status, 2, "{}", told.stderr);
+    let reported = super::bundle(folder, &format!("push oci-layout:l:both {to}"));
+    assert_eq!(reported.status, 2, "{}", reported.stderr);
 }
 
 #[test]

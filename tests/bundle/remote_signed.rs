@@ -71,9 +71,9 @@ fn a_bundle_is_taken_under_the_key_that_signed_it_and_no_other() {
         format!("{push} --sign mine.pub"),
         format!("verify {name}:1 --key mine.key"),
     ] {
-        let told = bundle(folder, &args);
-        assert_eq!(told.status, 2, "{}", told.stderr);
-        assert!(!told.stderr.contains(secret), "{}", told.stderr);
+        let reported = bundle(folder, &args);
+        assert_eq!(reported.status, 2, "{}", reported.stderr);
+        assert!(!reported.stderr.contains(secret), "{}", reported.stderr);
     }
 }
 

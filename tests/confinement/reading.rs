@@ -261,8 +261,12 @@ fn a_cluster_whose_values_are_a_link_to_nothing_is_not_forgotten() {
     for line in ["check", "render"] {
         let outcome = scene.run(line);
         assert_eq!(outcome.status, 2, "{line}: {}", outcome.stdout);
-        let told = format!("cannot read `{VALUES}`");
-        assert!(outcome.stderr.contains(&told), "{line}: {}", outcome.stderr);
+        let reported = format!("cannot read `{VALUES}`");
+        assert!(
+            outcome.stderr.contains(&reported),
+            "{line}: {}",
+            outcome.stderr
+        );
     }
 }
 

@@ -99,8 +99,8 @@ fn an_output_is_below_the_project_and_not_in_gits_own_folder() {
         let before = files(scratch.path());
         let outcome = render(&project, &[]);
         assert_eq!(outcome.status, 1, "{path}: {}", outcome.stderr);
-        let told = format!("the output path `{path}`");
-        assert!(outcome.stderr.contains(&told), "{}", outcome.stderr);
+        let reported = format!("the output path `{path}`");
+        assert!(outcome.stderr.contains(&reported), "{}", outcome.stderr);
         assert_eq!(files(scratch.path()), before, "{path}");
     }
 }

@@ -208,7 +208,7 @@ stamps: [{kind: OpenStackMachineTemplate, image: noble}]
         let outcome = outcome.args(["stamp", "--check"]).run();
         let screen = outcome.stdout + &outcome.stderr;
         assert_eq!(outcome.status, status, "{path}: {screen}");
-        let is_told = screen.contains("k8s-version-mismatch");
-        assert_eq!(is_told, status == 1, "{screen}");
+        let is_reported = screen.contains("k8s-version-mismatch");
+        assert_eq!(is_reported, status == 1, "{screen}");
     }
 }

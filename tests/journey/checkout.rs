@@ -12,7 +12,7 @@ use crate::support::copy_into;
 pub(super) const CHART: &str = "charts/sylva-units";
 const REGISTRY: &str = "oci://registry.gitlab.com/sylva-projects/sylva-elements/diskimage-builder";
 
-/// The providers of the management cluster, which a workload cluster needs to be told.
+/// The providers of the management cluster, which the values of a workload cluster need.
 pub(super) const STATE: &str = r#"{"_internal": {"sylva_mgmt_enabled_units": {
   "capm3": true, "capo": true, "cabpr": true, "cabpk": true, "cabpck": true}}}"#;
 

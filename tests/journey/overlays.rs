@@ -201,11 +201,11 @@ fn no_help_lowers_the_kubernetes_version() {
     let site = "environment-values/workload-clusters/edge-selector/values.yaml";
     project.edit(site, "1.30.12+rke2r1", "1.30.11+rke2r1");
     let outcome = project.run("check");
-    let told = format!("{}{}", outcome.stdout, outcome.stderr);
-    assert!(told.contains("no-image-matches"), "{told}");
+    let reported = format!("{}{}", outcome.stdout, outcome.stderr);
+    assert!(reported.contains("no-image-matches"), "{reported}");
     assert!(
-        !told.contains("`cluster.k8s_version: v1.30.11+rke2r1`"),
-        "{told}"
+        !reported.contains("`cluster.k8s_version: v1.30.11+rke2r1`"),
+        "{reported}"
     );
 }
 
@@ -327,9 +327,9 @@ fn rendered_files_of_the_project_file_are_left_out_with_a_warning() {
     project.write("edge.yaml", &values("two-rke2-1-31-8"));
     let outcome = project.succeeds("render");
     for (file, key) in [("edge", "values"), ("os-images", "facts")] {
-        let told =
+        let reported =
             format!("`out/{file}.values.yaml` is rendered by metalmark, and left out of the {key}");
-        assert!(outcome.stderr.contains(&told), "{}", outcome.stderr);
+        assert!(outcome.stderr.contains(&reported), "{}", outcome.stderr);
     }
     assert_eq!(
         project.pins("out/edge.values.yaml"),

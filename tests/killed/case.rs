@@ -89,7 +89,7 @@ impl Case {
         command
     }
 
-    /// The same from a shell, behind what the shell is told first.
+    /// The same from a shell, after the shell's own commands.
     pub(crate) fn by_shell(&self, workspace: &Path, first: &str) -> Command {
         let mut command = Command::new("sh");
         self.settle(&mut command, workspace);

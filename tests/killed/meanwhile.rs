@@ -113,13 +113,13 @@ impl HeldUp {
         self.by.let_go();
         let output = child.wait_with_output().expect("it ends");
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        let told = format!("{:?}, {file}: {said}", self.args);
+        let reported = format!("{:?}, {file}: {said}", self.args);
         let left = tree(self.workspace.path());
-        assert!(left.keys().all(|path| !is_litter(path)), "{told}");
-        assert!(left == expected, "{told}");
+        assert!(left.keys().all(|path| !is_litter(path)), "{reported}");
+        assert!(left == expected, "{reported}");
         let is_named = said.contains(&format!("{file}` is not what was read"))
             || said.contains(": the file is not what was read");
-        assert!(is_named, "{told}");
+        assert!(is_named, "{reported}");
     }
 }
 

@@ -69,7 +69,7 @@ impl Undisturbed {
     }
 
     /// Every file is whole; none is missing that should stay.
-    pub(crate) fn assert_whole(&self, left: &Tree, told: &str) {
+    pub(crate) fn assert_whole(&self, left: &Tree, reported: &str) {
         for (path, standing) in left.iter().filter(|(path, _)| !is_litter(path)) {
             let is_unfinished = path.ends_with(OWNERSHIP_FILE)
                 && String::from_utf8_lossy(&standing.0).contains("# unfinished")
@@ -80,7 +80,7 @@ impl Undisturbed {
             let text = String::from_utf8_lossy(&standing.0);
             assert!(
                 is_whole || is_unfinished,
-                "{told}: {}:\n{text}",
+                "{reported}: {}:\n{text}",
                 path.display()
             );
         }
@@ -91,20 +91,20 @@ impl Undisturbed {
         {
             assert!(
                 left.contains_key(path),
-                "{told}: {} is gone",
+                "{reported}: {} is gone",
                 path.display()
             );
         }
     }
 
     /// The next run completes, with the bytes of one that nothing disturbed.
-    pub(crate) fn assert_fixed(&self, case: &Case, workspace: &Path, told: &str) {
+    pub(crate) fn assert_fixed(&self, case: &Case, workspace: &Path, reported: &str) {
         let (status, said) = case.run(workspace);
-        assert_eq!(status, self.status, "{told}: the next run: {said}");
+        assert_eq!(status, self.status, "{reported}: the next run: {said}");
         let repaired = tree(workspace);
         let names = |tree: &Tree| tree.keys().cloned().collect::<Vec<_>>();
-        assert_eq!(names(&repaired), names(&self.after), "{told}");
-        assert!(repaired == self.after, "{told}: other bytes");
+        assert_eq!(names(&repaired), names(&self.after), "{reported}");
+        assert!(repaired == self.after, "{reported}: other bytes");
     }
 }
 
@@ -133,7 +133,7 @@ impl Random {
 
 #[expect(
     clippy::print_stdout,
-    reason = "what was drawn is told where a test fails"
+    reason = "the drawn case is printed where a test fails"
 )]
 fn say(text: &str) {
     println!("{text}");
@@ -194,16 +194,16 @@ fn killed(name: &str) {
     for kill in 0..kills {
         let workspace = calm.fresh();
         let moment = Moment::draw(&mut random, calm.took);
-        let told = format!("{name}, kill {kill}, {moment:?}");
+        let reported = format!("{name}, kill {kill}, {moment:?}");
         let mut child = case.command(workspace.path()).spawn().expect("it starts");
         moment.wait(&mut child, &case.root(workspace.path()));
         // It may have ended by itself.
         let _ = child.kill();
         ended += u64::from(child.wait().expect("it ends").code().is_none());
         let left = tree(workspace.path());
-        calm.assert_whole(&left, &told);
+        calm.assert_whole(&left, &reported);
         writing += u64::from(left.keys().any(|path| is_litter(path)));
-        calm.assert_fixed(case, workspace.path(), &told);
+        calm.assert_fixed(case, workspace.path(), &reported);
     }
     say(&format!(
         "{name}: {kills} kills, {ended} before its end, {writing} while it wrote"
@@ -280,14 +280,14 @@ fn a_termination_signal_ends_a_run_as_it_ends_any_program() {
             Moment::AfterFirstWrite(pause).wait(&mut child, &case.root(workspace.path()));
             signal(&child, name);
             let status = child.wait().expect("it ends");
-            let told = format!("{}, {name}: {status}", case.name);
+            let reported = format!("{}, {name}: {status}", case.name);
             assert!(
                 status.signal() == Some(number)
                     || (status.code().is_some() && status.code() == calm.status),
-                "{told}"
+                "{reported}"
             );
-            calm.assert_whole(&tree(workspace.path()), &told);
-            calm.assert_fixed(case, workspace.path(), &told);
+            calm.assert_whole(&tree(workspace.path()), &reported);
+            calm.assert_fixed(case, workspace.path(), &reported);
         }
     }
 }

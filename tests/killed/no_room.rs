@@ -11,34 +11,34 @@ use crate::programs::missing;
 use crate::support::is_long;
 
 /// After an error that a run could tell, nothing of it is left.
-fn assert_no_litter(workspace: &Path, told: &str) {
+fn assert_no_litter(workspace: &Path, reported: &str) {
     let left: Vec<_> = tree(workspace)
         .into_keys()
         .filter(|path| is_litter(path))
         .collect();
-    assert!(left.is_empty(), "{told}: {left:?}");
+    assert!(left.is_empty(), "{reported}: {left:?}");
 }
 
 /// Files may not grow past so many blocks of 512 bytes; the system says so by an error, or by a signal that kills.
 fn with_short_files(case: &Case, calm: &Undisturbed, blocks: u32, first: &str) -> bool {
     let workspace = calm.fresh();
-    let told = format!("{}: {blocks} blocks, {first}", case.name);
+    let reported = format!("{}: {blocks} blocks, {first}", case.name);
     let limit = format!("{first} ulimit -f {blocks};");
     let output = case
         .by_shell(workspace.path(), &limit)
         .stderr(Stdio::piped())
         .output()
         .expect("sh runs");
-    calm.assert_whole(&tree(workspace.path()), &told);
+    calm.assert_whole(&tree(workspace.path()), &reported);
     if output.status.signal().is_none() {
-        assert_no_litter(workspace.path(), &told);
+        assert_no_litter(workspace.path(), &reported);
     }
     let failed = output.status.code() == Some(2);
     if failed {
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(said.contains("error: cannot write `"), "{told}: {said}");
+        assert!(said.contains("error: cannot write `"), "{reported}: {said}");
     }
-    calm.assert_fixed(case, workspace.path(), &told);
+    calm.assert_fixed(case, workspace.path(), &reported);
     failed || output.status.signal().is_some()
 }
 
@@ -83,17 +83,17 @@ fn on_a_small_disk(case: &Case, calm: &Undisturbed, spare: u32) -> Option<(i32, 
         .ok()?;
     let status = output.status.code().filter(|status| *status != 99)?;
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    let told = format!("{}: {spare} KiB left", case.name);
+    let reported = format!("{}: {spare} KiB left", case.name);
     if status == 99 || said.starts_with("unshare:") {
         return None;
     }
     let left = tree(result.path());
-    calm.assert_whole(&left, &told);
+    calm.assert_whole(&left, &reported);
     // What cannot be undone for want of room is named in the run file, for the next run.
     let is_left = left.keys().any(|path| is_litter(path));
     let is_announced = said.contains("the next run of metalmark undoes the edits");
-    assert_eq!(is_left, is_announced, "{told}: {said}");
-    calm.assert_fixed(case, result.path(), &told);
+    assert_eq!(is_left, is_announced, "{reported}: {said}");
+    calm.assert_fixed(case, result.path(), &reported);
     Some((status, said))
 }
 

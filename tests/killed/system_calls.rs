@@ -30,7 +30,7 @@ fn a_run_that_is_killed_at_any_system_call_leaves_nothing_to_repair() {
             let mut number = 1;
             loop {
                 let workspace = calm.fresh();
-                let told = format!("{}, killed at {calls} {number}", case.name);
+                let reported = format!("{}, killed at {calls} {number}", case.name);
                 let command = case.command(workspace.path());
                 let mut traced = Command::new(&strace);
                 traced
@@ -54,8 +54,8 @@ fn a_run_that_is_killed_at_any_system_call_leaves_nothing_to_repair() {
                     break;
                 }
                 kills += 1;
-                calm.assert_whole(&tree(workspace.path()), &told);
-                calm.assert_fixed(case, workspace.path(), &told);
+                calm.assert_whole(&tree(workspace.path()), &reported);
+                calm.assert_fixed(case, workspace.path(), &reported);
                 number += 1;
                 if !is_long() && number > FEW {
                     break;

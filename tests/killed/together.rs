@@ -22,15 +22,18 @@ fn start(mut command: Command) -> Child {
 }
 
 /// Its exit status; where that is 2, for the one reason that there may be.
-fn end(child: Child, told: &str) -> Option<i32> {
+fn end(child: Child, reported: &str) -> Option<i32> {
     let output = child.wait_with_output().expect("it ends");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     let status = output.status.code();
-    assert!(status.is_some_and(|status| status <= 2), "{told}: {said}");
+    assert!(
+        status.is_some_and(|status| status <= 2),
+        "{reported}: {said}"
+    );
     // A file may also vanish between a look at it and its reading.
     let reasons = ["another run", "is not what was read", "No such file"];
     let is_refused = reasons.iter().any(|reason| said.contains(reason));
-    assert!(status != Some(2) || is_refused, "{told}: {said}");
+    assert!(status != Some(2) || is_refused, "{reported}: {said}");
     status
 }
 
@@ -40,14 +43,14 @@ fn the_same_command_many_times_at_once_has_the_result_of_one() {
         let calm = undisturbed(case);
         for round in 0..turns() {
             let workspace = calm.fresh();
-            let told = format!("{}, round {round}", case.name);
+            let reported = format!("{}, round {round}", case.name);
             let runs: Vec<Child> = (0..rounds(3, RUNS))
                 .map(|_| start(case.command(workspace.path())))
                 .collect();
-            let ends: Vec<Option<i32>> = runs.into_iter().map(|run| end(run, &told)).collect();
-            assert!(ends.contains(&calm.status), "{told}: {ends:?}");
-            assert!(tree(workspace.path()) == calm.after, "{told}: {ends:?}");
-            calm.assert_fixed(case, workspace.path(), &told);
+            let ends: Vec<Option<i32>> = runs.into_iter().map(|run| end(run, &reported)).collect();
+            assert!(ends.contains(&calm.status), "{reported}: {ends:?}");
+            assert!(tree(workspace.path()) == calm.after, "{reported}: {ends:?}");
+            calm.assert_fixed(case, workspace.path(), &reported);
         }
     }
 }
@@ -63,7 +66,7 @@ fn different_commands_at_once_leave_whole_files_and_can_be_run_again() {
     let calm = undisturbed(render);
     for round in 0..turns() {
         let workspace = calm.fresh();
-        let told = format!("round {round}");
+        let reported = format!("round {round}");
         let with = |args: &'static [&'static str]| {
             let case = Case { args, ..*render };
             start(case.command(workspace.path()))
@@ -77,10 +80,10 @@ fn different_commands_at_once_leave_whole_files_and_can_be_run_again() {
             with(&["lock", "--upgrade"]),
         ];
         for run in runs {
-            end(run, &told);
+            end(run, &reported);
         }
-        calm.assert_whole(&tree(workspace.path()), &told);
-        calm.assert_fixed(render, workspace.path(), &told);
+        calm.assert_whole(&tree(workspace.path()), &reported);
+        calm.assert_fixed(render, workspace.path(), &reported);
     }
 }
 

@@ -7,9 +7,9 @@ use metalmark::regexp::Regexp;
 use super::most;
 
 fn run(text: &str, limits: Limits) -> Result<String, (ErrorClass, String)> {
-    let told = |error: metalmark::helm::Error| (error.class, error.message);
-    let template = parse("text", text).map_err(told)?;
-    execute(&template, &Value::Nil, &NoHost, &Budget::new(limits)).map_err(told)
+    let reported = |error: metalmark::helm::Error| (error.class, error.message);
+    let template = parse("text", text).map_err(reported)?;
+    execute(&template, &Value::Nil, &NoHost, &Budget::new(limits)).map_err(reported)
 }
 
 /// The least that an expression needs of something, found by halving.

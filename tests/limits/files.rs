@@ -60,9 +60,9 @@ fn a_values_file_that_is_too_large_is_a_finding() {
         ])
         .run();
     assert_eq!(outcome.status, 1, "{}", outcome.stderr);
-    let told = format!("{}{}", outcome.stdout, outcome.stderr);
+    let reported = format!("{}{}", outcome.stdout, outcome.stderr);
     let words = "`values.yaml` is not read: it is larger than 16 MiB";
-    assert!(told.contains(words), "{told}");
+    assert!(reported.contains(words), "{reported}");
 }
 
 #[test]

@@ -85,7 +85,7 @@ fn every_limit_of_the_page_is_the_codes() {
 
 #[test]
 fn every_limit_of_the_code_is_on_the_page() {
-    let told: BTreeSet<String> = rows().into_iter().map(|row| row.constant).collect();
+    let reported: BTreeSet<String> = rows().into_iter().map(|row| row.constant).collect();
     let mut missing = Vec::new();
     for (path, text) in code::code() {
         let names = text.lines().filter_map(|line| {
@@ -103,7 +103,7 @@ fn every_limit_of_the_code_is_on_the_page() {
         missing.extend(
             names
                 .map(|name| format!("{path}: {name}"))
-                .filter(|constant| !told.contains(constant)),
+                .filter(|constant| !reported.contains(constant)),
         );
     }
     assert!(missing.is_empty(), "docs/limits.md lacks {missing:?}");

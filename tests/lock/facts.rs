@@ -39,12 +39,12 @@ fn layer(place: usize) -> String {
 
 /// What `verify` says of the image.
 fn conflicts(project: &Project) -> Vec<String> {
-    let told = project.run("verify --output json");
-    if told.stderr.is_empty() {
+    let reported = project.run("verify --output json");
+    if reported.stderr.is_empty() {
         return Vec::new();
     }
-    let told: Value = serde_json::from_str(&told.stderr).expect("JSON");
-    let findings = told["findings"].as_array().expect("a list").iter();
+    let reported: Value = serde_json::from_str(&reported.stderr).expect("JSON");
+    let findings = reported["findings"].as_array().expect("a list").iter();
     let conflicts = findings.map(|finding| {
         let rule = finding["rule"].as_str().expect("a rule");
         assert!(["fact-conflict", "lock-tampered"].contains(&rule), "{rule}");
@@ -106,8 +106,11 @@ fn a_fact_that_was_changed_added_or_removed_is_refused_everywhere_and_repaired_b
         ] {
             let run = project.run(command);
             assert_eq!(run.status, 1, "{command}");
-            let told = format!("{}{}", run.stdout, run.stderr);
-            assert!(told.contains("error[lock-tampered]"), "{command}: {told}");
+            let reported = format!("{}{}", run.stdout, run.stderr);
+            assert!(
+                reported.contains("error[lock-tampered]"),
+                "{command}: {reported}"
+            );
         }
         // Nobody is asked: the evidence says what the artifact says.
         fs::rename(project.path().join("registry"), project.path().join("away")).expect("renamed");
@@ -127,7 +130,7 @@ fn a_fact_that_was_changed_added_or_removed_is_refused_everywhere_and_repaired_b
 /// Layers hold the archive compressed once more: a tenth less is possible, more is not.
 #[test]
 fn layers_may_be_a_tenth_smaller_than_the_archive_that_they_hold() {
-    for (archive, layers, is_told) in [
+    for (archive, layers, is_reported) in [
         ("1000", &[1000][..], false),
         ("1000", &[900], false),
         ("1000", &[899], true),
@@ -147,7 +150,7 @@ fn layers_may_be_a_tenth_smaller_than_the_archive_that_they_hold() {
         let expected = format!(
             "`archive-size` of `{NOBLE}` is {archive} bytes, and the artifact's layers have {size}"
         );
-        let expected: &[String] = if is_told { &[expected] } else { &[] };
+        let expected: &[String] = if is_reported { &[expected] } else { &[] };
         assert_eq!(conflicts(&project), expected, "{archive} in {layers:?}");
     }
 }
@@ -161,9 +164,9 @@ fn a_checksum_that_is_empty_in_the_lock_is_none() {
         for command in ["check --frozen", "render --frozen --stdout"] {
             let run = project.run(command);
             assert_eq!(run.status, status, "{command}: {}", run.stderr);
-            let told = format!("{}{}", run.stdout, run.stderr);
-            let is_told = told.contains("error[checksum-missing]");
-            assert_eq!(is_told, checksum.is_empty(), "{command}: {told}");
+            let reported = format!("{}{}", run.stdout, run.stderr);
+            let is_reported = reported.contains("error[checksum-missing]");
+            assert_eq!(is_reported, checksum.is_empty(), "{command}: {reported}");
         }
     }
 }

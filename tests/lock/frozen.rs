@@ -14,10 +14,10 @@ fn what_is_not_locked_is_an_error_that_lists_the_keys() {
     assert_eq!(project.run("check").stdout.matches("lock-").count(), 0);
     let frozen = project.run("check --frozen");
     assert_eq!(frozen.status, 1);
-    let told = format!(
+    let reported = format!(
         "error[lock-missing-image]: there is no lock, and so none of 2 images: `{JAMMY}`, `{NOBLE}`"
     );
-    assert!(frozen.stdout.contains(&told), "{}", frozen.stdout);
+    assert!(frozen.stdout.contains(&reported), "{}", frozen.stdout);
     project.registry(&[NOBLE], "0.4.12", "a");
     assert_eq!(project.run("lock").status, 1);
     // One that nobody uses is a warning; frozen, it is an error.

@@ -1,4 +1,4 @@
-//! What a lock may not say: each fault is told at its line, and nothing is done with such a lock.
+//! What a lock may not say: each fault is reported at its line, and such a lock is not used.
 
 use super::Project;
 
@@ -6,10 +6,10 @@ use super::Project;
 fn faults(lock: &str) -> Vec<(u64, String)> {
     let project = Project::new();
     project.write("metalmark.lock", lock);
-    let told = project.run("check --output json");
-    assert_eq!(told.status, 1, "{}", told.stderr);
-    let told: serde_json::Value = serde_json::from_str(&told.stdout).expect("JSON");
-    let findings = told["findings"].as_array().expect("a list");
+    let reported = project.run("check --output json");
+    assert_eq!(reported.status, 1, "{}", reported.stderr);
+    let reported: serde_json::Value = serde_json::from_str(&reported.stdout).expect("JSON");
+    let findings = reported["findings"].as_array().expect("a list");
     let invalid = findings
         .iter()
         .filter(|finding| finding["rule"] == "lock-invalid");
@@ -182,8 +182,9 @@ fn every_fault_of_the_file_is_reported_and_such_a_lock_is_left_as_it_is() {
     ];
     for (text, expected) in rows {
         let faults = faults(text);
-        let is_told = matches!(faults.as_slice(), [(_, message)] if message.starts_with(expected));
-        assert!(is_told, "{text}: {faults:?}");
+        let is_reported =
+            matches!(faults.as_slice(), [(_, message)] if message.starts_with(expected));
+        assert!(is_reported, "{text}: {faults:?}");
         let project = Project::new();
         project.registry(&[super::NOBLE, super::JAMMY], "0.4.12", "a");
         project.write("metalmark.lock", text);

@@ -133,10 +133,15 @@ fn signatures_are_skipped_by_true_and_by_nothing_else() {
         assert_eq!(run.status, status, "{skip}: {}", run.stderr);
         let is_locked = !project.read("metalmark.lock").is_empty();
         assert_eq!(is_locked, is_skipped, "{skip}");
-        let is_told = run
+        let is_reported = run
             .stderr
             .contains("`security.os_images.skip_signing_check` is");
-        assert_eq!(is_told, ["5", "'yes'"].contains(&skip), "{}", run.stderr);
+        assert_eq!(
+            is_reported,
+            ["5", "'yes'"].contains(&skip),
+            "{}",
+            run.stderr
+        );
     }
 }
 
@@ -166,8 +171,8 @@ fn a_key_that_is_no_text_is_reported_by_its_path() {
     registry(&project, &[("a", &[])]);
     project.values("0.4.12", &["a"], "    cosign_publickey: 5\n");
     let run = project.run("lock");
-    let told = "`os_images_oci_registries.sylva.cosign_publickey` is a number, not a string";
-    assert!(run.stderr.contains(told), "{}", run.stderr);
+    let reported = "`os_images_oci_registries.sylva.cosign_publickey` is a number, not a string";
+    assert!(run.stderr.contains(reported), "{}", run.stderr);
 }
 
 #[test]
@@ -282,8 +287,8 @@ fn verified(project: &Project) -> (serde_json::Value, Option<String>, Vec<String
     let run = project.run("verify --output json");
     let image: serde_json::Value = serde_json::from_str(&run.stdout).expect("JSON");
     let image = &image["images"][0];
-    let told: serde_json::Value = serde_json::from_str(&run.stderr).unwrap_or_default();
-    let findings = told["findings"].as_array().cloned().unwrap_or_default();
+    let reported: serde_json::Value = serde_json::from_str(&run.stderr).unwrap_or_default();
+    let findings = reported["findings"].as_array().cloned().unwrap_or_default();
     let rule = |finding: &serde_json::Value| finding["rule"].as_str().map(str::to_owned);
     let mut rules: Vec<String> = findings.iter().filter_map(rule).collect();
     rules.sort();

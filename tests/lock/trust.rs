@@ -63,9 +63,12 @@ fn policy(project: &Project, policy: &str) {
 fn is_refused(project: &Project, expected: &str) {
     for command in GATES {
         let run = project.run(command);
-        let told = format!("{}{}", run.stdout, run.stderr);
-        assert_eq!(run.status, 1, "{command}: {told}");
-        assert!(told.contains(expected), "{command}: {expected}\n{told}");
+        let reported = format!("{}{}", run.stdout, run.stderr);
+        assert_eq!(run.status, 1, "{command}: {reported}");
+        assert!(
+            reported.contains(expected),
+            "{command}: {expected}\n{reported}"
+        );
     }
 }
 
@@ -145,9 +148,12 @@ fn evidence_that_was_edited_left_out_or_taken_from_another_image_is_refused() {
 fn is_refused_offline(project: &Project, expected: &str) {
     for command in &GATES[..4] {
         let run = project.run(command);
-        let told = format!("{}{}", run.stdout, run.stderr);
-        assert_eq!(run.status, 1, "{command}: {told}");
-        assert!(told.contains(expected), "{command}: {expected}\n{told}");
+        let reported = format!("{}{}", run.stdout, run.stderr);
+        assert_eq!(run.status, 1, "{command}: {reported}");
+        assert!(
+            reported.contains(expected),
+            "{command}: {expected}\n{reported}"
+        );
     }
 }
 
@@ -168,21 +174,24 @@ fn what_is_not_proven_is_refused_where_one_cluster_alone_is_rendered() {
     assert_eq!(generated(&project).0, 0, "{}", generated(&project).1);
     let evidence = project.read("metalmark.evidence");
     fs::remove_file(project.path().join("metalmark.evidence")).expect("removed");
-    let (status, told) = generated(&project);
-    assert!(status == 1 && told.contains("error[lock-stale]"), "{told}");
+    let (status, reported) = generated(&project);
+    assert!(
+        status == 1 && reported.contains("error[lock-stale]"),
+        "{reported}"
+    );
     project.write("metalmark.evidence", &evidence);
     project.values("0.4.12", &[NOBLE, JAMMY], "");
-    let (status, told) = generated(&project);
+    let (status, reported) = generated(&project);
     assert!(
-        status == 1 && told.contains("error[signature-unchecked]"),
-        "{told}"
+        status == 1 && reported.contains("error[signature-unchecked]"),
+        "{reported}"
     );
     project.values("0.4.12", &[NOBLE, JAMMY], "    cosign_publickey: a.pub\n");
     project.write("a.pub", &Key::new().pem());
-    let (status, told) = generated(&project);
+    let (status, reported) = generated(&project);
     assert!(
-        status == 1 && told.contains("error[signature-invalid]"),
-        "{told}"
+        status == 1 && reported.contains("error[signature-invalid]"),
+        "{reported}"
     );
 }
 
@@ -290,8 +299,8 @@ fn a_waiver_of_an_invalid_signature_locks_what_it_accepts() {
     );
     let lock = project.run("lock --output json");
     assert_eq!(lock.status, 0, "{}", lock.stderr);
-    let told: serde_json::Value = serde_json::from_str(&lock.stdout).expect("JSON");
-    let accepted = told["accepted"].as_array().expect("a list");
+    let reported: serde_json::Value = serde_json::from_str(&lock.stdout).expect("JSON");
+    let accepted = reported["accepted"].as_array().expect("a list");
     let rules: Vec<&str> = accepted
         .iter()
         .filter_map(|it| it["rule"].as_str())
@@ -319,9 +328,9 @@ fn required_signatures_are_not_relaxed_by_any_values_file() {
     for command in ["check", "render --stdout"] {
         let run = project.run(command);
         assert_eq!(run.status, 1, "{command}");
-        let told = format!("{}{}", run.stdout, run.stderr);
+        let reported = format!("{}{}", run.stdout, run.stderr);
         let expected = "error[lock-missing-image]: `policy.signatures` requires signatures, and there is no lock with those of";
-        assert!(told.contains(expected), "{command}: {told}");
+        assert!(reported.contains(expected), "{command}: {reported}");
     }
     // To skip the check is a value like any other.
     let skip = "    cosign_publickey: a.pub\nsecurity: {os_images: {skip_signing_check: true}}\n";

@@ -66,8 +66,8 @@ fn a_registrys_own_reason_is_reported_unless_it_repeats_a_secret() {
         let registry = Registry::plain();
         registry.hook(move |_, _| Some(fault(status, "DENIED", message)));
         let answer = one(&client(&registry), registry.reference("a:1"));
-        let told = answer.expect_err("a failure").message;
-        assert_eq!(told.replace(&registry.host(), "HOST"), expected);
+        let reported = answer.expect_err("a failure").message;
+        assert_eq!(reported.replace(&registry.host(), "HOST"), expected);
     }
 }
 
@@ -272,11 +272,11 @@ fn a_list_that_goes_in_circles_or_elsewhere_ends() {
         Ok(vec!["a".to_owned()])
     );
     assert_eq!(registry.count(), 2, "no page is read twice");
-    let told = client.tags(&registry.reference("elsewhere:1"));
-    let told = told.expect_err("a failure").message;
+    let reported = client.tags(&registry.reference("elsewhere:1"));
+    let reported = reported.expect_err("a failure").message;
     assert!(
-        told.contains("continues its list at another host"),
-        "{told}"
+        reported.contains("continues its list at another host"),
+        "{reported}"
     );
 }
 
@@ -315,9 +315,12 @@ fn how_long_a_blob_is_costs_one_byte() {
     let wanted = [&long, &none, &Digest::of(b"absent")].map(|of| (one.clone(), of.clone()));
     let sizes = client(&registry).sizes(&wanted);
     assert_eq!(sizes[..2], [Ok(Some(100_000)), Ok(Some(0))]);
-    let told = sizes[2].as_ref().expect_err("a failure");
-    assert_eq!(told.kind, FailureKind::NotFound);
-    assert!(told.wanted.contains(&wanted[2].1.to_string()), "{told}");
+    let reported = sizes[2].as_ref().expect_err("a failure");
+    assert_eq!(reported.kind, FailureKind::NotFound);
+    assert!(
+        reported.wanted.contains(&wanted[2].1.to_string()),
+        "{reported}"
+    );
     assert_eq!(registry.count(), 3);
     // Who knows no ranges begins to send all: the header is enough, and the rest is not waited for.
     registry.hook(|_, _| {
@@ -332,11 +335,12 @@ fn how_long_a_blob_is_costs_one_byte() {
         .hook(|_, _| Some(Reply::new(416, "no such range").header("Content-Range", "bytes */0")));
     assert_eq!(client(&registry).sizes(&wanted[1..2]), [Ok(Some(0))]);
     registry.hook(|_, _| Some(Reply::new(200, "seven b").way(Way::Chunked)));
-    let told = client(&registry).sizes(&wanted[..1]).remove(0);
-    let told = told.expect_err("a failure");
+    let reported = client(&registry).sizes(&wanted[..1]).remove(0);
+    let reported = reported.expect_err("a failure");
     assert!(
-        told.message
+        reported
+            .message
             .ends_with("does not report how many bytes it has"),
-        "{told}"
+        "{reported}"
     );
 }

@@ -50,8 +50,8 @@ fn the_distribution_registry_is_understood() {
     let sizes = [&config.digest, &nothing].map(|digest| (reference.clone(), digest.clone()));
     assert_eq!(client.sizes(&sizes), [Ok(Some(2)), Ok(Some(0))]);
     let absent = (reference.clone(), Digest::of(b"absent"));
-    let told = client.sizes(&[absent]).remove(0).expect_err("a failure");
-    assert_eq!(told.kind, FailureKind::NotFound);
+    let reported = client.sizes(&[absent]).remove(0).expect_err("a failure");
+    assert_eq!(reported.kind, FailureKind::NotFound);
     assert_eq!(
         client.tags(&reference),
         Ok(vec!["1.31.8".to_owned(), "1.31.9".to_owned()])
@@ -61,13 +61,16 @@ fn the_distribution_registry_is_understood() {
         Ok(vec!["group/one".to_owned()])
     );
     assert_eq!(client.referrers(&[(reference, digest)]), [Ok(Vec::new())]);
-    let told = failure(&client, named("group/one:1.31.7"));
-    assert_eq!(told.kind, FailureKind::NotFound);
-    assert!(told.help[0].contains("the nearest tag is"), "{told}");
-    let told = failure(&client, named("group/onne:1.31.8"));
+    let reported = failure(&client, named("group/one:1.31.7"));
+    assert_eq!(reported.kind, FailureKind::NotFound);
     assert!(
-        told.help[0].contains("the nearest repository is `group/one`"),
-        "{told}"
+        reported.help[0].contains("the nearest tag is"),
+        "{reported}"
+    );
+    let reported = failure(&client, named("group/onne:1.31.8"));
+    assert!(
+        reported.help[0].contains("the nearest repository is `group/one`"),
+        "{reported}"
     );
 }
 

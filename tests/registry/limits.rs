@@ -90,7 +90,7 @@ fn an_answer_to_what_is_pushed_is_as_long_as_is_stated() {
 
 #[test]
 fn no_more_of_a_refusal_is_read_than_is_stated() {
-    let told = |length: usize| {
+    let reported = |length: usize| {
         let registry = Registry::plain();
         registry.hook(move |_, _| {
             let reason = r#"{"errors":[{"message":"because"}]}"#;
@@ -99,7 +99,7 @@ fn no_more_of_a_refusal_is_read_than_is_stated() {
         let refused = one(&client(&registry), registry.reference("a:1"));
         refused.expect_err("a refusal").message
     };
-    let (read, cut) = (told(64 << 10), told((64 << 10) + 1));
+    let (read, cut) = (reported(64 << 10), reported((64 << 10) + 1));
     assert!(read.contains("403 (because)"), "{read}");
     assert!(cut.contains("403") && !cut.contains("because"), "{cut}");
 }

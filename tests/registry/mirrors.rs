@@ -35,17 +35,18 @@ fn a_mirror_answers_and_is_named() {
     assert_eq!(manifest.digest, digest);
     let mirrored = format!("oci://{}/sylva/one:1", registry.host());
     assert_eq!(manifest.mirror.as_deref(), Some(mirrored.as_str()));
-    let told = answers[1].as_ref().expect_err("a failure");
-    assert_eq!(told.kind, FailureKind::NotFound);
+    let reported = answers[1].as_ref().expect_err("a failure");
+    assert_eq!(reported.kind, FailureKind::NotFound);
     assert!(
-        told.wanted
+        reported
+            .wanted
             .starts_with("oci://registry.invalid/group/two:1 (mirrored as oci://127.0.0.1"),
-        "{told}"
+        "{reported}"
     );
     assert!(
-        told.help.iter().any(|help| help
+        reported.help.iter().any(|help| help
             .contains("never queried itself: `skopeo copy docker://registry.invalid/group/two:1")),
-        "{told}"
+        "{reported}"
     );
     assert_eq!(stores.tags(&wanted[0]), Ok(vec!["1".to_owned()]));
     let all = stores.repositories(&reference("registry.invalid/group/one"));

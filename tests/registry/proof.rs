@@ -1,4 +1,4 @@
-//! Credentials: what is sent, to whom, how often; TLS; and that no secret is ever told.
+//! Credentials: what is sent, to which registry, how often; TLS; and that no secret is ever printed.
 
 use std::sync::Arc;
 
@@ -65,14 +65,15 @@ fn a_wrong_password_is_reported_with_its_user_and_file_and_tried_once() {
     let wanted = vec![registry.reference("a:1"); 20];
     let answers = Registries::new(settings).manifests(&wanted);
     for answer in answers {
-        let told = answer.expect_err("a failure");
-        assert_eq!(told.kind, FailureKind::Denied);
+        let reported = answer.expect_err("a failure");
+        assert_eq!(reported.kind, FailureKind::Denied);
         assert!(
-            told.message
+            reported
+                .message
                 .contains("401 (authentication required) to user `bob` from `auth.json`"),
-            "{told}"
+            "{reported}"
         );
-        no_secret(&told);
+        no_secret(&reported);
     }
     assert_eq!(registry.count(), 2);
 }
@@ -91,17 +92,17 @@ fn without_credentials_the_searched_files_are_reported() {
         ("two.json", broken),
         ("three.json", folder.path().join("c")),
     ]);
-    let told = failure(&Registries::new(options), registry.reference("a:1"));
-    let help = told.help.join(" ");
+    let reported = failure(&Registries::new(options), registry.reference("a:1"));
+    let help = reported.help.join(" ");
     for word in [
         "docker login",
         "`one.json` (nothing for",
         "`two.json` (is not what",
         "`three.json` (no such file)",
     ] {
-        assert!(help.contains(word), "{told}");
+        assert!(help.contains(word), "{reported}");
     }
-    no_secret(&told);
+    no_secret(&reported);
 }
 
 #[test]
@@ -112,10 +113,10 @@ fn what_is_forbidden_is_reported() {
         Some(Reply::new(403, body))
     });
     let (client, _folder) = client_with(&registry, &auth(&registry.host()));
-    let told = failure(&client, registry.reference("a:1"));
-    assert_eq!(told.kind, FailureKind::Denied);
-    assert!(told.message.contains("403"), "{told}");
-    no_secret(&told);
+    let reported = failure(&client, registry.reference("a:1"));
+    assert_eq!(reported.kind, FailureKind::Denied);
+    assert!(reported.message.contains("403"), "{reported}");
+    no_secret(&reported);
 }
 
 #[test]
@@ -152,10 +153,10 @@ fn a_token_is_bought_with_a_password() {
     }
     registry.lock(bearer(Some("another")));
     registry.forget_tokens();
-    let told = failure(&client, registry.reference("a:1"));
-    assert_eq!(told.kind, FailureKind::Denied);
-    assert!(told.message.contains("user `bob`"), "{told}");
-    no_secret(&told);
+    let reported = failure(&client, registry.reference("a:1"));
+    assert_eq!(reported.kind, FailureKind::Denied);
+    assert!(reported.message.contains("user `bob`"), "{reported}");
+    no_secret(&reported);
 }
 
 #[test]
@@ -175,9 +176,9 @@ fn a_token_is_bought_with_an_identity_token() {
     let (good, _folder) = client_with(&registry, &text);
     one(&good, registry.reference("a:1")).expect("a manifest");
     let (bad, _folder) = client_with(&registry, &text.replace("refresh-me", "hunter2"));
-    let told = failure(&bad, registry.reference("a:1"));
-    assert!(told.message.contains("an identity token"), "{told}");
-    no_secret(&told);
+    let reported = failure(&bad, registry.reference("a:1"));
+    assert!(reported.message.contains("an identity token"), "{reported}");
+    no_secret(&reported);
 }
 
 #[test]
@@ -207,8 +208,11 @@ fn a_token_server_on_another_host_receives_nothing_without_tls() {
         life: 300,
     });
     let (client, _folder) = client_with(&registry, &auth(&registry.host()));
-    let told = failure(&client, registry.reference("a:1"));
-    assert!(told.message.contains("they were not sent"), "{told}");
+    let reported = failure(&client, registry.reference("a:1"));
+    assert!(
+        reported.message.contains("they were not sent"),
+        "{reported}"
+    );
     assert_eq!(thief.count(), 0);
 }
 
@@ -233,11 +237,12 @@ fn a_redirect_takes_no_credentials_to_another_host() {
     assert_eq!(manifest.digest, digest);
     assert_eq!(other.seen()[0].header("authorization"), None);
     options.settings = plain(&registry);
-    let told = failure(&Registries::new(options), registry.reference("a:1"));
+    let reported = failure(&Registries::new(options), registry.reference("a:1"));
     assert!(
-        told.message
+        reported
+            .message
             .contains("without TLS, which no setting allows"),
-        "{told}"
+        "{reported}"
     );
 }
 
@@ -252,19 +257,22 @@ fn keys_with_a_path_win_over_the_host() {
     );
     let (client, _folder) = client_with(&registry, &text);
     one(&client, registry.reference("group/a:1")).expect("a manifest");
-    let told = failure(&client, registry.reference("other/a:1"));
-    assert!(told.message.contains("user `eve`"), "{told}");
+    let reported = failure(&client, registry.reference("other/a:1"));
+    assert!(reported.message.contains("user `eve`"), "{reported}");
 }
 
 #[test]
 fn plain_http_is_never_used_unless_allowed() {
     let registry = Registry::plain();
-    let told = failure(
+    let reported = failure(
         &Registries::new(options(RegistrySettings::default())),
         registry.reference("a:1"),
     );
-    assert!(told.message.contains("does not support TLS"), "{told}");
-    assert!(told.help[0].contains("plain-http: true"), "{told}");
+    assert!(
+        reported.message.contains("does not support TLS"),
+        "{reported}"
+    );
+    assert!(reported.help[0].contains("plain-http: true"), "{reported}");
     assert_eq!(
         registry
             .seen()
@@ -289,11 +297,14 @@ fn a_registry_with_tls_leads_to_no_plain_http() {
     // Even where the other host may speak it.
     let mut settings = plain(&other);
     settings.hosts.insert(Arc::from(registry.host()), host);
-    let told = failure(
+    let reported = failure(
         &Registries::new(options(settings)),
         registry.reference("a:1"),
     );
-    assert!(told.message.contains("redirects to plain HTTP"), "{told}");
+    assert!(
+        reported.message.contains("redirects to plain HTTP"),
+        "{reported}"
+    );
     assert_eq!(other.count(), 0);
 }
 
@@ -309,13 +320,14 @@ fn an_authority_of_ones_own_is_trusted_when_it_is_named() {
     let (authority, folder) = (Authority::new(), tempfile::tempdir().expect("a folder"));
     let registry = Registry::tls(&authority);
     registry.image("a", "1", &[]);
-    let told = failure(&tls(&registry, Host::default()), registry.reference("a:1"));
+    let reported = failure(&tls(&registry, Host::default()), registry.reference("a:1"));
     assert!(
-        told.message
+        reported
+            .message
             .contains("is signed by an authority that is not trusted here"),
-        "{told}"
+        "{reported}"
     );
-    assert!(told.help[0].contains("ca: FILE.pem"), "{told}");
+    assert!(reported.help[0].contains("ca: FILE.pem"), "{reported}");
     assert_eq!(registry.count(), 0);
     let ca = Some(authority.file(folder.path()));
     one(
@@ -330,7 +342,7 @@ fn an_authority_of_ones_own_is_trusted_when_it_is_named() {
     )
     .expect("a manifest");
     let ca = Some(Authority::new().file(folder.path()));
-    let told = failure(
+    let reported = failure(
         &tls(
             &registry,
             Host {
@@ -340,7 +352,7 @@ fn an_authority_of_ones_own_is_trusted_when_it_is_named() {
         ),
         registry.reference("a:1"),
     );
-    assert!(told.message.contains("not trusted"), "{told}");
+    assert!(reported.message.contains("not trusted"), "{reported}");
     let skip_verify = true;
     one(
         &tls(
@@ -354,7 +366,7 @@ fn an_authority_of_ones_own_is_trusted_when_it_is_named() {
     )
     .expect("a manifest");
     let plain_http = true;
-    let told = failure(
+    let reported = failure(
         &tls(
             &registry,
             Host {
@@ -365,8 +377,9 @@ fn an_authority_of_ones_own_is_trusted_when_it_is_named() {
         registry.reference("a:1"),
     );
     assert!(
-        told.message.contains("does not support plain HTTP") || told.message.contains("broke"),
-        "{told}"
+        reported.message.contains("does not support plain HTTP")
+            || reported.message.contains("broke"),
+        "{reported}"
     );
 }
 
@@ -384,8 +397,8 @@ fn a_ca_file_that_is_none_is_reported() {
             ca: Some(ca),
             ..Host::default()
         };
-        let told = failure(&tls(&registry, host), registry.reference("a:1"));
-        assert!(told.message.contains(word), "{told}");
+        let reported = failure(&tls(&registry, host), registry.reference("a:1"));
+        assert!(reported.message.contains(word), "{reported}");
     }
 }
 

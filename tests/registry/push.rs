@@ -14,12 +14,12 @@ const LAYER: &str = "application/vnd.oci.image.layer.v1.tar+gzip";
 
 fn requests(registry: &Registry) -> Vec<String> {
     let seen = registry.seen();
-    let told = |request: &super::super::support::registry::Request| {
+    let reported = |request: &super::super::support::registry::Request| {
         let path = request.path.split(['?']).next().unwrap_or_default();
         let path = path.replace("/v2/group/one/", "");
         format!("{} {}", request.method, path)
     };
-    seen.iter().map(told).collect()
+    seen.iter().map(reported).collect()
 }
 
 #[test]
@@ -267,9 +267,9 @@ fn what_refers_to_a_manifest_is_listed_where_the_registry_lists_nothing() {
 #[test]
 fn progress_is_reported_by_the_mebibyte() {
     let registry = Registry::plain();
-    let told = Arc::new(Mutex::new(Vec::new()));
+    let reported = Arc::new(Mutex::new(Vec::new()));
     let mut options = options(plain(&registry));
-    let seen = Arc::clone(&told);
+    let seen = Arc::clone(&reported);
     options.progress = Some(Arc::new(move |done, of| {
         seen.lock().expect("held").push((done, of))
     }));
@@ -280,14 +280,14 @@ fn progress_is_reported_by_the_mebibyte() {
         client.put(&to, &artifact).expect("put");
         // What reads the blob may let go of it a moment later.
         for _ in 0..500 {
-            if told.lock().expect("held").last() == Some(&(4, 4)) {
+            if reported.lock().expect("held").last() == Some(&(4, 4)) {
                 break;
             }
             std::thread::sleep(std::time::Duration::from_millis(10));
         }
-        let told = std::mem::take(&mut *told.lock().expect("held"));
-        assert!(told.is_sorted(), "{told:?}");
-        assert_eq!(told.last(), Some(&(4, 4)));
+        let reported = std::mem::take(&mut *reported.lock().expect("held"));
+        assert!(reported.is_sorted(), "{reported:?}");
+        assert_eq!(reported.last(), Some(&(4, 4)));
     }
 }
 

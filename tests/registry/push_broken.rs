@@ -167,13 +167,14 @@ fn a_registry_that_names_other_content_is_not_believed() {
 
 #[test]
 fn content_that_is_not_as_declared_never_arrives_whole() {
-    let told = made(LONG);
+    let declared = made(LONG);
     let all = |content: Vec<u8>| Blob {
         content: Arc::new(content),
-        ..told.clone()
+        ..declared.clone()
     };
     let mut bytes = Vec::new();
-    told.content
+    declared
+        .content
         .open()
         .expect("made")
         .read_to_end(&mut bytes)
@@ -190,10 +191,10 @@ fn content_that_is_not_as_declared_never_arrives_whole() {
         let registry = Registry::plain();
         let artifact = artifact(vec![all(content)], json!({}));
         let refused = client(&registry).put(&registry.reference("group/one:1"), &artifact);
-        let refused = refused.expect_err("not what was told");
+        let refused = refused.expect_err("not what was declared");
         assert_eq!(refused.kind, FailureKind::Corrupt);
         assert!(refused.message.contains(reason), "{refused}");
-        assert_eq!(registry.stored(&told.descriptor.digest), None);
+        assert_eq!(registry.stored(&declared.descriptor.digest), None);
         assert!(registry.manifest_at("group/one", "1").is_none());
     }
 }

@@ -52,14 +52,14 @@ fn too_many_requests_are_sent_again_when_the_registry_says() {
 fn what_stays_refused_is_reported_after_the_last_attempt() {
     let registry = Registry::plain();
     registry.hook(|_, _| Some(Reply::new(429, "").header("Retry-After", "3600")));
-    let told = failure(&client(&registry), registry.reference("a:1"));
-    assert_eq!(told.kind, FailureKind::Unreachable);
-    assert!(told.message.contains("429"), "{told}");
+    let reported = failure(&client(&registry), registry.reference("a:1"));
+    assert_eq!(reported.kind, FailureKind::Unreachable);
+    assert!(reported.message.contains("429"), "{reported}");
     assert_eq!(registry.count(), 4);
     let registry = Registry::plain();
     registry.hook(|_, _| Some(Reply::new(503, "")));
-    let told = failure(&client(&registry), registry.reference("a:1"));
-    assert!(told.message.contains("503"), "{told}");
+    let reported = failure(&client(&registry), registry.reference("a:1"));
+    assert!(reported.message.contains("503"), "{reported}");
     assert_eq!(registry.count(), 4);
 }
 
@@ -74,9 +74,9 @@ fn broken_connections_are_made_again() {
     }
     let registry = Registry::plain();
     registry.hook(|_, _| Some(Reply::new(200, "{...}").way(Way::CutBody)));
-    let told = failure(&client(&registry), registry.reference("a:1"));
-    assert!(told.message.contains("broke"), "{told}");
-    assert!(told.message.ends_with("4 times"), "{told}");
+    let reported = failure(&client(&registry), registry.reference("a:1"));
+    assert!(reported.message.contains("broke"), "{reported}");
+    assert!(reported.message.ends_with("4 times"), "{reported}");
 }
 
 #[test]
@@ -87,8 +87,11 @@ fn a_body_that_does_not_come_ends_in_time() {
     options.limits.retries = 1;
     options.limits.read = Duration::from_millis(100);
     let started = Instant::now();
-    let told = failure(&Registries::new(options), registry.reference("a:1"));
-    assert!(told.message.contains("sent nothing for 100ms"), "{told}");
+    let reported = failure(&Registries::new(options), registry.reference("a:1"));
+    assert!(
+        reported.message.contains("sent nothing for 100ms"),
+        "{reported}"
+    );
     assert!(started.elapsed() < Duration::from_secs(15));
 }
 
@@ -99,8 +102,8 @@ fn one_thing_and_a_whole_batch_have_their_deadlines() {
     let mut options = options(plain(&registry));
     options.limits.read = Duration::from_secs(10);
     options.limits.request = Duration::from_millis(200);
-    let told = failure(&Registries::new(options.clone()), registry.reference("a:1"));
-    assert!(told.message.contains("within 200ms"), "{told}");
+    let reported = failure(&Registries::new(options.clone()), registry.reference("a:1"));
+    assert!(reported.message.contains("within 200ms"), "{reported}");
     options.limits.batch = Duration::from_millis(150);
     options.settings.concurrency = 1;
     let wanted = ["a:1", "a:2", "a:3"].map(|rest| registry.reference(rest));
@@ -120,20 +123,23 @@ fn a_host_that_is_gone_is_tried_once_a_batch() {
     let reference = Reference::parse(&format!("{host}/a:1")).expect("a reference");
     let answers = Registries::new(options(settings)).manifests(&vec![reference; 200]);
     for answer in answers {
-        let told = answer.expect_err("a failure");
-        assert!(told.message.contains("refused the connection"), "{told}");
-        assert_eq!(told.kind, FailureKind::Unreachable);
+        let reported = answer.expect_err("a failure");
+        assert!(
+            reported.message.contains("refused the connection"),
+            "{reported}"
+        );
+        assert_eq!(reported.kind, FailureKind::Unreachable);
     }
 }
 
 #[test]
 fn a_name_that_nobody_knows_is_reported() {
     let reference = Reference::parse("registry.invalid/a:1").expect("a reference");
-    let told = failure(
+    let reported = failure(
         &Registries::new(options(RegistrySettings::default())),
         reference,
     );
-    assert!(told.message.contains("not known (DNS)"), "{told}");
+    assert!(reported.message.contains("not known (DNS)"), "{reported}");
 }
 
 #[test]
@@ -163,14 +169,17 @@ fn progress_is_reported_to_the_end() {
     use std::sync::{Arc, Mutex};
     let registry = Registry::plain();
     registry.image("a", "1", &[]);
-    let told = Arc::new(Mutex::new(Vec::new()));
+    let reported = Arc::new(Mutex::new(Vec::new()));
     let mut options = options(plain(&registry));
-    let keep = Arc::clone(&told);
+    let keep = Arc::clone(&reported);
     options.progress = Some(Arc::new(move |done, total| {
         keep.lock().expect("not poisoned").push((done, total));
     }));
     Registries::new(options).manifests(&vec![registry.reference("a:1"); 20]);
-    let mut told = told.lock().expect("not poisoned").clone();
-    told.sort_unstable();
-    assert_eq!(told, (1..=20).map(|done| (done, 20)).collect::<Vec<_>>());
+    let mut reported = reported.lock().expect("not poisoned").clone();
+    reported.sort_unstable();
+    assert_eq!(
+        reported,
+        (1..=20).map(|done| (done, 20)).collect::<Vec<_>>()
+    );
 }

@@ -232,7 +232,7 @@ fn a_report_that_cannot_be_written_ends_the_run() {
 #[test]
 fn a_format_that_there_is_not_is_reported_with_those_there_are() {
     let folder = tempfile::tempdir().expect("a scratch folder");
-    for (text, told) in [
+    for (text, reported) in [
         ("sarfi=x", "the formats are human, json, sarif"),
         ("sarif", "write sarif=FILE"),
     ] {
@@ -240,7 +240,7 @@ fn a_format_that_there_is_not_is_reported_with_those_there_are() {
             .args(["check", "--report", text])
             .run();
         assert_eq!(outcome.status, 2);
-        assert!(outcome.stderr.contains(told), "{}", outcome.stderr);
+        assert!(outcome.stderr.contains(reported), "{}", outcome.stderr);
     }
 }
 

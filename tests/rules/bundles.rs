@@ -52,8 +52,8 @@ fn a_selector_that_matches_no_bundle_names_what_excludes_each() {
         assert_found("component-mismatch", &project, expected, selector);
         let judged = project.judged().into_iter();
         let help = judged.flat_map(|judged| judged.finding.help);
-        let told = help.filter(|help| help == "`b` does not match the selector");
-        assert_eq!(told.count(), expected.len(), "{selector}");
+        let reported = help.filter(|help| help == "`b` does not match the selector");
+        assert_eq!(reported.count(), expected.len(), "{selector}");
     }
 }
 

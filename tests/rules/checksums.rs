@@ -228,9 +228,9 @@ fn an_image_that_changes_behind_its_reference_is_reported() {
         format!("sha256: {SUM}"),
         format!("sha256: {}", "b".repeat(64)),
     );
-    let told = format!("error - [{}]", "b".repeat(64));
+    let reported = format!("error - [{}]", "b".repeat(64));
     for ((was, sum), (is, now), expected) in [
-        (("a:1", &*old), ("a:1", &*new), &[&*told][..]),
+        (("a:1", &*old), ("a:1", &*new), &[&*reported][..]),
         (("a:1", &old), ("a:2", &new), &[]),
         (("a:1", &old), ("a:1", &old), &[]),
         (("a:1", ""), ("a:1", &new), &[]),

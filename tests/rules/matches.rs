@@ -75,7 +75,7 @@ fn no_image_matches() {
                     "error control-plane [{os: '(?!u)', _os_images_key_: noble-31}, '(?!u)'] => os | (?!u) | noble-31 | os: ubuntu | (?!u)",
                 ],
             ),
-            // A selector that cannot be matched: told here unless another rule tells what is wrong with it.
+            // A selector that cannot be matched: reported here unless another rule reports what is wrong with it.
             (
                 "cluster: {k8s_version: null, capm3: {os_image_selector: {os: ubuntu}}}",
                 &["error control-plane [{os: ubuntu}]"],

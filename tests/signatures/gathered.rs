@@ -267,9 +267,12 @@ fn more_referrers_than_are_read_are_a_failure_and_likely_ones_come_first() {
         world
     };
     assert_eq!(crowded(MOST).check(), Ok(Verdict::WrongKey));
-    let told = crowded(MOST + 1).check().expect_err("a failure");
-    assert_eq!(told.kind, FailureKind::TooLarge);
-    assert!(told.message.contains("257 artifacts refer to it"), "{told}");
+    let reported = crowded(MOST + 1).check().expect_err("a failure");
+    assert_eq!(reported.kind, FailureKind::TooLarge);
+    assert!(
+        reported.message.contains("257 artifacts refer to it"),
+        "{reported}"
+    );
     // The last of the list is read where its type says that it is a signature.
     for (artifact_type, expected) in [
         (Some("application/vnd.dev.sigstore.bundle.v0.3+json"), true),

@@ -1,4 +1,4 @@
-//! What is told of manifests that stand without any Sylva values.
+//! What is reported about manifests in a project without Sylva values.
 
 use std::fs;
 

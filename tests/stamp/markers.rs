@@ -172,9 +172,9 @@ images: {records: {k0: {format: raw, locations: {https: 'https://images.example.
     std::fs::write(scratch.path().join("a.yaml"), &text).expect("written");
     let outcome = Metalmark::within(scratch.path()).args(["stamp"]).run();
     assert_eq!(outcome.status, 1, "{}", outcome.stderr);
-    let told = format!("{}{}", outcome.stdout, outcome.stderr);
+    let reported = format!("{}{}", outcome.stdout, outcome.stderr);
     let why = "nothing says the checksum of image `k0`";
-    assert!(told.contains(why), "{told}");
+    assert!(reported.contains(why), "{reported}");
     let after = std::fs::read_to_string(scratch.path().join("a.yaml")).expect("text");
     assert_eq!(after, text);
 }

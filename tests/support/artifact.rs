@@ -30,16 +30,16 @@ pub(crate) fn descriptor(media_type: &str, bytes: &[u8]) -> Descriptor {
 /// An image with these layers, and what `more` says beside them.
 pub(crate) fn artifact(layers: Vec<Blob>, more: Value) -> Artifact {
     let config = blob("application/vnd.oci.empty.v1+json", b"{}");
-    let told = |blob: &Blob| {
+    let reported = |blob: &Blob| {
         json!({
             "mediaType": blob.descriptor.media_type,
             "digest": blob.descriptor.digest.as_str(),
             "size": blob.descriptor.size,
         })
     };
-    let listed: Vec<Value> = layers.iter().map(told).collect();
+    let listed: Vec<Value> = layers.iter().map(reported).collect();
     let mut manifest = json!({
-        "schemaVersion": 2, "mediaType": MANIFEST, "config": told(&config), "layers": listed,
+        "schemaVersion": 2, "mediaType": MANIFEST, "config": reported(&config), "layers": listed,
     });
     for (key, value) in more.as_object().into_iter().flatten() {
         manifest[key] = value.clone();

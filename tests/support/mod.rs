@@ -59,7 +59,7 @@ pub(crate) fn property<S: Strategy>(cases: u64, inputs: &S, check: impl Fn(S::Va
     outcome.unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// A run of the binary, told step by step.
+/// A run of the binary, described step by step.
 pub(crate) struct Metalmark {
     command: Command,
     folder: PathBuf,

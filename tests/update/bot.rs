@@ -60,8 +60,8 @@ fn the_bot_says_which_version_came_before() {
         super::raise(&folder);
         fs::remove_file(folder.join("metalmark.lock")).expect("removed");
         let outcome = run(&folder, Some(&data(upgrades)));
-        let told = format!("OS images: {title}\n");
-        assert!(outcome.stderr.contains(&told), "{}", outcome.stderr);
+        let reported = format!("OS images: {title}\n");
+        assert!(outcome.stderr.contains(&reported), "{}", outcome.stderr);
     }
 }
 

@@ -138,11 +138,11 @@ fn only_a_catalog_that_lists_what_is_offered_is_said_to() {
         let outcome = Metalmark::within(&folder)
             .args(["update", "0.4.12", "--check", "--images", &file])
             .run();
-        let told = outcome
+        let reported = outcome
             .stderr
             .starts_with("the catalog lists what 0.4.12 offers\n");
         assert_eq!(
-            (told, outcome.status),
+            (reported, outcome.status),
             (is_listed, i32::from(!is_listed)),
             "{offered}: {}",
             outcome.stderr
@@ -162,9 +162,9 @@ fn an_update_that_would_render_nothing_is_refused() {
     fs::remove_file(folder.join("clusters/edge-b.yaml")).expect("removed");
     let rendered = files(&folder.join("rendered"));
     let outcome = Metalmark::within(&folder).args(["update", "0.4.13"]).run();
-    let told = format!("{}{}", outcome.stdout, outcome.stderr);
-    assert_eq!(outcome.status, 1, "{told}");
-    assert!(told.contains("error[nothing-checked]"), "{told}");
+    let reported = format!("{}{}", outcome.stdout, outcome.stderr);
+    assert_eq!(outcome.status, 1, "{reported}");
+    assert!(reported.contains("error[nothing-checked]"), "{reported}");
     assert_eq!(files(&folder.join("rendered")), rendered);
 }
 
@@ -192,13 +192,17 @@ fn check_with_a_lock_counts_what_is_to_be_locked() {
         .args(["update", "0.4.13", "--check", "--fix", "--k8s-versions"])
         .run();
     assert_eq!(outcome.status, 1, "{}", outcome.stderr);
-    for told in [
+    for reported in [
         "would fix clusters/edge-a.yaml:6:16: `cluster.capm3.image_key: ubuntu-noble-plain-rke2-1-31-9`\n",
         "- edge-b/control-plane: ubuntu-noble-hardened-rke2-1-30-12:0.4.12 → ",
         "would set values.yaml:8:33: version 0.4.13\n",
         "would change clusters/edge-a.yaml\nwould lock 4 images\n",
     ] {
-        assert!(outcome.stderr.contains(told), "{told}: {}", outcome.stderr);
+        assert!(
+            outcome.stderr.contains(reported),
+            "{reported}: {}",
+            outcome.stderr
+        );
     }
     assert_eq!(files(&folder), before);
 }
@@ -212,17 +216,20 @@ fn the_lock_shows_what_a_raised_version_rolls() {
         .args(["update", "--fix", "--k8s-versions"])
         .run();
     assert_eq!(outcome.status, 0, "{}", outcome.stderr);
-    let told = &outcome.stderr;
-    assert!(told.contains("OS images: 0.4.12 → 0.4.13\n"), "{told}");
+    let reported = &outcome.stderr;
     assert!(
-        told.contains("- edge-b/control-plane: ubuntu-noble-hardened-rke2-1-30-12:0.4.12 → ubuntu-noble-hardened-rke2-1-30-12:0.4.13\n"),
-        "{told}"
+        reported.contains("OS images: 0.4.12 → 0.4.13\n"),
+        "{reported}"
+    );
+    assert!(
+        reported.contains("- edge-b/control-plane: ubuntu-noble-hardened-rke2-1-30-12:0.4.12 → ubuntu-noble-hardened-rke2-1-30-12:0.4.13\n"),
+        "{reported}"
     );
     // The same bytes under both tags: nothing is stamped anew.
-    assert!(!told.contains("edge-b/md0"), "{told}");
+    assert!(!reported.contains("edge-b/md0"), "{reported}");
     assert!(
-        told.contains("3 node pools in 2 clusters will be re-provisioned.\n"),
-        "{told}"
+        reported.contains("3 node pools in 2 clusters will be re-provisioned.\n"),
+        "{reported}"
     );
 }
 
@@ -268,13 +275,16 @@ fn git_shows_what_a_raised_version_rolls() {
     let outcome = Metalmark::within(&folder)
         .args(["update", "--check", "--fix", "--k8s-versions"])
         .run();
-    let told = &outcome.stderr;
-    assert!(told.contains("OS images: 0.4.12 → 0.4.13\n"), "{told}");
+    let reported = &outcome.stderr;
     assert!(
-        told.contains(
+        reported.contains("OS images: 0.4.12 → 0.4.13\n"),
+        "{reported}"
+    );
+    assert!(
+        reported.contains(
             "4 node pools in 2 clusters will be re-provisioned, compared with the last commit.\n"
         ),
-        "{told}"
+        "{reported}"
     );
     // Committed on a branch, as a bot does it: the branch's base tells.
     crate::git::git(scratch.path(), &["switch", "--quiet", "-c", "bot"]);
@@ -282,10 +292,10 @@ fn git_shows_what_a_raised_version_rolls() {
     let outcome = Metalmark::within(&folder)
         .args(["update", "--check", "--fix", "--k8s-versions"])
         .run();
-    let told = &outcome.stderr;
+    let reported = &outcome.stderr;
     assert!(
-        told.contains("4 node pools in 2 clusters will be re-provisioned, compared with the merge base with main.\n"),
-        "{told}"
+        reported.contains("4 node pools in 2 clusters will be re-provisioned, compared with the merge base with main.\n"),
+        "{reported}"
     );
 }
 
@@ -442,9 +452,10 @@ fn an_entry_that_an_expression_names_is_reported_once_for_all_clusters() {
     let outcome = Metalmark::within(scratch.path())
         .args(["update", "0.4.13", "--images", "names"])
         .run();
-    let told = "values.yaml:3:33: an expression names the entry `ubuntu-noble-plain-rke2-1-31-8`";
+    let reported =
+        "values.yaml:3:33: an expression names the entry `ubuntu-noble-plain-rke2-1-31-8`";
     assert_eq!(
-        outcome.stderr.matches(told).count(),
+        outcome.stderr.matches(reported).count(),
         1,
         "{}",
         outcome.stderr
@@ -461,8 +472,8 @@ fn an_update_does_not_write_over_files_of_others() {
     let outcome = Metalmark::within(&folder)
         .args(["update", "0.4.13", "--fix", "--k8s-versions"])
         .run();
-    let told = format!("{}{}", outcome.stdout, outcome.stderr);
-    assert_eq!(outcome.status, 1, "{told}");
-    assert!(told.contains("error[file-not-owned]"), "{told}");
+    let reported = format!("{}{}", outcome.stdout, outcome.stderr);
+    assert_eq!(outcome.status, 1, "{reported}");
+    assert!(reported.contains("error[file-not-owned]"), "{reported}");
     assert_eq!(fs::read_to_string(path).expect("there"), "mine");
 }

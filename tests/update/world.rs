@@ -79,9 +79,9 @@ fn a_registry_that_lists_itself_is_queried_page_by_page() {
     let outcome = update(&folder, &["0.4.13"]);
     assert_ne!(outcome.status, 2, "{}", outcome.stderr);
     assert_eq!(read(&folder), values(&registry.host(), "0.4.13", &AFTER));
-    // No node pool changes, and the catalog's changes are told all the same.
-    let told = "OS images: 0.4.12 → 0.4.13\n";
-    assert!(outcome.stderr.contains(told), "{}", outcome.stderr);
+    // No node pool changes, and the catalog's changes are reported all the same.
+    let reported = "OS images: 0.4.12 → 0.4.13\n";
+    assert!(outcome.stderr.contains(reported), "{}", outcome.stderr);
     let asked: Vec<String> = registry
         .seen()
         .into_iter()
@@ -97,7 +97,7 @@ fn a_registry_that_lists_itself_is_queried_page_by_page() {
     );
     let lists = asked.iter().filter(|path| path.contains("/tags/list"));
     assert_eq!(lists.count(), 3, "{asked:?}");
-    // What was asked for is not there: the newest that is are told, and nothing is written.
+    // The requested version does not exist: the newest ones are reported, and nothing is written.
     let before = read(&folder);
     let outcome = update(&folder, &["0.9.0"]);
     let expected = format!(

@@ -77,17 +77,13 @@ pub(super) async fn blob(
         return Err(RegistryError::new(FailureKind::TooLarge, message));
     }
     let endpoint = Endpoint::for_pull(reference);
-    let request = Request {
-        url: sessions.url(
-            &endpoint,
-            &format!("{}/blobs/{digest}", endpoint.repository),
-        )?,
-        accept: "*/*",
-        operation: Operation::Get,
-        range: ByteRange::Whole,
-        limit: size,
-        deadline: context.deadline,
-    };
+    let request = blob_request(
+        sessions,
+        &endpoint,
+        digest,
+        (ByteRange::Whole, size),
+        context,
+    )?;
     let answer = found(sessions.get(&endpoint, request, context).await?)?;
     if answer.body.len() as u64 != size {
         let host = authority(&answer.url);
@@ -106,6 +102,25 @@ pub(super) async fn blob(
     Ok(answer.body)
 }
 
+/// The request for a range of a blob, whose answer has at most `limit` bytes.
+fn blob_request(
+    sessions: &Sessions,
+    endpoint: &Endpoint,
+    digest: &Digest,
+    (range, limit): (ByteRange, u64),
+    context: Context,
+) -> Result<Request, RegistryError> {
+    let path = format!("{}/blobs/{digest}", endpoint.repository);
+    Ok(Request {
+        url: sessions.url(endpoint, &path)?,
+        accept: "*/*",
+        operation: Operation::Get,
+        range,
+        limit,
+        deadline: context.deadline,
+    })
+}
+
 /// The length of a blob in bytes, found by a request for its first byte.
 pub(super) async fn size(
     sessions: &Sessions,
@@ -114,17 +129,13 @@ pub(super) async fn size(
     context: Context,
 ) -> Result<u64, RegistryError> {
     let endpoint = Endpoint::for_pull(reference);
-    let request = Request {
-        url: sessions.url(
-            &endpoint,
-            &format!("{}/blobs/{digest}", endpoint.repository),
-        )?,
-        accept: "*/*",
-        operation: Operation::Get,
-        range: ByteRange::FirstByte,
-        limit: 1,
-        deadline: context.deadline,
-    };
+    let request = blob_request(
+        sessions,
+        &endpoint,
+        digest,
+        (ByteRange::FirstByte, 1),
+        context,
+    )?;
     let answer = sessions.get(&endpoint, request, context).await?;
     let header = |name| answer.headers.get(name)?.to_str().ok();
     // `bytes 0-0/42`, or `bytes */0` for an empty blob (RFC 9110, 14.4).

@@ -1,4 +1,4 @@
-//! Where a bundle is written to.
+//! Writes a bundle to where an argument says.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

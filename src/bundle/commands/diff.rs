@@ -12,8 +12,8 @@ use crate::model::manifest::ChangeSet;
 use crate::pipeline::{Reporting, Terminal, Verdict};
 use crate::report::{self, Format};
 
+use super::gather::PackKind;
 use super::input::Input;
-use super::packing::PackKind;
 use super::{Run, gather, lost, pinned};
 
 /// What is compared.
@@ -37,7 +37,7 @@ pub(super) fn diff(
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
     let workspace = run.workspace(false)?;
-    // A tag is what it names now, since nothing of it is kept.
+    // A tag is resolved at this moment, because nothing is kept.
     let of = match &options.of {
         Input::Registry(reference) => Input::Registry(pinned::current(&run.stores()?, reference)?),
         of => of.clone(),

@@ -1,9 +1,11 @@
-//! What is packed: folders, files, a stream of manifests, or what the project renders.
+//! Collects the files of a bundle: from folders, files, a stream of manifests, or the rendered project.
 
 use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+use clap::ValueEnum;
 
 use crate::artifacts::archive::Spooling;
 use crate::bundle::{File, MANIFESTS};
@@ -17,8 +19,6 @@ use crate::model::policy::Date;
 use crate::model::rule::RuleId;
 use crate::read::Workspace;
 
-use super::input::Loaded;
-use super::packing::PackKind;
 use super::{Run, lost};
 use crate::pipeline::rendered::{Faulty, Part, rendered};
 use crate::pipeline::{Terminal, Verdict};
@@ -26,6 +26,17 @@ use crate::report::Format;
 
 /// The longest stream of manifests that is read, in bytes.
 const STREAM: u64 = 64 << 20;
+
+/// What is packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum PackKind {
+    /// Manifests in one flat folder, as RukPak takes them (plain+v0).
+    Plain,
+    /// A tree of files, as Flux and Argo CD take it.
+    Artifact,
+    /// What is installed on hosts by its `install.sh`.
+    Components,
+}
 
 /// The files to pack, by path, and what is wrong with their paths.
 #[derive(Default)]
@@ -36,21 +47,6 @@ pub(super) struct Gathered {
     pub(super) findings: Vec<Finding>,
     /// The annotations of the bundle.
     pub(super) annotations: BTreeMap<String, String>,
-}
-
-/// A bundle that was read, to be packed again.
-impl From<Loaded> for Gathered {
-    fn from(loaded: Loaded) -> Self {
-        let files = loaded.bundle.files().iter();
-        Self {
-            files: files
-                .map(|file| (file.path.to_string(), file.clone()))
-                .collect(),
-            folders: loaded.folders,
-            findings: loaded.findings,
-            annotations: loaded.bundle.annotations,
-        }
-    }
 }
 
 /// The files that are named.
@@ -74,7 +70,7 @@ pub(super) fn named(run: &Run<'_>, inputs: &[PathBuf], kind: PackKind) -> Result
                     .to_string_lossy()
                     .into_owned();
                 let file = on_disk(&input.to_string_lossy(), &path, size, is_executable);
-                gathered.add(placed(&name, kind), file);
+                gathered.add(path_in_bundle(&name, kind), file);
             }
             InsideKind::Link | InsideKind::Other => {
                 let input = input.display();
@@ -107,7 +103,7 @@ pub(super) fn of_project(
             continue;
         }
         let path = match is_plain {
-            true => placed(&flat(&file.path), kind),
+            true => path_in_bundle(&flat(&file.path), kind),
             false => file.path.clone(),
         };
         let file = File {
@@ -141,7 +137,7 @@ impl Gathered {
             size,
             content: Arc::new(spooling.finish().whole()),
         };
-        self.add(placed("stream.yaml", kind), file);
+        self.add(path_in_bundle("stream.yaml", kind), file);
         Ok(())
     }
 
@@ -177,7 +173,7 @@ impl Gathered {
                 continue;
             }
             let path = match laid_flat {
-                true => placed(&flat(&entry.path), kind),
+                true => path_in_bundle(&flat(&entry.path), kind),
                 false => entry.path,
             };
             self.add(path, on_disk(&from, &entry.at, size, is_executable));
@@ -225,7 +221,7 @@ pub(super) fn on_disk(from: &str, at: &Path, size: u64, is_executable: bool) -> 
     }
 }
 
-fn placed(name: &str, kind: PackKind) -> String {
+fn path_in_bundle(name: &str, kind: PackKind) -> String {
     match kind {
         PackKind::Plain => format!("{MANIFESTS}/{name}"),
         PackKind::Artifact | PackKind::Components => name.to_owned(),

@@ -1,4 +1,4 @@
-//! Where a bundle is read from.
+//! Reads a bundle from where an argument says: an archive, a folder, an index, ConfigMaps, a layout or a registry.
 
 use std::path::{Path, PathBuf};
 
@@ -15,9 +15,8 @@ use crate::oci::{self, Digest, Failure, FailureKind, Reference, SCHEME, Store, T
 use crate::read;
 
 use super::destination::layout_name;
-use super::gather::{self, on_disk};
+use super::gather::{self, Gathered, PackKind, on_disk};
 use super::index::Reading;
-use super::packing::PackKind;
 use super::{Run, collision, lost};
 
 /// Where a bundle is read from.
@@ -50,11 +49,26 @@ pub(super) struct Loaded {
     pub(super) shown: String,
 }
 
+/// A bundle that was read, to be packed again.
+impl From<Loaded> for Gathered {
+    fn from(loaded: Loaded) -> Self {
+        let files = loaded.bundle.files().iter();
+        Self {
+            files: files
+                .map(|file| (file.path.to_string(), file.clone()))
+                .collect(),
+            folders: loaded.folders,
+            findings: loaded.findings,
+            annotations: loaded.bundle.annotations,
+        }
+    }
+}
+
 impl Input {
     /// Parses an argument. A path is opened when the bundle is read.
     ///
     /// # Errors
-    /// It starts like a reference and is none.
+    /// The text starts like a reference and is not one.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         if text == "-" {
             return Ok(Self::Stdin);
@@ -178,7 +192,7 @@ fn loaded(
         Err(ReceiveError::Refused(refusal)) => Ok(Loaded {
             bundle: Bundle::empty(Kind::Plain),
             folders: Vec::new(),
-            findings: vec![refused(&shown, &refusal)],
+            findings: vec![archive_refused(&shown, &refusal)],
             digest,
             shown,
         }),
@@ -187,7 +201,7 @@ fn loaded(
     }
 }
 
-fn refused(shown: &str, refusal: &Refusal) -> Finding {
+fn archive_refused(shown: &str, refusal: &Refusal) -> Finding {
     let finding = Finding::new(
         RuleId::ArchiveRefused,
         format!("`{shown}` is not unpacked: {refusal}"),

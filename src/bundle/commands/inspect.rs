@@ -15,7 +15,7 @@ use crate::report::{
 };
 
 use super::input::{Input, Loaded};
-use super::packing::ManifestOrder;
+use super::manifests::ManifestOrder;
 use super::{Run, lost};
 
 /// What is inspected.

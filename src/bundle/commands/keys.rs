@@ -1,4 +1,4 @@
-//! The keys that are named on the command line: files.
+//! Reads the key files that the command line names.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::model::secret::learn;
 
 use super::Run;
 
-/// Longer files are no key, in bytes.
+/// The longest key file, in bytes.
 const LIMIT: u64 = 64 << 10;
 
 impl Run<'_> {
@@ -30,8 +30,16 @@ impl Run<'_> {
         })
     }
 
-    /// The public key of a file.
-    pub(super) fn public_key(&self, file: &Path) -> Result<PublicKey, Error> {
+    /// The key of `--key`, with its file.
+    pub(super) fn key<'f>(
+        &self,
+        file: Option<&'f Path>,
+    ) -> Result<Option<(PublicKey, &'f Path)>, Error> {
+        file.map(|file| Ok((self.public_key(file)?, file)))
+            .transpose()
+    }
+
+    fn public_key(&self, file: &Path) -> Result<PublicKey, Error> {
         PublicKey::read(&self.key_text(file)?).map_err(|error| {
             Error::usage(format!(
                 "`{}` is no key to verify with: {error}",

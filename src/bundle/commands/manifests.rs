@@ -1,4 +1,6 @@
-//! The manifests of a plain bundle when it is packed or unpacked: indexed, given a namespace, ordered and checked.
+//! Prepares the manifests of a plain bundle for packing or unpacking: sets a namespace, orders the objects and checks them.
+
+use clap::{Args, ValueEnum};
 
 use crate::bundle::{Bundle, File, Kind, plain};
 use crate::error::Error;
@@ -7,8 +9,40 @@ use crate::model::policy::Policy;
 use crate::objects::bundled::{self, Bundled, Order};
 use crate::pipeline::check;
 
-use super::packing::{ManifestOptions, ManifestOrder};
 use super::{Run, collision, lost};
+
+/// In which order manifests are applied.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum ManifestOrder {
+    /// By kind, as RukPak, Flux and Argo CD do by themselves; files keep their names.
+    #[default]
+    Kind,
+    /// By the names of the files, as `kubectl apply -f` does; checked, not changed.
+    Names,
+    /// By the names of the files: each object becomes one, numbered in Helm's order of kinds.
+    Numbered,
+}
+
+impl ManifestOrder {
+    /// The order that the objects of files with their final names are applied in.
+    pub(super) fn applied(self) -> Order {
+        match self {
+            Self::Kind => Order::Kind,
+            Self::Names | Self::Numbered => Order::Names,
+        }
+    }
+}
+
+/// What is done with manifests.
+#[derive(Debug, Default, Args)]
+pub(super) struct ManifestOptions {
+    /// In which order objects are applied.
+    #[arg(long, value_enum, default_value_t = ManifestOrder::Kind, value_name = "ORDER")]
+    pub(super) order: ManifestOrder,
+    /// Put objects that name no namespace into this one.
+    #[arg(long, value_name = "NAME", value_parser = namespace)]
+    pub(super) namespace: Option<String>,
+}
 
 /// Manifests that were checked.
 pub(super) struct Manifests {
@@ -61,4 +95,17 @@ pub(super) fn prepared(
         objects: index.objects,
         findings,
     })
+}
+
+/// A label of DNS, as Kubernetes names namespaces (RFC 1123).
+pub(super) fn namespace(text: &str) -> Result<String, String> {
+    let is_word = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    let is_label = (1..=63).contains(&text.len())
+        && text.bytes().all(|byte| is_word(byte) || byte == b'-')
+        && !text.starts_with('-')
+        && !text.ends_with('-');
+    match is_label {
+        true => Ok(text.to_owned()),
+        false => Err("a name is at most 63 lower-case letters, digits and dashes".to_owned()),
+    }
 }

@@ -13,7 +13,9 @@ use crate::pipeline::{Reporting, Terminal, Verdict};
 use crate::report::counted;
 
 use super::destination::{Destination, Placing, Written};
-use super::packing::{PackKind, PackingOptions, Source, namespace};
+use super::gather::PackKind;
+use super::manifests::namespace;
+use super::packing::{PackingOptions, Source};
 use super::{Run, reference};
 
 /// What is packed, and where it goes.

@@ -1,57 +1,22 @@
-//! What is packed, whether it is written somewhere or pushed.
+//! Makes a bundle from files and options, for `bundle pack` and `bundle push`.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use crate::bundle::{self, Bundle, File, Kind, LayerType, plain};
 use crate::error::Error;
 use crate::model::component::{Declared, annotation};
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
-use crate::objects::bundled::Order;
 use crate::pipeline::{Reporting, Terminal, Verdict};
 use crate::read::Workspace;
 
-use super::gather::{self, Gathered};
+use super::gather::{self, Gathered, PackKind};
 use super::input::Input;
-use super::manifests::prepared;
+use super::manifests::{ManifestOptions, prepared};
 use super::{Run, collision, lost};
-
-/// What is packed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum PackKind {
-    /// Manifests in one flat folder, as RukPak takes them (plain+v0).
-    Plain,
-    /// A tree of files, as Flux and Argo CD take it.
-    Artifact,
-    /// What is installed on hosts by its `install.sh`.
-    Components,
-}
-
-/// In which order manifests are applied.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(super) enum ManifestOrder {
-    /// By kind, as RukPak, Flux and Argo CD do by themselves; files keep their names.
-    #[default]
-    Kind,
-    /// By the names of the files, as `kubectl apply -f` does; checked, not changed.
-    Names,
-    /// By the names of the files: each object becomes one, numbered in Helm's order of kinds.
-    Numbered,
-}
-
-/// What is done with manifests.
-#[derive(Debug, Default, Args)]
-pub(super) struct ManifestOptions {
-    /// In which order objects are applied.
-    #[arg(long, value_enum, default_value_t = ManifestOrder::Kind, value_name = "ORDER")]
-    pub(super) order: ManifestOrder,
-    /// Put objects that name no namespace into this one.
-    #[arg(long, value_name = "NAME", value_parser = namespace)]
-    pub(super) namespace: Option<String>,
-}
 
 /// What is packed, beside its files.
 #[derive(Debug, Args)]
@@ -118,16 +83,6 @@ pub(super) enum Source {
 
 /// A bundle, and how many objects it holds if it holds manifests.
 pub(super) type Packed = (Bundle, Option<usize>);
-
-impl ManifestOrder {
-    /// The order that the objects of files with their final names are applied in.
-    pub(super) fn applied(self) -> Order {
-        match self {
-            Self::Kind => Order::Kind,
-            Self::Names | Self::Numbered => Order::Names,
-        }
-    }
-}
 
 impl PackingOptions {
     /// The bundle of a source; none if something is wrong with it, which is printed.
@@ -241,18 +196,5 @@ fn key_value(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
         _ => Err("write KEY=VALUE".to_owned()),
-    }
-}
-
-/// A label of DNS, as Kubernetes names namespaces (RFC 1123).
-pub(super) fn namespace(text: &str) -> Result<String, String> {
-    let is_word = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
-    let is_label = (1..=63).contains(&text.len())
-        && text.bytes().all(|byte| is_word(byte) || byte == b'-')
-        && !text.starts_with('-')
-        && !text.ends_with('-');
-    match is_label {
-        true => Ok(text.to_owned()),
-        false => Err("a name is at most 63 lower-case letters, digits and dashes".to_owned()),
     }
 }

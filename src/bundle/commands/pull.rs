@@ -38,9 +38,7 @@ pub(super) fn pull(
     options: &PullOptions,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
-    let key = options.key.as_deref();
-    let key = key.map(|file| Ok::<_, Error>((run.public_key(file)?, file)));
-    let key = key.transpose()?;
+    let key = run.key(options.key.as_deref())?;
     let mut workspace = run.workspace(false)?;
     let stores = run.stores()?;
     let reporting = &options.unpacking.reporting;

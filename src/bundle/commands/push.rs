@@ -16,8 +16,9 @@ use crate::oci::{Artifact, Digest, Failure, Put, Reference, Sink};
 use crate::pipeline::{Reporting, Terminal, Verdict};
 use crate::report::{Format, PushedBundle};
 
+use super::gather::PackKind;
 use super::input::Input;
-use super::packing::{PackKind, PackingOptions, Source};
+use super::packing::{PackingOptions, Source};
 use super::{Run, lost, reference};
 
 /// What is pushed, and where to.

@@ -17,8 +17,7 @@ use crate::report::counted;
 
 use super::destination::{incoming, into_folder};
 use super::input::{Input, Loaded};
-use super::manifests::prepared;
-use super::packing::ManifestOptions;
+use super::manifests::{ManifestOptions, prepared};
 use super::{Run, lost};
 
 /// What is unpacked, and where.

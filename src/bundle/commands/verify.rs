@@ -11,7 +11,7 @@ use crate::pipeline::{Reporting, Terminal, Verdict};
 use crate::report::{Format, VerifiedBundle};
 
 use super::input::Input;
-use super::packing::ManifestOptions;
+use super::manifests::ManifestOptions;
 use super::unpack::checked;
 use super::{Run, pinned, reference};
 
@@ -35,9 +35,7 @@ pub(super) fn verify(
     options: &VerifyOptions,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
-    let key = options.key.as_deref();
-    let key = key.map(|file| Ok::<_, Error>((run.public_key(file)?, file)));
-    let key = key.transpose()?;
+    let key = run.key(options.key.as_deref())?;
     let workspace = run.workspace(false)?;
     let stores = run.stores()?;
     let of = pinned::current(&stores, &options.of)?;

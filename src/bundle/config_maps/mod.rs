@@ -104,7 +104,7 @@ pub fn config_maps(bundle: &Bundle, name: &str, namespace: &str) -> io::Result<C
     Ok(made)
 }
 
-/// A file's text; where it is none, its bytes as ConfigMaps write them.
+/// A file's text; for a binary file, its bytes as ConfigMaps encode them.
 fn value(file: &File) -> io::Result<Result<String, String>> {
     let mut bytes = Vec::new();
     file.content.open()?.read_to_end(&mut bytes)?;

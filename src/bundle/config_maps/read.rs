@@ -1,4 +1,4 @@
-//! ConfigMaps back to the plain bundle that they hold.
+//! Reads a plain bundle from the ConfigMaps that hold it.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};

@@ -38,7 +38,7 @@ pub struct Index {
     pub inputs: BTreeSet<usize>,
 }
 
-/// The files as they are looked up again for findings.
+/// The files, which are read again for the places of findings.
 pub struct Texts<'a> {
     files: &'a [File],
     read: RefCell<(usize, BTreeMap<usize, Arc<Source>>)>,
@@ -52,7 +52,7 @@ pub fn index(files: &[File], progress: &dyn Fn(usize)) -> io::Result<Index> {
     let mut all = Index::default();
     for (number, file) in files.iter().enumerate() {
         match text(file)? {
-            Ok(text) => one(number, file, text, &mut all),
+            Ok(text) => index_file(number, file, text, &mut all),
             Err(finding) => all.findings.push(*finding),
         }
         progress(number + 1);
@@ -60,7 +60,7 @@ pub fn index(files: &[File], progress: &dyn Fn(usize)) -> io::Result<Index> {
     Ok(all)
 }
 
-fn one(number: usize, file: &File, text: String, all: &mut Index) {
+fn index_file(number: usize, file: &File, text: String, all: &mut Index) {
     match bundled::index(number, &text) {
         Err(error) => {
             let source = Arc::new(yaml::source(Arc::clone(&file.from), text, false));
@@ -116,7 +116,7 @@ impl BundleFiles for Texts<'_> {
     }
 }
 
-/// The text of a file; a finding where it is none.
+/// The text of a file, or a finding if it is not a text.
 pub(super) fn text(file: &File) -> io::Result<Result<String, Box<Finding>>> {
     let finding = |rule, message| {
         Ok(Err(Box::new(

@@ -1,4 +1,4 @@
-//! One object a file, its name a number in Helm's order of kinds, for tools that apply files by name.
+//! Writes one object per file, with numbered names in Helm's order of kinds, for tools that apply files by name.
 
 use std::io::{self, Write};
 use std::sync::Arc;

@@ -1,8 +1,8 @@
-//! Whether the layers that locked artifacts promise are there, and as long as they promise.
+//! Checks that the layers in the manifests of locked artifacts exist and have the declared length.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::verify::{Verification, about};
+use super::verification::{Verification, about};
 use crate::model::lock::LockedImage;
 use crate::model::place::Sources;
 use crate::model::rule::RuleId;

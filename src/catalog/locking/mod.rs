@@ -10,6 +10,7 @@ mod proof;
 mod requirement;
 mod signers;
 mod trust;
+mod verification;
 mod verify;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,10 +24,20 @@ use crate::model::rule::RuleId;
 use crate::oci::{Failure, FailureKind, Reference, Store};
 
 pub use pages::Pages;
-pub use requirement::{Requirement, RequirementKind, Requirements, add, requirements_of};
+pub use requirement::{Requirement, Requirements, add, requirements_of};
 pub use signers::{Keyring, Signing};
 pub use trust::{Trust, trust};
-pub use verify::{Verification, VerifiedImage, verify};
+pub use verification::{Verification, VerifiedImage};
+pub use verify::verify;
+
+/// What is required.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RequirementKind {
+    /// An OS image: its annotations say everything.
+    Image,
+    /// A component bundle: fetching its tarball requires the tarball's own digest too.
+    Bundle,
+}
 
 /// The options of a run.
 pub struct LockRequest<'a> {
@@ -104,7 +115,7 @@ pub struct LockChange {
     pub reference: Arc<str>,
     /// The digest that is locked, or was.
     pub digest: Arc<str>,
-    /// What became of it.
+    /// The outcome.
     pub kind: LockChangeKind,
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::verify::about;
+use super::verification::about;
 use super::{LockRequest, Run, moved};
 use crate::catalog::sources::OfferedImage;
 use crate::model::checksum::is_url;
@@ -109,7 +109,7 @@ fn locked(offered: &OfferedImage) -> LockedImage {
     }
 }
 
-/// Whether a page still lists a locked file with its digest; none for what is no file of a page that was read.
+/// Whether a page still lists a locked file with its digest; `None` if the entry is not a file of a page that was read.
 pub(super) fn compare(
     image: &LockedImage,
     pages: &Pages,

@@ -1,4 +1,4 @@
-//! Signatures: nothing new is locked that does not verify under every key that is known.
+//! Verifies signatures before locking: an artifact is locked only if it verifies under every known key.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

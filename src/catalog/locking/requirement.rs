@@ -1,9 +1,10 @@
-//! What clusters require: each image key and reference once.
+//! Collects the images and bundles that clusters require: each key and reference once.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
+use super::RequirementKind;
 use super::signers::{self, Keyring, Signing};
 use crate::catalog::sources::Artifact;
 use crate::model::finding::{Finding, Subject};
@@ -30,15 +31,6 @@ pub struct Requirement {
     pub signing: Signing,
     /// Where the catalog names it.
     pub spot: Option<Spot>,
-}
-
-/// What is required.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RequirementKind {
-    /// An OS image: its annotations say everything.
-    Image,
-    /// A component bundle: fetching its tarball requires the tarball's own digest too.
-    Bundle,
 }
 
 /// Everything that is required, by key and reference.
@@ -101,7 +93,7 @@ impl Requirement {
         (Arc::clone(&self.key), Arc::clone(&self.reference))
     }
 
-    /// The old entry as its own evidence says it; none where there is none for this architecture.
+    /// The old entry, rebuilt from its evidence; `None` if there is no evidence for this architecture.
     pub(super) fn kept(&self, known: &LockedImage, architecture: &str) -> Option<LockedImage> {
         let evidence = known.evidence.as_ref()?;
         let artifact = Artifact::of_evidence(evidence, &known.digest.value, architecture).ok()?;

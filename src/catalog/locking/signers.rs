@@ -1,9 +1,9 @@
-//! Who has to have signed each image: the keys that the values name, read and usable, and what the project requires.
+//! Determines which keys must have signed each image: the keys that the values name, and what the project requires.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::requirement::RequirementKind;
+use super::RequirementKind;
 use crate::artifacts::signature::{self, PublicKey, Verdict};
 use crate::model::evidence::Witness;
 use crate::model::finding::{Finding, Subject};

@@ -1,4 +1,4 @@
-//! The lock against the keys of the values, without a network: what every gate checks.
+//! Checks the lock against the keys of the values without a network, as every gate does.
 //!
 //! Manifests and facts were compared when the lock was read ([`crate::catalog::sources`]); here the signatures are.
 
@@ -51,7 +51,7 @@ pub fn trust(view: &ClusterView, required: &RequiredSignatures, keyring: &Keyrin
     trust
 }
 
-/// That there is no lock, where images have to be signed: nothing else proves what a tag is.
+/// Reports a missing lock if images have to be signed: nothing else proves the content of a tag.
 fn without_lock(view: &ClusterView, missing: &[&Image]) -> Option<Finding> {
     let first = missing.first()?;
     let keys: Vec<String> = missing.iter().map(|it| format!("`{}`", it.key)).collect();

@@ -8,53 +8,17 @@ use super::layers::{self, Promised};
 use super::pages::Pages;
 use super::signers::{Found, Keyring, Signing, refused};
 use super::trust::{self, Proven};
+use super::verification::{Verification, VerifiedImage, about};
 use super::{Requirements, moved, pages};
 use crate::artifacts::signature::{self, PublicKey, Verdict};
 use crate::catalog::sources::{Artifact, RESTORE, artifacts};
-use crate::model::finding::{Finding, Subject};
+use crate::model::finding::Finding;
 use crate::model::image::fact;
 use crate::model::lock::{Lock, LockedImage};
 use crate::model::place::Sources;
 use crate::model::rule::RuleId;
 use crate::oci::{Digest, Failure, FailureKind, Reference, Store};
 use crate::rules;
-
-/// The result of verifying a lock.
-#[derive(Debug, Default)]
-pub struct Verification {
-    /// One line for each entry, in the lock's order.
-    pub images: Vec<VerifiedImage>,
-    /// What is wrong.
-    pub findings: Vec<Finding>,
-    /// What could not be queried.
-    pub failures: Vec<Failure>,
-}
-
-impl Verification {
-    /// What could not be had, at the entry that wants it; once, whatever else wants it.
-    pub(super) fn fail(&mut self, failure: Failure, image: &LockedImage, sources: &Sources) {
-        let is_it =
-            |known: &Failure| known.wanted == failure.wanted && known.message == failure.message;
-        if !self.failures.iter().any(is_it) {
-            let place = sources.resolve(image.reference.place);
-            let place = place.map(|spot| spot.to_string());
-            self.failures.push(failure.at(place, &image.key.value));
-        }
-    }
-}
-
-/// What became of one entry.
-#[derive(Clone, Debug)]
-pub struct VerifiedImage {
-    /// Its key.
-    pub key: Arc<str>,
-    /// Its reference.
-    pub reference: Arc<str>,
-    /// Whether its tag refers to the locked digest; none where there was no answer.
-    pub in_place: Option<bool>,
-    /// The fingerprint of the key that it is signed by; none where no key is known or it is not signed by it.
-    pub signed_by: Option<Arc<str>>,
-}
 
 /// Queries every entry of the lock once, and the length of each of its layers. What clusters require decides which key counts.
 /// Files that index pages list were queried already.
@@ -269,12 +233,4 @@ fn offline(
             out.findings.push(finding.at(spot, "locked here"));
         }
     }
-}
-
-/// A finding about an entry of the lock.
-pub(super) fn about(image: &LockedImage, rule: RuleId, message: String) -> Finding {
-    Finding::new(rule, message).about(Subject {
-        image: Some(image.key.value.to_string()),
-        ..Subject::default()
-    })
 }

@@ -6,7 +6,7 @@ use super::{Problem, learn_from};
 use crate::catalog::sources::ImageSource;
 use crate::error::Error;
 use crate::model::catalog::{Catalog, CatalogEntry};
-use crate::model::image::{Fact, Facts, Image, Images, Origin, fact};
+use crate::model::image::{Facts, Image, Images, Origin, fact};
 use crate::model::name::key_of;
 use crate::model::place::Located;
 use crate::model::signing::KEY_PROPERTY;
@@ -72,22 +72,17 @@ fn bundle(entry: &CatalogEntry, problems: &mut Vec<Problem>) -> Image {
 }
 
 fn facts(entry: &CatalogEntry) -> Facts {
-    let mut facts = Facts::default();
-    for (name, written) in &entry.properties {
+    let facts = entry.properties.iter().map(|(name, written)| {
         let known = NAMES.iter().find(|(theirs, _)| **name == **theirs);
         let name = known.map_or(&**name, |(_, ours)| ours);
         let value = match name {
             fact::K8S_VERSION => written.value.strip_prefix('v').map(Arc::from),
             _ => None,
         };
-        let fact = Fact {
-            value: value.unwrap_or_else(|| Arc::clone(&written.value)),
-            origin: Origin::Values,
-            place: written.place,
-        };
-        facts.learn(name, fact);
-    }
-    facts
+        let value = value.unwrap_or_else(|| Arc::clone(&written.value));
+        (name, value, written.place)
+    });
+    Facts::of(Origin::Values, facts)
 }
 
 /// The reference, with the scheme that the proposal leaves out and the digest beside it.

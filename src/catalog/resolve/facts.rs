@@ -1,4 +1,4 @@
-//! What is known of an image, from every source, and where two of them disagree.
+//! Merges the facts of an image from all sources, and reports where two sources disagree.
 
 use std::sync::Arc;
 
@@ -17,12 +17,8 @@ use crate::model::written;
 pub(super) fn written(entry: &CatalogEntry, uri: Option<&Located<Arc<str>>>) -> Facts {
     let mut facts = written::facts(&entry.properties, Origin::Values);
     let mut learn = |name: &str, located: &Located<Arc<str>>| {
-        let fact = Fact {
-            value: Arc::clone(&located.value),
-            origin: Origin::Values,
-            place: located.place,
-        };
-        facts.learn(name, fact);
+        let value = Arc::clone(&located.value);
+        facts.learn(name, Fact::new(value, Origin::Values, located.place));
     };
     if let Some(uri) = uri {
         learn(fact::URI, uri);

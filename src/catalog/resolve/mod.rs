@@ -67,7 +67,7 @@ pub fn images(catalog: &Catalog, sources: &[Box<dyn ImageSource>]) -> Result<Res
     for (key, described) in listing.flat_map(|source| source.listed()) {
         images
             .entry(Arc::clone(&key))
-            .or_insert_with(|| listed(key, &described));
+            .or_insert_with(|| image_of_listing(key, &described));
     }
     for source in sources {
         learn_from(&**source, &mut images, &mut problems)?;
@@ -148,7 +148,7 @@ fn add(image: Image, images: &mut Images, problems: &mut Vec<Problem>) {
 }
 
 /// An image that only a source knows.
-fn listed(key: ImageKey, described: &Described) -> Image {
+fn image_of_listing(key: ImageKey, described: &Described) -> Image {
     let uri = described.facts.get(fact::URI);
     let artifact = uri
         .and_then(|uri| reference::artifact(&uri.value))

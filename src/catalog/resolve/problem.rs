@@ -1,4 +1,4 @@
-//! What is wrong with a catalog, and how it is said.
+//! The problems of a catalog, as findings.
 
 use std::sync::Arc;
 

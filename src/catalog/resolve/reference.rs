@@ -1,4 +1,4 @@
-//! The OCI reference of a catalog entry, and what a reference names.
+//! Computes the OCI reference of a catalog entry.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ pub(super) enum Reference {
     Disabled,
     /// No registry has that name (docs/sylva.md#the-catalog); the rule `registry-unknown` sees it in the image.
     UnknownRegistry,
-    /// A part of it is missing: which one.
+    /// The name of a missing part.
     Incomplete(String),
 }
 

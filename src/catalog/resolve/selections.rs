@@ -1,4 +1,4 @@
-//! What the pools of one cluster select, and which images are served for it.
+//! Selects the image of each pool of one cluster, and determines which images are served for it.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

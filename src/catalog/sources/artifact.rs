@@ -1,4 +1,4 @@
-//! What a store says of images: digests, and the facts in annotations.
+//! Queries a store for images: their digests, and the facts in their annotations.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -184,7 +184,7 @@ pub fn artifacts(
         .collect()
 }
 
-/// An index that names what is not there is broken: that is no catalog's fault.
+/// An index that names missing manifests is broken, which is not an error of the catalog.
 fn without_the_part(failure: Failure) -> Failure {
     Failure {
         kind: match failure.kind {

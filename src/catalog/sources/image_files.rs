@@ -41,13 +41,13 @@ const SUFFIXES: [(&str, &str); 6] = [
     (".md5sum", "md5"),
     (".md5", "md5"),
 ];
-/// A longer list of digests is none.
+/// The longest list of digests that is read, in bytes.
 pub(super) const LONGEST_LIST: usize = 4 << 20;
 
 /// Digests by file name, then by kind.
 pub(super) type Digests = BTreeMap<String, BTreeMap<&'static str, String>>;
 
-/// The kind of digest that a file holds, and the one file that it is of, if it is no list.
+/// The kind of digest in a checksum file, and the file that the digest is for, unless it is a list.
 pub(super) fn checksum_file(name: &str) -> Option<(Kind, Option<&str>)> {
     if let Some((_, kind)) = LISTS.iter().find(|(list, _)| *list == name) {
         return Some((Kind::named(kind)?, None));
@@ -58,7 +58,7 @@ pub(super) fn checksum_file(name: &str) -> Option<(Kind, Option<&str>)> {
     Some((Kind::named(kind)?, Some(of)))
 }
 
-/// The digests of a checksum file, each with the file that it is of: `DIGEST  NAME`, `DIGEST *NAME`, `SHA256 (NAME) = DIGEST`,
+/// The digests of a checksum file, each with the file that it is for: `DIGEST  NAME`, `DIGEST *NAME`, `SHA256 (NAME) = DIGEST`,
 /// or a digest alone where the checksum file is one image's.
 pub(super) fn lines(text: &str, kind: Kind, of: Option<&str>) -> Vec<(String, String)> {
     let line = |line: &str| {
@@ -74,7 +74,7 @@ pub(super) fn lines(text: &str, kind: Kind, of: Option<&str>) -> Vec<(String, St
             },
         };
         let digest = digest.to_ascii_lowercase();
-        // A checksum file of one image is of that one, whatever it was called when it was built.
+        // The name of a checksum file says which image it is for; the name in it may be older.
         let name = of.or(name)?.trim_start_matches("./");
         checksum::fault(&digest, Some(kind))
             .is_none()

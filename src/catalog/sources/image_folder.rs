@@ -2,22 +2,15 @@
 
 use std::path::Path;
 
-use super::Fault;
 use super::image_files::{Digests, LONGEST_LIST, checksum_file, images, lines};
 use super::records::Records;
+use super::{FactsFile, Fault};
 use crate::error::Error;
 use crate::files::Files;
 use crate::model::image::Origin;
 use crate::model::place::{FileId, Place, Source};
 use crate::model::rule::RuleId;
 use crate::model::written::WrittenImage;
-
-/// A folder as read.
-pub(super) struct Read {
-    pub(super) images: Records,
-    pub(super) source: Source,
-    pub(super) faults: Vec<Fault>,
-}
 
 /// Reads the folder; `file` is its number among the files with facts. A checksum file that holds no digest is a fault.
 ///
@@ -28,7 +21,7 @@ pub(super) fn read(
     path: &Path,
     shown: &str,
     file: FileId,
-) -> Result<Read, Error> {
+) -> Result<FactsFile, Error> {
     let names = tree.folder(path)?.unwrap_or_default();
     let start = Place {
         file,
@@ -66,7 +59,7 @@ pub(super) fn read(
             help: Some("name the folder that the image server serves".to_owned()),
         });
     }
-    Ok(Read {
+    Ok(FactsFile {
         images: Records::of(&images, file, Origin::InfoFile),
         source: Source::new(shown, ""),
         faults,

@@ -83,7 +83,7 @@ pub fn page(
     let links = match list {
         Some(name) => {
             let text = one(address.to_owned())?;
-            let links = listed(name, &text);
+            let links = links_of_list(name, &text);
             texts.insert(name.to_owned(), text);
             links
         }
@@ -92,7 +92,7 @@ pub fn page(
             // A server may list nothing and serve its digests all the same.
             Err(failure) if matches!(failure.kind, FailureKind::NotFound | FailureKind::Denied) => {
                 let text = one(format!("{base}/{}", LISTS[0].0)).map_err(|_| failure)?;
-                let links = listed(LISTS[0].0, &text);
+                let links = links_of_list(LISTS[0].0, &text);
                 texts.insert(LISTS[0].0.to_owned(), text);
                 links
             }
@@ -106,8 +106,8 @@ pub fn page(
 /// The names of files of a page, as its links spell them, by what they mean.
 type Links = BTreeMap<String, String>;
 
-/// What a checksum file lists, where there is no page.
-fn listed(name: &str, text: &str) -> Links {
+/// The files that a checksum file lists, if there is no page.
+fn links_of_list(name: &str, text: &str) -> Links {
     let kind = checksum_file(name).map(|(kind, _)| kind);
     let found = kind.map(|kind| lines(text, kind, None)).unwrap_or_default();
     let names = found.into_iter().map(|(name, _)| name);
@@ -286,7 +286,7 @@ impl Locked {
         let images = lock.map_or(&[][..], Lock::images).iter().filter(is_below);
         Self {
             images: images
-                .map(|image| (Arc::clone(&image.key.value), Arc::new(described(image))))
+                .map(|image| (Arc::clone(&image.key.value), Arc::new(description(image))))
                 .collect(),
         }
     }
@@ -297,15 +297,11 @@ impl Locked {
     }
 }
 
-fn described(image: &LockedImage) -> Described {
+fn description(image: &LockedImage) -> Described {
     let mut facts = Facts::default();
     let mut learn = |name: &str, located: &crate::model::place::Located<Arc<str>>| {
-        let fact = Fact {
-            value: Arc::clone(&located.value),
-            origin: Origin::Lock,
-            place: located.place,
-        };
-        facts.learn(name, fact);
+        let value = Arc::clone(&located.value);
+        facts.learn(name, Fact::new(value, Origin::Lock, located.place));
     };
     for (name, value) in &image.facts {
         learn(name, value);

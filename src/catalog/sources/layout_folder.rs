@@ -7,7 +7,7 @@ use super::{ImageSource, Wanted, artifact};
 use crate::artifacts::layout::Layout;
 use crate::error::Error;
 use crate::model::catalog::Described;
-use crate::model::image::{Fact, Facts, Origin, is_oci};
+use crate::model::image::{Facts, Origin, is_oci};
 use crate::model::place::Place;
 use crate::oci::{FailureKind, Reference};
 
@@ -21,7 +21,7 @@ pub(super) struct LayoutFolder {
 /// Opens the layout in a folder below the root.
 ///
 /// # Errors
-/// The folder is no layout.
+/// The folder is not a layout.
 pub(super) fn open(
     root: &Path,
     folder: &str,
@@ -51,7 +51,7 @@ impl ImageSource for LayoutFolder {
             let answer = reference.as_ref().and_then(|_| answers.next());
             match answer {
                 None => Ok(None),
-                Some(Ok(artifact)) => Ok(Some(Arc::new(described(wanted, &artifact)))),
+                Some(Ok(artifact)) => Ok(Some(Arc::new(description(wanted, &artifact)))),
                 Some(Err(failure)) if failure.kind == FailureKind::NotFound => Ok(None),
                 Some(Err(failure)) => Err(Error::Fetch {
                     failures: vec![failure],
@@ -62,20 +62,13 @@ impl ImageSource for LayoutFolder {
     }
 }
 
-fn described(wanted: &Wanted<'_>, artifact: &artifact::Artifact) -> Described {
-    let mut facts = Facts::default();
-    for (name, value) in &artifact.facts {
-        let fact = Fact {
-            value: Arc::clone(value),
-            origin: Origin::Annotation,
-            place: Place::NONE,
-        };
-        facts.learn(name, fact);
-    }
+fn description(wanted: &Wanted<'_>, artifact: &artifact::Artifact) -> Described {
+    let facts = artifact.facts.iter();
+    let facts = facts.map(|(name, value)| (name, Arc::clone(value), Place::NONE));
     Described {
         name: Arc::clone(wanted.key),
         place: Place::NONE,
-        facts,
+        facts: Facts::of(Origin::Annotation, facts),
         digest: None,
     }
 }

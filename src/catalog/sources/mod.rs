@@ -1,4 +1,4 @@
-//! Where facts about images come from, beside the values and the images' names.
+//! The sources of image facts, beside the values and the images' names.
 //!
 //! A file each: the info file, with what image-builder writes; a folder of image files; the index page of a web server; the folder with an OCI image
 //! layout; the lock; the project file's own records; and the way to registries and image layouts behind the project's mirrors.
@@ -36,7 +36,7 @@ pub use stores::{Stores, stores};
 
 /// One place that knows facts about images. It receives requests for many at once: concurrency is the source's own affair.
 pub trait ImageSource: Send + Sync {
-    /// What it knows of each image, in the order of the requests; none of an image that it does not know.
+    /// The facts of each image, in the order of the requests; `None` for an unknown image.
     fn describe(&self, wanted: &[Wanted<'_>]) -> Vec<Result<Option<Arc<Described>>, Error>>;
 
     /// The images that it lists by itself, sorted by key; for a workspace that has no catalog of its own.
@@ -44,13 +44,13 @@ pub trait ImageSource: Send + Sync {
         Vec::new()
     }
 
-    /// Whether what it lists are images of the catalog whatever else is in it: the user wrote them for this project.
+    /// Whether the listed images are always images of the catalog, because the user wrote them for this project.
     fn declares(&self) -> bool {
         false
     }
 }
 
-/// An image that facts are wanted of.
+/// A request for the facts of an image.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted<'a> {
     /// Its key.
@@ -125,15 +125,11 @@ pub fn facts(
             faults.extend(read.faults);
             continue;
         }
-        if tree.is_folder(path) {
-            let folder = image_folder::read(tree, path, &shown, file)?;
-            sources.push(Box::new(folder.images));
-            files.push(Arc::new(folder.source));
-            faults.extend(folder.faults);
-            continue;
-        }
-        let read = info_file::read(tree, path, &shown, file)?;
-        sources.push(Box::new(read.info) as Box<dyn ImageSource>);
+        let read = match tree.is_folder(path) {
+            true => image_folder::read(tree, path, &shown, file)?,
+            false => info_file::read(tree, path, &shown, file)?,
+        };
+        sources.push(Box::new(read.images) as Box<dyn ImageSource>);
         files.push(Arc::new(read.source));
         faults.extend(read.faults);
     }
@@ -152,6 +148,13 @@ pub fn facts(
         lock,
     };
     Ok((facts, findings))
+}
+
+/// A file, or a folder of files, with facts.
+struct FactsFile {
+    images: records::Records,
+    source: Source,
+    faults: Vec<Fault>,
 }
 
 /// A finding before its place is looked up.

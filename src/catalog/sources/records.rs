@@ -1,4 +1,4 @@
-//! Facts from the project file's own records of images.
+//! Images by key, each with its facts: the project file's own records, and what the files of other sources hold.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::model::name::key_of;
 use crate::model::place::{FileId, Place};
 use crate::model::written::{self, WrittenImage};
 
-/// The records by key.
+/// Images by key.
 #[derive(Debug)]
 pub(super) struct Records {
     images: BTreeMap<ImageKey, Arc<Described>>,
@@ -26,29 +26,54 @@ impl Records {
 
     /// Images that another source describes.
     pub(super) fn of(images: &[WrittenImage], file: FileId, origin: Origin) -> Self {
-        let moved = |place: Place| match place.is_known() {
-            true => Place { file, ..place },
-            false => place,
-        };
-        let described = |image: &WrittenImage| {
-            let mut properties = image.properties.clone();
-            for (_, text) in &mut properties {
-                text.place = moved(text.place);
-            }
-            let described = Described {
-                name: Arc::clone(&image.name),
-                place: moved(image.place),
-                facts: written::facts(&properties, origin),
-                digest: None,
-            };
-            let key = key_of(&image.name).unwrap_or_else(|_| Arc::clone(&image.name));
-            (key, Arc::new(described))
-        };
+        let described = images.iter().map(|image| description(image, file, origin));
+        let keyed = |described: Described| (key(&described.name), Arc::new(described));
         Self {
-            images: images.iter().map(described).collect(),
+            images: described.map(keyed).collect(),
             origin,
         }
     }
+
+    /// No images yet.
+    pub(super) fn empty(origin: Origin) -> Self {
+        Self {
+            images: BTreeMap::new(),
+            origin,
+        }
+    }
+
+    /// Whether there are no images.
+    pub(super) fn is_empty(&self) -> bool {
+        self.images.is_empty()
+    }
+
+    /// Adds an image, unless there is one of its key.
+    pub(super) fn add(&mut self, described: Described) {
+        let images = self.images.entry(key(&described.name));
+        images.or_insert_with(|| Arc::new(described));
+    }
+}
+
+/// The description of an image as written, with its places in the file of that number.
+pub(super) fn description(image: &WrittenImage, file: FileId, origin: Origin) -> Described {
+    let moved = |place: Place| match place.is_known() {
+        true => Place { file, ..place },
+        false => place,
+    };
+    let mut properties = image.properties.clone();
+    for (_, text) in &mut properties {
+        text.place = moved(text.place);
+    }
+    Described {
+        name: Arc::clone(&image.name),
+        place: moved(image.place),
+        facts: written::facts(&properties, origin),
+        digest: None,
+    }
+}
+
+fn key(name: &Arc<str>) -> ImageKey {
+    key_of(name).unwrap_or_else(|_| Arc::clone(name))
 }
 
 impl ImageSource for Records {

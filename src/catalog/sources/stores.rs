@@ -1,4 +1,4 @@
-//! Where each reference is had: at its registry, at a mirror, or in an image layout.
+//! Fetches each reference from where it is available: its registry, a mirror, or an image layout.
 
 use std::collections::BTreeMap;
 use std::io::Write;

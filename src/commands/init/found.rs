@@ -1,4 +1,4 @@
-//! What a repository holds that a project can be made from.
+//! Searches a repository for what a project file can be made from.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -11,7 +11,7 @@ use crate::model::value::Value;
 use crate::output;
 use crate::report;
 
-use super::project::word;
+use super::word::word;
 
 /// Settings of one host.
 pub(super) struct Snippet {
@@ -154,8 +154,8 @@ pub(super) fn give(
     }
     if let Some(name) = existing {
         match text(name)?.contains(snippet.mark) {
-            true => writeln!(out, "`{name}` has metalmark already")?,
-            false => writeln!(out, "add {} in `{name}`:\n{}", snippet.place, snippet.part)?,
+            true => report::init::has_metalmark(name, out)?,
+            false => report::init::to_add(name, snippet.place, &snippet.part, out)?,
         }
         return Ok(());
     }
@@ -164,8 +164,8 @@ pub(super) fn give(
     let mut folders = Path::new(name).ancestors().skip(1);
     let is_linked = folders.any(|folder| files.leads_to(folder).is_some());
     match dry_run || is_linked || !output::new_file(&top.join(name), snippet.whole.as_bytes())? {
-        true => writeln!(out, "{name}:\n{}", snippet.whole)?,
-        false => writeln!(out, "wrote {name}")?,
+        true => report::init::whole(name, &snippet.whole, out)?,
+        false => report::init::wrote(name, out)?,
     }
     Ok(())
 }

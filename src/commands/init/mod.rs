@@ -6,6 +6,7 @@ mod hosts;
 mod patterns;
 mod project;
 mod records;
+mod word;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -16,9 +17,10 @@ use crate::files::{Disk, Files, Overlay, repository_top};
 use crate::model::policy::Date;
 use crate::output;
 use crate::printer::Color;
-use crate::read::{self, Location, PROJECT_FILE_NAME, Request, Workspace};
+use crate::read::{self, Location, PROJECT_FILE_NAME, Request};
 use crate::render::Renderer;
-use crate::report::{self, Findings, counted};
+use crate::report::init::{Outlook, Templates};
+use crate::report::{self, Findings};
 
 use crate::pipeline::{Terminal, Verdict, fleet};
 pub use ci::CodeHost;
@@ -86,7 +88,7 @@ pub fn init(
         false => &mut terminal.out,
     };
     if !options.dry_run {
-        writeln!(out, "wrote {PROJECT_FILE_NAME}")?;
+        report::init::wrote(PROJECT_FILE_NAME, out)?;
     }
     settings(
         &root,
@@ -116,44 +118,17 @@ fn code_host(root: &Path, options: &InitOptions) -> Result<Option<CodeHost>, Err
 /// What is there to be stamped, and the next step.
 fn stamping(found: &Found, described: &Described, out: &mut dyn Write) -> Result<(), Error> {
     if !found.pairs.is_empty() {
-        let next = "next: `metalmark check` compares the versions with the images under `pairs`";
-        writeln!(out, "{next}")?;
+        report::init::pairs(out)?;
     }
-    let Some(first) = found.templates.first() else {
-        return Ok(());
-    };
-    writeln!(
-        out,
-        "found {} with machine templates (`{}`), and no Sylva values",
-        counted(found.templates.len(), "file"),
-        first.display()
-    )?;
-    let Described {
-        records, left_out, ..
-    } = described;
-    if records.is_empty() {
-        writeln!(
-            out,
-            "next: describe the images under `images.records`, say under `stamps` who boots which; then `metalmark stamp --check`"
-        )?;
-        return Ok(());
+    if let Some(first) = found.templates.first() {
+        let templates = Templates {
+            files: found.templates.len(),
+            first,
+            records: described.records.len(),
+            left_out: described.left_out,
+        };
+        report::init::templates(&templates, out)?;
     }
-    writeln!(
-        out,
-        "wrote {} that they name under `images.records`, and who boots them under `stamps`: `metalmark stamp` changes nothing yet",
-        counted(records.len(), "image")
-    )?;
-    if *left_out > 0 {
-        let left_out = counted(*left_out, "machine template");
-        writeln!(
-            out,
-            "left out {left_out}: an image that is a variable, that a record cannot describe, that differs under one name or does not fit its version"
-        )?;
-    }
-    writeln!(
-        out,
-        "next: `metalmark check`; then say under `images.records` which Kubernetes version each image holds"
-    )?;
     Ok(())
 }
 
@@ -164,10 +139,7 @@ fn again(
     (options, host): (&InitOptions, Option<CodeHost>),
     out: &mut dyn Write,
 ) -> Result<Verdict, Error> {
-    writeln!(
-        out,
-        "`{PROJECT_FILE_NAME}` is there already, and is left as it is: `metalmark init --dry-run` prints what would be written"
-    )?;
+    report::init::exists(PROJECT_FILE_NAME, out)?;
     let is_rendered =
         read::workspace(request).is_ok_and(|workspace| !workspace.settings.outputs.is_empty());
     settings(root, options, host.map(|host| (host, is_rendered)), out)?;
@@ -241,41 +213,17 @@ fn outlook(
         .clusters
         .len()
         .saturating_sub(fleet_check.faulty.len());
-    writeln!(
-        out,
-        "found {} clusters with {pools} node pools, which are served {} images",
-        workspace.clusters.len(),
-        fleet_check.served.len()
-    )?;
-    writeln!(
-        out,
-        "`metalmark render` would write {rendered} files for {clean} clusters that have no error"
-    )?;
+    let outlook = Outlook {
+        clusters: workspace.clusters.len(),
+        pools,
+        served: fleet_check.served.len(),
+        rendered,
+        clean,
+    };
+    report::init::outlook(&outlook, out)?;
     let findings = Findings::new(&fleet_check.judged, workspace.clusters.len(), Color::Never);
     report::overview::errors(&findings, out)?;
-    next(&workspace, fleet_check.has_errors(), found, out)
-}
-
-/// What to do next.
-fn next(
-    workspace: &Workspace,
-    has_errors: bool,
-    found: &Found,
-    out: &mut dyn Write,
-) -> Result<(), Error> {
-    if found.facts.is_empty() {
-        writeln!(
-            out,
-            "next: export what the image servers know, and name the file under `images.facts`:\n  \
-             kubectl -n sylva-system get configmap os-images-info -o yaml > os-images-info.yaml"
-        )?;
-    }
-    match has_errors || workspace.clusters.is_empty() {
-        true => writeln!(
-            out,
-            "next: `metalmark check` shows each at its place; `metalmark explain RULE` says why it matters"
-        )?,
-        false => writeln!(out, "next: `metalmark render`, then commit what it wrote")?,
-    }
+    let can_render = !fleet_check.has_errors() && !workspace.clusters.is_empty();
+    report::init::next(!found.facts.is_empty(), can_render, out)?;
     Ok(())
 }

@@ -2,15 +2,14 @@
 
 use std::path::Path;
 
-use crate::yaml;
-
 use super::found::Found;
 use super::patterns::Pattern;
 use super::records::{self, Described};
+use super::word::word;
 
 /// The project file of a repository of plain manifests.
 pub(super) fn of_manifests(found: &Found, described: &Described) -> String {
-    // Whole folders: an object that another one refers to is read with it, whatever file it is in.
+    // Whole folders, so that objects are read together with the objects that they refer to.
     let mut folders: Vec<String> = Vec::new();
     for file in &found.manifests {
         let first = file.iter().next().unwrap_or_default();
@@ -151,54 +150,4 @@ pub(super) fn text(found: &Found) -> String {
 
 fn shown(path: &Path) -> String {
     path.to_string_lossy().replace('\\', "/")
-}
-
-/// A text as a scalar within `[…]` and `{…}`, quoted where it must be.
-pub(super) fn word(text: &str) -> String {
-    let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./".contains(letter);
-    let starts = text.starts_with(|letter: char| letter.is_ascii_alphabetic());
-    match starts && text.chars().all(plain) && !is_keyword(text) {
-        true => text.to_owned(),
-        false => format!("'{}'", text.replace('\'', "''")),
-    }
-}
-
-/// Whether a plain word would not be read as text.
-fn is_keyword(text: &str) -> bool {
-    let file = crate::model::place::FileId(0);
-    let read = yaml::values(
-        &format!("a: {text}\n"),
-        file,
-        crate::model::engine::Engine::Helm3,
-    );
-    read.is_ok_and(|tree| {
-        tree.at(&["a"])
-            .is_none_or(|node| node.value.as_str().is_none_or(|read| **read != *text))
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::word;
-
-    #[test]
-    fn words_are_quoted_where_they_must_be() {
-        let words = [
-            "edge-1",
-            "yes",
-            "1.30",
-            "a b",
-            "it's",
-            "clusters/*/values.yaml",
-        ];
-        let wanted = [
-            "edge-1",
-            "'yes'",
-            "'1.30'",
-            "'a b'",
-            "'it''s'",
-            "'clusters/*/values.yaml'",
-        ];
-        assert_eq!(words.map(word), wanted);
-    }
 }

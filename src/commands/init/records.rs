@@ -1,4 +1,4 @@
-//! Records of the images that machine templates name already, and the stamps that say who boots which.
+//! Writes records of the images that machine templates name, and the `stamps:` entries that assign them.
 //!
 //! Whether a record says what stamping needs is not decided here: it is tried. Templates in files that the first stamp would
 //! change or refuse are left out.
@@ -19,7 +19,7 @@ use crate::objects::ManifestObject;
 use crate::providers::named::{below, image_fields};
 use crate::read::{self, Location, PROJECT_FILE_NAME, Request};
 
-use super::project::word;
+use super::word::word;
 
 /// The fields of machine templates by the beginning of their kind, and where a record says the same (docs/providers.md).
 const FIELDS: &[(&str, &[(&str, &str)])] = &[

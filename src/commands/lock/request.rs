@@ -1,4 +1,4 @@
-//! What a run of `lock` is to do, from its options.
+//! Converts the options of `lock` into a request.
 
 use std::collections::BTreeSet;
 

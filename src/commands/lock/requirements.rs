@@ -1,4 +1,4 @@
-//! Every cluster's catalog, and the keys that its images are signed with.
+//! Collects what all clusters require of the lock: their images, and the keys that sign them.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

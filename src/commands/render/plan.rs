@@ -1,4 +1,4 @@
-//! What a run of `render` changes, and what it finds.
+//! Plans a run of `render`: renders all clusters, and compares the result with the disk.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

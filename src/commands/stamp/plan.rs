@@ -1,4 +1,4 @@
-//! Which manifests a run of `stamp` changes, and what it finds.
+//! Plans a run of `stamp`: the manifests that change, and the findings.
 
 use std::collections::BTreeMap;
 use std::path::Path;

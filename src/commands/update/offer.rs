@@ -1,4 +1,4 @@
-//! What a version offers, from wherever it is listed: a text, the description of a release, or the registries themselves.
+//! Determines the images of a version: from a text, the description of a release, or the registries.
 
 use std::path::PathBuf;
 use std::sync::Arc;

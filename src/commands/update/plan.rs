@@ -1,4 +1,4 @@
-//! What an update edits, and the project as it is then, worked out in memory.
+//! Plans an update: its edits, and the project after them, computed in memory.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `update --check`: what the update would do, worked out on files that are not written.
+//! `update --check`: reports what the update would do, without writing files.
 
 use crate::catalog::offers::Summary;
 use crate::error::Error;

@@ -1,4 +1,4 @@
-//! Which version is meant, and which one the values hold.
+//! Determines the version to update to, and the current one in the values.
 
 use std::path::Path;
 use std::sync::Arc;

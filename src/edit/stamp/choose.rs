@@ -1,4 +1,4 @@
-//! From a request to an image and to what is stamped of it.
+//! Resolves a request to an image, and to the fields that are stamped.
 
 use std::sync::Arc;
 

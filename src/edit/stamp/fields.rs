@@ -1,4 +1,4 @@
-//! What is wrong in an object's image fields, and the edits that fix it.
+//! Compares an object's image fields with an image, and makes the edits that correct them.
 //!
 //! A provider says which fields an image has; here they are compared with the object, and what differs becomes edits of the
 //! file's text. Fields that a map lacks together are added together.
@@ -51,7 +51,7 @@ pub(super) fn unknown(stamp: &Stamp, provider: &dyn Provider, kind: &Kind) -> Ve
 pub struct Change {
     /// Its path in the object, as people write it.
     pub path: String,
-    /// The current value and its place; none where there is none.
+    /// The current value and its place, if there is one.
     pub current: Option<Node>,
     /// The new value; none where the field is removed.
     pub proposed: Option<Value>,
@@ -70,7 +70,7 @@ impl Change {
 struct Gap {
     /// The way to the node.
     steps: Vec<Step>,
-    /// The key that is missing in it; none where the node is no map and becomes one.
+    /// The missing key; `None` if the node is not a map and becomes one.
     key: Option<&'static str>,
     /// What is to be added, relative to the node.
     fields: Vec<providers::Edit>,

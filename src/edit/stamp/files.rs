@@ -1,4 +1,4 @@
-//! The edits of objects as the new texts of their files.
+//! Applies the edits of objects, and returns the new texts of their files.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

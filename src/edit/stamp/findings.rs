@@ -1,6 +1,6 @@
 //! What is wrong with a plan: templates that get no image, and templates that change under the same name.
 
-use crate::model::finding::{Finding, Level, Subject};
+use crate::model::finding::{Finding, Level};
 use crate::model::rule::RuleId;
 use crate::objects::ManifestObject;
 use crate::providers::{self, Kind};
@@ -24,17 +24,8 @@ pub fn findings(objects: &[ManifestObject], plan: &Plan) -> Vec<Finding> {
 /// A finding about an object.
 fn finding(rule: RuleId, message: String, object: &ManifestObject, choice: &Choice) -> Finding {
     Finding::new(rule, message)
-        .about(subject(object, choice))
+        .about(choice.subject(object))
         .at(object.name_spot(), "")
-}
-
-/// What a finding about an object is about.
-pub(super) fn subject(object: &ManifestObject, choice: &Choice) -> Subject {
-    Subject {
-        cluster: object.cluster_name().map(str::to_owned),
-        pool: Some(object.name.to_string()).filter(|name| !name.is_empty()),
-        image: choice.images.first().map(ToString::to_string),
-    }
 }
 
 /// That nothing selects an image for a template or a pool of machines.

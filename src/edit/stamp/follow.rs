@@ -17,7 +17,7 @@ use crate::yaml::edit::{Edit, Target};
 use super::plan::Choice;
 
 use super::files;
-use super::rotate::base;
+use super::past::base;
 
 /// A rendered object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,12 +1,9 @@
 //! Marker comments: `# metalmark: image=KEY`.
 
-use std::sync::Arc;
-
 use crate::model::engine::Engine;
 use crate::model::place::{FileId, Place, Spot};
-use crate::model::selector::{Selector, Term, Wanted};
+use crate::model::selector::Selector;
 use crate::model::stamping::{ImageRequest, RequestedImage};
-use crate::model::value::{Map, Value};
 use crate::objects::{MARKER, Text};
 use crate::yaml;
 
@@ -112,25 +109,12 @@ fn selector(text: &str) -> Result<Selector, String> {
     let node = tree.at(&["selector"]);
     let map = node.and_then(|node| node.value.as_map());
     let map = map.ok_or("its selector is no map in braces")?;
-    Ok(terms(map))
-}
-
-/// A selector as the terms that matching takes. Numbers are refused there.
-fn terms(map: &Map) -> Selector {
-    let none = crate::model::place::Place::NONE;
-    let terms = map.iter().map(|entry| Term {
-        fact: Arc::clone(&entry.key),
-        wanted: match &entry.node.value {
-            Value::String(pattern) => Wanted::Pattern(Arc::clone(pattern)),
-            Value::Bool(flag) => Wanted::Bool(*flag),
-            other => Wanted::Invalid(other.kind()),
-        },
-        place: none,
-        key_place: none,
-    });
-    Selector {
-        terms: terms.collect(),
+    let mut selector = Selector::of_map(map);
+    // The text that was read is not a file: nothing may point into it.
+    for term in &mut selector.terms {
+        (term.place, term.key_place) = (Place::NONE, Place::NONE);
     }
+    Ok(selector)
 }
 
 #[cfg(test)]

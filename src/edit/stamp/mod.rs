@@ -27,5 +27,68 @@ pub use choose::Chooser;
 pub use fields::{Change, changes, problems};
 pub use findings::findings;
 pub use follow::{Followed, Rendered, follow};
-pub use plan::{Options, Plan, plan};
+pub use plan::Plan;
 pub use since::{guarded, since};
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use clap::Args;
+
+use crate::model::place::Source;
+use crate::model::stamping::StampEntry;
+use crate::objects::ManifestObject;
+use plan::Choice;
+
+/// How templates are stamped.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub struct Options {
+    /// Give a template whose image changes a name of its own, and move every reference to it.
+    #[arg(long)]
+    pub rotate: bool,
+    /// With --rotate: how many templates of the past stay for machines that still refer to them.
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "rotate")]
+    pub keep: usize,
+    /// Bring the Kubernetes version of control planes, machine deployments and clusters to their template's image's.
+    #[arg(long)]
+    pub set_version: bool,
+}
+
+/// Plans the edits of all files. Where an object has a problem nothing of it changes, and its choice says why. `unread` are files
+/// that nobody can edit: a template that one of them names keeps its name.
+pub fn plan(
+    objects: &[ManifestObject],
+    entries: &[StampEntry],
+    chooser: &Chooser<'_>,
+    options: &Options,
+    unread: &[Arc<Source>],
+) -> Plan {
+    let mut plan = Plan {
+        choices: vec![Choice::default(); objects.len()],
+        ..Plan::default()
+    };
+    let mut requests = request::requests(objects, entries, &mut plan.choices, &mut plan.findings);
+    variables::add(objects, entries, &mut requests, &mut plan.findings);
+    let runners = versions::runners(objects);
+    // A version that follows the image says nothing of which image is meant.
+    let versions = match options.set_version {
+        true => BTreeMap::new(),
+        false => versions::agreed(objects, &runners),
+    };
+    for requested in &requests {
+        let runs = versions.get(&requested.object).map(|text| &**text);
+        stamped::request(objects, requested, runs, chooser, &mut plan);
+    }
+    if options.set_version {
+        versions::set(objects, &runners, &requests, chooser, &mut plan);
+    }
+    if options.rotate {
+        rotate::rotate(objects, options.keep, unread, &mut plan);
+    }
+    let (files, is_whole) = files::changed(objects, &plan.edits, &mut plan.choices);
+    // A name that changes in one file and not in another would leave references in the air.
+    if is_whole || !options.rotate {
+        plan.files = files;
+    }
+    plan
+}

@@ -1,4 +1,4 @@
-//! The templates of the past: one is kept as a copy behind the template that takes its place, and the oldest go.
+//! Copies of earlier templates, which machines may still refer to: each rotation keeps one and removes the oldest.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -6,11 +6,11 @@ use std::sync::Arc;
 use crate::model::engine::Engine;
 use crate::model::value::{Entry, Map, Node, Value};
 use crate::objects::{KEPT_ANNOTATION, ManifestObject};
+use crate::render::objects::hash;
 use crate::yaml;
 use crate::yaml::edit::{Edit, Position, Step, Target, edit};
 
 use super::plan::Plan;
-use super::rotate::base;
 
 /// What an object is found by: its kind, its namespace and its name, or what its name starts with.
 type Name<'a> = (&'a str, &'a str, &'a str);
@@ -47,7 +47,7 @@ impl<'a> Past<'a> {
         }
     }
 
-    /// The name of the kept copy with this content. Content that comes back gets it, so that machines that were made from it stay.
+    /// The name of the kept copy with this content. Earlier content gets its earlier name again, so that its machines are not replaced.
     pub(super) fn name_of(&self, index: usize, spec: &Value) -> Option<String> {
         let object = &self.objects[index];
         let has_content = |copy: &&ManifestObject| {
@@ -125,7 +125,7 @@ fn keep(objects: &[ManifestObject], index: usize, successor: &str, keep: usize, 
         }),
         Some((Step::Item(item), list)) => Some(Edit::InsertItem {
             list: Target::Path(object.document, list.to_vec()),
-            value: marked(&object.node, successor),
+            value: as_kept(&object.node, successor),
             position: Position::After(Step::Item(*item)),
         }),
         Some(_) => None,
@@ -172,7 +172,7 @@ fn copy(object: &ManifestObject, successor: &str) -> Option<String> {
 }
 
 /// An object's tree with the annotation in it.
-fn marked(node: &Node, successor: &str) -> Value {
+fn as_kept(node: &Node, successor: &str) -> Value {
     let map = |node: Option<&Node>| {
         let map = node.and_then(|node| node.value.as_map());
         map.map_or_else(Map::default, |map| (**map).clone())
@@ -198,4 +198,35 @@ fn remove(objects: &[ManifestObject], index: usize, plan: &mut Plan) {
         },
     };
     plan.edit(index, edit);
+}
+
+/// A name without the hash behind it.
+pub(super) fn base(name: &str) -> &str {
+    let length = hash::of_text("").len();
+    match name.rsplit_once('-') {
+        Some((base, end))
+            if end.len() == length
+                && !base.is_empty()
+                && end
+                    .bytes()
+                    .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')) =>
+        {
+            base
+        }
+        _ => name,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::base;
+
+    #[test]
+    fn only_a_hash_is_no_part_of_a_name() {
+        let hash = crate::render::objects::hash::of_text("x");
+        assert_eq!(base(&format!("edge-7-{hash}")), "edge-7");
+        for name in ["edge-7", "edge", "a-worker", &hash] {
+            assert_eq!(base(name), name);
+        }
+    }
 }

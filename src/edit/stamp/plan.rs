@@ -1,21 +1,14 @@
-//! The result of a run: which image each object boots, the edits of each file, and what is wrong with either.
+//! The result of a run: the image of each object, the edits of each file, and what is wrong with either.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use clap::Args;
-
-use crate::model::finding::Finding;
+use crate::model::finding::{Finding, Subject};
 use crate::model::image::ImageKey;
 use crate::model::place::{Source, Spot};
-use crate::model::stamping::StampEntry;
 use crate::objects::ManifestObject;
 use crate::read::Stamped;
 use crate::yaml::edit::Edit;
-
-use super::choose::Chooser;
-use super::request::requests;
-use super::{files, rotate, stamped, versions};
 
 /// The result of stamping.
 #[derive(Default)]
@@ -51,6 +44,17 @@ pub struct Choice {
     pub since: TemplateChange,
 }
 
+impl Choice {
+    /// What a finding about the object applies to.
+    pub(super) fn subject(&self, object: &ManifestObject) -> Subject {
+        Subject {
+            cluster: object.cluster_name().map(str::to_owned),
+            pool: Some(object.name.to_string()).filter(|name| !name.is_empty()),
+            image: self.images.first().map(ToString::to_string),
+        }
+    }
+}
+
 /// The change of a template between a commit and the end of a run.
 #[derive(Clone, Debug, Default)]
 pub enum TemplateChange {
@@ -72,58 +76,6 @@ pub struct FieldChange {
     pub spot: Option<Spot>,
     /// Whether it said something before.
     pub overwrites: bool,
-}
-
-/// How templates are stamped.
-#[derive(Clone, Copy, Debug, Default, Args)]
-pub struct Options {
-    /// Give a template whose image changes a name of its own, and move every reference to it.
-    #[arg(long)]
-    pub rotate: bool,
-    /// With --rotate: how many templates of the past stay for machines that still refer to them.
-    #[arg(long, value_name = "N", default_value_t = 1, requires = "rotate")]
-    pub keep: usize,
-    /// Bring the Kubernetes version of control planes, machine deployments and clusters to their template's image's.
-    #[arg(long)]
-    pub set_version: bool,
-}
-
-/// Plans the edits of all files. Where an object has a problem nothing of it changes, and its choice says why. `unread` are files
-/// that nobody can edit: a template that one of them names keeps its name.
-pub fn plan(
-    objects: &[ManifestObject],
-    entries: &[StampEntry],
-    chooser: &Chooser<'_>,
-    options: &Options,
-    unread: &[Arc<Source>],
-) -> Plan {
-    let mut plan = Plan {
-        choices: vec![Choice::default(); objects.len()],
-        ..Plan::default()
-    };
-    let requests = requests(objects, entries, &mut plan.choices, &mut plan.findings);
-    let runners = versions::runners(objects);
-    // A version that follows the image says nothing of which image is meant.
-    let versions = match options.set_version {
-        true => BTreeMap::new(),
-        false => versions::agreed(objects, &runners),
-    };
-    for requested in &requests {
-        let runs = versions.get(&requested.object).map(|text| &**text);
-        stamped::request(objects, requested, runs, chooser, &mut plan);
-    }
-    if options.set_version {
-        versions::set(objects, &runners, &requests, chooser, &mut plan);
-    }
-    if options.rotate {
-        rotate::rotate(objects, options.keep, unread, &mut plan);
-    }
-    let (files, is_whole) = files::changed(objects, &plan.edits, &mut plan.choices);
-    // A name that changes in one file and not in another would leave references in the air.
-    if is_whole || !options.rotate {
-        plan.files = files;
-    }
-    plan
 }
 
 impl Plan {

@@ -10,11 +10,9 @@ use crate::model::value::Node;
 use crate::objects::{Host, ManifestObject, Text};
 use crate::yaml::edit::Step;
 
-use super::plan::Choice;
-
 use super::marker::{self, Marker};
+use super::plan::Choice;
 use super::subject::{Subject, subject};
-use super::variables;
 
 /// What is requested for an object, or for a field in it.
 pub(super) struct Requested {
@@ -38,7 +36,7 @@ pub(super) fn requests(
         let of_text: Vec<&ManifestObject> = indexes.iter().map(|index| &objects[*index]).collect();
         for marker in markers(objects, text) {
             let spot = marker.spot.clone();
-            match marked(marker, (&of_text, &indexes), choices, &found) {
+            match request_of_marker(marker, (&of_text, &indexes), choices, &found) {
                 Ok(requested) => found.push(requested),
                 Err((message, help)) => {
                     let finding = Finding::new(RuleId::ImageUnstamped, message);
@@ -61,7 +59,6 @@ pub(super) fn requests(
             });
         }
     }
-    variables::requests(objects, entries, &mut found, findings);
     found
 }
 
@@ -94,7 +91,7 @@ fn markers(objects: &[ManifestObject], text: &Arc<Text>) -> Vec<Marker> {
 }
 
 /// The request of one marker in a text with these objects.
-fn marked(
+fn request_of_marker(
     marker: Marker,
     (of_text, indexes): (&[&ManifestObject], &[usize]),
     choices: &mut [Choice],

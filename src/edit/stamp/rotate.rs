@@ -1,5 +1,5 @@
-//! Rotation: a template whose content changes gets a name of its own, every reference follows it, and the old one is kept for
-//! the machines that still refer to it.
+//! Rotation: a template with changed content gets a new name, all references are updated, and the old template is kept for the
+//! machines that still refer to it.
 //!
 //! The object that people edit keeps its place, its comments and its marker under the new name; what is kept of the past is a
 //! copy behind it, marked by an annotation. Upstream's advice: the new template and the version in one change
@@ -16,7 +16,7 @@ use crate::render::objects::hash;
 use crate::yaml;
 use crate::yaml::edit::{Edit, Step, Target, edit};
 
-use super::past::Past;
+use super::past::{Past, base};
 use super::plan::Plan;
 
 /// The longest name of an object.
@@ -42,7 +42,7 @@ pub(super) fn rotate(
         let object = &objects[index];
         let former = past.name_of(index, &spec);
         let former = former.filter(|name| !given.contains(&identity(object, name)));
-        let name = former.unwrap_or_else(|| named(object, &spec, &given));
+        let name = former.unwrap_or_else(|| new_name(object, &spec, &given));
         if name == *object.name {
             continue;
         }
@@ -150,7 +150,7 @@ fn rename(
 
 /// The name without the hash of earlier content, and with the hash of this. Where another template gets that name in this run, what
 /// looks like a hash is taken as a part of the name.
-fn named(object: &ManifestObject, spec: &Value, given: &BTreeSet<Identity<'_>>) -> String {
+fn new_name(object: &ManifestObject, spec: &Value, given: &BTreeSet<Identity<'_>>) -> String {
     let hash = hash::of_text(&yaml::emit(spec));
     let with_hash = |base: &str| {
         let end = base.floor_char_boundary(LONGEST_NAME - 1 - hash.len());
@@ -160,36 +160,5 @@ fn named(object: &ManifestObject, spec: &Value, given: &BTreeSet<Identity<'_>>) 
     match given.contains(&identity(object, &name)) {
         true => with_hash(&object.name),
         false => name,
-    }
-}
-
-/// A name without the hash behind it.
-pub(super) fn base(name: &str) -> &str {
-    let length = hash::of_text("").len();
-    match name.rsplit_once('-') {
-        Some((base, end))
-            if end.len() == length
-                && !base.is_empty()
-                && end
-                    .bytes()
-                    .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')) =>
-        {
-            base
-        }
-        _ => name,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::base;
-
-    #[test]
-    fn only_a_hash_is_no_part_of_a_name() {
-        let hash = crate::render::objects::hash::of_text("x");
-        assert_eq!(base(&format!("edge-7-{hash}")), "edge-7");
-        for name in ["edge-7", "edge", "a-worker", &hash] {
-            assert_eq!(base(name), name);
-        }
     }
 }

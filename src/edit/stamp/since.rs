@@ -43,7 +43,7 @@ pub fn since(
             true => (Vec::new(), Vec::new()),
             false => (read(&old), read(new)),
         };
-        let (old, new) = (named(&old), named(&new));
+        let (old, new) = (by_name(&old), by_name(&new));
         for index in indexes {
             let object = &all[index];
             let choice = &mut plan.choices[index];
@@ -51,7 +51,7 @@ pub fn since(
                 continue;
             }
             choice.since = match (same, old.get(&name(object)), new.get(&name(object))) {
-                (false, Some(old), Some(new)) => compared(object, old, new),
+                (false, Some(old), Some(new)) => compare(object, old, new),
                 _ => TemplateChange::Same,
             };
         }
@@ -82,7 +82,7 @@ fn name(object: &ManifestObject) -> Name<'_> {
     (&object.kind, &object.namespace, &object.name)
 }
 
-fn named(objects: &[ManifestObject]) -> BTreeMap<Name<'_>, &ManifestObject> {
+fn by_name(objects: &[ManifestObject]) -> BTreeMap<Name<'_>, &ManifestObject> {
     // The first of one name counts, as for references.
     objects
         .iter()
@@ -92,7 +92,7 @@ fn named(objects: &[ManifestObject]) -> BTreeMap<Name<'_>, &ManifestObject> {
 }
 
 /// What differs of an object between then and the end of this run.
-fn compared(object: &ManifestObject, old: &ManifestObject, new: &ManifestObject) -> TemplateChange {
+fn compare(object: &ManifestObject, old: &ManifestObject, new: &ManifestObject) -> TemplateChange {
     let Some(path) = guarded(object) else {
         return TemplateChange::Same;
     };

@@ -1,4 +1,4 @@
-//! One request: its image, and the edits that write it into the object.
+//! Stamps one request: selects its image, and makes the edits that write it into the object.
 
 use std::sync::Arc;
 
@@ -13,7 +13,6 @@ use crate::yaml::edit::{Edit, Step, Target};
 
 use super::choose::{self, Chooser};
 use super::fields::{self, Change};
-use super::findings::subject;
 use super::plan::{Choice, FieldChange, Plan};
 use super::request::Requested;
 
@@ -46,7 +45,7 @@ pub(super) fn request(
         let finding = rules::unbootable(provider, stamp.format.as_deref()?, kind.formats)?;
         let formats = format!("one of {}", kind.formats.join(", "));
         let finding = finding
-            .about(subject(object, choice))
+            .about(choice.subject(object))
             .at(choice.spot.clone(), "this image is selected here");
         Some(finding.at(object.name_spot(), formats))
     });
@@ -69,7 +68,7 @@ pub(super) fn request(
     }
 }
 
-/// The image of a request and what is stamped of it; none where what is wrong is reported elsewhere.
+/// The image of a request, and its stamp; `None` if the problem is reported elsewhere.
 fn image(
     request: &ImageRequest,
     runs: Option<&str>,
@@ -147,7 +146,7 @@ fn of_field(
     }
     let at = Target::Path(object.document, steps.clone());
     Ok(vec![Change {
-        path: shown(&steps[object.steps.len()..]),
+        path: path_text(&steps[object.steps.len()..]),
         current: Some(node.clone()),
         proposed: Some(value.clone()),
         edit: Some(Edit::Set { at, value }),
@@ -197,7 +196,7 @@ fn learn_version(index: usize, object: &ManifestObject, changes: &[Change], plan
 }
 
 /// `spec.variables[0].value`
-fn shown(steps: &[Step]) -> String {
+fn path_text(steps: &[Step]) -> String {
     let mut text = String::new();
     for step in steps {
         match step {

@@ -1,4 +1,4 @@
-//! Which object, or which field of one, a marker is about.
+//! Finds the object, or the field of one, that a marker applies to.
 
 use crate::model::value::{Node, Value};
 use crate::objects::ManifestObject;

@@ -22,8 +22,8 @@ const LISTS: [&str; 4] = [
 /// Where a ClusterClass has the value that holds where a Cluster gives none.
 const DEFAULT: [&str; 3] = ["schema", "openAPIV3Schema", "default"];
 
-/// What entries request for variables; of several entries the first counts. A marker beside a value comes first.
-pub(super) fn requests(
+/// Adds what entries request for variables. The first of several entries counts, and a marker beside a value comes before all.
+pub(super) fn add(
     objects: &[ManifestObject],
     entries: &[StampEntry],
     found: &mut Vec<Requested>,

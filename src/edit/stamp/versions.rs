@@ -93,7 +93,7 @@ pub(super) fn set(
             let image = chooser.images.get(key)?;
             image.facts.get(fact::K8S_VERSION)
         });
-        // What only a name says is no version to write.
+        // A version that only a name states is never written.
         let Some(held) = held.next().filter(|held| held.origin != Origin::Name) else {
             continue;
         };

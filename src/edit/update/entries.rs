@@ -1,4 +1,4 @@
-//! New entries of the catalog, each behind one of its line.
+//! Inserts new entries into the catalog, each after an entry of its line.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ const LISTS: [&str; 2] = [
 /// Properties that switch a single image on; a new entry does not inherit them.
 const SWITCHES: [&str; 2] = ["enabled", "default_enabled"];
 
-/// A new entry behind one of its line, with that one's properties.
+/// A new entry after an entry of its line, with the same properties.
 pub(super) fn insert(
     workspace: &Workspace,
     listed: &[(Arc<str>, Spot)],

@@ -42,7 +42,7 @@ pub(crate) struct Change {
     pub(crate) drift: Drift,
     /// Where the version is written that is raised, or that was raised before.
     pub(crate) versions: Vec<Spot>,
-    /// The entries that an expression names, each with its key and place: they are left as they are.
+    /// The entries with a key that an expression makes, each with its key and place. They are not edited.
     pub(crate) computed: Vec<(String, Spot)>,
     /// The files that change, each with its new text.
     pub(crate) files: Vec<(Arc<Source>, String)>,
@@ -98,7 +98,7 @@ pub(crate) fn change(
     untouched: &BTreeSet<String>,
 ) -> Result<Change, Error> {
     let (from, version) = (target.current.as_deref(), target.to.as_str());
-    let Listed { entries, computed } = listed(catalogs, from);
+    let Listed { entries, computed } = list_entries(catalogs, from);
     let mut names: Vec<&str> = Vec::new();
     for (name, _) in &entries {
         if !names.contains(&&**name) {
@@ -161,7 +161,7 @@ struct Listed {
     computed: Vec<(String, Spot)>,
 }
 
-fn listed(catalogs: &[(Arc<Catalog>, Sources)], from: Option<&str>) -> Listed {
+fn list_entries(catalogs: &[(Arc<Catalog>, Sources)], from: Option<&str>) -> Listed {
     let mut listed = Listed {
         entries: Vec::new(),
         computed: Vec::new(),
@@ -193,7 +193,7 @@ pub(crate) fn computed(
     catalogs: &[(Arc<Catalog>, Sources)],
     from: Option<&str>,
 ) -> BTreeSet<String> {
-    let computed = listed(catalogs, from).computed.into_iter();
+    let computed = list_entries(catalogs, from).computed.into_iter();
     computed.map(|(key, _)| key).collect()
 }
 

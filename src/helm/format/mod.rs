@@ -11,7 +11,7 @@ mod verbs;
 
 use super::{Budget, Error, Value};
 pub use float::shortest;
-pub use quote::{quote, quote_ascii};
+pub use quote::quote;
 pub use sprintf::sprintf;
 use verbs::Printer;
 

@@ -11,11 +11,6 @@ pub fn quote(text: &str) -> String {
     quoted(text, false)
 }
 
-/// `strconv.QuoteToASCII`
-pub fn quote_ascii(text: &str) -> String {
-    quoted(text, true)
-}
-
 /// `%q` of a text. The flag `#` prefers backquotes, if the text allows them; `+` escapes all non-ASCII characters.
 pub(super) fn with(text: &str, spec: &Spec) -> String {
     let is_plain = |c: char| c == '\t' || !c.is_control() && c != '`' && c != '\u{feff}';

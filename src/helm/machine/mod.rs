@@ -254,7 +254,6 @@ impl<'h> Machine<'h> {
             })),
             Constant::String(text) => Value::String(Arc::clone(text)),
             Constant::EmptyList => Value::list(Vec::new()),
-            Constant::EmptyStrings => Value::strings::<&str>([]),
             Constant::EmptyMap => Value::map(Default::default()),
         };
         self.operands.push(Operand::plain(value));

@@ -52,13 +52,9 @@ impl Operand {
             (Type::Any, _)
             | (Type::Bool, Value::Bool(_))
             | (Type::Int, Value::Int(_))
-            | (Type::Int64, Value::Int64(_))
             | (Type::Float, Value::Float(_))
             | (Type::String, Value::String(_)) => true,
             (Type::List, Value::List(list)) => matches!(list.element, Element::Any | Element::Nil),
-            (Type::Strings, Value::List(list)) => {
-                matches!(list.element, Element::String | Element::NilString)
-            }
             (Type::Map, Value::Map(map)) => map.holds_any(),
             (Type::Named(name), Value::Object(object)) => object.type_name() == name,
             _ => false,
@@ -68,7 +64,6 @@ impl Operand {
         }
         let zero = match (parameter, &self.value) {
             (Type::List, Value::Nil) if !self.boxed => Value::list(Vec::new()),
-            (Type::Strings, Value::Nil) if !self.boxed => Value::strings::<&str>([]),
             (Type::Map, Value::Nil) if !self.boxed => Value::map(Default::default()),
             (_, value) => {
                 let message = format!("expected {}, got {}", parameter.phrase(), described(value));

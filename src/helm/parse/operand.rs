@@ -215,7 +215,6 @@ impl Parser<'_> {
         match (parameter, literal) {
             (Type::Any, literal) => default_typed(literal, source),
             (Type::List, Literal::Nil) => Ok(Constant::EmptyList),
-            (Type::Strings, Literal::Nil) => Ok(Constant::EmptyStrings),
             (Type::Map, Literal::Nil) => Ok(Constant::EmptyMap),
             (_, Literal::Nil) => {
                 let message = format!("`nil` cannot be given for {}", parameter.phrase());
@@ -225,14 +224,14 @@ impl Parser<'_> {
             (Type::Bool, _) => Err(expected("a bool")),
             (Type::String, Literal::String(text)) => Ok(Constant::String(Arc::clone(text))),
             (Type::String, _) => Err(expected("a string")),
-            (Type::Int | Type::Int64, Literal::Number(Number { int: Some(int), .. })) => {
+            (Type::Int, Literal::Number(Number { int: Some(int), .. })) => {
                 Ok(if parameter == Type::Int {
                     Constant::Int(*int)
                 } else {
                     Constant::Int64(*int)
                 })
             }
-            (Type::Int | Type::Int64, _) => Err(expected("an integer")),
+            (Type::Int, _) => Err(expected("an integer")),
             (
                 Type::Float,
                 Literal::Number(Number {
@@ -240,7 +239,7 @@ impl Parser<'_> {
                 }),
             ) => Ok(Constant::Float(*float)),
             (Type::Float, _) => Err(expected("a float")),
-            (Type::List | Type::Strings | Type::Map | Type::Named(_), _) => Err((
+            (Type::List | Type::Map | Type::Named(_), _) => Err((
                 ErrorClass::Other,
                 format!("`{source}` cannot be given for {}", parameter.phrase()),
             )),

@@ -1,4 +1,4 @@
-//! The parameters as Argo CD's form shows them.
+//! Announces the parameters that Argo CD's form shows.
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! What an application renders: which cluster, and which of the project's outputs.
+//! Determines what an application renders: its cluster, and which of the project's outputs.
 
 use crate::error::Error;
 use crate::model::suggest::did_you_mean;

@@ -1,4 +1,4 @@
-//! Which image a machine template among the items gets, and why it gets none.
+//! Selects the image of each machine template among the items, or says why there is none.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

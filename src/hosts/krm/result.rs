@@ -1,4 +1,4 @@
-//! What a function says: one result each, as the ResourceList and as a line on stderr.
+//! The results of a function: each is written to the ResourceList and as a line to stderr.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! One image against one selector, in both modes at once: the modes differ in few facts, and saying so must cost little.
+//! Compares one image with one selector in both modes at once: the modes differ in few facts, so that one pass is cheaper.
 
 use super::finalize::{IMAGE_KEY, USE_EXTRA_KEYS};
 use super::pattern::{Pattern, PatternCache, meant};

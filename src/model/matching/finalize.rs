@@ -1,4 +1,4 @@
-//! Selectors before they are matched: what Sylva adds to them, and which it refuses.
+//! Prepares selectors for matching: adds the terms that Sylva adds, and refuses the selectors that Sylva refuses.
 
 use super::{ClusterFacts, Library};
 use crate::model::image::fact;

@@ -1,4 +1,4 @@
-//! What selectors match in a catalog, each found once: the clusters of a fleet repeat few selectors.
+//! Caches the matches of selectors in a catalog, because the clusters of a fleet repeat few selectors.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -44,7 +44,7 @@ impl Selectable {
 
     /// What a finalized selector matches.
     pub(super) fn find(&self, selector: &Selector, patterns: &PatternCache) -> Arc<Found> {
-        let words = words(selector);
+        let words = cache_key(selector);
         let known = self.found.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = known.get(&words) {
             return Arc::clone(found);
@@ -67,8 +67,8 @@ impl Deref for Selectable {
     }
 }
 
-/// The terms of a selector as a text that no other terms have.
-fn words(selector: &Selector) -> String {
+/// A cache key: the terms of a selector as a text that is unique to them.
+fn cache_key(selector: &Selector) -> String {
     let mut words = String::with_capacity(128);
     for term in &selector.terms {
         let (kind, text) = match &term.wanted {
@@ -112,7 +112,7 @@ pub(super) fn find(compiled: &Compiled<'_>, images: &Images) -> Found {
 
 #[cfg(test)]
 mod tests {
-    use super::words;
+    use super::cache_key;
     use crate::model::place::Place;
     use crate::model::selector::{Selector, Term, Wanted};
 
@@ -123,7 +123,7 @@ mod tests {
             place: Place::NONE,
             key_place: Place::NONE,
         });
-        words(&Selector {
+        cache_key(&Selector {
             terms: terms.collect(),
         })
     }

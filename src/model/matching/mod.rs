@@ -1,4 +1,4 @@
-//! Which image a selector means, and why not the others.
+//! Matching: which image a selector or a key selects, and why the others do not match.
 //!
 //! Source: sylva-library's `_os_images.tpl` (docs/sylva.md). Never looks at a cluster's files: rules turn [`Outcome`]s
 //! into findings.
@@ -20,7 +20,7 @@ pub use found::Selectable;
 use found::find;
 pub use pattern::{PatternCache, is_pattern};
 
-/// The result of a pool's selection.
+/// Selects the image of a pool.
 ///
 /// A selector comes before `image_key`, which must name the same image; a key alone is taken as it is
 /// (docs/sylva.md#selection-levels). A URL counts where neither is given.
@@ -162,7 +162,7 @@ pub enum Library {
 }
 
 impl<'a> ClusterFacts<'a> {
-    /// Those of a cluster. A pool's own version is not among them: upstream finalizes with the cluster's.
+    /// The facts of a cluster. A pool's own version is not included: upstream finalizes with the cluster's version.
     pub fn of(cluster: &'a Cluster) -> Self {
         let text = |located: &'a Option<super::place::Located<Arc<str>>>| {
             located.as_ref().map(|located| &*located.value)
@@ -197,7 +197,7 @@ pub enum Matching {
     Normalized,
 }
 
-/// What became of one pool's choice.
+/// The result of one pool's selection, with its details.
 #[derive(Clone, Debug)]
 pub struct Selection {
     /// The selector that was matched: the user's terms and the terms that finalizing added
@@ -214,7 +214,7 @@ pub struct Selection {
     pub at_url: Option<ImageKey>,
 }
 
-/// The answer to a pool's choice.
+/// The outcome of a pool's selection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// One image.
@@ -287,7 +287,7 @@ fn by_selector(
     let images: &Images = catalog;
     let found = catalog.find(&finalized, cache);
     let exact = match &found.exact {
-        Ok(keys) => picked(keys, key, images),
+        Ok(keys) => outcome_of(keys, key, images),
         Err(reason) => Outcome::Invalid(reason.clone()),
     };
     // A version known by its name only never beats a proven one, and two of them count as two matches.
@@ -295,7 +295,7 @@ fn by_selector(
         true => &found.possible,
         false => &found.proven,
     };
-    let normalized = picked(fitting, key, images);
+    let normalized = outcome_of(fitting, key, images);
     let (outcome, other) = match mode {
         Matching::Exact => (exact, normalized),
         Matching::Normalized => (normalized, exact),
@@ -315,7 +315,7 @@ fn by_selector(
 
 /// None, one or many (docs/sylva.md#the-result); a key beside the selector must agree with the one
 /// (docs/sylva.md#selection-levels), and decides nothing (docs/sylva.md#selection-levels).
-fn picked(keys: &[ImageKey], named_key: Option<&ImageKey>, images: &Images) -> Outcome {
+fn outcome_of(keys: &[ImageKey], named_key: Option<&ImageKey>, images: &Images) -> Outcome {
     let selected = match keys {
         [] => return Outcome::NoMatch,
         [selected] => selected,

@@ -13,7 +13,7 @@ pub struct PatternCache {
     compiled: RwLock<HashMap<Arc<str>, Option<Arc<Regexp>>>>,
 }
 
-/// The most memory, in bytes, that one compiled pattern of a selector may take: a file has room for thousands.
+/// The memory limit of one compiled pattern, in bytes: a file may contain thousands of patterns.
 const COMPILED_LIMIT: usize = 128 << 10;
 
 /// How many patterns the cache holds.
@@ -22,7 +22,7 @@ const CACHED: usize = 256;
 /// A pattern as Sylva's library applies it: `^(` and `)$` are put around its text, then Go compiles it (docs/sylva.md#patterns).
 #[derive(Clone, Debug)]
 pub(super) enum Pattern {
-    /// No character of it means anything but itself.
+    /// A text without special characters.
     Literal(Arc<str>),
     /// Plain and escaped characters and dots only: what finalizing makes of a version. Walked, not compiled.
     Dotted(Arc<str>),

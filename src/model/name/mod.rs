@@ -1,4 +1,4 @@
-//! What an image's name says of it, and the key that a name becomes in `os_images`.
+//! Parses image names: the facts that a name states, and its key in `os_images`.
 //!
 //! A name is the weakest source of facts: one without a patch level narrows a choice and proves nothing, and neither file
 //! name nor checksum is ever derived from it (docs/sylva.md#facts).
@@ -8,7 +8,7 @@ mod release;
 mod schemes;
 mod template;
 
-use super::image::{Facts, fact};
+use super::image::fact;
 use super::version::Version;
 pub use key::{NameRefusal, key_of};
 pub use release::Release;
@@ -55,26 +55,8 @@ pub struct NameFacts {
     pub sysext: Option<String>,
 }
 
-/// The parts of names that are plain words, and the facts that they are.
-const WORDS: [(&str, &str); 14] = [
-    ("os", fact::OS),
-    ("channel", fact::OS_CHANNEL),
-    ("flavor", fact::FLAVOR),
-    ("k8s_flavor", fact::K8S_FLAVOR),
-    ("builder", fact::COMMIT_TAG),
-    ("format", fact::IMAGE_FORMAT),
-    ("compression", fact::COMPRESSION),
-    ("arch", fact::ARCH),
-    ("firmware", fact::FIRMWARE),
-    ("platform", fact::PLATFORM),
-    ("variant", fact::VARIANT),
-    ("timestamp", fact::BUILD_TIMESTAMP),
-    ("commit", fact::COMMIT_ID),
-    ("schematic", fact::SCHEMATIC),
-];
-
 impl NameFacts {
-    /// Reads an image's name or file name; none where no scheme fits the whole of it.
+    /// Reads an image's name or file name; `None` if no scheme matches the whole name.
     pub fn parse(name: &str) -> Option<Self> {
         SCHEMES.iter().find_map(|scheme| scheme.read(name))
     }
@@ -83,60 +65,30 @@ impl NameFacts {
     /// one.
     pub fn facts(&self) -> Vec<(&'static str, String)> {
         let release = self.release.as_ref().and_then(Release::label);
-        let word = |part: &str| self.word(part).map(str::to_owned);
+        let version = self.k8s_version.as_ref().map(Version::to_string);
         [
-            (fact::OS, word("os")),
+            (fact::OS, self.os.clone()),
             (fact::OS_RELEASE, release.map(str::to_owned)),
-            (fact::OS_CHANNEL, word("channel")),
-            (fact::FLAVOR, word("flavor")),
+            (fact::OS_CHANNEL, self.channel.clone()),
+            (fact::FLAVOR, self.flavor.clone()),
             (fact::HARDENED, self.hardened().map(|flag| flag.to_string())),
-            (fact::K8S_FLAVOR, word("k8s_flavor")),
-            (
-                fact::K8S_VERSION,
-                self.k8s_version.as_ref().map(Version::to_string),
-            ),
-            (fact::COMMIT_TAG, word("builder")),
-            (fact::IMAGE_FORMAT, word("format")),
-            (fact::COMPRESSION, word("compression")),
-            (fact::ARCH, word("arch")),
-            (fact::FIRMWARE, word("firmware")),
-            (fact::PLATFORM, word("platform")),
-            (fact::VARIANT, word("variant")),
-            (fact::BUILD_TIMESTAMP, word("timestamp")),
-            (fact::COMMIT_ID, word("commit")),
-            (fact::SCHEMATIC, word("schematic")),
-            (fact::SYSEXTS, word("sysext")),
+            (fact::K8S_FLAVOR, self.k8s_flavor.clone()),
+            (fact::K8S_VERSION, version),
+            (fact::COMMIT_TAG, self.builder_version.clone()),
+            (fact::IMAGE_FORMAT, self.image_format.clone()),
+            (fact::COMPRESSION, self.compression.clone()),
+            (fact::ARCH, self.arch.clone()),
+            (fact::FIRMWARE, self.firmware.clone()),
+            (fact::PLATFORM, self.platform.clone()),
+            (fact::VARIANT, self.variant.clone()),
+            (fact::BUILD_TIMESTAMP, self.timestamp.clone()),
+            (fact::COMMIT_ID, self.commit.clone()),
+            (fact::SCHEMATIC, self.schematic.clone()),
+            (fact::SYSEXTS, self.sysext.clone()),
         ]
         .into_iter()
         .filter_map(|(name, value)| Some((name, value?)))
         .collect()
-    }
-
-    /// The facts of an image that a scheme has parts for: what [`Scheme::name`] makes a name of.
-    pub fn of(scheme: &Scheme, facts: &Facts) -> Self {
-        let mut known = Self {
-            scheme: scheme.id,
-            ..Self::default()
-        };
-        let text = |name: &str| facts.text(name).filter(|text| !text.is_empty());
-        for (part, name) in WORDS.into_iter().filter(|(part, _)| scheme.has(part)) {
-            if let Some(text) = text(name)
-                && let Some(word) = known.word_mut(part)
-            {
-                *word = Some(text.to_owned());
-            }
-        }
-        if scheme.has("sysext") {
-            known.sysext = text(fact::SYSEXTS).map(str::to_owned);
-        }
-        if scheme.has("release") {
-            let release = text(fact::OS_RELEASE);
-            known.release = release.map(|release| Release::read(text(fact::OS), release));
-        }
-        known.k8s_version = text(fact::K8S_VERSION)
-            .filter(|_| scheme.has("k8s"))
-            .and_then(Version::parse);
-        known
     }
 
     /// Whether its flavor is a hardened one. FIPS says which cryptography is in it, no more.
@@ -148,36 +100,7 @@ impl NameFacts {
         }
     }
 
-    /// The parts of a name that there is something to say for.
-    fn parts(&self) -> Vec<&'static str> {
-        let words = WORDS.iter().map(|(part, _)| *part).chain(["sysext"]);
-        let known = words.filter(|part| self.word(part).is_some());
-        let release = self.release.iter().map(|_| "release");
-        let version = self.k8s_version.iter().map(|_| "k8s");
-        known.chain(release).chain(version).collect()
-    }
-
-    fn word(&self, part: &str) -> Option<&str> {
-        match part {
-            "os" => self.os.as_deref(),
-            "channel" => self.channel.as_deref(),
-            "flavor" => self.flavor.as_deref(),
-            "k8s_flavor" => self.k8s_flavor.as_deref(),
-            "builder" => self.builder_version.as_deref(),
-            "format" => self.image_format.as_deref(),
-            "compression" => self.compression.as_deref(),
-            "arch" => self.arch.as_deref(),
-            "firmware" => self.firmware.as_deref(),
-            "platform" => self.platform.as_deref(),
-            "variant" => self.variant.as_deref(),
-            "timestamp" => self.timestamp.as_deref(),
-            "commit" => self.commit.as_deref(),
-            "schematic" => self.schematic.as_deref(),
-            "sysext" => self.sysext.as_deref(),
-            _ => None,
-        }
-    }
-
+    /// The field of a part that is one word.
     fn word_mut(&mut self, part: &str) -> Option<&mut Option<String>> {
         Some(match part {
             "os" => &mut self.os,

@@ -145,7 +145,7 @@ impl<'a> Bundle<'a> {
 pub struct Indexed {
     /// The objects.
     pub objects: Vec<Bundled>,
-    /// The documents that are no objects: where, and what is wrong.
+    /// The documents that are not objects: their places and the problems.
     pub faults: Vec<(Range<usize>, String)>,
     /// Documents that a tool of kustomize's reads, and no cluster takes.
     pub inputs: usize,

@@ -16,13 +16,10 @@ use super::generator::{self, GeneratedKind};
 use super::names::{self, Reference};
 use super::object::{Object, items, text};
 use super::patch;
-use super::reader::{ComposeError, Reader};
+use super::reader::{ComposeError, NAMES, Reader};
 use super::replacements;
 use super::unsupported;
 use super::work::Work;
-
-/// The file names of a kustomization.
-pub const NAMES: &[&str] = &["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
 /// The deepest nesting of kustomizations.
 const DEEPEST: usize = 50;

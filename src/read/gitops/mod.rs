@@ -45,8 +45,8 @@ pub use super::own_output::OwnOutput;
 pub(in crate::read) use builds::{FLUX, Input, builds};
 pub(in crate::read) use files::below;
 pub(in crate::read) use json_patch::{Dialect, apply as apply_json_patch};
-pub use kustomization::NAMES;
 pub(in crate::read) use object::{items, text};
+pub use reader::NAMES;
 pub(in crate::read) use variables::{Variables, substituted};
 pub(in crate::read) use work::Work;
 
@@ -132,34 +132,12 @@ pub trait RunTime {
 }
 
 /// The one release of the folder or file at `path`, below the root of `files`; none if it deploys nothing. Several are a
-/// finding, since none of them is known to be the cluster's.
+/// finding, since none of them is known to be the cluster's. `run_time` knows the content of
+/// objects that exist only in a running cluster.
 ///
 /// # Errors
 /// A file exists and cannot be read.
 pub fn cluster(
-    files: &dyn Files,
-    path: &Path,
-    options: &Options,
-    sources: &mut Sources,
-) -> Result<Option<Composition>, Error> {
-    one(files, path, options, None, sources)
-}
-
-/// As [`cluster`], with the known content of run-time objects.
-///
-/// # Errors
-/// As [`cluster`].
-pub fn cluster_with(
-    files: &dyn Files,
-    path: &Path,
-    options: &Options,
-    run_time: &dyn RunTime,
-    sources: &mut Sources,
-) -> Result<Option<Composition>, Error> {
-    one(files, path, options, Some(run_time), sources)
-}
-
-fn one(
     files: &dyn Files,
     path: &Path,
     options: &Options,

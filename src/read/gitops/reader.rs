@@ -15,9 +15,11 @@ use crate::yaml::{self, Documents, Notice, NoticeKind, Spelling};
 
 use super::super::files::{broken, display, notice_finding};
 use super::super::own_output::OwnOutput;
-use super::kustomization::NAMES;
 use super::work::Work;
 use super::{FAILED, Options, RunTime, base64};
+
+/// The file names of a kustomization.
+pub const NAMES: &[&str] = &["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
 /// Why a composition ends early.
 #[derive(Debug)]

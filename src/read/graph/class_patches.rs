@@ -1,4 +1,4 @@
-//! What the patches of a ClusterClass make of a machine template.
+//! Applies the patches of a ClusterClass to machine templates.
 //!
 //! The rules are those of Cluster API's inline patches
 //! (<https://cluster-api.sigs.k8s.io/tasks/experimental-features/cluster-class/write-clusterclass>): a Go template with
@@ -17,8 +17,8 @@ use crate::providers::named::{ImageFields, image_fields};
 use crate::read::gitops::{Dialect, apply_json_patch, items, text};
 use crate::yaml;
 
+use super::machines::{Machines, Topology};
 use super::pools::Reader;
-use super::topology::{Machines, Topology};
 use super::unknown;
 
 /// The text of a built-in variable that only a running controller knows. What it is a part of is not known either.

@@ -1,4 +1,4 @@
-//! References of Cluster API's objects to templates that are not there.
+//! Finds references of Cluster API's objects to templates that do not exist.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};

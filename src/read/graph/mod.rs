@@ -9,6 +9,7 @@ mod class_patches;
 mod dangling;
 mod deployed;
 mod eks_anywhere;
+mod machines;
 mod pairs;
 mod pools;
 mod topology;

@@ -23,8 +23,8 @@ use crate::yaml;
 use super::super::environment;
 use super::super::files::{broken, display};
 use super::super::gitops::{Work, below, matches};
+use super::super::places::Places;
 use super::super::project::PairOptions;
-use super::super::settings::Places;
 use super::{no_values, pools};
 
 /// The steps of work for one node pool: 10,000 are the most of all pairs.

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::model::cluster::{Choice, Cluster, NamedTemplate, Pool, PoolName};
-use crate::model::component_choice::BundleChoice;
+use crate::model::cluster::{BundleChoice, Choice, Cluster, NamedTemplate, Pool, PoolName};
 use crate::model::place::{Located, Place, Sources};
 use crate::model::value::{Node, Number, Value};
 use crate::objects::{ManifestObject, Reference, version_node};

@@ -361,7 +361,7 @@ impl Chart {
     }
 }
 
-/// Whether a template may change values, which those that are rendered after it see.
+/// Whether a template may change values, which affects the templates after it.
 fn changes_values(template: FileId, sources: &Sources) -> bool {
     let text = sources.get(template).map_or("", |source| &source.text);
     ["set ", "unset ", "merge"]

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::pools::terms;
 use super::report::{Report, scalar_text};
-use crate::model::component_choice::BundleChoice;
+use crate::model::cluster::BundleChoice;
 use crate::model::place::Located;
+use crate::model::selector::Selector;
 use crate::model::value::{Map, Node, Value};
 
 /// The bundle's key: our name, and the proposal's, whose value is a reference.
@@ -28,7 +28,8 @@ pub(super) fn choice(settings: &Node, report: &mut Report<'_>) -> BundleChoice {
     let key = text(KEYS[0]).or_else(|| text(KEYS[1]));
     BundleChoice {
         key,
-        selector: inner(map, SELECTOR, report).map(|(map, place)| Located::new(terms(&map), place)),
+        selector: inner(map, SELECTOR, report)
+            .map(|(map, place)| Located::new(Selector::of_map(&map), place)),
         env: env(map, report),
     }
 }

@@ -1,4 +1,4 @@
-//! What the values say of the cluster itself.
+//! Reads the settings of the cluster itself from the values.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -152,7 +152,7 @@ fn additional_selectors(root: &Branch, report: &mut Report<'_>) -> Vec<(Arc<str>
     let mut selectors = Vec::new();
     for entry in map.iter() {
         match &entry.node.value {
-            Value::Map(terms) => selectors.push((Arc::clone(&entry.key), pools::terms(terms))),
+            Value::Map(terms) => selectors.push((Arc::clone(&entry.key), Selector::of_map(terms))),
             _ => report.wrong_type(&format!("{name}.{}", entry.key), &entry.node, "a map"),
         }
     }

@@ -1,4 +1,4 @@
-//! What a cluster's values say of images and nodes: evaluated where they need it, in the model's words.
+//! Reads Sylva's keys: converts a cluster's values, evaluated where necessary, into the model.
 //!
 //! Reads no more than what is requested: an expression that fails is a finding only where its value is needed, and one pool's
 //! failure hides no other pool.

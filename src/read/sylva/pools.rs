@@ -8,7 +8,7 @@ use crate::evaluate::{Branch, BranchEntry};
 use crate::model::cluster::{Choice, ChoiceLevel, Cluster, KEY_NAMES, LevelName, Pool, PoolName};
 use crate::model::merge::merge;
 use crate::model::place::{Located, Place};
-use crate::model::selector::{Selector, Term, Wanted};
+use crate::model::selector::Selector;
 use crate::model::value::{Entry, Map, Node, Number, Value};
 use crate::providers;
 
@@ -265,28 +265,11 @@ fn selector(map: &Map, report: &mut Report<'_>) -> Option<Located<Selector>> {
     let node = map.get("os_image_selector")?;
     match &node.value {
         value if !is_true(value) => None,
-        Value::Map(map) => Some(Located::new(terms(map), node.place)),
+        Value::Map(map) => Some(Located::new(Selector::of_map(map), node.place)),
         _ => {
             report.wrong_type("os_image_selector", node, "a map");
             None
         }
-    }
-}
-
-/// The terms of a selector, whatever their types: the rules look at those (docs/sylva.md#patterns).
-pub(super) fn terms(map: &Map) -> Selector {
-    let terms = map.iter().map(|entry| Term {
-        fact: Arc::clone(&entry.key),
-        wanted: match &entry.node.value {
-            Value::String(pattern) => Wanted::Pattern(Arc::clone(pattern)),
-            Value::Bool(flag) => Wanted::Bool(*flag),
-            other => Wanted::Invalid(other.kind()),
-        },
-        place: entry.node.place,
-        key_place: entry.key_place,
-    });
-    Selector {
-        terms: terms.collect(),
     }
 }
 

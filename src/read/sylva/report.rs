@@ -1,4 +1,4 @@
-//! How what goes wrong while values are read becomes findings, each once.
+//! Converts the problems of reading values into findings, each once.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The keys that images are signed with: needed by those who verify, and evaluated for nobody else.
+//! The keys that images are signed with, which are evaluated only if signatures are checked.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -11,9 +11,11 @@ pub mod machine_template;
 pub mod name;
 mod shell;
 
+use crate::model::cluster::Cluster;
 use crate::model::place::Place;
 use crate::model::value::{Entry, Map, Node, Value};
 use crate::model::workspace::ClusterView;
+use machine_template::CLUSTER_LABEL;
 
 /// Disables Flux's variable substitution for one object, if its text contains `${` that is not meant for Flux
 /// (kustomize-controller docs/spec/v1/kustomizations.md, "Post build variable substitution").
@@ -30,6 +32,21 @@ pub fn kept() -> Map {
         Entry::computed("argocd.argoproj.io/sync-options", "Prune=false"),
         Entry::computed("kustomize.toolkit.fluxcd.io/prune", "disabled"),
     ])
+}
+
+/// A Secret that delivers files to machines, with the annotations of [`kept`] and others.
+fn secret(cluster: &Cluster, name: String, annotations: &Map, data: Map) -> Node {
+    let labels = Map::from_iter([Entry::computed(CLUSTER_LABEL, &*cluster.object_name)]);
+    let annotations: Map = kept().iter().chain(annotations).cloned().collect();
+    Node::computed(Map::from_iter([
+        Entry::computed("apiVersion", "v1"),
+        Entry::computed("kind", "Secret"),
+        Entry::computed("name", name),
+        Entry::computed("namespace", Value::String(cluster.namespace.clone())),
+        Entry::computed("labels", labels),
+        Entry::computed("annotations", annotations),
+        Entry::computed("stringData", data),
+    ]))
 }
 
 /// Whether Flux's post-build substitution would change a text of the tree: it replaces an undefined `${variable}` by nothing.

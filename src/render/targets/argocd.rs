@@ -32,10 +32,6 @@ impl Target for ArgoCd {
         "argocd"
     }
 
-    fn summary(&self) -> &'static str {
-        "an Application for each cluster, or an ApplicationSet"
-    }
-
     fn templates(&self) -> &'static [(&'static str, &'static str)] {
         &[
             (

@@ -30,10 +30,6 @@ impl Target for ConfigMaps {
         "configmap"
     }
 
-    fn summary(&self) -> &'static str {
-        "the os-images-info ConfigMap and the map of served images"
-    }
-
     fn templates(&self) -> &'static [(&'static str, &'static str)] {
         &[
             (

@@ -29,10 +29,6 @@ impl Target for Flux {
         "flux"
     }
 
-    fn summary(&self) -> &'static str {
-        "the ConfigMap, a HelmRelease and a Kustomization for each cluster"
-    }
-
     fn templates(&self) -> &'static [(&'static str, &'static str)] {
         &[
             (

@@ -24,10 +24,6 @@ impl Target for FluxArtifact {
         "flux-artifact"
     }
 
-    fn summary(&self) -> &'static str {
-        "an ArtifactGenerator for each cluster that merges the images into the chart's own values"
-    }
-
     fn templates(&self) -> &'static [(&'static str, &'static str)] {
         &[
             (

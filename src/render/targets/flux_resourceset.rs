@@ -35,10 +35,6 @@ impl Target for FluxResourceSet {
         "flux-resourceset"
     }
 
-    fn summary(&self) -> &'static str {
-        "the inputs of a flux-operator ResourceSet, as static providers or as lists"
-    }
-
     fn templates(&self) -> &'static [(&'static str, &'static str)] {
         &[
             (

@@ -24,10 +24,6 @@ impl Target for HelmValues {
         "helm-values"
     }
 
-    fn summary(&self) -> &'static str {
-        "a values overlay for each cluster, and one with all served images"
-    }
-
     fn templates(&self) -> &'static [(&'static str, &'static str)] {
         &[
             (

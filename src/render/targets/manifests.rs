@@ -22,10 +22,6 @@ impl Target for Manifests {
         "manifests"
     }
 
-    fn summary(&self) -> &'static str {
-        "a machine template for each node pool, one file a cluster"
-    }
-
     fn templates(&self) -> &'static [(&'static str, &'static str)] {
         &[(
             "cluster.yaml.j2",

@@ -18,7 +18,7 @@ use crate::model::finding::Finding;
 use crate::model::image::{Image, Images};
 use crate::model::rule::RuleId;
 use crate::model::value::{Map, Node, Value};
-use crate::model::workspace::{ClusterView, Output, Settings};
+use crate::model::workspace::{ClusterView, Output};
 use crate::providers::{self, Kind, Provider, Stamp};
 use crate::render::objects::machine_template::Template;
 
@@ -26,8 +26,6 @@ use crate::render::objects::machine_template::Template;
 pub trait Target: Sync {
     /// The name in the project file and on the command line.
     fn name(&self) -> &'static str;
-    /// One line for tables.
-    fn summary(&self) -> &'static str;
     /// The embedded templates: file name and text. The user's folder overrides them individually.
     fn templates(&self) -> &'static [(&'static str, &'static str)];
     /// The options, each with a line of help.
@@ -73,8 +71,6 @@ pub type Stamper<'a> = &'a dyn Fn(&Image) -> Option<Stamp>;
 pub struct TargetInput<'a> {
     /// The cluster, after the checks.
     pub view: &'a ClusterView,
-    /// The project's settings.
-    pub settings: &'a Settings,
     /// The output to render.
     pub output: &'a Output,
     /// The output's folder below the project's root, rendered; no slash at either end.
@@ -93,8 +89,6 @@ pub struct SharedInput<'a> {
     pub images: &'a Images,
     /// The clusters' names, sorted.
     pub clusters: &'a [Arc<str>],
-    /// The project's settings.
-    pub settings: &'a Settings,
     /// The output to render.
     pub output: &'a Output,
     /// The output's folder below the project's root, rendered; no slash at either end.

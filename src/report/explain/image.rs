@@ -1,4 +1,4 @@
-//! An image of the catalog, as data.
+//! Explains an image of the catalog, as data.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Why a pool boots what it boots, what an image is, and what a rule is for: as data, and in words made from it.
+//! Explains the image of a pool, an image and a rule: as data, and as text made from the data.
 
 mod image;
 mod next;

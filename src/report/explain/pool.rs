@@ -1,4 +1,4 @@
-//! Why a pool boots what it boots, as data.
+//! Explains the image of a pool, as data.
 
 use std::collections::BTreeMap;
 
@@ -107,7 +107,7 @@ impl PoolAccount {
         cache: &PatternCache,
     ) -> Self {
         let placed = |value: &str, place: Place| placed(value, place, &view.sources);
-        // The image that a secret selects would reveal something of it.
+        // The selected image would reveal a part of the secret.
         let is_secret = view.selects_by_secret(pool, selection);
         let image = match &selection.outcome {
             Outcome::Image(key) if !is_secret => view.images.get(key),

@@ -1,4 +1,4 @@
-//! Accounts in words.
+//! Explanations as text.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};

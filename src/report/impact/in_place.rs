@@ -1,4 +1,4 @@
-//! Whether rendered machine templates keep their names while their content changes: then no machine is replaced.
+//! Finds rendered machine templates whose content changes under the same name: their machines are not replaced.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What a change does, as a comment on a merge request.
+//! The impact of a change, as a comment on a merge request.
 
 use std::io;
 

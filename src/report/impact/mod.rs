@@ -1,4 +1,4 @@
-//! What a change does to a cluster's machines: two sides of it, compared by meaning. Pure.
+//! Computes the impact of a change on a cluster's machines from both sides, compared by meaning.
 //!
 //! Cluster API replaces a machine when its control plane or machine deployment refers to another machine template, or requires
 //! another Kubernetes version (<https://cluster-api.sigs.k8s.io/tasks/updating-machine-templates>). A template that is changed
@@ -33,7 +33,7 @@ pub struct Impact {
     pub base: String,
     /// The clusters that it touches: existing ones in the project's order, then those that are gone.
     pub clusters: Vec<ClusterChange>,
-    /// How many clusters it leaves as they are.
+    /// The number of clusters without changes.
     pub unchanged: usize,
     /// The images that are served.
     pub served: ServedChange,

@@ -1,4 +1,4 @@
-//! What a change does to the machines of one node pool.
+//! Computes the impact of a change on the machines of one node pool.
 
 use std::sync::Arc;
 
@@ -97,7 +97,7 @@ fn all_machines<S: serde::Serializer>(to: S) -> Result<S::Ok, S::Error> {
 pub enum Rollout {
     /// They are replaced one after the other.
     Roll,
-    /// They stay as they are; only machines that are made later have it.
+    /// They do not change; only later machines have it.
     InPlace,
 }
 

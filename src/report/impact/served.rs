@@ -1,4 +1,4 @@
-//! Which images are served that were not, and which no longer.
+//! The images that a change adds to the served ones, and those that it removes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

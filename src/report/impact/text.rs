@@ -1,4 +1,4 @@
-//! What a change does, for people.
+//! The impact of a change, as text.
 
 use std::io::{self, Write};
 

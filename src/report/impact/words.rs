@@ -1,4 +1,4 @@
-//! What a change does, in the words that both texts share, with clusters that change alike in groups.
+//! The sentences that the text and the Markdown of an impact share. Clusters with the same change are grouped.
 
 use super::{Booted, Cause, ClusterChange, Edit, Impact, Kind, Machines, PoolChange, Rollout};
 use crate::report::counted;
@@ -115,7 +115,7 @@ pub(in crate::report) fn image(edit: &Edit<Booted>) -> (String, String) {
     (sum(from), sum(to))
 }
 
-/// From one to another, or what there is of it.
+/// The old and the new value as texts; `none` for a missing one.
 pub(in crate::report) fn edit<T: std::fmt::Display>(edit: &Edit<T>) -> (String, String) {
     let shown = |value: &Option<T>| value.as_ref().map_or("none".to_owned(), T::to_string);
     (shown(&edit.from), shown(&edit.to))

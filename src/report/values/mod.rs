@@ -1,4 +1,4 @@
-//! The values of a cluster, where they come from, and why they are what they are.
+//! The values of a cluster, with their origins and explanations.
 
 mod origin;
 mod path;

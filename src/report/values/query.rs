@@ -1,4 +1,4 @@
-//! One path of one cluster: its value, where that comes from, or why it is what it is.
+//! Answers a query for one path of one cluster: its value, its origin, or an explanation.
 
 use serde_json::Value as Json;
 

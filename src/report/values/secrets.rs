@@ -1,4 +1,4 @@
-//! What must not be printed: what a secrets file says, and what expressions made of it.
+//! Collects the texts that must not be printed: values of secrets files, and results of expressions that read them.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Finding a path in the values and evaluating what is there; what fails is left out and reported.
+//! Finds a path in the values and evaluates what is below it. Failed values are left out and reported.
 
 use crate::evaluate::{Branch, Evaluator, Failure};
 use crate::model::value::{Entry, Map, Node, Value};

@@ -1,4 +1,4 @@
-//! Why a value is what it is: every layer that set it, then the expressions that were run and what they read.
+//! Explains a value: every layer that set it, then the expressions that were evaluated and what they read.
 
 use std::collections::HashSet;
 

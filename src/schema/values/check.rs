@@ -1,4 +1,4 @@
-//! The way through a schema and values.
+//! Walks through a schema and values together.
 
 use std::sync::Arc;
 

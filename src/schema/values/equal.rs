@@ -1,4 +1,4 @@
-//! When two values are the same for JSON Schema.
+//! Equality of values as JSON Schema defines it.
 
 use super::check::Check;
 use crate::model::json::{Html, format_number, to_json};

@@ -1,4 +1,4 @@
-//! What each keyword of JSON Schema requires of a value.
+//! The keywords of JSON Schema, and what each requires of a value.
 
 use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -328,7 +328,7 @@ fn bound(schema: &Map, key: &str) -> Option<usize> {
     }
 }
 
-/// Whether a text is of a format that Helm up to 3.17 validates, roughly. Any text is of another one.
+/// Whether a text has a format, approximately as Helm up to 3.17 validates it. Unknown formats accept any text.
 fn is_of_format(text: &str, format: &str) -> bool {
     match format {
         "ipv4" => text.parse::<Ipv4Addr>().is_ok(),

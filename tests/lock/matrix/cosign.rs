@@ -38,8 +38,8 @@ fn cosign_verifies_what_is_locked_as_verified_and_nothing_else() {
                 .expect("cosign starts");
             let is_good = matches!(cell.answer.proves(signer), Proof::Good(_));
             if output.status.success() != is_good {
-                let told = String::from_utf8_lossy(&output.stderr).into_owned();
-                differs.insert((cell.answer, format!("{signer:?}"), told));
+                let reported = String::from_utf8_lossy(&output.stderr).into_owned();
+                differs.insert((cell.answer, format!("{signer:?}"), reported));
             }
         }
     }

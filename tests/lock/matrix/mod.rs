@@ -111,13 +111,13 @@ impl Wrong {
 }
 
 /// What a run says of each cell's image beside what it writes.
-fn compare_output(wrong: &mut Wrong, told: &Output, cell: Cell, expected: &Outcome) {
+fn compare_output(wrong: &mut Wrong, reported: &Output, cell: Cell, expected: &Outcome) {
     if !expected.fails {
-        wrong.compare(cell, "failures", cell.is_named_in(&told.rest), false);
+        wrong.compare(cell, "failures", cell.is_named_in(&reported.rest), false);
     }
     let mut rules = expected.rules.clone();
     rules.sort_unstable();
-    wrong.compare(cell, "errors", told.rules(cell, "error"), rules);
+    wrong.compare(cell, "errors", reported.rules(cell, "error"), rules);
 }
 
 /// The blocks of a lock by key.
@@ -137,21 +137,24 @@ fn lock_writes_what_the_key_the_lock_and_the_registry_allow() {
     for (status, cells) in by_status(&cells, |cell| rules::lock(cell).status(cell.key)) {
         let site = Site::new(&world, &cells, false);
         let run = site.run("lock --output json");
-        let told = Output::read(&run.stderr);
+        let reported = Output::read(&run.stderr);
         assert_eq!(run.status, status, "{}", run.stderr);
         for key in cells.iter().filter_map(|cell| cell.key.finding()) {
             assert!(
-                told.findings.iter().any(|finding| finding["rule"] == key),
+                reported
+                    .findings
+                    .iter()
+                    .any(|finding| finding["rule"] == key),
                 "{key}"
             );
         }
         let written = site.project.read("metalmark.lock");
         let failed = cells.iter().filter(|cell| rules::lock(**cell).fails);
-        assert_eq!(told.failures(), failed.count(), "{}", told.rest);
+        assert_eq!(reported.failures(), failed.count(), "{}", reported.rest);
         let (actual, mut wrong) = (blocks(&written), Wrong::default());
         for cell in &cells {
             let outcome = rules::lock(*cell);
-            compare_output(&mut wrong, &told, *cell, &outcome);
+            compare_output(&mut wrong, &reported, *cell, &outcome);
             let actual = actual.get(cell.name().as_str());
             let expected = site.after(*cell, &outcome.after);
             wrong.compare(
@@ -192,20 +195,20 @@ fn verify_reports_what_is_not_in_place_and_what_the_key_did_not_sign() {
             before,
             "nothing is written"
         );
-        let (told, mut wrong) = (Output::read(&run.stderr), Wrong::default());
+        let (reported, mut wrong) = (Output::read(&run.stderr), Wrong::default());
         for key in cells.iter().filter_map(|cell| cell.key.finding()) {
-            assert!(told.has(key), "{key}");
+            assert!(reported.has(key), "{key}");
         }
         let is_stale = cells.iter().any(|cell| rules::is_stale(*cell));
-        assert_eq!(told.has("lock-stale"), is_stale);
+        assert_eq!(reported.has("lock-stale"), is_stale);
         let failed = cells.iter().filter(|cell| rules::verify(**cell).fails);
-        assert_eq!(told.failures(), failed.count(), "{}", told.rest);
+        assert_eq!(reported.failures(), failed.count(), "{}", reported.rest);
         let shown: Value = serde_json::from_str(&run.stdout).expect("JSON");
         let shown = shown["images"].as_array().expect("a list");
         assert_eq!(shown.len(), cells.len());
         for cell in &cells {
             let outcome = rules::verify(*cell);
-            compare_output(&mut wrong, &told, *cell, &outcome);
+            compare_output(&mut wrong, &reported, *cell, &outcome);
             let name = cell.name();
             let image = shown.iter().find(|image| image["key"] == name.as_str());
             let image = image.expect("every entry has its line");
@@ -254,21 +257,21 @@ fn gates_without_a_network_refuse_what_is_not_locked_or_not_signed_by_the_key() 
             let text = format!("{}{}", run.stdout, run.stderr);
             assert_eq!(run.status, status, "{command}: {text}");
             if command.starts_with("render") {
-                let is_told = |cell: &&Cell| cell.is_named_in(&text);
+                let is_reported = |cell: &&Cell| cell.is_named_in(&text);
                 let refused = cells.iter();
                 let refused = refused.filter(|cell| !rules::refused_offline(**cell).is_empty());
-                assert_eq!(refused.clone().count(), refused.filter(is_told).count());
+                assert_eq!(refused.clone().count(), refused.filter(is_reported).count());
                 continue;
             }
-            let (told, mut wrong) = (Output::read(&run.stdout), Wrong::default());
+            let (reported, mut wrong) = (Output::read(&run.stdout), Wrong::default());
             for key in cells.iter().filter_map(|cell| cell.key.finding()) {
-                assert!(told.has(key), "{command}: {key}");
+                assert!(reported.has(key), "{command}: {key}");
             }
             let is_stale = cells.iter().any(|cell| rules::is_stale(*cell));
-            assert_eq!(told.has("lock-stale"), is_stale, "{command}");
+            assert_eq!(reported.has("lock-stale"), is_stale, "{command}");
             for cell in &cells {
                 let expected = rules::refused_offline(*cell);
-                wrong.compare(*cell, "errors", told.rules(*cell, "error"), expected);
+                wrong.compare(*cell, "errors", reported.rules(*cell, "error"), expected);
             }
             wrong.none(command);
         }

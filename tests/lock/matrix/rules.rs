@@ -285,7 +285,7 @@ pub(super) fn lock(cell: Cell) -> Outcome {
 }
 
 /// `metalmark verify`, of an image that is in the lock: whether the tag is the locked digest, the digest is signed, and the lock says
-/// what its artifact and its signatures say. What the registry says of a signature is told before what the lock does.
+/// what its artifact and its signatures say. What the registry says of a signature is reported before what the lock says.
 pub(super) fn verify(cell: Cell) -> Outcome {
     let mut outcome = match cell.answer.has_manifest() {
         true => Outcome::clean(After::Unchanged),
@@ -328,7 +328,7 @@ pub(super) fn refused_offline(cell: Cell) -> Vec<&'static str> {
     rules
 }
 
-/// Whether an image's signer is known and its evidence is missing: told once for all such images.
+/// Whether an image's signer is known and its evidence is missing: reported once for all such images.
 pub(super) fn is_stale(cell: Cell) -> bool {
     let signer = cell.entry.signer();
     let is_bare = !cell.entry.has_evidence() && signer.is_some();

@@ -56,11 +56,11 @@ fn what_cosign_signed_is_locked_under_its_key_and_under_no_other() {
     };
     cosign(&program, &site, &[&sign[..], more, &[&image]].concat());
     site.values("0.4.12", &[NOBLE], &KEY.replace("sylva", "stranger"));
-    let told = site.ends(1, "lock");
+    let reported = site.ends(1, "lock");
     assert!(
-        told.stderr.contains("error[signature-invalid]"),
+        reported.stderr.contains("error[signature-invalid]"),
         "{}",
-        told.stderr
+        reported.stderr
     );
     assert_eq!(site.lock(), "");
     site.values("0.4.12", &[NOBLE], KEY);

@@ -29,18 +29,23 @@ fn all_that_failed_is_reported_at_once_and_the_rest_is_locked() {
         let is_closed = [JAMMY, LEAP].iter().any(|name| request.path.contains(name));
         is_closed.then(|| fault(403, "DENIED", "not for you"))
     });
-    let told = site.ends(2, "lock");
+    let reported = site.ends(2, "lock");
     for image in [JAMMY, LEAP] {
         let expected = format!("{}: ", reference(&site, image, "0.4.12"));
-        assert_eq!(told.stderr.matches(&expected).count(), 1, "{}", told.stderr);
+        assert_eq!(
+            reported.stderr.matches(&expected).count(),
+            1,
+            "{}",
+            reported.stderr
+        );
     }
     assert_eq!(
-        told.stderr.matches("403 (not for you)").count(),
+        reported.stderr.matches("403 (not for you)").count(),
         2,
         "{}",
-        told.stderr
+        reported.stderr
     );
-    assert!(told.stdout.contains("2 added"), "{}", told.stdout);
+    assert!(reported.stdout.contains("2 added"), "{}", reported.stdout);
     let lock = site.lock();
     assert!(lock.contains(NOBLE) && lock.contains(FOCAL), "{lock}");
     assert!(!lock.contains(JAMMY) && !lock.contains(LEAP), "{lock}");
@@ -55,22 +60,22 @@ fn a_registry_that_is_down_changes_nothing() {
     drop(registry);
     site.values("0.4.12", &[NOBLE, JAMMY, FOCAL], "");
     for command in ["lock", "lock --upgrade", "verify"] {
-        let told = site.ends(2, command);
+        let reported = site.ends(2, command);
         assert!(
-            told.stderr.contains("refused the connection"),
+            reported.stderr.contains("refused the connection"),
             "{}",
-            told.stderr
+            reported.stderr
         );
         assert_eq!(site.lock(), lock);
-        let is_unknown = told.stdout.contains("  unknown  ");
-        assert_eq!(is_unknown, command == "verify", "{}", told.stdout);
+        let is_unknown = reported.stdout.contains("  unknown  ");
+        assert_eq!(is_unknown, command == "verify", "{}", reported.stdout);
     }
-    let told = site.ends(2, "lock");
+    let reported = site.ends(2, "lock");
     for image in [JAMMY, FOCAL] {
         assert!(
-            told.stderr.contains(&reference(&site, image, "0.4.12")),
+            reported.stderr.contains(&reference(&site, image, "0.4.12")),
             "{}",
-            told.stderr
+            reported.stderr
         );
     }
     // What is locked renders all the same.
@@ -90,13 +95,17 @@ fn without_a_login_the_places_of_credentials_are_reported() {
     let text = r#"{"auths": {"elsewhere.example": {"auth": "Ym9iOmh1bnRlcjI="}}}"#;
     site.project.write("login/config.json", text);
     for command in ["lock", "lock --upgrade"] {
-        let told = site.ends(2, command);
+        let reported = site.ends(2, command);
         for word in [
             "answered 401",
             "config.json` (nothing for `",
             "docker login",
         ] {
-            assert!(told.stderr.contains(word), "{word}: {}", told.stderr);
+            assert!(
+                reported.stderr.contains(word),
+                "{word}: {}",
+                reported.stderr
+            );
         }
     }
     assert_eq!(site.lock(), "");
@@ -118,10 +127,10 @@ fn what_another_key_signed_is_not_locked() {
     sign(&registry, &site.project, FOCAL, &digest, "stranger");
     publish(&registry, LEAP, "0.4.12", "a");
     site.values("0.4.12", &[NOBLE, JAMMY, FOCAL, LEAP], KEY);
-    let told = site.ends(1, "lock");
+    let reported = site.ends(1, "lock");
     for (rule, image) in [("signature-invalid", FOCAL), ("signature-missing", LEAP)] {
         let expected = format!("error[{rule}]: `{}`", reference(&site, image, "0.4.12"));
-        assert!(told.stderr.contains(&expected), "{}", told.stderr);
+        assert!(reported.stderr.contains(&expected), "{}", reported.stderr);
     }
     assert_eq!(site.lock(), lock);
 }
@@ -204,26 +213,28 @@ fn layers_that_are_lost_are_seen_by_verify() {
         };
         is_layer.then_some(reply)
     });
-    let told = site.ends(1, "verify");
+    let reported = site.ends(1, "verify");
     assert_eq!(
-        told.stderr.matches("error[image-incomplete]").count(),
+        reported.stderr.matches("error[image-incomplete]").count(),
         2,
         "{}",
-        told.stderr
+        reported.stderr
     );
     assert!(
-        told.stderr.contains("has 12 bytes, and its manifest says"),
+        reported
+            .stderr
+            .contains("has 12 bytes, and its manifest says"),
         "{}",
-        told.stderr
+        reported.stderr
     );
     assert!(
-        told.stderr.contains("is gone: `127.0.0.1"),
+        reported.stderr.contains("is gone: `127.0.0.1"),
         "{}",
-        told.stderr
+        reported.stderr
     );
     assert!(
-        told.stderr.contains("--> metalmark.lock:"),
+        reported.stderr.contains("--> metalmark.lock:"),
         "{}",
-        told.stderr
+        reported.stderr
     );
 }

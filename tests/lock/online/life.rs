@@ -58,15 +58,19 @@ fn offered(site: &Site, lock: &str) {
 fn moved(site: &Site, registry: &dyn Pushed, lock: &str) {
     let digest = publish(registry, JAMMY, "0.4.12", "b");
     site.ends(0, "lock");
-    for (command, is_told_by) in [("lock --upgrade", JAMMY), ("verify", JAMMY)] {
-        let told = site.ends(1, command);
+    for (command, is_reported_by) in [("lock --upgrade", JAMMY), ("verify", JAMMY)] {
+        let reported = site.ends(1, command);
         assert_eq!(
-            told.stderr.matches("error[tag-moved]").count(),
+            reported.stderr.matches("error[tag-moved]").count(),
             1,
             "{}",
-            told.stderr
+            reported.stderr
         );
-        assert!(told.stderr.contains(is_told_by), "{}", told.stderr);
+        assert!(
+            reported.stderr.contains(is_reported_by),
+            "{}",
+            reported.stderr
+        );
     }
     assert_eq!(site.lock(), lock);
     let unsigned = site.ends(1, &format!("lock --accept-moved {JAMMY}"));
@@ -86,20 +90,24 @@ fn moved(site: &Site, registry: &dyn Pushed, lock: &str) {
     site.ends(0, "verify");
 }
 
-/// A version that is not there is told with the nearest one; so is a name.
+/// A missing version is reported with the nearest one; so is a missing name.
 fn drifted(site: &Site) {
     let unknown = NOBLE.replace("noble", "nobel");
     site.values("0.4.12", &[NOBLE, &unknown], KEY);
-    let told = site.ends(1, "lock");
+    let reported = site.ends(1, "lock");
     let expected = format!("error[catalog-drift]: the catalog names image `{unknown}`");
-    assert!(told.stderr.contains(&expected), "{}", told.stderr);
+    assert!(reported.stderr.contains(&expected), "{}", reported.stderr);
     let nearest = format!("the nearest repository is `os/{NOBLE}`");
-    assert!(told.stderr.contains(&nearest), "{}", told.stderr);
-    assert!(told.stderr.contains("--> values.yaml:"), "{}", told.stderr);
+    assert!(reported.stderr.contains(&nearest), "{}", reported.stderr);
+    assert!(
+        reported.stderr.contains("--> values.yaml:"),
+        "{}",
+        reported.stderr
+    );
     site.values("0.4.13", &[NOBLE], KEY);
-    let told = site.ends(1, "lock");
+    let reported = site.ends(1, "lock");
     let nearest = "the nearest tag is `0.4.12`";
-    assert!(told.stderr.contains(nearest), "{}", told.stderr);
+    assert!(reported.stderr.contains(nearest), "{}", reported.stderr);
 }
 
 fn uncounted() -> usize {
@@ -151,19 +159,21 @@ fn at_the_distribution_registry() {
     };
     fs::write(of(NOBLE, "a"), "the disk").expect("written");
     fs::remove_file(of(JAMMY, "b")).expect("removed");
-    let told = site.ends(1, "verify");
+    let reported = site.ends(1, "verify");
     assert_eq!(
-        told.stderr.matches("error[image-incomplete]").count(),
+        reported.stderr.matches("error[image-incomplete]").count(),
         2,
         "{}",
-        told.stderr
+        reported.stderr
     );
     assert!(
-        told.stderr.contains("has 8 bytes, and its manifest says"),
+        reported
+            .stderr
+            .contains("has 8 bytes, and its manifest says"),
         "{}",
-        told.stderr
+        reported.stderr
     );
-    assert!(told.stderr.contains("is gone: "), "{}", told.stderr);
+    assert!(reported.stderr.contains("is gone: "), "{}", reported.stderr);
 }
 
 #[test]
@@ -174,18 +184,18 @@ fn at_the_distribution_registry_behind_a_password() {
     let Some(mut site) = signed_site(&registry, PLAIN) else {
         return;
     };
-    let told = site.ends(2, "lock");
+    let reported = site.ends(2, "lock");
     assert!(
-        told.stderr.contains("log in with `docker login`"),
+        reported.stderr.contains("log in with `docker login`"),
         "{}",
-        told.stderr
+        reported.stderr
     );
     site.log_in(USER.0, "a guess of hunter2");
-    let told = site.ends(2, "lock");
+    let reported = site.ends(2, "lock");
     assert!(
-        told.stderr.contains("to user `bob` from `"),
+        reported.stderr.contains("to user `bob` from `"),
         "{}",
-        told.stderr
+        reported.stderr
     );
     site.log_in(USER.0, USER.1);
     life(&site, &registry, &uncounted);
@@ -203,11 +213,11 @@ fn at_the_distribution_registry_over_tls() {
     copied.expect("copied");
     life(&site, &registry, &uncounted);
     site.registries("");
-    let told = site.ends(2, "lock --upgrade");
+    let reported = site.ends(2, "lock --upgrade");
     let setting = format!("`{}`", site.host);
     assert!(
-        told.stderr.contains("ca") && told.stderr.contains(&setting),
+        reported.stderr.contains("ca") && reported.stderr.contains(&setting),
         "{}",
-        told.stderr
+        reported.stderr
     );
 }

@@ -17,21 +17,21 @@ fn the_lock_counts_before_the_users_value() {
     assert_ne!(wrong, text);
     site.project.write("values.yaml", &wrong);
     site.ends(0, "lock");
-    let told = site.ends(0, "check --frozen");
+    let reported = site.ends(0, "check --frozen");
     assert!(
-        told.stdout.contains("warning[fact-conflict]"),
+        reported.stdout.contains("warning[fact-conflict]"),
         "{}",
-        told.stdout
+        reported.stdout
     );
     assert!(
-        told.stdout.contains("--> values.yaml:2:"),
+        reported.stdout.contains("--> values.yaml:2:"),
         "{}",
-        told.stdout
+        reported.stdout
     );
     assert!(
-        told.stdout.contains("::: metalmark.lock:"),
+        reported.stdout.contains("::: metalmark.lock:"),
         "{}",
-        told.stdout
+        reported.stdout
     );
     let rendered = site.ends(0, "render --frozen --stdout");
     assert!(rendered.stdout.contains("raw"), "{}", rendered.stdout);
@@ -45,12 +45,12 @@ fn what_the_lock_would_prove_is_to_be_locked() {
     let site = Site::of(&registry, PLAIN);
     publish(&registry, NOBLE, "0.4.12", "a");
     site.values("0.4.12", &[NOBLE], "");
-    let told = site.ends(1, "check");
+    let reported = site.ends(1, "check");
     for rule in ["error[checksum-missing]", "error[format-missing]"] {
-        assert!(told.stdout.contains(rule), "{}", told.stdout);
+        assert!(reported.stdout.contains(rule), "{}", reported.stdout);
     }
     let advice = "help: run `metalmark lock` to query its registry";
-    assert!(told.stdout.contains(advice), "{}", told.stdout);
+    assert!(reported.stdout.contains(advice), "{}", reported.stdout);
     site.ends(0, "lock");
     site.ends(0, "check");
 }
@@ -75,13 +75,13 @@ fn facts_of_a_layout_are_those_of_the_wanted_architecture() {
              images: {{facts: ['oci-layout:images']}}\nregistries: {{architecture: {architecture}}}\n"
         );
         project.write("metalmark.yaml", &file);
-        let told = project.run("images --output json");
-        assert_eq!(told.status, 0, "{}", told.stderr);
-        let images: serde_json::Value = serde_json::from_str(&told.stdout).expect("JSON");
+        let reported = project.run("images --output json");
+        assert_eq!(reported.status, 0, "{}", reported.stderr);
+        let images: serde_json::Value = serde_json::from_str(&reported.stdout).expect("JSON");
         assert_eq!(
             images[0]["facts"]["image-format"], format,
             "{}",
-            told.stdout
+            reported.stdout
         );
     }
 }

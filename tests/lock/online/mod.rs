@@ -87,8 +87,8 @@ impl Site {
     /// Runs what has to end with that status.
     fn ends(&self, status: i32, arguments: &str) -> Outcome {
         let outcome = self.run(arguments);
-        let told = format!("{arguments}:\n{}\n{}", outcome.stdout, outcome.stderr);
-        assert_eq!(outcome.status, status, "{told}");
+        let reported = format!("{arguments}:\n{}\n{}", outcome.stdout, outcome.stderr);
+        assert_eq!(outcome.status, status, "{reported}");
         outcome
     }
 

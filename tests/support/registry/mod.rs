@@ -131,7 +131,7 @@ impl Registry {
         *held(&self.state.page) = names;
     }
 
-    /// Looks at each request first, and answers instead of the registry. It is told how many of the same path came before.
+    /// Receives each request first, with the number of earlier ones of the same path, and answers instead of the registry.
     pub(crate) fn hook(
         &self,
         hook: impl Fn(&Request, usize) -> Option<Reply> + Send + Sync + 'static,

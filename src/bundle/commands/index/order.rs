@@ -1,4 +1,4 @@
-//! The order of the bundles of an index: each behind those that it requires.
+//! Sorts the bundles of an index: each after the bundles that it requires.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

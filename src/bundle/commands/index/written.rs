@@ -1,4 +1,4 @@
-//! What the file of an index says.
+//! Parses the file of an index.
 
 use std::collections::BTreeSet;
 use std::io::Read as _;
@@ -17,7 +17,7 @@ use crate::yaml;
 /// The longest index that is read, in bytes.
 const LONGEST: u64 = 4 << 20;
 
-/// The most bundles that one names.
+/// The maximum number of bundles in one index.
 const MOST: usize = 1000;
 
 /// One bundle of an index.

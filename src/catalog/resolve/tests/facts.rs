@@ -8,26 +8,6 @@ use crate::model::place::Sources;
 use crate::model::rule::RuleId;
 
 #[test]
-fn the_file_name_is_declared_or_the_formats_never_derived() {
-    let key = "ubuntu-noble-hardened-rke2-1-31-8";
-    let file_name = |facts: &[(&str, &str)]| {
-        let catalog = catalog(vec![built(key, Some("sylva"))]);
-        let resolved = images(&catalog, &Known::of(key, facts)).expect("no source fails");
-        resolved.images[key].file_name()
-    };
-    let declared = "ubuntu-noble-hardened-rke2-1-31-8-0.4.12.raw";
-    assert_eq!(
-        file_name(&[("filename", declared)]).as_deref(),
-        Some(declared)
-    );
-    assert_eq!(
-        file_name(&[("image-format", "raw")]).as_deref(),
-        Some("image.raw")
-    );
-    assert_eq!(file_name(&[]), None);
-}
-
-#[test]
 fn stronger_sources_win_and_disagreements_are_reported() {
     let key = "ubuntu-noble-plain-rke2-1-31-8";
     let catalog = catalog(vec![built(key, Some("sylva"))]);

@@ -263,7 +263,7 @@ fn an_own_image_keeps_its_reference_and_its_artifacts_name() {
     let format = image.facts.get("image-format").expect("the name says it");
     assert_eq!((&*format.value, format.origin), ("qcow2", Origin::Name));
     assert_eq!(
-        image.file_name().as_deref(),
+        image.facts.text("filename"),
         Some("ubuntu-jammy-plain-rke2-1.26.9.qcow2")
     );
 }

@@ -4,52 +4,24 @@
 mod embedded;
 mod packer;
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{Fault, ImageSource, Wanted};
+use super::records::{self, Records};
+use super::{FactsFile, Fault};
 use crate::error::Error;
 use crate::files::Files;
 use crate::model::catalog::Described;
 use crate::model::engine::Engine;
-use crate::model::image::{ImageKey, Origin, fact};
-use crate::model::name::key_of;
+use crate::model::image::{Origin, fact};
 use crate::model::place::{FileId, Located, Place, Source};
 use crate::model::rule::RuleId;
 use crate::model::value::{Entry, Map, Node, Value};
-use crate::model::written::{self, WrittenImage};
+use crate::model::written;
 use crate::yaml;
 
 /// What an info file is.
 const EXPECTED: &str = "give the ConfigMap `os-images-info` as kubectl prints it, its `values.yaml`, or a map `os_images:`";
-
-/// The images of an info file by key.
-#[derive(Debug, Default)]
-pub(super) struct InfoFile {
-    images: BTreeMap<ImageKey, Arc<Described>>,
-}
-
-impl ImageSource for InfoFile {
-    fn describe(&self, wanted: &[Wanted<'_>]) -> Vec<Result<Option<Arc<Described>>, Error>> {
-        let known = |wanted: &Wanted<'_>| Ok(self.images.get(wanted.key).cloned());
-        wanted.iter().map(known).collect()
-    }
-
-    fn listed(&self) -> Vec<(ImageKey, Arc<Described>)> {
-        let shared = |(key, described): (&ImageKey, &Arc<Described>)| {
-            (Arc::clone(key), Arc::clone(described))
-        };
-        self.images.iter().map(shared).collect()
-    }
-}
-
-/// An info file as read.
-pub(super) struct Read {
-    pub info: InfoFile,
-    pub source: Source,
-    pub faults: Vec<Fault>,
-}
 
 /// Reads an info file; its places get the number `file`. What cannot be read in it is a fault; everything else of it counts.
 ///
@@ -60,11 +32,11 @@ pub(super) fn read(
     path: &Path,
     shown: &str,
     file: FileId,
-) -> Result<Read, Error> {
+) -> Result<FactsFile, Error> {
     let bytes = tree.named(path)?;
     let mut reader = Reader {
         file,
-        info: InfoFile::default(),
+        images: Records::empty(Origin::InfoFile),
         faults: Vec::new(),
     };
     let start = Place {
@@ -80,7 +52,7 @@ pub(super) fn read(
         }
     };
     reader.file(&source);
-    if reader.info.images.is_empty() && reader.faults.is_empty() {
+    if reader.images.is_empty() && reader.faults.is_empty() {
         reader.faults.push(Fault {
             rule: RuleId::ValueMissing,
             message: format!("`{shown}` holds no image facts"),
@@ -88,8 +60,8 @@ pub(super) fn read(
             help: Some(EXPECTED.to_owned()),
         });
     }
-    Ok(Read {
-        info: reader.info,
+    Ok(FactsFile {
+        images: reader.images,
         source,
         faults: reader.faults,
     })
@@ -100,7 +72,7 @@ const ROOTS: [&str; 3] = ["os_images", "osImages", "os_images_info"];
 
 struct Reader {
     file: FileId,
-    info: InfoFile,
+    images: Records,
     faults: Vec<Fault>,
 }
 
@@ -126,7 +98,8 @@ impl Reader {
             }
         } else if let Some(builds) = map.get("builds").and_then(|builds| builds.value.as_list()) {
             for image in packer::images(builds) {
-                self.written(&image);
+                let described = records::description(&image, self.file, Origin::InfoFile);
+                self.images.add(described);
             }
         } else if map.get("kind").is_some() {
             let data = map.get("data").and_then(|data| data.value.as_map());
@@ -215,28 +188,13 @@ impl Reader {
         for (property, kind) in mistyped {
             facts.mark_mistyped(&property.key, kind);
         }
-        let key = key_of(&entry.key).unwrap_or_else(|_| Arc::clone(&entry.key));
-        let described = Described {
+        // The ConfigMap repeats its images under a second data key; of two that differ the first counts.
+        self.images.add(Described {
             name: Arc::clone(&entry.key),
             place: entry.key_place,
             facts,
             digest: None,
-        };
-        // The ConfigMap repeats its images under a second data key; of two that differ the first counts.
-        let described = Arc::new(described);
-        self.info.images.entry(key).or_insert(described);
-    }
-
-    fn written(&mut self, image: &WrittenImage) {
-        let described = Described {
-            name: Arc::clone(&image.name),
-            place: image.place,
-            facts: written::facts(&image.properties, Origin::InfoFile),
-            digest: None,
-        };
-        let key = key_of(&image.name).unwrap_or_else(|_| Arc::clone(&image.name));
-        let described = Arc::new(described);
-        self.info.images.entry(key).or_insert(described);
+        });
     }
 
     fn syntax(&mut self, error: yaml::SyntaxError, embedded: Option<&embedded::Embedded<'_>>) {

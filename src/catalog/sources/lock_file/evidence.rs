@@ -64,7 +64,7 @@ pub fn text(lock: &Lock) -> Option<String> {
     Some(text)
 }
 
-/// Gives the entries of a lock their evidence, where it is that of their digest and architecture; and compares their facts.
+/// Attaches the evidence with the same digest and architecture to the entries of a lock, and compares their facts.
 pub(super) fn attach(
     images: &[LockedImage],
     text: &str,

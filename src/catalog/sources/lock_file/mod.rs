@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::files::Files;
 use crate::model::catalog::Described;
 use crate::model::engine::Engine;
-use crate::model::image::{Fact, Facts, Origin};
+use crate::model::image::{Facts, Origin};
 use crate::model::lock::{Lock, LockedImage};
 use crate::model::place::{FileId, Place, Source};
 use crate::model::rule::RuleId;
@@ -40,7 +40,12 @@ impl ImageSource for LockFile {
 
 impl LockFile {
     fn new(lock: Arc<Lock>) -> Self {
-        let described = lock.images().iter().map(described).map(Arc::new).collect();
+        let described = lock
+            .images()
+            .iter()
+            .map(description)
+            .map(Arc::new)
+            .collect();
         Self { lock, described }
     }
 
@@ -51,20 +56,13 @@ impl LockFile {
     }
 }
 
-fn described(image: &LockedImage) -> Described {
-    let mut facts = Facts::default();
-    for (name, value) in &image.facts {
-        let fact = Fact {
-            value: Arc::clone(&value.value),
-            origin: Origin::Lock,
-            place: value.place,
-        };
-        facts.learn(name, fact);
-    }
+fn description(image: &LockedImage) -> Described {
+    let facts = image.facts.iter();
+    let facts = facts.map(|(name, fact)| (name, Arc::clone(&fact.value), fact.place));
     Described {
         name: Arc::clone(&image.key.value),
         place: image.key.place,
-        facts,
+        facts: Facts::of(Origin::Lock, facts),
         digest: Some(image.digest.clone()),
     }
 }
@@ -127,7 +125,7 @@ pub(super) fn read(
     })
 }
 
-/// The bytes of a lock or of its evidence; none where there is none yet.
+/// The bytes of a lock or of its evidence; `None` if the file does not exist.
 ///
 /// # Errors
 /// The file cannot be read.

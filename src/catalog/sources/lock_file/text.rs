@@ -78,7 +78,7 @@ fn string(text: &Arc<str>) -> Value {
     Value::String(Arc::clone(text))
 }
 
-/// What is there of it, as a map; none where nothing is.
+/// The present entries as a map; `None` if there are none.
 fn map<'a>(entries: impl IntoIterator<Item = (Arc<str>, Option<&'a Arc<str>>)>) -> Option<Value> {
     let entries = entries.into_iter();
     let entries = entries.filter_map(|(name, text)| Some(Entry::computed(name, string(text?))));

@@ -12,7 +12,7 @@ use super::{
     select,
 };
 use crate::model::cluster::Choice;
-use crate::model::image::{Fact, Facts, Image, Images, Origin};
+use crate::model::image::{Facts, Image, Images, Origin};
 use crate::model::place::{FileId, Located, Place};
 use crate::model::selector::{Selector, Term, Wanted};
 
@@ -54,22 +54,16 @@ pub(super) fn cluster<'a>(k8s_version: &'a str, bootstrap_provider: &'a str) -> 
 }
 
 fn image(key: &str, origin: Origin, facts: &[(&str, &str)]) -> Image {
-    let mut known = Facts::default();
-    for (name, value) in facts {
-        let fact = Fact {
-            value: (*value).into(),
-            origin,
-            place: Place::NONE,
-        };
-        known.learn(name, fact);
-    }
+    let facts = facts
+        .iter()
+        .map(|(name, value)| (*name, *value, Place::NONE));
     Image {
         key: key.into(),
         artifact: key.into(),
         place: Place::NONE,
         uri: None,
         digest: None,
-        facts: known,
+        facts: Facts::of(origin, facts),
         enabled: None,
         built: true,
         list: "os_images",

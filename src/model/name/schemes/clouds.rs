@@ -1,6 +1,6 @@
 //! The names that image-builder gives images where a cloud has rules of its own.
 
-use super::{ARCH, Part, Scheme, Spelling};
+use super::{ARCH, Scheme};
 
 /// Amazon: `capa-ami-{build_name}-{semver}-{timestamp}`, looked up by CAPA with or without the `v`.
 /// (kubernetes-sigs/cluster-api-provider-aws pkg/cloud/services/ec2/ami.go.)
@@ -11,15 +11,15 @@ pub(super) const CAPA_AMI: Scheme = Scheme {
         "{prefix}-ami-{os}-{channel}[-{arch}]-{v}{k8s}{rebuild}[-{timestamp}]",
     ],
     parts: &[
-        Part("prefix", "cap[ai]", Spelling::Fixed("capa")),
-        Part("os", "[a-z]+", Spelling::Plain),
-        Part("release", r"\d+(?:\.\d+)*", Spelling::Number),
-        Part("channel", "stable|beta|alpha|lts", Spelling::Plain),
-        Part("arch", ARCH, Spelling::Arch("amd64")),
-        Part("v", "v?", Spelling::Fixed("v")),
-        Part("k8s", r"1\.\d+\.\d+", Spelling::K8s('.')),
-        Part("rebuild", "(?:-00)?", Spelling::Fixed("")),
-        Part("timestamp", r"\d{10}", Spelling::Plain),
+        ("prefix", "cap[ai]"),
+        ("os", "[a-z]+"),
+        ("release", r"\d+(?:\.\d+)*"),
+        ("channel", "stable|beta|alpha|lts"),
+        ("arch", ARCH),
+        ("v", "v?"),
+        ("k8s", r"1\.\d+\.\d+"),
+        ("rebuild", "(?:-00)?"),
+        ("timestamp", r"\d{10}"),
     ],
     examples: &[(
         "capa-ami-ubuntu-22.04-v1.35.2-1773582653",
@@ -31,11 +31,7 @@ pub(super) const CAPA_AMI: Scheme = Scheme {
 pub(super) const GCE_FAMILY: Scheme = Scheme {
     id: "gce-family",
     forms: &["capi-{os}-{release}-k8s-v{k8s}"],
-    parts: &[
-        Part("os", "[a-z]+", Spelling::Plain),
-        Part("release", r"\d+", Spelling::Squeezed),
-        Part("k8s", r"1-\d+", Spelling::K8s('-')),
-    ],
+    parts: &[("os", "[a-z]+"), ("release", r"\d+"), ("k8s", r"1-\d+")],
     examples: &[(
         "capi-ubuntu-2404-k8s-v1-17",
         "os=ubuntu os-release=noble k8s-version=1.17",
@@ -49,19 +45,15 @@ pub(super) const CAPIBM: Scheme = Scheme {
         "capibm-{platform}-{os}{dash}[{channel}]{release}-{k8s}[-{timestamp}][.{format}[.{compression}]]",
     ],
     parts: &[
-        Part("platform", "powervs|vpc", Spelling::Plain),
-        Part("os", "[a-z]+", Spelling::Plain),
-        Part("dash", "-?", Spelling::Fixed("-")),
-        Part(
-            "channel",
-            "streams-?",
-            Spelling::Words(&[("streams", "stream"), ("streams-", "stream")]),
-        ),
-        Part("release", r"\d+(?:-\d+)??", Spelling::Dashed),
-        Part("k8s", r"1-\d{1,3}-\d{1,3}", Spelling::K8s('-')),
-        Part("timestamp", r"\d{10}", Spelling::Plain),
-        Part("format", "ova", Spelling::Plain),
-        Part("compression", "gz", Spelling::Plain),
+        ("platform", "powervs|vpc"),
+        ("os", "[a-z]+"),
+        ("dash", "-?"),
+        ("channel", "streams-?"),
+        ("release", r"\d+(?:-\d+)??"),
+        ("k8s", r"1-\d{1,3}-\d{1,3}"),
+        ("timestamp", r"\d{10}"),
+        ("format", "ova"),
+        ("compression", "gz"),
     ],
     examples: &[
         (
@@ -88,9 +80,9 @@ pub(super) const SENTENCE: Scheme = Scheme {
     id: "do-vultr",
     forms: &["Cluster API Kubernetes v{k8s} on {os} {release}"],
     parts: &[
-        Part("k8s", r"1\.\d+\.\d+", Spelling::K8s('.')),
-        Part("os", "[A-Za-z]+", Spelling::Title),
-        Part("release", r"\d+(?:\.\d+)*", Spelling::Number),
+        ("k8s", r"1\.\d+\.\d+"),
+        ("os", "[A-Za-z]+"),
+        ("release", r"\d+(?:\.\d+)*"),
     ],
     examples: &[
         (

@@ -1,16 +1,16 @@
 //! The names that distributions and vendors give the images they publish.
 
-use super::{ARCH, Part, Scheme, Spelling};
+use super::{ARCH, Scheme};
 
 /// Sovereign Cloud Stack's standard images. (SovereignCloudStack/standards, scs-0104-v2-standard-images.)
 pub(super) const SCS: Scheme = Scheme {
     id: "scs",
     forms: &["{os}-capi-image{gap}v{k8s}[-{builder}]"],
     parts: &[
-        Part("os", "ubuntu", Spelling::Plain),
-        Part("gap", "[ -]", Spelling::Fixed("-")),
-        Part("k8s", r"1\.\d+(?:\.\d+)?", Spelling::K8s('.')),
-        Part("builder", r"v\d+", Spelling::Plain),
+        ("os", "ubuntu"),
+        ("gap", "[ -]"),
+        ("k8s", r"1\.\d+(?:\.\d+)?"),
+        ("builder", r"v\d+"),
     ],
     examples: &[
         ("ubuntu-capi-image-v1.32.5", "os=ubuntu k8s-version=1.32.5"),
@@ -23,9 +23,9 @@ pub(super) const VEXXHOST: Scheme = Scheme {
     id: "vexxhost",
     forms: &["{os}-{release}-v{k8s}{file}"],
     parts: &[
-        Part("os", "ubuntu|rockylinux|debian", Spelling::Plain),
-        Part("release", r"\d+(?:\.\d+)?", Spelling::Number),
-        Part("k8s", r"1\.\d+\.\d+", Spelling::K8s('.')),
+        ("os", "ubuntu|rockylinux|debian"),
+        ("release", r"\d+(?:\.\d+)?"),
+        ("k8s", r"1\.\d+\.\d+"),
     ],
     examples: &[
         (
@@ -48,14 +48,10 @@ pub(super) const EKS_ANYWHERE: Scheme = Scheme {
     id: "eks-anywhere",
     forms: &["{os}-v{k8s}-{builder}-{arch}{file}"],
     parts: &[
-        Part("os", "ubuntu|bottlerocket|redhat|rhel", Spelling::Plain),
-        Part("k8s", r"1\.\d+\.\d+", Spelling::K8s('.')),
-        Part(
-            "builder",
-            r"eks-d-1-\d+-\d+-eks-a-[0-9a-z.-]+?",
-            Spelling::Plain,
-        ),
-        Part("arch", ARCH, Spelling::Arch("amd64")),
+        ("os", "ubuntu|bottlerocket|redhat|rhel"),
+        ("k8s", r"1\.\d+\.\d+"),
+        ("builder", r"eks-d-1-\d+-\d+-eks-a-[0-9a-z.-]+?"),
+        ("arch", ARCH),
     ],
     examples: &[
         (
@@ -80,25 +76,17 @@ pub(super) const KAIROS: Scheme = Scheme {
         "kairos-{os}-[{channel}-]{release}-{variant}-{arch}-{platform}-{builder}[-{k8s_flavor}v{k8s}][-{firmware}]{file}",
     ],
     parts: &[
-        Part("os", "[a-z-]+?", Spelling::Plain),
-        Part("channel", "leap", Spelling::Plain),
-        Part("release", r"\d[\d.]*|tumbleweed", Spelling::Number),
-        Part("variant", "core|standard", Spelling::Plain),
-        Part("arch", ARCH, Spelling::Arch("amd64")),
-        Part("platform", "[a-z0-9-]+?", Spelling::Plain),
-        Part(
-            "builder",
-            r"v\d+\.\d+\.\d+(?:-\d+-g[0-9a-f]+)?",
-            Spelling::Plain,
-        ),
-        Part("k8s_flavor", "k3s|k0s", Spelling::Plain),
-        Part(
-            "k8s",
-            r"1\.\d+\.\d+[+-](?:k3s|k0s)[.\d]+",
-            Spelling::K8s('.'),
-        ),
+        ("os", "[a-z-]+?"),
+        ("channel", "leap"),
+        ("release", r"\d[\d.]*|tumbleweed"),
+        ("variant", "core|standard"),
+        ("arch", ARCH),
+        ("platform", "[a-z0-9-]+?"),
+        ("builder", r"v\d+\.\d+\.\d+(?:-\d+-g[0-9a-f]+)?"),
+        ("k8s_flavor", "k3s|k0s"),
+        ("k8s", r"1\.\d+\.\d+[+-](?:k3s|k0s)[.\d]+"),
         // A unified kernel image boots from UEFI alone.
-        Part("firmware", "uki", Spelling::Words(&[("uki", "efi")])),
+        ("firmware", "uki"),
     ],
     examples: &[
         (
@@ -124,18 +112,18 @@ pub(super) const KAIROS: Scheme = Scheme {
 pub(super) const TALOS: Scheme = Scheme {
     id: "talos",
     forms: &[
-        "{https}factory.{os}.dev/image/{schematic}/v{release}/{platform}-{arch}[-{variant}].{format}[.{compression}]",
+        "{https}factory.{os}.dev/image/{schematic}/v{version}/{platform}-{arch}[-{variant}].{format}[.{compression}]",
     ],
     parts: &[
-        Part("https", "(?:https://)?", Spelling::Fixed("")),
-        Part("os", "talos", Spelling::Plain),
-        Part("schematic", "[0-9a-f]{64}", Spelling::Plain),
-        Part("release", r"\d+\.\d+\.\d+[^/]*", Spelling::Exact),
-        Part("platform", "[a-z]+", Spelling::Plain),
-        Part("arch", ARCH, Spelling::Arch("amd64")),
-        Part("variant", "secureboot", Spelling::Plain),
-        Part("format", "raw|qcow2|iso|ova|vhd|vmdk", Spelling::Plain),
-        Part("compression", r"(?:tar\.)?gz|xz|zst|bz2", Spelling::Plain),
+        ("https", "(?:https://)?"),
+        ("os", "talos"),
+        ("schematic", "[0-9a-f]{64}"),
+        ("version", r"\d+\.\d+\.\d+[^/]*"),
+        ("platform", "[a-z]+"),
+        ("arch", ARCH),
+        ("variant", "secureboot"),
+        ("format", "raw|qcow2|iso|ova|vhd|vmdk"),
+        ("compression", r"(?:tar\.)?gz|xz|zst|bz2"),
     ],
     examples: &[
         (
@@ -154,10 +142,10 @@ pub(super) const FLATCAR_SYSEXT: Scheme = Scheme {
     id: "flatcar-sysext",
     forms: &["{sysext}-v{k8s}-{arch}.{format}"],
     parts: &[
-        Part("sysext", "kubernetes", Spelling::Plain),
-        Part("k8s", r"1\.\d+\.\d+", Spelling::K8s('.')),
-        Part("arch", "x86-64|arm64", Spelling::Arch("x86-64")),
-        Part("format", "raw", Spelling::Plain),
+        ("sysext", "kubernetes"),
+        ("k8s", r"1\.\d+\.\d+"),
+        ("arch", "x86-64|arm64"),
+        ("format", "raw"),
     ],
     examples: &[(
         "kubernetes-v1.33.2-x86-64.raw",
@@ -171,9 +159,9 @@ pub(super) const KIND: Scheme = Scheme {
     id: "kind",
     forms: &["{registry}kindest/node:v{k8s}{digest}"],
     parts: &[
-        Part("registry", "(?:[A-Za-z0-9.:_-]+/)*", Spelling::Fixed("")),
-        Part("k8s", r"1\.\d+\.\d+", Spelling::K8s('.')),
-        Part("digest", "(?:@sha256:[0-9a-f]{64})?", Spelling::Fixed("")),
+        ("registry", "(?:[A-Za-z0-9.:_-]+/)*"),
+        ("k8s", r"1\.\d+\.\d+"),
+        ("digest", "(?:@sha256:[0-9a-f]{64})?"),
     ],
     examples: &[
         ("kindest/node:v1.31.6", "k8s-version=1.31.6"),
@@ -193,12 +181,12 @@ pub(super) const NKP: Scheme = Scheme {
     id: "nkp",
     forms: &["nkp-{os}-{release}{kind}[-{flavor}]-{k8s}[-{timestamp}]{file}"],
     parts: &[
-        Part("os", "rocky|ubuntu", Spelling::Plain),
-        Part("release", r"\d+(?:\.\d+)*", Spelling::Number),
-        Part("kind", "(?:-release)?", Spelling::Fixed("")),
-        Part("flavor", "cis|fips", Spelling::Plain),
-        Part("k8s", r"1\.\d+\.\d+", Spelling::K8s('.')),
-        Part("timestamp", r"\d{14}", Spelling::Plain),
+        ("os", "rocky|ubuntu"),
+        ("release", r"\d+(?:\.\d+)*"),
+        ("kind", "(?:-release)?"),
+        ("flavor", "cis|fips"),
+        ("k8s", r"1\.\d+\.\d+"),
+        ("timestamp", r"\d{14}"),
     ],
     examples: &[
         (

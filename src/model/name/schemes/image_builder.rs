@@ -1,18 +1,18 @@
 //! The names of kubernetes-sigs/image-builder, where no cloud has rules of its own (images/capi/packer).
 
-use super::{ARCH, Part, Scheme, Spelling};
+use super::{ARCH, Scheme};
 
 /// `cluster-api-{build_name}-{semver}-{timestamp}`: Google, Oracle, Scaleway and Hetzner clouds; Google has no dots.
 pub(super) const CLUSTER_API: Scheme = Scheme {
     id: "ib-cluster-api",
     forms: &["cluster-api-{os}-{release}[-{firmware}]-{v}{k8s}[-{timestamp}]"],
     parts: &[
-        Part("os", "[a-z]+(?:-linux)?", Spelling::Plain),
-        Part("release", r"\d+", Spelling::Squeezed),
-        Part("firmware", "efi", Spelling::Plain),
-        Part("v", "v?", Spelling::Fixed("v")),
-        Part("k8s", r"1[.-]\d+[.-]\d+", Spelling::K8s('-')),
-        Part("timestamp", r"\d{9,10}|nightly", Spelling::Plain),
+        ("os", "[a-z]+(?:-linux)?"),
+        ("release", r"\d+"),
+        ("firmware", "efi"),
+        ("v", "v?"),
+        ("k8s", r"1[.-]\d+[.-]\d+"),
+        ("timestamp", r"\d{9,10}|nightly"),
     ],
     examples: &[
         (
@@ -39,29 +39,23 @@ pub(super) const KUBE: Scheme = Scheme {
         "{prefix}{os}-{channel}-{release}[-{arch}][-{variant}]-kube-v{k8s}{suffix}{file}",
     ],
     parts: &[
-        Part("prefix", "(?:[a-z]+[-/])?", Spelling::Fixed("")),
-        Part(
+        ("prefix", "(?:[a-z]+[-/])?"),
+        (
             "os",
             "ubuntu|rockylinux|rhel|centos|almalinux|photon|flatcar|debian|windows|azurelinux|mariner|oracle|amazon|opensuse",
-            Spelling::Plain,
         ),
-        Part("dash", "-?", Spelling::Fixed("-")),
-        Part(
+        ("dash", "-?"),
+        (
             "release",
             r"\d+(?:\.\d+){0,2}|bionic|focal|jammy|noble|resolute|buster|bullseye|bookworm|trixie",
-            Spelling::Squeezed,
         ),
-        Part("channel", "stable|beta|alpha|lts", Spelling::Plain),
-        Part("arch", ARCH, Spelling::Arch("amd64")),
-        Part("firmware", "efi", Spelling::Plain),
-        Part("variant", "immutable|gen2|cvm", Spelling::Plain),
-        Part(
-            "k8s",
-            r"1\.\d+(?:\.\d+)?(?:\+(?:[a-z]+\.\d+|[a-z0-9]+))?",
-            Spelling::K8s('.'),
-        ),
+        ("channel", "stable|beta|alpha|lts"),
+        ("arch", ARCH),
+        ("firmware", "efi"),
+        ("variant", "immutable|gen2|cvm"),
+        ("k8s", r"1\.\d+(?:\.\d+)?(?:\+(?:[a-z]+\.\d+|[a-z0-9]+))?"),
         // Dates, registries' and builders' own words: they distinguish images and state no fact.
-        Part("suffix", r"(?:-[A-Za-z0-9.]+?)*?", Spelling::Fixed("")),
+        ("suffix", r"(?:-[A-Za-z0-9.]+?)*?"),
     ],
     examples: &[
         (

@@ -1,17 +1,17 @@
 //! The names of the Metal3 project's own node images.
 
-use super::{Part, Scheme, Spelling};
+use super::Scheme;
 
 /// metal3-io/metal3-docs and the project's artifactory.
 pub(super) const METAL3: Scheme = Scheme {
     id: "metal3",
     forms: &["{os}_{release}_NODE_IMAGE[_K8S_v{k8s}[_{timestamp}_{commit}]]{file}"],
     parts: &[
-        Part("os", "[A-Z]+", Spelling::Upper),
-        Part("release", r"\d+(?:\.\d+)?", Spelling::Number),
-        Part("k8s", r"1\.\d+\.\d+", Spelling::K8s('.')),
-        Part("timestamp", r"\d{8}T\d{4}Z", Spelling::Plain),
-        Part("commit", "[0-9a-f]{7,}", Spelling::Plain),
+        ("os", "[A-Z]+"),
+        ("release", r"\d+(?:\.\d+)?"),
+        ("k8s", r"1\.\d+\.\d+"),
+        ("timestamp", r"\d{8}T\d{4}Z"),
+        ("commit", "[0-9a-f]{7,}"),
     ],
     examples: &[
         (

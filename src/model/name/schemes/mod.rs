@@ -1,7 +1,6 @@
 //! The naming schemes of published machine images: one entry each, with the real names that it was written from.
 //!
-//! A scheme is written down once, as a form with parts, and read both ways: a name becomes facts, facts become a name. A
-//! new scheme is one more entry.
+//! A scheme is a form with parts, and a regular expression is made of it. A new scheme is one more entry.
 
 mod clouds;
 mod distributions;
@@ -11,8 +10,7 @@ mod sylva;
 
 use std::sync::LazyLock;
 
-use super::template::{self, Part, Spelling};
-use super::{NameFacts, Release};
+use super::{NameFacts, Release, architecture, template};
 use crate::model::version::Version;
 use crate::regexp::Regexp;
 
@@ -23,8 +21,8 @@ pub struct Scheme {
     pub id: &'static str,
     /// The forms of names; a scheme for two kinds of images has two.
     forms: &'static [&'static str],
-    /// The parts that the forms name.
-    parts: &'static [Part],
+    /// The parts that the forms name, each with the pattern of its text.
+    parts: &'static [(&'static str, &'static str)],
     /// Real names and everything that is read from them.
     pub examples: &'static [Example],
 }
@@ -57,83 +55,52 @@ pub const SCHEMES: &[Scheme] = &[
 const ARCH: &str = "arm64|amd64";
 
 impl Scheme {
-    /// The scheme of that id.
-    pub fn named(id: &str) -> Option<&'static Self> {
-        SCHEMES.iter().find(|scheme| scheme.id == id)
-    }
-
     /// What a name says, if it follows this scheme.
     pub fn read(&self, name: &str) -> Option<NameFacts> {
         let forms = COMPILED.iter().filter(|form| form.scheme == self.id);
         let groups = forms.filter_map(|form| form.groups(name)).next()?;
-        self.meant(&groups)
+        self.facts(&groups)
     }
 
-    /// The name that says these facts, all of them and no others; none where this scheme has no such name.
-    pub fn name(&self, facts: &NameFacts) -> Option<String> {
-        self.written(facts)
-            .filter(|name| self.read(name).as_ref() == Some(facts))
-    }
-
-    /// The name by the forms alone, whether or not their patterns take such facts.
-    pub(super) fn written(&self, facts: &NameFacts) -> Option<String> {
-        let written = |form: &&str| template::write(form, self.parts, facts);
-        self.forms.iter().find_map(written)
-    }
-
-    /// Whether its names have such a part.
-    pub(super) fn has(&self, part: &str) -> bool {
-        let in_file = matches!(part, "format" | "compression");
-        let named = |form: &&str| form.contains(&format!("{{{part}}}"));
-        self.forms.iter().any(named)
-            || (in_file && self.forms.iter().any(|form| form.contains("{file}")))
-    }
-
-    /// The facts behind what a pattern's groups matched; none where the version is none.
-    fn meant(&self, groups: &[(&str, &str)]) -> Option<NameFacts> {
+    /// The facts of a name, by the groups that a pattern matched; none where the Kubernetes version is not valid.
+    fn facts(&self, groups: &[(&str, &str)]) -> Option<NameFacts> {
         let mut facts = NameFacts {
             scheme: self.id,
             ..NameFacts::default()
         };
+        let group = |name: &str| Some(groups.iter().find(|(group, _)| *group == name)?.1);
         for (part, text) in groups {
-            let spelling = self.parts.iter().find(|known| known.0 == *part);
-            let meant = spelling.map_or_else(
-                || (*text).to_owned(),
-                |known| template::meant(known.2, text),
-            );
-            match *part {
-                "k8s" => facts.k8s_version = Some(Version::parse(&meant)?),
-                // The system is learned before its release wherever both are known.
-                "release" | "suffixes" | "raw" => {}
-                "format" if matches!(&*meant, "img" | "tar") => {}
-                part => {
-                    if let Some(word) = facts.word_mut(part) {
-                        *word = Some(meant);
-                    }
+            let value = match (*part, *text) {
+                ("k8s", text) => {
+                    facts.k8s_version = Some(Version::parse(text)?);
+                    continue;
                 }
+                ("format", "img" | "tar") => continue,
+                ("os", text) => text.to_ascii_lowercase(),
+                ("arch", text) => architecture(text).to_owned(),
+                ("channel", "streams" | "streams-") => "stream".to_owned(),
+                // A unified kernel image boots from UEFI alone.
+                ("firmware", "uki") => "efi".to_owned(),
+                (_, text) => text.to_owned(),
+            };
+            if let Some(word) = facts.word_mut(part) {
+                *word = Some(value);
             }
         }
-        let group = |name: &str| groups.iter().find(|(group, _)| *group == name);
         if group("raw").is_some() {
             facts.image_format = Some("raw".to_owned());
         }
-        if let Some((_, suffixes)) = group("suffixes") {
+        if let Some(suffixes) = group("suffixes") {
             let known = |suffix: &&str| matches!(*suffix, "gz" | "bz2" | "xz" | "zst");
             facts.compression = suffixes.split('.').find(known).map(str::to_owned);
         }
-        facts.release = group("release").map(|(_, text)| self.release(&facts, text));
+        let version = group("version").map(|text| Release {
+            codename: None,
+            version: Some(text.to_owned()),
+        });
+        let release = group("release").map(|text| Release::read(facts.os.as_deref(), text));
+        facts.release = version.or(release);
         Some(facts)
-    }
-
-    fn release(&self, facts: &NameFacts, text: &str) -> Release {
-        let part = self.parts.iter().find(|part| part.0 == "release");
-        match part.map(|part| part.2) {
-            Some(Spelling::Exact) => Release {
-                codename: None,
-                version: Some(text.to_owned()),
-            },
-            _ => Release::read(facts.os.as_deref(), text),
-        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The names of Sylva's diskimage-builder.
 
-use super::{Part, Scheme, Spelling};
+use super::Scheme;
 
 /// sylva-projects/sylva-elements/diskimage-builder: dots up to 0.1.7, dashes from 0.1.8, file names with the release from
 /// 0.4.5, minor only at 0.11.
@@ -9,16 +9,15 @@ pub(super) const SYLVA_DIB: Scheme = Scheme {
     forms: &["{os}-{release}-{flavor}-{k8s_flavor}-{k8s}[-{builder}]{file}"],
     parts: &[
         // Any system: what follows it is the builder's own.
-        Part("os", "[a-z]+(?:-[a-z]+)?", Spelling::Plain),
-        Part("release", r"[a-z]+|\d+(?:[.-]\d+)?", Spelling::Codename),
-        Part("flavor", "plain|hardened", Spelling::Plain),
-        Part("k8s_flavor", "rke2|kubeadm|ck8s", Spelling::Plain),
-        Part(
+        ("os", "[a-z]+(?:-[a-z]+)?"),
+        ("release", r"[a-z]+|\d+(?:[.-]\d+)?"),
+        ("flavor", "plain|hardened"),
+        ("k8s_flavor", "rke2|kubeadm|ck8s"),
+        (
             "k8s",
             r"1[.-]\d{1,2}(?:[.-]\d{1,2})?(?:-(?:rc|alpha|beta)\d+)?",
-            Spelling::K8s('-'),
         ),
-        Part("builder", r"\d+\.\d+\.\d+", Spelling::Plain),
+        ("builder", r"\d+\.\d+\.\d+"),
     ],
     examples: &[
         (
@@ -92,9 +91,9 @@ pub(super) const SYLVA_LEGACY: Scheme = Scheme {
         "diskimage-builder-{flavor}",
     ],
     parts: &[
-        Part("os", "ubuntu", Spelling::Plain),
-        Part("release", r"\d\d\.\d\d", Spelling::Number),
-        Part("flavor", "plain|hardened", Spelling::Plain),
+        ("os", "ubuntu"),
+        ("release", r"\d\d\.\d\d"),
+        ("flavor", "plain|hardened"),
     ],
     examples: &[
         (

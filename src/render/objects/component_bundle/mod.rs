@@ -9,7 +9,6 @@ mod script;
 
 use std::collections::BTreeMap;
 
-use super::machine_template::CLUSTER_LABEL;
 use super::{hash, name};
 use crate::model::cluster::Pool;
 use crate::model::component::{OBJECT_ANNOTATION, component_fact, is_variable_name};
@@ -193,25 +192,12 @@ pub fn secret(view: &ClusterView, delivery: &Delivery) -> Node {
     let cluster = &view.cluster;
     let part = format!("{}-components", delivery.pool);
     let name = name::machine_template(&cluster.object_name, &part, &delivery.script);
-    let labels = Map::from_iter([Entry::computed(CLUSTER_LABEL, &*cluster.object_name)]);
-    let mut annotations: Map = super::kept()
-        .iter()
-        .chain(&annotation(delivery))
-        .cloned()
-        .collect();
+    let mut annotations = annotation(delivery);
     if delivery.script.contains("${") {
         annotations.insert(Entry::computed(super::SUBSTITUTE_ANNOTATION, "disabled"));
     }
     let data = Map::from_iter([Entry::computed(FILE, &*delivery.script)]);
-    Node::computed(Map::from_iter([
-        Entry::computed("apiVersion", "v1"),
-        Entry::computed("kind", "Secret"),
-        Entry::computed("name", name),
-        Entry::computed("namespace", Value::String(cluster.namespace.clone())),
-        Entry::computed("labels", labels),
-        Entry::computed("annotations", annotations),
-        Entry::computed("stringData", data),
-    ]))
+    super::secret(cluster, name, &annotations, data)
 }
 
 fn annotation(delivery: &Delivery) -> Map {

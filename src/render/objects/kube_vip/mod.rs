@@ -11,8 +11,7 @@
 mod environment;
 mod password;
 
-use super::machine_template::CLUSTER_LABEL;
-use super::{kept, name, secret_within};
+use super::{name, secret_within};
 use crate::model::endpoint::{KubeVip, KubeVipMode, Way};
 use crate::model::finding::{Finding, Level, Subject};
 use crate::model::rule::RuleId;
@@ -188,17 +187,5 @@ fn secret(view: &ClusterView, text: &str, script: Option<String>, annotations: &
         .into_iter()
         .chain([Entry::computed(FILE, text)])
         .collect();
-    let labels = Map::from_iter([Entry::computed(CLUSTER_LABEL, &*cluster.object_name)]);
-    Node::computed(Map::from_iter([
-        Entry::computed("apiVersion", "v1"),
-        Entry::computed("kind", "Secret"),
-        Entry::computed("name", name),
-        Entry::computed("namespace", Value::String(cluster.namespace.clone())),
-        Entry::computed("labels", labels),
-        Entry::computed(
-            "annotations",
-            kept().iter().chain(annotations).cloned().collect::<Map>(),
-        ),
-        Entry::computed("stringData", data),
-    ]))
+    super::secret(cluster, name, annotations, data)
 }

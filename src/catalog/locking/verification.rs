@@ -1,0 +1,54 @@
+//! The result of verifying a lock.
+
+use std::sync::Arc;
+
+use crate::model::finding::{Finding, Subject};
+use crate::model::lock::LockedImage;
+use crate::model::place::Sources;
+use crate::model::rule::RuleId;
+use crate::oci::Failure;
+
+/// The result of verifying a lock.
+#[derive(Debug, Default)]
+pub struct Verification {
+    /// One line for each entry, in the lock's order.
+    pub images: Vec<VerifiedImage>,
+    /// What is wrong.
+    pub findings: Vec<Finding>,
+    /// What could not be queried.
+    pub failures: Vec<Failure>,
+}
+
+impl Verification {
+    /// What could not be had, at the entry that wants it; once, whatever else wants it.
+    pub(super) fn fail(&mut self, failure: Failure, image: &LockedImage, sources: &Sources) {
+        let is_it =
+            |known: &Failure| known.wanted == failure.wanted && known.message == failure.message;
+        if !self.failures.iter().any(is_it) {
+            let place = sources.resolve(image.reference.place);
+            let place = place.map(|spot| spot.to_string());
+            self.failures.push(failure.at(place, &image.key.value));
+        }
+    }
+}
+
+/// What became of one entry.
+#[derive(Clone, Debug)]
+pub struct VerifiedImage {
+    /// Its key.
+    pub key: Arc<str>,
+    /// Its reference.
+    pub reference: Arc<str>,
+    /// Whether its tag refers to the locked digest; none where there was no answer.
+    pub in_place: Option<bool>,
+    /// The fingerprint of the key that it is signed by; none where no key is known or it is not signed by it.
+    pub signed_by: Option<Arc<str>>,
+}
+
+/// A finding about an entry of the lock.
+pub(super) fn about(image: &LockedImage, rule: RuleId, message: String) -> Finding {
+    Finding::new(rule, message).about(Subject {
+        image: Some(image.key.value.to_string()),
+        ..Subject::default()
+    })
+}

@@ -1,0 +1,50 @@
+//! A text as a scalar of YAML.
+
+use crate::model::engine::Engine;
+use crate::model::place::FileId;
+use crate::yaml;
+
+/// A text as a scalar within `[…]` and `{…}`, quoted where it must be.
+pub(super) fn word(text: &str) -> String {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./".contains(letter);
+    let starts = text.starts_with(|letter: char| letter.is_ascii_alphabetic());
+    match starts && text.chars().all(plain) && !is_keyword(text) {
+        true => text.to_owned(),
+        false => format!("'{}'", text.replace('\'', "''")),
+    }
+}
+
+/// Whether a plain word would not be read as text.
+fn is_keyword(text: &str) -> bool {
+    let read = yaml::values(&format!("a: {text}\n"), FileId(0), Engine::Helm3);
+    read.is_ok_and(|tree| {
+        tree.at(&["a"])
+            .is_none_or(|node| node.value.as_str().is_none_or(|read| **read != *text))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::word;
+
+    #[test]
+    fn words_are_quoted_where_they_must_be() {
+        let words = [
+            "edge-1",
+            "yes",
+            "1.30",
+            "a b",
+            "it's",
+            "clusters/*/values.yaml",
+        ];
+        let wanted = [
+            "edge-1",
+            "'yes'",
+            "'1.30'",
+            "'a b'",
+            "'it''s'",
+            "'clusters/*/values.yaml'",
+        ];
+        assert_eq!(words.map(word), wanted);
+    }
+}
