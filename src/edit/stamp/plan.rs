@@ -14,6 +14,7 @@ use crate::read::Stamped;
 use crate::yaml::edit::Edit;
 
 use super::choose::Chooser;
+use super::moved::{self, Moves};
 use super::request::requests;
 use super::{files, rotate, stamped, versions};
 
@@ -97,11 +98,23 @@ pub fn plan(
     options: &Options,
     unread: &[Arc<Source>],
 ) -> Plan {
+    moving(objects, entries, chooser, (options, &Moves::new()), unread)
+}
+
+/// The same, with objects that move to other images than their requests name.
+pub fn moving(
+    objects: &[ManifestObject],
+    entries: &[StampEntry],
+    chooser: &Chooser<'_>,
+    (options, moves): (&Options, &Moves),
+    unread: &[Arc<Source>],
+) -> Plan {
     let mut plan = Plan {
         choices: vec![Choice::default(); objects.len()],
         ..Plan::default()
     };
-    let requests = requests(objects, entries, &mut plan.choices, &mut plan.findings);
+    let mut requests = requests(objects, entries, &mut plan.choices, &mut plan.findings);
+    moved::redirect(objects, moves, &mut requests, &mut plan.choices);
     let runners = versions::runners(objects);
     // A version that follows the image says nothing of which image is meant.
     let versions = match options.set_version {
