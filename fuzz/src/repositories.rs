@@ -280,6 +280,7 @@ fn page(request: &Request, terminal: &mut Terminal) -> Result<Verdict, Error> {
         title: "Fleet".to_owned(),
         source_url: None,
         against: None,
+        plan: "1.33".parse().ok(),
     };
     commands::page(request, &options, today(), terminal)
 }
