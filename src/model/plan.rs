@@ -151,8 +151,10 @@ pub fn of_cluster(view: &ClusterView, images: &Images, goal: Goal) -> ClusterPla
         true => version.minor,
         false => version.minor + 1,
     };
+    let images = images.values().filter_map(|it| Some((version_of(it)?, it)));
+    let images: Vec<(Version, &Image)> = images.collect();
     for minor in first..=last {
-        match step(images, &booted, (version.major, minor), goal.since()) {
+        match step(&images, &booted, (version.major, minor), goal.since()) {
             Ok((next, chosen)) if next != version || differ(&booted, &chosen) => {
                 let named = chosen
                     .iter()
@@ -254,20 +256,17 @@ fn is_required(view: &ClusterView, pool: &Pool, version: &Version) -> bool {
 
 /// The newest version of a minor that every pool has an image for, and these images.
 fn step<'v>(
-    images: &'v Images,
+    images: &[(Version, &'v Image)],
     booted: &Booted<'v>,
     minor: (u32, u32),
     since: Option<Date>,
 ) -> Result<(Version, Booted<'v>), Blocked> {
-    let candidates: Vec<(Version, &Image)> = images
-        .values()
-        .filter_map(|image| Some((version_of(image)?, image)))
-        .filter(|(version, image)| {
-            let is_of_minor = (version.major, version.minor) == minor;
-            let is_new = |day| built(image).is_some_and(|built| built >= day);
-            is_of_minor && version.prerelease.is_none() && since.is_none_or(is_new)
-        })
-        .collect();
+    let is_candidate = |(version, image): &&(Version, &Image)| {
+        let is_of_minor = (version.major, version.minor) == minor;
+        let is_new = |day| built(image).is_some_and(|built| built >= day);
+        is_of_minor && version.prerelease.is_none() && since.is_none_or(is_new)
+    };
+    let candidates: Vec<&(Version, &Image)> = images.iter().filter(is_candidate).collect();
     // Pools of a cluster often boot one image.
     let mut followers: BTreeMap<&ImageKey, Vec<&(Version, &Image)>> = BTreeMap::new();
     let mut by_version: BTreeMap<&Version, Booted<'v>> = BTreeMap::new();
@@ -275,7 +274,7 @@ fn step<'v>(
     for (pool, image) in booted {
         let followers = followers.entry(&image.key).or_insert_with(|| {
             let follows = |it: &&(Version, &Image)| obstacles(image, it.1).is_empty();
-            candidates.iter().filter(follows).collect()
+            candidates.iter().copied().filter(follows).collect()
         });
         for (version, candidate) in followers.iter() {
             // Of several images of one version the first by key, unless the pool boots one of them.
