@@ -11,8 +11,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use metalmark::commands::{
-    self, CheckOptions, ExplainOptions, ImagesOptions, ImpactOptions, LockOptions, PageOptions,
-    PlanOptions, RenderOptions, StampOptions,
+    self, CheckOptions, ExplainOptions, ImagesOptions, ImpactOptions, LockOptions, OfferOptions,
+    PageOptions, PlanOptions, RenderOptions, StampOptions,
 };
 use metalmark::edit::stamp;
 use metalmark::error::Error;
@@ -265,6 +265,9 @@ fn plan(request: &Request, terminal: &mut Terminal) -> Result<Verdict, Error> {
     let options = PlanOptions {
         to: "1.33".parse().ok(),
         patch_only: false,
+        security_before: None,
+        to_builder: None,
+        offer: OfferOptions::default(),
         format: CommentFormat::Markdown,
         apply: None,
     };
@@ -277,6 +280,7 @@ fn page(request: &Request, terminal: &mut Terminal) -> Result<Verdict, Error> {
         title: "Fleet".to_owned(),
         source_url: None,
         against: None,
+        plan: "1.33".parse().ok(),
     };
     commands::page(request, &options, today(), terminal)
 }

@@ -6,7 +6,10 @@ use clap::Args;
 
 use crate::error::Error;
 use crate::model::finding::Judged;
+use crate::model::plan::{self, ClusterPlan, Goal};
 use crate::model::policy::Date;
+use crate::model::waves;
+use crate::model::workspace::ClusterView;
 use crate::output;
 use crate::pipeline::compare::{self, Sides};
 use crate::pipeline::fleet::{self, FleetCheck};
@@ -15,7 +18,7 @@ use crate::printer::{Color, Printer};
 use crate::read::{self, Request, Workspace};
 use crate::report::impact::Impact;
 use crate::report::page::{ClusterPart, Gatherer, Page, SourceUrl};
-use crate::report::{self, Changes};
+use crate::report::{self, Changes, PlanScope};
 
 /// What the page shows, and where it is written.
 #[derive(Clone, Debug, Args)]
@@ -32,6 +35,9 @@ pub struct PageOptions {
     /// Show what the files on disk change against this commit.
     #[arg(long, value_name = "GIT-REV")]
     pub against: Option<String>,
+    /// Show the steps and waves by which the clusters reach this Kubernetes minor version, as `metalmark plan` does.
+    #[arg(long, value_name = "MINOR")]
+    pub plan: Option<Goal>,
 }
 
 /// Writes the page, whatever the rules find: `check` is the gate.
@@ -66,7 +72,7 @@ fn current(
     let tools = fleet::tools(&mut workspace, today)?;
     let gatherer = Gatherer::new(workspace.settings.matching);
     let fleet_check = fleet::check_fleet(&workspace, &tools, |view, _| {
-        Ok((gatherer.cluster(view), Vec::new()))
+        Ok((options.part(&gatherer, view), Vec::new()))
     })?;
     let print = Print {
         workspace: &workspace,
@@ -86,7 +92,7 @@ fn change(
 ) -> Result<(), Error> {
     let sides = Sides::open(request, None, Some(against))?;
     let gatherer = Gatherer::new(sides.after.settings.matching);
-    let change = compare::sides(sides, today, |view, _| gatherer.cluster(view))?;
+    let change = compare::sides(sides, today, |view, _| options.part(&gatherer, view))?;
     let (before, after) = (&change.before, &change.after);
     let found = fleet::check_fleet(&before.workspace, &before.tools, |_, _| {
         Ok(((), Vec::new()))
@@ -111,11 +117,18 @@ impl Print<'_> {
     fn page(
         &self,
         gatherer: Gatherer,
-        mut fleet_check: FleetCheck<ClusterPart>,
+        mut fleet_check: FleetCheck<Part>,
         change: Option<(&Impact, &[Judged])>,
         terminal: &mut Terminal,
     ) -> Result<(), Error> {
-        let clusters = std::mem::take(&mut fleet_check.results);
+        let parts = std::mem::take(&mut fleet_check.results);
+        let (clusters, plans): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
+        let plans: Vec<ClusterPlan> = plans.into_iter().flatten().collect();
+        let waves = waves::waves(&plans, &self.workspace.settings.waves);
+        let scope = |goal| PlanScope {
+            goal,
+            builder: None,
+        };
         let found = (&*fleet_check.judged, &fleet_check.counts);
         let page = Page {
             title: &self.options.title,
@@ -124,6 +137,10 @@ impl Print<'_> {
             gatherer,
             findings: &reporting::findings(found, self.workspace, Changes::None, Color::Never),
             change,
+            plan: self
+                .options
+                .plan
+                .map(|goal| (&*plans, &*waves, scope(goal))),
         };
         if self.options.is_stdout() {
             return Ok(report::page::page(page, &mut terminal.out)?);
@@ -135,7 +152,17 @@ impl Print<'_> {
     }
 }
 
+/// What is kept of a cluster: for the page, and its plan where one is requested.
+type Part = (ClusterPart, Option<ClusterPlan>);
+
 impl PageOptions {
+    fn part(&self, gatherer: &Gatherer, view: &ClusterView) -> Part {
+        let plan = self
+            .plan
+            .map(|goal| plan::of_cluster(view, &view.images, goal));
+        (gatherer.cluster(view), plan)
+    }
+
     fn is_stdout(&self) -> bool {
         self.to == Path::new("-")
     }

@@ -53,6 +53,14 @@ fn of_pool(view: &ClusterView, pool: &Pool, step: &PlanStep) -> Result<Vec<Fix>,
         });
     }
     let choice = &pool.choice;
+    if let Some(place) = [&choice.url, &choice.name].into_iter().flatten().next() {
+        let at = view.sources.resolve(place.place);
+        let at = at.map_or(String::new(), |at| format!(" at {at}"));
+        return Err(format!(
+            "node pool `{}` names its image by URL or by name{at}: edit it manually, or write a key of the catalog",
+            pool.name
+        ));
+    }
     if let (Some(key), Some(image)) = (&choice.key, step.images.get(&pool.name.to_string())) {
         let keys = [Some(key), choice.other_key.as_ref()];
         for Located { value, place } in keys

@@ -1,6 +1,7 @@
 //! The data that flows between the stages, and the laws of that data. Nothing here touches disk, network or environment.
 
 pub mod annotations;
+pub mod built;
 pub mod bytes;
 pub mod catalog;
 pub mod checksum;

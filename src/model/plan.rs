@@ -11,9 +11,13 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::built::built;
 use super::cluster::{Pool, PoolName};
-use super::image::{Image, ImageKey, fact};
+use super::image::{Image, ImageKey, Images, fact};
+use super::labels::Labels;
 use super::matching::Outcome;
+use super::policy::Date;
+use super::proof;
 use super::replacement::obstacles;
 use super::version::Version;
 use super::workspace::ClusterView;
@@ -25,6 +29,18 @@ pub enum Goal {
     Minor(u32, u32),
     /// The newest patch of the minor that each runs.
     Patches,
+    /// The same, where an image was built before this day; only of images that were not.
+    BuiltSince(Date),
+}
+
+impl Goal {
+    /// The day on which images are to be built, or later.
+    fn since(self) -> Option<Date> {
+        match self {
+            Self::BuiltSince(day) => Some(day),
+            Self::Minor(..) | Self::Patches => None,
+        }
+    }
 }
 
 impl FromStr for Goal {
@@ -50,6 +66,7 @@ impl fmt::Display for Goal {
         match self {
             Self::Minor(major, minor) => write!(f, "{major}.{minor}"),
             Self::Patches => f.write_str("the newest patch"),
+            Self::BuiltSince(day) => write!(f, "images built since {day}"),
         }
     }
 }
@@ -61,6 +78,11 @@ pub struct ClusterPlan {
     pub cluster: Arc<str>,
     /// The version that its pools run; none where it cannot be planned.
     pub from: Option<String>,
+    /// Its machines; none where a pool does not say how many it has.
+    pub machines: Option<usize>,
+    /// The labels of its object.
+    #[serde(skip)]
+    pub labels: Labels,
     /// What it does, in order.
     pub steps: Vec<PlanStep>,
     /// What stops it before the goal.
@@ -90,15 +112,23 @@ pub struct Blocked {
     pub lacking: BTreeMap<String, ImageKey>,
 }
 
-/// Plans one cluster.
-pub fn of_cluster(view: &ClusterView, goal: Goal) -> ClusterPlan {
+/// Plans one cluster, with the images that it may move to.
+pub fn of_cluster(view: &ClusterView, images: &Images, goal: Goal) -> ClusterPlan {
+    let pools = view.cluster.pools.iter();
+    let machines = pools.map(|pool| Some(pool.replicas.as_ref()?.value as usize));
     let mut plan = ClusterPlan {
         cluster: Arc::clone(&view.cluster.name),
         from: None,
+        machines: machines.sum(),
+        labels: view.cluster.labels.clone(),
         steps: Vec::new(),
         blocked: None,
     };
-    let (mut version, mut booted) = match current(view) {
+    let current = current(view).and_then(|current| match goal.since() {
+        Some(day) => is_built_since(day, &current.1).map(|is| (current, is)),
+        None => Ok((current, false)),
+    });
+    let ((mut version, mut booted), is_there) = match current {
         Ok(current) => current,
         Err(reason) => {
             plan.blocked = Some(Blocked {
@@ -111,7 +141,8 @@ pub fn of_cluster(view: &ClusterView, goal: Goal) -> ClusterPlan {
     };
     plan.from = Some(version.to_string());
     let last = match goal {
-        Goal::Patches => version.minor,
+        _ if is_there => return plan,
+        Goal::Patches | Goal::BuiltSince(_) => version.minor,
         Goal::Minor(major, minor) if major == version.major => minor,
         Goal::Minor(..) => return plan,
     };
@@ -120,10 +151,12 @@ pub fn of_cluster(view: &ClusterView, goal: Goal) -> ClusterPlan {
         true => version.minor,
         false => version.minor + 1,
     };
+    let images = images.values().filter_map(|it| Some((version_of(it)?, it)));
+    let images: Vec<(Version, &Image)> = images.collect();
     for minor in first..=last {
-        match step(view, &booted, (version.major, minor)) {
-            Ok((next, images)) if next != version => {
-                let named = images
+        match step(&images, &booted, (version.major, minor), goal.since()) {
+            Ok((next, chosen)) if next != version || differ(&booted, &chosen) => {
+                let named = chosen
                     .iter()
                     .map(|(pool, image)| (pool.to_string(), Arc::clone(&image.key)));
                 plan.steps.push(PlanStep {
@@ -131,7 +164,7 @@ pub fn of_cluster(view: &ClusterView, goal: Goal) -> ClusterPlan {
                     minor: (next.major, next.minor),
                     images: named.collect(),
                 });
-                (version, booted) = (next, images);
+                (version, booted) = (next, chosen);
             }
             Ok(_) => {}
             Err(blocked) => {
@@ -150,8 +183,10 @@ pub struct PoolState {
     pub name: PoolName,
     /// The Kubernetes version that it is to run.
     pub version: Option<Arc<str>>,
-    /// The image that it selects.
+    /// What it selects.
     pub outcome: Outcome,
+    /// The image of the catalog that it boots.
+    pub image: Option<ImageKey>,
 }
 
 /// The pools of a cluster.
@@ -164,6 +199,7 @@ pub fn states(view: &ClusterView) -> Vec<PoolState> {
             .k8s_version_of(pool)
             .map(|version| Arc::clone(&version.value)),
         outcome: selection.outcome.clone(),
+        image: proof::known(view, selection).map(|image| Arc::clone(&image.key)),
     });
     states.collect()
 }
@@ -176,10 +212,13 @@ fn current(view: &ClusterView) -> Result<(Version, Booted<'_>), String> {
     let mut booted = BTreeMap::new();
     let mut common: Option<Version> = None;
     for (pool, selection) in view.cluster.pools.iter().zip(&view.selections) {
-        let image = match &selection.outcome {
-            Outcome::Image(key) => view.images.get(key),
-            _ => None,
-        };
+        if view.selects_by_secret(pool, selection) {
+            return Err(format!(
+                "a secret selects the image of node pool `{}`",
+                pool.name
+            ));
+        }
+        let image = proof::known(view, selection);
         let version = image.and_then(version_of);
         let (Some(image), Some(version)) = (image, version) else {
             return Err(format!(
@@ -217,23 +256,27 @@ fn is_required(view: &ClusterView, pool: &Pool, version: &Version) -> bool {
 
 /// The newest version of a minor that every pool has an image for, and these images.
 fn step<'v>(
-    view: &'v ClusterView,
+    images: &[(Version, &'v Image)],
     booted: &Booted<'v>,
     minor: (u32, u32),
+    since: Option<Date>,
 ) -> Result<(Version, Booted<'v>), Blocked> {
-    let mut by_version: BTreeMap<Version, Booted<'v>> = BTreeMap::new();
+    let is_candidate = |(version, image): &&(Version, &Image)| {
+        let is_of_minor = (version.major, version.minor) == minor;
+        let is_new = |day| built(image).is_some_and(|built| built >= day);
+        is_of_minor && version.prerelease.is_none() && since.is_none_or(is_new)
+    };
+    let candidates: Vec<&(Version, &Image)> = images.iter().filter(is_candidate).collect();
+    // Pools of a cluster often boot one image.
+    let mut followers: BTreeMap<&ImageKey, Vec<&(Version, &Image)>> = BTreeMap::new();
+    let mut by_version: BTreeMap<&Version, Booted<'v>> = BTreeMap::new();
     let mut lacking = BTreeMap::new();
     for (pool, image) in booted {
-        let mut has_any = false;
-        for candidate in view.images.values() {
-            let Some(version) = version_of(candidate) else {
-                continue;
-            };
-            let is_meant = (version.major, version.minor) == minor && version.prerelease.is_none();
-            if !is_meant || !obstacles(image, candidate).is_empty() {
-                continue;
-            }
-            has_any = true;
+        let followers = followers.entry(&image.key).or_insert_with(|| {
+            let follows = |it: &&(Version, &Image)| obstacles(image, it.1).is_empty();
+            candidates.iter().copied().filter(follows).collect()
+        });
+        for (version, candidate) in followers.iter() {
             // Of several images of one version the first by key, unless the pool boots one of them.
             let of_version = by_version.entry(version).or_default();
             let known = of_version.entry(pool).or_insert(candidate);
@@ -241,13 +284,14 @@ fn step<'v>(
                 *known = candidate;
             }
         }
-        if !has_any {
+        if followers.is_empty() {
             lacking.insert(pool.to_string(), Arc::clone(&image.key));
         }
     }
     let of_all = by_version
         .into_iter()
-        .rfind(|(_, images)| images.len() == booted.len());
+        .rfind(|(_, images)| images.len() == booted.len())
+        .map(|(version, images)| (version.clone(), images));
     of_all.ok_or_else(|| Blocked {
         before: Some(format!("{}.{}", minor.0, minor.1)),
         reason: match lacking.is_empty() {
@@ -256,6 +300,28 @@ fn step<'v>(
         },
         lacking,
     })
+}
+
+/// Whether all images were built on a day or later.
+fn is_built_since(day: Date, booted: &Booted<'_>) -> Result<bool, String> {
+    let mut is_new = true;
+    for (pool, image) in booted {
+        let built = built(image).ok_or_else(|| {
+            format!(
+                "it is not known when image `{}` of node pool `{pool}` was built",
+                image.key
+            )
+        })?;
+        is_new &= built >= day;
+    }
+    Ok(is_new)
+}
+
+/// Whether any pool gets another artifact: of one key and version too, where another release of the builder has it.
+fn differ(booted: &Booted<'_>, chosen: &Booted<'_>) -> bool {
+    let uri = |image: &Image| image.uri.as_ref().map(|uri| Arc::clone(&uri.value));
+    let is_other = |(was, is): (&&Image, &&Image)| was.key != is.key || uri(was) != uri(is);
+    booted.values().zip(chosen.values()).any(is_other)
 }
 
 /// The whole version that an image holds.

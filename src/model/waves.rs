@@ -7,28 +7,65 @@ use globset::GlobMatcher;
 use serde::Serialize;
 
 use super::plan::ClusterPlan;
+use super::policy::pattern;
 
 /// How clusters are spread over waves.
 #[derive(Clone, Debug, Default)]
 pub struct WaveSettings {
     /// The most clusters of a wave; all unless set.
     pub most: Option<Most>,
+    /// The most machines of a wave; all unless set.
+    pub most_machines: Option<Most>,
     /// The clusters that reach each version before the others, pattern by pattern.
-    pub first: Vec<GlobMatcher>,
+    pub first: Vec<ClusterPattern>,
     /// Those that follow the others.
-    pub last: Vec<GlobMatcher>,
-    /// At most one of the clusters that match a pattern is in a wave.
-    pub groups: Vec<GlobMatcher>,
+    pub last: Vec<ClusterPattern>,
+    /// Of the clusters that one of these matches, with one value of the label where it is about one, at most one is in a wave.
+    pub groups: Vec<ClusterPattern>,
     /// When clusters may be changed, in words; the last pattern that matches counts.
-    pub windows: Vec<(GlobMatcher, Arc<str>)>,
+    pub windows: Vec<(ClusterPattern, Arc<str>)>,
 }
 
-/// How many clusters a wave may have.
+/// Clusters by name, or by a label of their objects.
+#[derive(Clone, Debug)]
+pub struct ClusterPattern {
+    /// None where the name is compared.
+    label: Option<Arc<str>>,
+    pattern: GlobMatcher,
+}
+
+impl ClusterPattern {
+    /// A pattern of names, or `LABEL=PATTERN`.
+    ///
+    /// # Errors
+    /// The pattern is none.
+    pub fn parse(text: &str) -> Result<Self, globset::Error> {
+        let (label, text) = match text.split_once('=') {
+            Some((label, text)) => (Some(label.into()), text),
+            None => (None, text),
+        };
+        let pattern = pattern(text)?;
+        Ok(Self { label, pattern })
+    }
+
+    /// The label's value, or an empty text, of a cluster that is matched.
+    fn matched(&self, plan: &ClusterPlan) -> Option<Arc<str>> {
+        match &self.label {
+            None => self.pattern.is_match(&*plan.cluster).then(Arc::default),
+            Some(label) => {
+                let value = plan.labels.get(label);
+                value.filter(|it| self.pattern.is_match(&***it)).cloned()
+            }
+        }
+    }
+}
+
+/// How many clusters or machines a wave may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Most {
     /// A number.
-    Clusters(usize),
-    /// A share of all clusters, and at least one.
+    Count(usize),
+    /// A share of all, and at least one.
     Percent(usize),
 }
 
@@ -37,15 +74,15 @@ impl Most {
     pub fn parse(text: &str) -> Option<Self> {
         let most = match text.strip_suffix('%') {
             Some(share) => Self::Percent(share.parse().ok().filter(|share| *share <= 100)?),
-            None => Self::Clusters(text.parse().ok()?),
+            None => Self::Count(text.parse().ok()?),
         };
-        (!matches!(most, Self::Clusters(0) | Self::Percent(0))).then_some(most)
+        (!matches!(most, Self::Count(0) | Self::Percent(0))).then_some(most)
     }
 
-    fn of(self, clusters: usize) -> usize {
+    fn of(self, all: usize) -> usize {
         match self {
-            Self::Clusters(count) => count,
-            Self::Percent(share) => (clusters * share / 100).max(1),
+            Self::Count(count) => count,
+            Self::Percent(share) => (all * share / 100).max(1),
         }
     }
 }
@@ -57,6 +94,8 @@ pub struct Wave {
     pub number: usize,
     /// The minor version that they go to.
     pub to: String,
+    /// The machines of its clusters; none where one of them does not say how many it has.
+    pub machines: Option<usize>,
     /// The clusters, and which of its steps each makes.
     pub clusters: Vec<WaveStep>,
 }
@@ -82,19 +121,41 @@ pub struct WaveStep {
 /// A wave that may take more clusters.
 struct Open {
     wave: Wave,
-    groups: BTreeSet<usize>,
+    groups: Groups,
+}
+
+/// The groups that have a cluster in a wave, by their place in the settings and the value of their label.
+type Groups = BTreeSet<(usize, Arc<str>)>;
+
+/// The most that a wave may have.
+struct Limits {
+    clusters: usize,
+    machines: usize,
+}
+
+impl Limits {
+    fn of(plans: &[ClusterPlan], settings: &WaveSettings) -> Self {
+        let machines = plans.iter().filter_map(|plan| plan.machines).sum();
+        let of = |most: Option<Most>, all| most.map_or(usize::MAX, |most| most.of(all));
+        Self {
+            clusters: of(settings.most, plans.len()),
+            machines: of(settings.most_machines, machines),
+        }
+    }
+
+    /// Whether a wave may take a cluster with a number of machines; with an unknown number only where nothing limits them.
+    fn admit(&self, wave: &Wave, machines: Option<usize>) -> bool {
+        let sum = wave.machines.zip(machines).map(|(all, own)| all + own);
+        wave.clusters.len() < self.clusters
+            && (self.machines == usize::MAX || sum.is_some_and(|sum| sum <= self.machines))
+    }
 }
 
 /// The waves of some plans: the whole fleet reaches one minor before any of it goes to the next, and in each minor the first
-/// clusters are followed by the others and these by the last.
+/// clusters are followed by the others and these by the last. A cluster with more machines than a wave may have is alone in one.
 pub fn waves(plans: &[ClusterPlan], settings: &WaveSettings) -> Vec<Wave> {
-    let most = settings
-        .most
-        .map_or(usize::MAX, |most| most.of(plans.len()));
-    let stages: Vec<usize> = plans
-        .iter()
-        .map(|plan| settings.stage(&plan.cluster))
-        .collect();
+    let limits = Limits::of(plans, settings);
+    let stages: Vec<usize> = plans.iter().map(|plan| settings.stage(plan)).collect();
     let steps = plans.iter().enumerate().flat_map(|(plan, of_plan)| {
         let steps = of_plan.steps.iter().enumerate();
         steps.map(move |(step, it)| (it.minor, plan, step))
@@ -108,33 +169,41 @@ pub fn waves(plans: &[ClusterPlan], settings: &WaveSettings) -> Vec<Wave> {
         let mut free = 0;
         for (minor, plan, step) in block {
             let of_plan = &plans[*plan];
-            let groups = settings.groups_of(&of_plan.cluster);
-            let fits = |it: &Open| it.wave.clusters.len() < most && it.groups.is_disjoint(&groups);
+            let groups = settings.groups_of(of_plan);
             while open
                 .get(free)
-                .is_some_and(|it| it.wave.clusters.len() >= most)
+                .is_some_and(|it| !limits.admit(&it.wave, Some(1)))
             {
                 free += 1;
             }
+            let fits = |it: &Open| {
+                limits.admit(&it.wave, of_plan.machines) && it.groups.is_disjoint(&groups)
+            };
             let at = (free..open.len()).find(|at| fits(&open[*at]));
             let at = at.unwrap_or_else(|| {
                 open.push(Open {
                     wave: Wave {
                         number: waves.len() + open.len() + 1,
                         to: format!("{}.{}", minor.0, minor.1),
+                        machines: Some(0),
                         clusters: Vec::new(),
                     },
-                    groups: BTreeSet::new(),
+                    groups: Groups::new(),
                 });
                 open.len() - 1
             });
-            open[at].groups.extend(groups);
-            open[at].wave.clusters.push(WaveStep {
+            let Open { wave, groups: held } = &mut open[at];
+            held.extend(groups);
+            wave.machines = wave
+                .machines
+                .zip(of_plan.machines)
+                .map(|(all, own)| all + own);
+            wave.clusters.push(WaveStep {
                 cluster: Arc::clone(&of_plan.cluster),
                 plan: *plan,
                 step: *step,
                 version: of_plan.steps[*step].version.clone(),
-                window: settings.window(&of_plan.cluster),
+                window: settings.window(of_plan),
             });
         }
         waves.extend(open.into_iter().map(|it| it.wave));
@@ -144,8 +213,9 @@ pub fn waves(plans: &[ClusterPlan], settings: &WaveSettings) -> Vec<Wave> {
 
 impl WaveSettings {
     /// When a cluster's turn is within a minor.
-    fn stage(&self, cluster: &str) -> usize {
-        let of = |patterns: &[GlobMatcher]| patterns.iter().position(|it| it.is_match(cluster));
+    fn stage(&self, plan: &ClusterPlan) -> usize {
+        let of =
+            |patterns: &[ClusterPattern]| patterns.iter().position(|it| it.matched(plan).is_some());
         match (of(&self.first), of(&self.last)) {
             (Some(first), _) => first,
             (None, Some(last)) => self.first.len() + 1 + last,
@@ -153,15 +223,15 @@ impl WaveSettings {
         }
     }
 
-    fn window(&self, cluster: &str) -> Option<Arc<str>> {
+    fn window(&self, plan: &ClusterPlan) -> Option<Arc<str>> {
         let mut windows = self.windows.iter().rev();
-        let of = windows.find(|(pattern, _)| pattern.is_match(cluster));
+        let of = windows.find(|(pattern, _)| pattern.matched(plan).is_some());
         of.map(|(_, words)| Arc::clone(words))
     }
 
-    fn groups_of(&self, cluster: &str) -> BTreeSet<usize> {
+    fn groups_of(&self, plan: &ClusterPlan) -> Groups {
         let groups = self.groups.iter().enumerate();
-        let of = groups.filter(|(_, pattern)| pattern.is_match(cluster));
-        of.map(|(group, _)| group).collect()
+        let of = groups.filter_map(|(group, pattern)| Some((group, pattern.matched(plan)?)));
+        of.collect()
     }
 }

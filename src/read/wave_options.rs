@@ -2,31 +2,35 @@
 
 use std::collections::BTreeMap;
 
-use globset::GlobMatcher;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::model::finding::Finding;
-use crate::model::policy::pattern;
 use crate::model::rule::RuleId;
-use crate::model::waves::{Most, WaveSettings};
+use crate::model::waves::{ClusterPattern, Most, WaveSettings};
 
 use super::places::{Places, bad_pattern};
 
-/// How `metalmark plan` spreads the clusters of an upgrade over waves. Patterns are of cluster names.
+/// How `metalmark plan` spreads the clusters of an upgrade over waves. A pattern is of cluster names, or `LABEL=PATTERN` of a
+/// label of Cluster objects; clusters of values have no labels.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WaveOptions {
     /// The most clusters of a wave, as a number, or as a share of all clusters such as `10%`; all unless given.
     #[serde(default)]
     pub most: MostOption,
+    /// The most machines of a wave, as a number or as a share of all. A cluster that has more, or does not say how many it has,
+    /// is alone in a wave.
+    #[serde(default, rename = "most-machines")]
+    pub most_machines: MostOption,
     /// The clusters that reach each version before the others: those of the first pattern, then those of the next.
     #[serde(default)]
     pub first: Vec<String>,
     /// The clusters that follow the others.
     #[serde(default)]
     pub last: Vec<String>,
-    /// Of the clusters that one of these patterns matches, such as the sites that replace each other, at most one is in a wave.
+    /// Of the clusters that one of these patterns matches, such as the sites that replace each other, at most one is in a wave; of
+    /// those that a pattern of a label matches, at most one with each value.
     #[serde(default)]
     pub groups: Vec<String>,
     /// When clusters may be changed, by pattern, in any words: they are printed beside the clusters of a wave. Of several
@@ -35,7 +39,7 @@ pub(super) struct WaveOptions {
     pub windows: BTreeMap<String, String>,
 }
 
-/// A number of clusters, or a share of all, as written.
+/// A number, or a share of all, as written.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[schemars(
     with = "serde_json::Value",
@@ -44,7 +48,7 @@ pub(super) struct WaveOptions {
 pub(super) struct MostOption(serde_json::Value);
 
 impl MostOption {
-    fn most(&self, places: &Places<'_>, findings: &mut Vec<Finding>) -> Option<Most> {
+    fn most(&self, key: &str, places: &Places<'_>, findings: &mut Vec<Finding>) -> Option<Most> {
         let text = match &self.0 {
             serde_json::Value::Null => return None,
             serde_json::Value::String(text) => text.clone(),
@@ -52,11 +56,11 @@ impl MostOption {
         };
         let most = Most::parse(&text);
         if most.is_none() {
-            let message = format!("`plan.most` is a number of clusters or a share, not `{text}`");
+            let message = format!("`plan.{key}` is a number or a share, not `{text}`");
             let finding = Finding::new(RuleId::ProjectFile, message);
             findings.push(
                 finding
-                    .at(places.spot(&["plan", "most"]), "")
+                    .at(places.spot(&["plan", key]), "")
                     .help("write `10` or `10%`"),
             );
         }
@@ -70,9 +74,12 @@ pub(super) fn waves(
     places: &Places<'_>,
     findings: &mut Vec<Finding>,
 ) -> WaveSettings {
-    let most = options.most.most(places, findings);
-    let mut patterns = |name: &str, texts: &[String]| -> Vec<GlobMatcher> {
-        let of = |(index, text): (usize, &String)| match pattern(text) {
+    let most = options.most.most("most", places, findings);
+    let most_machines = options
+        .most_machines
+        .most("most-machines", places, findings);
+    let mut patterns = |name: &str, texts: &[String]| -> Vec<ClusterPattern> {
+        let of = |(index, text): (usize, &String)| match ClusterPattern::parse(text) {
             Ok(pattern) => Some(pattern),
             Err(error) => {
                 let spot = places.item(&["plan", name], index);
@@ -89,7 +96,7 @@ pub(super) fn waves(
     let groups = patterns("groups", &options.groups);
     let mut windows = Vec::new();
     for (text, words) in &options.windows {
-        match pattern(text) {
+        match ClusterPattern::parse(text) {
             Ok(pattern) => windows.push((pattern, words.as_str().into())),
             Err(error) => {
                 let spot = places.spot(&["plan", "windows", text]);
@@ -99,6 +106,7 @@ pub(super) fn waves(
     }
     WaveSettings {
         most,
+        most_machines,
         first,
         last,
         groups,

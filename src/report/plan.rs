@@ -3,29 +3,72 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
+use serde_json::Value;
+
 use super::{CommentFormat, counted};
 use crate::model::plan::{Blocked, ClusterPlan, Goal};
 use crate::model::waves::Wave;
 use crate::printer::{Printer, Safe};
 
+/// What is planned.
+pub struct PlanScope<'a> {
+    /// What clusters are to run.
+    pub goal: Goal,
+    /// The version of the image builder whose images are taken, instead of those of the catalog.
+    pub builder: Option<&'a str>,
+}
+
+impl PlanScope<'_> {
+    /// The goal in words, for a cluster that is there.
+    fn reached(&self) -> String {
+        match self.goal {
+            Goal::Minor(..) => format!("{} or newer", self.goal),
+            Goal::Patches | Goal::BuiltSince(_) => self.goal.to_string(),
+        }
+    }
+
+    /// What an image that is missing has to be, behind its line.
+    fn wanted(&self) -> String {
+        match self.goal {
+            Goal::BuiltSince(day) => format!(" built on {day} or later"),
+            Goal::Minor(..) | Goal::Patches => String::new(),
+        }
+    }
+
+    /// Whose images are taken, in words behind a sentence.
+    fn images(&self) -> String {
+        let of = self
+            .builder
+            .map(|version| format!(", with the images of {version}"));
+        of.unwrap_or_default()
+    }
+}
+
+/// The plan as JSON.
+fn json((plans, waves): (&[ClusterPlan], &[Wave]), scope: &PlanScope<'_>) -> Value {
+    let minor = match scope.goal {
+        Goal::Minor(..) => Some(scope.goal.to_string()),
+        Goal::Patches | Goal::BuiltSince(_) => None,
+    };
+    let since = match scope.goal {
+        Goal::BuiltSince(day) => Some(day.to_string()),
+        Goal::Minor(..) | Goal::Patches => None,
+    };
+    serde_json::json!({
+        "version": 1, "goal": minor, "built_since": since, "builder": scope.builder, "clusters": plans, "waves": waves
+    })
+}
+
 /// Prints the plans of clusters, and what they are to run.
 pub fn plan(
     (plans, waves): (&[ClusterPlan], &[Wave]),
-    goal: Goal,
+    scope: &PlanScope<'_>,
     format: CommentFormat,
     out: &mut Printer,
 ) -> io::Result<()> {
     match format {
-        CommentFormat::Json => {
-            let minor = match goal {
-                Goal::Minor(..) => Some(goal.to_string()),
-                Goal::Patches => None,
-            };
-            out.json(
-                &serde_json::json!({"version": 1, "goal": minor, "clusters": plans, "waves": waves}),
-            )
-        }
-        CommentFormat::Markdown => markdown((plans, waves), goal, out),
+        CommentFormat::Json => out.json(&json((plans, waves), scope)),
+        CommentFormat::Markdown => markdown((plans, waves), scope, out),
         CommentFormat::Human => {
             for plan in plans {
                 cluster(plan, out)?;
@@ -33,13 +76,13 @@ pub fn plan(
             if !plans.is_empty() {
                 writeln!(out)?;
             }
-            for missing in missing(plans) {
+            for missing in missing(plans, scope) {
                 writeln!(out, "missing: {missing}")?;
             }
             for wave in waves {
                 writeln!(out, "{}", self::wave(wave))?;
             }
-            writeln!(out, "{}", sum(plans, goal))
+            writeln!(out, "{}", sum(plans, scope))
         }
     }
 }
@@ -56,47 +99,49 @@ fn wave(wave: &Wave) -> String {
     if wave.clusters.len() > NAMED {
         names += &format!(" and {} more", wave.clusters.len() - NAMED);
     }
-    format!("wave {}, to {}: {names}", wave.number, wave.to)
+    let machines = wave
+        .machines
+        .map(|count| format!(", {}", counted(count, "machine")));
+    let machines = machines.unwrap_or_default();
+    format!("wave {}, to {}{machines}: {names}", wave.number, wave.to)
 }
 
 /// How many clusters are to be upgraded, are there, and are blocked.
-fn sum(plans: &[ClusterPlan], goal: Goal) -> String {
+pub(super) fn sum(plans: &[ClusterPlan], scope: &PlanScope<'_>) -> String {
     let count =
         |wanted: &dyn Fn(&ClusterPlan) -> bool| plans.iter().filter(|plan| wanted(plan)).count();
     let blocked = count(&|plan| plan.blocked.is_some());
     let there = count(&|plan| plan.blocked.is_none() && plan.steps.is_empty());
-    let goal = match goal {
-        Goal::Minor(..) => format!("{goal} or newer"),
-        Goal::Patches => goal.to_string(),
-    };
     let steps: usize = plans.iter().map(|plan| plan.steps.len()).sum();
     format!(
-        "{}: {} to upgrade in {}, {there} at {goal}, {blocked} blocked",
+        "{}: {} to upgrade in {}, {there} at {}, {blocked} blocked{}",
         counted(plans.len(), "cluster"),
         plans.len() - blocked - there,
-        counted(steps, "step")
+        counted(steps, "step"),
+        scope.reached(),
+        scope.images()
     )
 }
 
 /// The sum first, then what is missing, then a table.
 fn markdown(
     (plans, waves): (&[ClusterPlan], &[Wave]),
-    goal: Goal,
+    scope: &PlanScope<'_>,
     out: &mut Printer,
 ) -> io::Result<()> {
     let text = |text: &str| Safe::markdown(text);
-    let title = match goal {
-        Goal::Minor(..) => format!("Kubernetes {goal}"),
-        Goal::Patches => goal.to_string(),
+    let title = match scope.goal {
+        Goal::Minor(..) => format!("Kubernetes {}", scope.goal),
+        Goal::Patches | Goal::BuiltSince(_) => scope.goal.to_string(),
     };
     out.markup(&Safe::of([
         "### The way to ".into(),
         text(&title),
         "\n\n**".into(),
-        text(&sum(plans, goal)),
+        text(&sum(plans, scope)),
         "**\n".into(),
     ]))?;
-    let missing = missing(plans);
+    let missing = missing(plans, scope);
     if !missing.is_empty() {
         out.markup(&"\nMissing:\n\n".into())?;
     }
@@ -148,7 +193,7 @@ fn versions(plan: &ClusterPlan) -> String {
 }
 
 /// What stops a cluster; empty where nothing does.
-fn blocked(plan: &ClusterPlan) -> String {
+pub(super) fn blocked(plan: &ClusterPlan) -> String {
     match &plan.blocked {
         None => String::new(),
         Some(Blocked {
@@ -191,7 +236,7 @@ fn cluster(plan: &ClusterPlan, out: &mut Printer) -> io::Result<()> {
 }
 
 /// The images that are missing, over all clusters: what the builder has to build.
-fn missing(plans: &[ClusterPlan]) -> Vec<String> {
+pub(super) fn missing(plans: &[ClusterPlan], scope: &PlanScope<'_>) -> Vec<String> {
     let mut wanted: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     for blocked in plans.iter().filter_map(|plan| plan.blocked.as_ref()) {
         let Some(minor) = &blocked.before else {
@@ -202,9 +247,10 @@ fn missing(plans: &[ClusterPlan]) -> Vec<String> {
             *wanted.entry((minor, image)).or_default() += 1;
         }
     }
+    let built = scope.wanted();
     let wanted = wanted.into_iter().map(|((minor, image), clusters)| {
         let clusters = counted(clusters, "cluster");
-        format!("an image of {minor} in the line of `{image}`, for {clusters}")
+        format!("an image of {minor}{built} in the line of `{image}`, for {clusters}")
     });
     wanted.collect()
 }

@@ -30,6 +30,7 @@ function clusterPage({ subject, params }) {
       ),
       found.length > 0 && h("section", { "aria-labelledby": "h-f" }, h("h2", { id: "h-f" }, counted(found.length, "finding")), found.map((finding) => findingCard(finding.row, cluster))),
       h("section", { "aria-labelledby": "h-p" }, h("h2", { id: "h-p" }, counted(cluster.pools, "node pool")), pools),
+      data.plan && waySection(cluster),
       h("section", { "aria-labelledby": "h-o" }, h("h2", { id: "h-o" }, "Files"), h("p", { class: "note" }, row.m ? "The files that its values were read from." : "Its own files, then those that it shares."), h("ul", { class: "files" }, row.f.map((file) => h("li", {}, fileLink(text(file), 0, 0))))),
     ),
     shown() {

@@ -1,7 +1,7 @@
 // Shows the page that the address names.
 
-const PAGES = { overview, fleet, cluster: clusterPage, images: imageList, image: imagePage, findings: findingList, change: changePage };
-const NAV = [["overview", "Overview"], ["fleet", "Clusters"], ["images", "Images"], ["findings", "Findings"], ["change", "Change"]];
+const PAGES = { overview, fleet, cluster: clusterPage, images: imageList, image: imagePage, findings: findingList, change: changePage, plan: planPage };
+const NAV = [["overview", "Overview"], ["fleet", "Clusters"], ["images", "Images"], ["findings", "Findings"], ["plan", "Plan"], ["change", "Change"]];
 const PARENT = { cluster: "fleet", image: "images" };
 
 let current = null;
@@ -18,7 +18,7 @@ function show() {
   const here = PARENT[to.page] || to.page;
   replace(
     document.getElementById("nav"),
-    NAV.filter(([name]) => name !== "change" || data.change).map(([name, label]) =>
+    NAV.filter(([name]) => !["change", "plan"].includes(name) || data[name]).map(([name, label]) =>
       h("a", { href: name === "overview" ? "#/" : `#/${name}`, "aria-current": name === here ? "page" : null }, label, name === "findings" && findings.length > 0 && h("span", { class: "badge" }, number(findings.length))),
     ),
   );

@@ -94,7 +94,7 @@ fn upgrade(folder: &Path) {
 const LINKS: &str = "--source-url https://git.example/lab/-/blob/main/{path}#L{line}";
 
 /// Every view of a page with a change, for tests that look at all of them.
-const VIEWS: [&str; 9] = [
+const VIEWS: [&str; 11] = [
     "#/",
     "#/fleet",
     "#/fleet?view=table&group=image&color=minor",
@@ -103,6 +103,8 @@ const VIEWS: [&str; 9] = [
     "#/image/ubuntu-noble-plain-rke2-1-31-8",
     "#/findings",
     "#/change",
+    "#/plan",
+    "#/plan?way=blocked&q=lab",
     "#/nowhere",
 ];
 
@@ -238,7 +240,7 @@ fn hostile_text_is_shown_as_text() {
 fn every_view_works_on_a_phone_and_on_a_wall() {
     for width in [360, 1280, 2560] {
         let Some(folder) = changed() else { return };
-        let Some(shown) = Shown::of(folder, "--against HEAD", width) else {
+        let Some(shown) = Shown::of(folder, "--against HEAD --plan 1.32", width) else {
             return;
         };
         for view in VIEWS {
@@ -347,7 +349,11 @@ fn no_view_has_a_fault_that_axe_finds() {
     let axe = fs::read_to_string(axe).expect("axe-core's script");
     for (width, is_dark) in [(1280, false), (1280, true), (360, false)] {
         let Some(folder) = changed() else { return };
-        let Some(shown) = Shown::of(folder, &format!("--against HEAD {LINKS}"), width) else {
+        let Some(shown) = Shown::of(
+            folder,
+            &format!("--against HEAD --plan 1.32 {LINKS}"),
+            width,
+        ) else {
             return;
         };
         shown.browser.set_dark(is_dark);

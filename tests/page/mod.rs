@@ -4,6 +4,7 @@ mod browser;
 mod change;
 mod document;
 mod fleet;
+mod plan;
 mod size;
 
 use std::fs;

@@ -1,5 +1,7 @@
 //! `plan`: the steps of an upgrade, compared with a second description of them, and applied.
 
+mod manifests;
+mod offers;
 mod waves;
 
 use std::collections::{BTreeMap, BTreeSet};

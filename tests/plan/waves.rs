@@ -106,7 +106,7 @@ fn the_words_of_a_window_are_beside_its_clusters() {
     let plan = run(folder.path(), "plan --to 1.31");
     assert!(
         plan.stdout
-            .contains("\nwave 1, to 1.31: lab-a (any day), lyon-a (never)\n"),
+            .contains("\nwave 1, to 1.31, 8 machines: lab-a (any day), lyon-a (never)\n"),
         "{}",
         plan.stdout
     );
@@ -114,7 +114,7 @@ fn the_words_of_a_window_are_beside_its_clusters() {
     let plan = run(folder.path(), "plan --to 1.31");
     assert!(
         plan.stdout
-            .contains("\nwave 1, to 1.31: lab-a, lyon-a (Tuesday 02:00 UTC)\n"),
+            .contains("\nwave 1, to 1.31, 8 machines: lab-a, lyon-a (Tuesday 02:00 UTC)\n"),
         "{}",
         plan.stdout
     );
@@ -263,7 +263,7 @@ fn a_wave_that_cannot_be_made_as_planned_changes_nothing() {
     assert!(
         outcome
             .stderr
-            .contains("not applied: b: it is in another wave and its values would change too"),
+            .contains("not applied: b: it is in another wave and would change too"),
         "{}",
         outcome.stderr
     );
@@ -309,6 +309,7 @@ fn options_that_are_none_are_findings_of_the_project_file() {
         ("plan: {most: 0}\n", "plan.most"),
         ("plan: {most: 101%}\n", "plan.most"),
         ("plan: {most: lots}\n", "plan.most"),
+        ("plan: {most-machines: 0%}\n", "plan.most-machines"),
         ("plan: {first: ['[']}\n", "`[` is not a pattern"),
         ("plan: {windows: {'[': never}}\n", "`[` is not a pattern"),
         ("plan: {wave: 1}\n", "wave"),
@@ -333,4 +334,47 @@ fn options_that_are_none_are_findings_of_the_project_file() {
         .into_iter()
         .map(|(_, members)| members.len());
     assert_eq!(sizes.collect::<Vec<_>>(), [3, 3, 3, 1]);
+}
+
+/// The names of each wave of a plan to 1.31.
+fn members(folder: &Path) -> Vec<Vec<String>> {
+    let waves = waves(folder, 31).into_iter();
+    waves.map(|(_, members)| members).collect()
+}
+
+#[test]
+fn a_wave_has_no_more_machines_than_it_may() {
+    let names = ["a", "b", "c", "d"].map(|name| (name.to_owned(), 30));
+    // Four machines each, and one with more than a wave may have.
+    let folder = fleet("plan: {most-machines: 9}\n", &names);
+    write(
+        folder.path(),
+        "b",
+        &values(30).replace("replicas: 1", "replicas: 40"),
+    );
+    assert_eq!(
+        members(folder.path()),
+        [vec!["a", "c"], vec!["b"], vec!["d"]]
+    );
+    let plan = run(folder.path(), "plan --to 1.31 --output json");
+    let plan: Value = serde_json::from_str(&plan.stdout).expect("JSON");
+    let machines = |index: usize| plan["waves"][index]["machines"].as_u64();
+    assert_eq!([0, 1, 2].map(machines), [Some(8), Some(43), Some(4)]);
+    // Twelve machines are known: half of them are less than two clusters have. One that does not say how many it has is alone.
+    let folder = fleet("plan: {most-machines: 50%}\n", &names);
+    write(
+        folder.path(),
+        "b",
+        &values(30).replace("{replicas: 1}", "{}"),
+    );
+    assert_eq!(
+        members(folder.path()),
+        [vec!["a"], vec!["b"], vec!["c"], vec!["d"]]
+    );
+    let plan = run(folder.path(), "plan --to 1.31");
+    assert!(
+        plan.stdout.contains("\nwave 2, to 1.31: b\n"),
+        "{}",
+        plan.stdout
+    );
 }

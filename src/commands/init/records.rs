@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::commands::stamp::planned;
-use crate::edit::stamp::Options;
+use crate::edit::stamp::{Moves, Options};
 use crate::error::Error;
 use crate::files::{Files, Overlay};
 use crate::model::finding::Level;
@@ -166,7 +166,13 @@ pub(super) fn described(
         let mut described = of_objects(&manifests.objects, &left_out, &mismatched);
         let mut workspace = workspace(&described)?;
         let options = Options::default();
-        let (plan, checked) = planned(&mut workspace, &manifests, &options, None, today)?;
+        let (plan, checked) = planned(
+            &mut workspace,
+            &manifests,
+            (&options, &Moves::new()),
+            None,
+            today,
+        )?;
         let errors = |rule| {
             let judged = checked.findings.iter();
             judged.filter(move |judged| judged.level == Level::Error && judged.finding.rule == rule)

@@ -10,14 +10,15 @@ use std::sync::Arc;
 
 use clap::Args;
 
-use crate::catalog::locking::{self, LockRequest, Locked};
+use crate::catalog::locking::{self, LockRequest, Locked, Requirements};
 use crate::error::Error;
 use crate::model::finding::{Finding, Judged, Level};
 use crate::model::policy::Date;
 use crate::model::rule::RuleId;
 use crate::output::Held;
 use crate::pipeline::check::{self, Checked};
-use crate::pipeline::{Terminal, Verdict, fleet, recover, stores};
+use crate::pipeline::fleet::{self, Tools};
+use crate::pipeline::{Terminal, Verdict, recover, stores};
 use crate::read::{self, Request, Workspace};
 use crate::report::{self, Format, print_findings};
 
@@ -136,6 +137,31 @@ pub(super) fn within(
         &workspace,
         options.format,
         terminal,
+    )
+}
+
+/// The lock with further requirements, as the next run of [`lock`] would make it. Nothing is written.
+pub(super) fn beside(
+    workspace: &Workspace,
+    tools: &Tools,
+    requirements: &Requirements,
+    terminal: &Terminal,
+) -> Locked {
+    let accepts = |finding: &Finding| accepted(finding, workspace, tools.today);
+    let lock_request = LockRequest {
+        keep_unrequired: true,
+        architecture: stores::architecture(workspace),
+        accepts: &accepts,
+        ..LockRequest::default()
+    };
+    let store = stores::open(workspace, terminal);
+    let wanted = (&lock_request, &tools.keyring);
+    locking::lock(
+        tools.lock(),
+        &tools.lock_sources(),
+        requirements,
+        wanted,
+        &store,
     )
 }
 

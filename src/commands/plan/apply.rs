@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use crate::edit::{fix, step, texts};
 use crate::error::Error;
+use crate::model::cluster::ClusterOrigin;
 use crate::model::finding::{Judged, Level};
 use crate::model::fix::Fix;
-use crate::model::matching::Outcome;
 use crate::model::place::Source;
 use crate::model::plan::{Goal, PlanStep, PoolState};
 use crate::model::policy::Date;
@@ -19,7 +19,7 @@ use crate::pipeline::{Terminal, Verdict};
 use crate::read::{Request, Workspace};
 use crate::report;
 
-use super::Fleet;
+use super::{Fleet, manifests};
 
 /// The wave of a number, all of whose clusters are to make their first step.
 ///
@@ -55,7 +55,7 @@ pub(super) struct Apply<'a> {
 }
 
 impl Apply<'_> {
-    /// Edits the values, or says why not.
+    /// Edits the files, or says why not.
     ///
     /// # Errors
     /// A file cannot be read or written, or has changed meanwhile.
@@ -76,6 +76,11 @@ impl Apply<'_> {
         for fix in &fixes {
             writeln!(terminal.err, "edited {}: `{}`", fix.spot, fix.text)?;
         }
+        let is_fixed =
+            |source: &Source| fixes.iter().any(|fix| fix.spot.source.path == source.path);
+        for (source, _) in files.iter().filter(|(source, _)| !is_fixed(source)) {
+            writeln!(terminal.err, "edited {}", source.path)?;
+        }
         let clusters = report::counted(self.wave.clusters.len(), "cluster");
         let files = report::counted(files.len(), "file");
         writeln!(
@@ -95,25 +100,36 @@ impl Apply<'_> {
         let of = |name: &str| self.wave.clusters.iter().find(|it| *it.cluster == *name);
         let made = fleet::check_fleet(self.workspace, self.tools, |view, _| {
             let step = of(&view.cluster.name).map(|it| self.step(it));
-            let edits = step.map_or(Ok(Vec::new()), |step| step::edits(view, step));
+            let moves = step.map_or_else(Vec::new, |step| manifests::moves(view, step));
+            let edits = match step {
+                Some(step) if view.cluster.origin == ClusterOrigin::Values => {
+                    step::edits(view, step)
+                }
+                _ => Ok(Vec::new()),
+            };
             let edits = edits.map_err(|why| format!("{}: {why}", view.cluster.name));
-            Ok((edits, Vec::new()))
+            Ok(((edits, moves), Vec::new()))
         })?;
-        let mut all = Edits::default();
-        for edits in made.results {
+        let (mut all, mut moves) = (Edits::default(), Vec::new());
+        for (edits, own) in made.results {
+            moves.extend(own);
             match edits {
                 Ok(fixes) => all.fixes.extend(fixes),
                 Err(why) => all.refused.push(why),
             }
         }
-        if all.refused.is_empty() {
-            match fix::all(&all.fixes, self.workspace.engine) {
-                Ok(files) => {
-                    all.refused = self.differences(&files)?;
-                    all.files = files;
-                }
-                Err(why) => all.refused.push(why),
+        match fix::all(&all.fixes, self.workspace.engine) {
+            Ok(files) => all.files = files,
+            Err(why) => all.refused.push(why),
+        }
+        if all.refused.is_empty() && !moves.is_empty() {
+            match manifests::edits(self.request, self.tools, &moves)? {
+                Ok(files) => all.join(files),
+                Err(why) => all.refused = why,
             }
+        }
+        if all.refused.is_empty() {
+            all.refused = self.differences(&all.files)?;
         }
         Ok(all)
     }
@@ -122,7 +138,7 @@ impl Apply<'_> {
     /// images, no other cluster changes, and no rule finds an error that was none before.
     fn differences(&self, files: &[(Arc<Source>, String)]) -> Result<Vec<String>, Error> {
         let (workspace, tools) = texts::read_with(self.request, self.workspace, files, self.today)?;
-        let after = Fleet::read(&workspace, &tools, self.goal)?;
+        let after = Fleet::read((&workspace, &tools), self.goal, None)?;
         let mut found = Vec::new();
         for (index, plan) in self.fleet.plans.iter().enumerate() {
             let state = &after.states[index];
@@ -131,13 +147,13 @@ impl Apply<'_> {
                     let step = self.step(it);
                     let runs = after.plans[index].from.as_ref() == Some(&step.version);
                     let why = format!(
-                        "its values do not make it run {} after the edits",
+                        "its files do not make it run {} after the edits",
                         it.version
                     );
                     (runs && boots(state, step), why)
                 }
                 None => {
-                    let why = "it is in another wave and its values would change too".to_owned();
+                    let why = "it is in another wave and would change too".to_owned();
                     (*state == self.fleet.states[index], why)
                 }
             };
@@ -161,16 +177,32 @@ struct Edits {
     refused: Vec<String>,
 }
 
+impl Edits {
+    /// Adds the edits of manifests. What is edited as values too is refused.
+    fn join(&mut self, files: Vec<(Arc<Source>, String)>) {
+        for (source, text) in files {
+            if self
+                .files
+                .iter()
+                .any(|(known, _)| known.path == source.path)
+            {
+                let why = format!("`{}` holds values and manifests of the wave", source.path);
+                self.refused.push(why);
+            }
+            self.files.push((source, text));
+        }
+    }
+}
+
 /// Whether pools boot the images of a step.
 fn boots(pools: &[PoolState], step: &PlanStep) -> bool {
-    pools.iter().all(|pool| match &pool.outcome {
-        Outcome::Image(key) => step.images.get(&pool.name.to_string()) == Some(key),
-        _ => false,
-    })
+    let is_of_step =
+        |pool: &PoolState| pool.image.as_ref() == step.images.get(&pool.name.to_string());
+    pools.iter().all(is_of_step)
 }
 
 /// The findings at error level, in words.
-fn errors(judged: &[Judged]) -> BTreeSet<String> {
+pub(super) fn errors(judged: &[Judged]) -> BTreeSet<String> {
     let errors = judged.iter().filter(|judged| judged.level == Level::Error);
     let words = errors.map(|judged| {
         let finding = &judged.finding;

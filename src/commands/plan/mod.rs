@@ -1,6 +1,8 @@
 //! `metalmark plan`: the steps and waves by which clusters reach another Kubernetes version, and the edits of a wave.
 
 mod apply;
+mod builder;
+mod manifests;
 
 use clap::Args;
 
@@ -14,21 +16,39 @@ use crate::pipeline::{Terminal, Verdict, recover};
 use crate::read::{self, Request, Workspace};
 use crate::report::{self, CommentFormat};
 
+use super::update::OfferOptions;
+use builder::Offered;
+
 /// What is planned.
 #[derive(Clone, Debug, Args)]
 pub struct PlanOptions {
     /// The Kubernetes minor version that the clusters are to run, such as 1.33.
-    #[arg(long, value_name = "MINOR", required_unless_present = "patch_only")]
+    #[arg(long, value_name = "MINOR", required_unless_present_any = ["patch_only", "to_builder", "security_before"])]
     pub to: Option<Goal>,
     /// Plan the newest patch of the minor that each cluster runs, instead of another minor.
     #[arg(long, conflicts_with = "to")]
     pub patch_only: bool,
+    /// Plan for clusters with an image that was built before this day, `YYYY-MM-DD`: the newest patch of the minor that they run, of
+    /// images that were built on it or later.
+    #[arg(long, value_name = "DATE", value_parser = date, conflicts_with_all = ["to", "patch_only"])]
+    pub security_before: Option<Date>,
+    /// Plan with the images that this version of the image builder offers, instead of those of the catalog; without --to, for
+    /// the minor that each cluster runs.
+    #[arg(long, value_name = "VERSION", conflicts_with = "apply")]
+    pub to_builder: Option<String>,
+    /// Where the version's images are listed.
+    #[command(flatten)]
+    pub offer: OfferOptions,
     /// The format of what is printed.
     #[arg(long = "output", value_enum, default_value_t = CommentFormat::Human, value_name = "FORMAT")]
     pub format: CommentFormat,
-    /// Make the edits of one wave in the values, all of them or none: versions and image keys.
+    /// Make the edits of one wave in values and manifests, all of them or none: versions and images.
     #[arg(long, value_name = "WAVE", conflicts_with = "format")]
     pub apply: Option<usize>,
+}
+
+fn date(text: &str) -> Result<Date, String> {
+    Date::parse(text).ok_or_else(|| "a date is a day such as 2026-07-22".to_owned())
 }
 
 /// The clusters of a project, with their plans.
@@ -41,9 +61,16 @@ struct Fleet {
 }
 
 impl Fleet {
-    fn read(workspace: &Workspace, tools: &Tools, goal: Goal) -> Result<Self, Error> {
+    /// With the images that are offered to each cluster, else those of its catalog.
+    fn read(
+        (workspace, tools): (&Workspace, &Tools),
+        goal: Goal,
+        offered: Option<&Offered>,
+    ) -> Result<Self, Error> {
         let checked = fleet::check_fleet(workspace, tools, |view, _| {
-            let planned = (plan::of_cluster(view, goal), plan::states(view));
+            let offered = offered.and_then(|offered| offered.get(&view.cluster.name));
+            let images = offered.unwrap_or(&view.images);
+            let planned = (plan::of_cluster(view, images, goal), plan::states(view));
             Ok((planned, Vec::new()))
         })?;
         let (plans, states) = checked.results.into_iter().unzip();
@@ -71,9 +98,26 @@ pub fn plan(
     }
     let mut workspace = read::workspace(request)?;
     let tools = fleet::tools(&mut workspace, today)?;
-    let goal = options.to.unwrap_or(Goal::Patches);
-    let fleet = Fleet::read(&workspace, &tools, goal)?;
-    let waves = waves::waves(&fleet.plans, &workspace.settings.waves);
+    let since = options.security_before.map(Goal::BuiltSince);
+    let goal = options.to.or(since).unwrap_or(Goal::Patches);
+    let builder = options.to_builder.as_deref();
+    if builder.is_none() && options.offer.is_given() {
+        let message = "a list of images says what a version of the builder offers\nhelp: type `--to-builder VERSION` too";
+        return Err(Error::usage(message));
+    }
+    let offered = match builder {
+        Some(version) => {
+            let (read, wanted) = ((&workspace, &tools), (version, &options.offer));
+            Some(builder::offered(request, read, wanted, terminal)?)
+        }
+        None => None,
+    };
+    let fleet = Fleet::read((&workspace, &tools), goal, offered.as_ref())?;
+    // The builder's version is written once for all clusters that share it: `update` is that change.
+    let waves = match builder {
+        Some(_) => Vec::new(),
+        None => waves::waves(&fleet.plans, &workspace.settings.waves),
+    };
     if let Some(number) = options.apply {
         let wave = apply::Apply {
             request,
@@ -87,7 +131,8 @@ pub fn plan(
         return wave.run(terminal);
     }
     let plans = &fleet.plans;
-    report::plan((plans, &waves), goal, options.format, &mut terminal.out)?;
+    let what = report::PlanScope { goal, builder };
+    report::plan((plans, &waves), &what, options.format, &mut terminal.out)?;
     let is_blocked = plans.iter().any(|plan| plan.blocked.is_some());
     Ok(match is_blocked {
         true => Verdict::Findings,

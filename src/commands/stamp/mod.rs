@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::edit::stamp::{self, Plan};
+use crate::edit::stamp::{self, Moves, Plan};
 use crate::edit::texts;
 use crate::error::Error;
 use crate::model::policy::Date;
@@ -56,7 +56,7 @@ pub fn stamp(
     let (plan, checked) = planned(
         &mut workspace,
         &files,
-        &options.templates,
+        (&options.templates, &Moves::new()),
         options.against.as_deref(),
         today,
     )?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::edit::stamp::{self, Chooser, Plan};
+use crate::edit::stamp::{self, Chooser, Moves, Plan};
 use crate::error::Error;
 use crate::files::{Files, Found, Repository, Revision, Scope};
 use crate::model::engine::Engine;
@@ -14,11 +14,11 @@ use crate::read::{ManifestFiles, Workspace};
 use crate::render::Renderer;
 use crate::yaml;
 
-/// The plan and all findings.
+/// The plan, with objects that move to other images, and all findings.
 pub(in crate::commands) fn planned(
     workspace: &mut Workspace,
     files: &ManifestFiles,
-    options: &stamp::Options,
+    (options, moves): (&stamp::Options, &Moves),
     against: Option<&str>,
     today: Date,
 ) -> Result<(Plan, Checked), Error> {
@@ -37,11 +37,11 @@ pub(in crate::commands) fn planned(
         patterns: &tools.patterns,
         stamp: &|image| renderer.stamp_of(&shared.images, image, None),
     };
-    let mut plan = stamp::plan(
+    let mut plan = stamp::moving(
         &files.objects,
         &workspace.stamps,
         &chooser,
-        options,
+        (options, moves),
         &files.skipped,
     );
     found.append(&mut plan.findings);

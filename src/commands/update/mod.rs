@@ -7,7 +7,6 @@ mod plan;
 mod preview;
 mod target;
 
-use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -23,12 +22,13 @@ use crate::read::{self, Request, Workspace};
 use crate::report;
 
 use super::lock;
-use crate::edit::update::{self as edit, Change, Versions};
+use crate::edit::update::{Change, Versions};
 use crate::edit::{fix, texts};
 use crate::pipeline::{Reporting, Terminal, Verdict, booted, fleet, recover};
 use fleet::Tools;
 pub use offer::OfferOptions;
-use plan::Plan;
+pub(super) use offer::offer;
+pub(super) use plan::Plan;
 
 /// What an update does.
 #[derive(Clone, Debug, Args)]
@@ -86,21 +86,19 @@ pub fn update(
     let tools = fleet::tools(&mut workspace, today)?;
     let catalogs = fleet::catalogs(&workspace, &tools)?;
     let target = target::target(options, renovate, &catalogs)?;
-    let offer = offer::offer(&options.offer, &target, &workspace, &catalogs, terminal)?;
+    let offer = offer(&options.offer, &target, &workspace, &catalogs, terminal)?;
     let versions = match options.k8s_versions {
         true => Versions::Move,
         false => Versions::Keep,
     };
-    let change = |untouched: &BTreeSet<String>| {
-        let workspace = (&workspace, &tools);
-        edit::change(workspace, &catalogs, &target, &offer, versions, untouched)
-    };
-    let mut plan = Plan::of(request, &workspace, change(&BTreeSet::new())?, today)?;
-    // What expressions evaluate to may change with the version.
-    let computed = edit::computed(&plan.catalogs()?, Some(&target.to));
-    if plan.change.adds(&computed) {
-        plan = Plan::of(request, &workspace, change(&computed)?, today)?;
-    }
+    let mut plan = Plan::of_offer(
+        request,
+        (&workspace, &tools),
+        &catalogs,
+        (&target, &offer),
+        versions,
+        today,
+    )?;
     plan.fix(request, options, today, terminal)?;
     report::update::left_out(&offer, &plan.change.computed, &mut terminal.err)?;
     let before = before::before(request, &workspace, &tools, &target)?;

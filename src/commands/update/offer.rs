@@ -17,7 +17,7 @@ use crate::read::{self, Workspace};
 
 /// Where the version's images are listed. Without any, the release that the project file names is read, else the registries
 /// of the catalog are queried.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[group(multiple = false)]
 pub struct OfferOptions {
     /// A list of image references or names; `-` reads the standard input.
@@ -31,11 +31,18 @@ pub struct OfferOptions {
     pub releases: Option<String>,
 }
 
+impl OfferOptions {
+    /// Whether one of them is typed.
+    pub(in crate::commands) fn is_given(&self) -> bool {
+        self.images.is_some() || self.release_notes.is_some() || self.releases.is_some()
+    }
+}
+
 /// What the version offers. An empty list would empty the catalog, and so is refused.
 ///
 /// # Errors
 /// It cannot be read or fetched; it names no image of the version.
-pub(super) fn offer(
+pub(in crate::commands) fn offer(
     options: &OfferOptions,
     target: &UpdateTarget,
     workspace: &Workspace,

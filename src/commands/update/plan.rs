@@ -1,8 +1,11 @@
 //! Plans an update: its edits, and the project after them, computed in memory.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::catalog::offers::Offer;
 use crate::edit::texts;
+use crate::edit::update::{self as edit, Change, UpdateTarget, Versions};
 use crate::error::Error;
 use crate::model::catalog::Catalog;
 use crate::model::place::{Source, Sources};
@@ -11,23 +14,50 @@ use crate::read::{Request, Workspace};
 
 use super::fleet::{self, Tools};
 use super::{Terminal, UpdateOptions, fix, lost};
-use crate::edit::update::Change;
 
 /// The edits, and the project with them.
-pub(super) struct Plan {
+pub(in crate::commands) struct Plan {
     /// The edits of version and catalog.
     pub(super) change: Change,
     /// The edits of selections, upon those.
     pub(super) fixed: Vec<(Arc<Source>, String)>,
     /// The project with all of them.
-    pub(super) workspace: Workspace,
+    pub(in crate::commands) workspace: Workspace,
     /// What it is read with.
-    pub(super) tools: Tools,
+    pub(in crate::commands) tools: Tools,
 }
 
 impl Plan {
+    /// The project with what a version offers.
+    pub(in crate::commands) fn of_offer(
+        request: &Request,
+        (workspace, tools): (&Workspace, &Tools),
+        catalogs: &[(Arc<Catalog>, Sources)],
+        (target, offer): (&UpdateTarget, &Offer),
+        versions: Versions,
+        today: Date,
+    ) -> Result<Self, Error> {
+        let change = |untouched: &BTreeSet<String>| {
+            edit::change(
+                (workspace, tools),
+                catalogs,
+                target,
+                offer,
+                versions,
+                untouched,
+            )
+        };
+        let plan = Self::of(request, workspace, change(&BTreeSet::new())?, today)?;
+        // What expressions evaluate to may change with the version.
+        let computed = edit::computed(&plan.catalogs()?, Some(&target.to));
+        match plan.change.adds(&computed) {
+            true => Self::of(request, workspace, change(&computed)?, today),
+            false => Ok(plan),
+        }
+    }
+
     /// The project with a change.
-    pub(super) fn of(
+    fn of(
         request: &Request,
         workspace: &Workspace,
         change: Change,
@@ -70,7 +100,7 @@ impl Plan {
     }
 
     /// All edited files: each as it was read, and its new text.
-    pub(super) fn files(&self) -> Vec<(Arc<Source>, String)> {
+    pub(in crate::commands) fn files(&self) -> Vec<(Arc<Source>, String)> {
         let mut files = self.change.files.clone();
         for (source, text) in &self.fixed {
             match files

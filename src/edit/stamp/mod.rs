@@ -13,6 +13,7 @@ mod files;
 mod findings;
 mod follow;
 mod marker;
+mod moved;
 mod past;
 mod plan;
 mod request;
@@ -27,6 +28,7 @@ pub use choose::Chooser;
 pub use fields::{Change, changes, problems};
 pub use findings::findings;
 pub use follow::{Followed, Rendered, follow};
+pub use moved::{Moves, NamedImage, named};
 pub use plan::Plan;
 pub use since::{guarded, since};
 
@@ -38,7 +40,6 @@ use clap::Args;
 use crate::model::place::Source;
 use crate::model::stamping::StampEntry;
 use crate::objects::ManifestObject;
-use plan::Choice;
 
 /// How templates are stamped.
 #[derive(Clone, Copy, Debug, Default, Args)]
@@ -63,12 +64,20 @@ pub fn plan(
     options: &Options,
     unread: &[Arc<Source>],
 ) -> Plan {
-    let mut plan = Plan {
-        choices: vec![Choice::default(); objects.len()],
-        ..Plan::default()
-    };
-    let mut requests = request::requests(objects, entries, &mut plan.choices, &mut plan.findings);
-    variables::add(objects, entries, &mut requests, &mut plan.findings);
+    moving(objects, entries, chooser, (options, &Moves::new()), unread)
+}
+
+/// The same, with objects that move to other images than their requests name.
+pub fn moving(
+    objects: &[ManifestObject],
+    entries: &[StampEntry],
+    chooser: &Chooser<'_>,
+    (options, moves): (&Options, &Moves),
+    unread: &[Arc<Source>],
+) -> Plan {
+    let mut plan = Plan::of(objects);
+    let mut requests = requests(objects, entries, &mut plan);
+    moved::redirect(objects, moves, &mut requests, &mut plan.choices);
     let runners = versions::runners(objects);
     // A version that follows the image says nothing of which image is meant.
     let versions = match options.set_version {
@@ -91,4 +100,15 @@ pub fn plan(
         plan.files = files;
     }
     plan
+}
+
+/// What requests an image of any object: markers, entries of the project file and variables.
+fn requests(
+    objects: &[ManifestObject],
+    entries: &[StampEntry],
+    plan: &mut Plan,
+) -> Vec<request::Requested> {
+    let mut found = request::requests(objects, entries, &mut plan.choices, &mut plan.findings);
+    variables::add(objects, entries, &mut found, &mut plan.findings);
+    found
 }

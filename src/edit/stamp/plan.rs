@@ -79,6 +79,14 @@ pub struct FieldChange {
 }
 
 impl Plan {
+    /// A plan that changes nothing of these objects.
+    pub(super) fn of(objects: &[ManifestObject]) -> Self {
+        Self {
+            choices: vec![Choice::default(); objects.len()],
+            ..Self::default()
+        }
+    }
+
     /// The images and versions that the objects have after the run.
     pub fn stamped(&self) -> Stamped {
         let choices = self.choices.iter().enumerate();

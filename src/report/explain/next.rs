@@ -11,7 +11,7 @@ use crate::model::workspace::ClusterView;
 /// # Errors
 /// The output is gone.
 pub fn next_versions(view: &ClusterView, out: &mut dyn Write) -> io::Result<()> {
-    let patches = of_cluster(view, Goal::Patches);
+    let patches = of_cluster(view, &view.images, Goal::Patches);
     let Some(from) = patches.from.as_deref().and_then(Version::parse) else {
         return blocked(&patches, out);
     };
@@ -20,7 +20,7 @@ pub fn next_versions(view: &ClusterView, out: &mut dyn Write) -> io::Result<()> 
         None => writeln!(out, "newest patch: {from}, which it runs")?,
     }
     let minor = from.minor + 1;
-    let plan = of_cluster(view, Goal::Minor(from.major, minor));
+    let plan = of_cluster(view, &view.images, Goal::Minor(from.major, minor));
     match plan.steps.last() {
         Some(step) => writeln!(out, "next minor: {}", step.version),
         None => {

@@ -29,6 +29,7 @@ const SCRIPT: &[&str] = &[
     include_str!("../../../templates/page/images.js"),
     include_str!("../../../templates/page/findings.js"),
     include_str!("../../../templates/page/change.js"),
+    include_str!("../../../templates/page/plan.js"),
     include_str!("../../../templates/page/main.js"),
     "})();\n",
 ];

@@ -10,6 +10,7 @@ mod document;
 mod findings;
 mod gather;
 mod image;
+mod plan;
 mod pool;
 mod site;
 mod source;
@@ -21,9 +22,11 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::impact::Impact;
-use super::{Color, Findings, Run};
+use super::{Color, Findings, PlanScope, Run};
 use crate::model::finding::Judged;
+use crate::model::plan::ClusterPlan;
 use crate::model::pool_counts::PoolCounts;
+use crate::model::waves::Wave;
 use crate::printer::Printer;
 
 pub use cluster::ClusterPart;
@@ -34,6 +37,7 @@ use change::ChangeTable;
 use cluster::ClusterRow;
 use findings::{FindingRow, Found};
 use image::{Catalog, ImageRow};
+use plan::PlanTable;
 use pool::{NearestRow, ReasonRow};
 use tables::{Ids, Site, Tables};
 
@@ -54,6 +58,8 @@ pub struct Page<'a> {
     pub findings: &'a Findings<'a>,
     /// What a change does, with what was found before it.
     pub change: Option<(&'a Impact, &'a [Judged])>,
+    /// The plan of an upgrade: of each cluster, in their order, and its waves.
+    pub plan: Option<(&'a [ClusterPlan], &'a [Wave], PlanScope<'a>)>,
 }
 
 /// The data of the page's script.
@@ -80,6 +86,7 @@ struct Data<'a> {
     rules: Vec<(u32, u32)>,
     findings: Vec<FindingRow>,
     change: Option<ChangeTable>,
+    plan: Option<PlanTable>,
 }
 
 /// Prints the page.
@@ -109,6 +116,9 @@ pub fn page(page: Page<'_>, out: &mut Printer) -> io::Result<()> {
         let before = Findings::new(before, 0, Color::Never);
         ChangeTable::new(impact, found.rows(&before, &mut tables), &findings)
     });
+    let plan = page
+        .plan
+        .map(|(plans, waves, scope)| PlanTable::new((plans, waves), &scope, &mut tables));
     let summary = page.findings.summary.text();
     let data = Data {
         version: VERSION,
@@ -131,6 +141,7 @@ pub fn page(page: Page<'_>, out: &mut Printer) -> io::Result<()> {
         clusters,
         findings,
         change,
+        plan,
     };
     document::print(&data, (page.title, &summary), out)
 }

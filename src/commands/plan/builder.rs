@@ -1,0 +1,106 @@
+//! The images that a version of the builder offers each cluster: the project as `update` would leave it, worked out in memory.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
+
+use crate::catalog::locking::Requirements;
+use crate::catalog::sources;
+use crate::commands::lock;
+use crate::commands::update::{self, OfferOptions};
+use crate::edit::texts;
+use crate::edit::update::{self as edit, UpdateTarget, Versions};
+use crate::error::Error;
+use crate::model::image::{Images, Origin, fact};
+use crate::model::place::Source;
+use crate::pipeline::Terminal;
+use crate::pipeline::check;
+use crate::pipeline::fleet::{self, Tools};
+use crate::read::{ClusterEntry, Request, Workspace};
+use crate::report::{self, Format};
+
+/// The images of each cluster.
+pub(super) type Offered = BTreeMap<Arc<str>, Arc<Images>>;
+
+/// Reads what a version offers, and the facts of its images that no file has.
+///
+/// # Errors
+/// It cannot be read or fetched; it names no image of the version.
+pub(super) fn offered(
+    request: &Request,
+    (workspace, tools): (&Workspace, &Tools),
+    (version, options): (&str, &OfferOptions),
+    terminal: &mut Terminal,
+) -> Result<Offered, Error> {
+    let catalogs = fleet::catalogs(workspace, tools)?;
+    let current = edit::version(&catalogs);
+    let target = UpdateTarget {
+        from: current.clone(),
+        current,
+        to: version.to_owned(),
+    };
+    let offer = update::offer(options, &target, workspace, &catalogs, terminal)?;
+    report::update::left_out(&offer, &[], &mut terminal.err)?;
+    let plan = update::Plan::of_offer(
+        request,
+        (workspace, tools),
+        &catalogs,
+        (&target, &offer),
+        Versions::Keep,
+        tools.today,
+    )?;
+    let unknown = unknown(&plan.workspace, &plan.tools, version)?;
+    if unknown.is_empty() {
+        return images(&plan.workspace, &plan.tools);
+    }
+    let locked = lock::beside(&plan.workspace, &plan.tools, &unknown, terminal);
+    if !locked.failures.is_empty() {
+        return Err(Error::Fetch {
+            failures: locked.failures,
+        });
+    }
+    let judged = check::findings(locked.findings, &workspace.settings, tools.today).findings;
+    if !judged.is_empty() {
+        let clusters = workspace.clusters.len();
+        report::print_findings(&mut terminal.err, &judged, clusters, Format::Human)?;
+    }
+    let source = |path: &Path| Arc::new(Source::new(path.to_string_lossy(), ""));
+    let mut files = plan.files();
+    files.push((source(&workspace.lock), sources::lock_text(&locked.lock)));
+    let evidence = sources::evidence_text(&locked.lock).unwrap_or_default();
+    files.push((source(&sources::evidence_path(&workspace.lock)), evidence));
+    let (workspace, tools) = texts::read_with(request, workspace, &files, tools.today)?;
+    images(&workspace, &tools)
+}
+
+/// The images of a version whose Kubernetes version at most a name says.
+fn unknown(workspace: &Workspace, tools: &Tools, version: &str) -> Result<Requirements, Error> {
+    let mut unknown = lock::requirements(workspace, tools)?.requirements;
+    let images = images(workspace, tools)?;
+    let mut catalogs: Vec<&Arc<Images>> = images.values().collect();
+    catalogs.dedup_by(|one, other| Arc::ptr_eq(one, other));
+    let is_known = |key: &str, reference: &str| {
+        let mut all = catalogs.iter().filter_map(|images| images.get(key));
+        all.any(|image| {
+            let uri = image.uri.as_ref().map(|uri| &*uri.value);
+            let held = image.facts.get(fact::K8S_VERSION);
+            uri == Some(reference) && held.is_some_and(|held| held.origin > Origin::Name)
+        })
+    };
+    unknown.retain(|(key, reference), requirement| {
+        requirement.origin.version.as_deref() == Some(version) && !is_known(key, reference)
+    });
+    Ok(unknown)
+}
+
+/// The images of each cluster of a project.
+fn images(workspace: &Workspace, tools: &Tools) -> Result<Offered, Error> {
+    let entries: Vec<&ClusterEntry> = fleet::entries(workspace).collect();
+    let of = |entry: &&ClusterEntry| -> Result<_, Error> {
+        let view = fleet::view(workspace, tools, entry)?;
+        Ok((view.cluster.name, view.images))
+    };
+    entries.par_iter().map(of).collect()
+}

@@ -1,0 +1,224 @@
+//! The edits of a wave in plain manifests: what `stamp --rotate --set-version` does once markers and the project file name the images
+//! of the plan.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::commands::stamp::planned;
+use crate::edit::stamp::{self, Moves, NamedImage, Options};
+use crate::edit::texts;
+use crate::error::Error;
+use crate::model::cluster::ClusterOrigin;
+use crate::model::engine::Engine;
+use crate::model::image::ImageKey;
+use crate::model::place::{FileId, Source, Spot};
+use crate::model::plan::PlanStep;
+use crate::model::proof;
+use crate::model::workspace::ClusterView;
+use crate::objects::ManifestObject;
+use crate::pipeline::fleet::{self, Tools};
+use crate::read::{self, Request};
+use crate::yaml;
+use crate::yaml::edit::{Edit, Target, edit};
+
+/// Where a pool's manifests name its image, and the images before and after a step.
+pub(super) struct PoolMove {
+    /// The cluster and the pool, for people.
+    pool: String,
+    at: Option<Spot>,
+    old: ImageKey,
+    new: ImageKey,
+}
+
+/// The moves of a cluster's pools; none where it is read from values.
+pub(super) fn moves(view: &ClusterView, step: &PlanStep) -> Vec<PoolMove> {
+    if view.cluster.origin != ClusterOrigin::Manifests {
+        return Vec::new();
+    }
+    let pools = view.cluster.pools.iter().zip(&view.selections);
+    let moves = pools.filter_map(|(pool, selection)| {
+        let old = proof::known(view, selection)?;
+        Some(PoolMove {
+            pool: format!("{}/{}", view.cluster.name, pool.name),
+            at: view.sources.resolve(pool.choice.place()),
+            old: Arc::clone(&old.key),
+            new: Arc::clone(step.images.get(&pool.name.to_string())?),
+        })
+    });
+    moves.collect()
+}
+
+/// Files, each as it is on disk and with its text after the edits.
+type Files = Vec<(Arc<Source>, String)>;
+
+/// The files after a wave's moves; `Err` says why nothing is to be written.
+///
+/// # Errors
+/// I/O failed.
+pub(super) fn edits(
+    request: &Request,
+    tools: &Tools,
+    moves: &[PoolMove],
+) -> Result<Result<Files, Vec<String>>, Error> {
+    let today = tools.today;
+    let options = Options {
+        rotate: true,
+        keep: 1,
+        set_version: true,
+    };
+    let mut workspace = read::workspace(request)?;
+    let before = read::manifests(&workspace, request, &[])?;
+    let (plan, checked) = planned(
+        &mut workspace,
+        &before,
+        (&options, &Moves::new()),
+        None,
+        today,
+    )?;
+    if let Some((file, _)) = plan.files.first() {
+        let why = format!(
+            "`{}` is not stamped: run `metalmark stamp --rotate` first",
+            file.path
+        );
+        return Ok(Err(vec![why]));
+    }
+    let known = super::apply::errors(&checked.findings);
+    let located = match located(&before.objects, moves) {
+        Ok(located) => located,
+        Err(why) => return Ok(Err(why)),
+    };
+    let shared = fleet::shared(&workspace, tools)?;
+    let named = stamp::named(&before.objects, &workspace.stamps, &shared.images, &located);
+    let named = match named.and_then(|named| renamed(&named)) {
+        Ok(named) => named,
+        Err(why) => return Ok(Err(vec![why])),
+    };
+    let (mut workspace, _) = texts::read_with(request, &workspace, &named, today)?;
+    let objects = read::manifests(&workspace, request, &[])?;
+    let (plan, checked) = planned(&mut workspace, &objects, (&options, &located), None, today)?;
+    let choices = objects.objects.iter().zip(&plan.choices);
+    let problems = choices.flat_map(|(object, choice)| {
+        let of = move |problem: &String| format!("{}: {problem}", object.title());
+        choice.problems.iter().map(of)
+    });
+    let mut refused: BTreeSet<String> = problems.collect();
+    refused.extend(
+        super::apply::errors(&checked.findings)
+            .difference(&known)
+            .cloned(),
+    );
+    if !refused.is_empty() {
+        return Ok(Err(refused.into_iter().collect()));
+    }
+    let mut files: BTreeMap<Arc<str>, (Arc<Source>, String)> = BTreeMap::new();
+    for (source, text) in named.into_iter().chain(plan.files) {
+        let file = files.entry(Arc::clone(&source.path));
+        file.or_insert_with(|| (source, String::new())).1 = text;
+    }
+    let files: Files = files.into_values().collect();
+    let (mut workspace, _) = texts::read_with(request, &workspace, &files, today)?;
+    let after = read::manifests(&workspace, request, &[])?;
+    let options = Options {
+        rotate: true,
+        ..Options::default()
+    };
+    let (left, _) = planned(
+        &mut workspace,
+        &after,
+        (&options, &Moves::new()),
+        None,
+        today,
+    )?;
+    Ok(match left.files.first() {
+        None => Ok(files),
+        Some((file, _)) => Err(vec![format!(
+            "`{}` would be stamped otherwise by the next `metalmark stamp`: a marker or `stamps` does not select the images of the plan",
+            file.path
+        )]),
+    })
+}
+
+/// The objects whose fields name the images; what is in none is named.
+fn located(objects: &[ManifestObject], moves: &[PoolMove]) -> Result<Moves, Vec<String>> {
+    let paths = moves
+        .iter()
+        .filter_map(|it| Some(&*it.at.as_ref()?.source.path));
+    let paths: BTreeSet<&str> = paths.collect();
+    let mut holders: BTreeMap<(&str, u32), usize> = BTreeMap::new();
+    for (index, object) in objects.iter().enumerate() {
+        let path = &*object.file().path;
+        if !paths.contains(path) {
+            continue;
+        }
+        let spots = object.scalars().into_iter();
+        let spots = spots.filter_map(|(_, node)| object.spot(node.place));
+        holders.extend(spots.map(|spot| ((path, spot.start), index)));
+    }
+    let (mut found, mut lost) = (Moves::new(), Vec::new());
+    for PoolMove { pool, at, old, new } in moves {
+        let holder = at
+            .as_ref()
+            .and_then(|at| holders.get(&(&*at.source.path, at.start)));
+        match (holder, at) {
+            (Some(holder), _) => {
+                let of_object = found.entry(*holder).or_default();
+                of_object.insert(Arc::clone(old), Arc::clone(new));
+            }
+            (None, Some(at)) => lost.push(format!(
+                "{pool}: its image is named at {at}, which is no field of a manifest that is stamped"
+            )),
+            (None, None) => lost.push(format!("{pool}: no file names its image")),
+        }
+    }
+    match lost.is_empty() {
+        true => Ok(found),
+        false => Err(lost),
+    }
+}
+
+/// The files of markers and of entries of the project file, with other images in them.
+fn renamed(named: &[NamedImage]) -> Result<Files, String> {
+    let mut files: BTreeMap<Arc<str>, (Arc<Source>, Vec<&NamedImage>)> = BTreeMap::new();
+    for it in named {
+        let file = files.entry(Arc::clone(&it.spot.source.path));
+        let file = file.or_insert_with(|| (Arc::clone(&it.spot.source), Vec::new()));
+        file.1.push(it);
+    }
+    let mut texts = Files::new();
+    for (source, mut named) in files.into_values() {
+        // From the end, so that places before an edit stay.
+        named.sort_by_key(|it| std::cmp::Reverse(it.spot.start));
+        let mut text = source.text.clone();
+        for it in named {
+            text = with_image(&text, it).ok_or_else(|| {
+                format!(
+                    "{}: `{}` cannot be replaced by `{}`",
+                    it.spot, it.name, it.key
+                )
+            })?;
+        }
+        texts.push((source, text));
+    }
+    Ok(texts)
+}
+
+/// A text with another image in one marker or entry.
+fn with_image(text: &str, NamedImage { spot, name, key }: &NamedImage) -> Option<String> {
+    let range = spot.start as usize..spot.end as usize;
+    let own = text.get(range.clone())?;
+    if own.starts_with('#') {
+        let mut text = text.to_owned();
+        let at = range.start + own.find(&format!("image={name}"))? + "image=".len();
+        text.replace_range(at..at + name.len(), key);
+        return Some(text);
+    }
+    let tree = yaml::values(text, FileId(0), Engine::Kubectl).ok()?;
+    let entries = tree.at(&["stamps"])?.value.as_list()?;
+    let entry = entries
+        .iter()
+        .find(|entry| entry.place.start == spot.start)?;
+    let place = entry.at(&["image"])?.place;
+    let at = Target::Place(place.start as usize..place.end as usize);
+    let value = (&**key).into();
+    edit(text, Engine::Kubectl, &[Edit::Set { at, value }]).ok()
+}

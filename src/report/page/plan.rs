@@ -1,0 +1,109 @@
+//! The plan of an upgrade: the steps and waves of each cluster.
+
+use serde::Serialize;
+
+use super::tables::{Ids, Tables};
+use crate::model::plan::{ClusterPlan, PlanStep};
+use crate::model::waves::Wave;
+use crate::report::plan::{self, PlanScope};
+
+/// The plan of a page. Clusters are numbers of the page's list, whose order the plans have.
+#[derive(Serialize)]
+pub(super) struct PlanTable {
+    goal: String,
+    /// What is planned, in one line.
+    sum: String,
+    missing: Vec<String>,
+    /// Steps that clusters make alike, each once.
+    steps: Vec<StepRow>,
+    clusters: Vec<WayRow>,
+    waves: Vec<WaveRow>,
+}
+
+/// A step: its version, and pools with their images.
+#[derive(Clone, PartialEq, Eq, Hash, Serialize)]
+struct StepRow(u32, Vec<(u32, u32)>);
+
+/// The way of a cluster.
+#[derive(Serialize)]
+struct WayRow {
+    /// The version that it runs.
+    #[serde(rename = "v")]
+    from: u32,
+    #[serde(rename = "s")]
+    steps: Vec<u32>,
+    /// What stops it.
+    #[serde(rename = "b", skip_serializing_if = "is_none")]
+    blocked: u32,
+    /// The pools that no image follows, with the image that they boot.
+    #[serde(rename = "l", skip_serializing_if = "Vec::is_empty")]
+    lacking: Vec<(u32, u32)>,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_none(text: &u32) -> bool {
+    *text == 0
+}
+
+/// A wave: the minor, the machines, and the clusters with their windows.
+#[derive(Serialize)]
+struct WaveRow {
+    to: u32,
+    machines: Option<usize>,
+    clusters: Vec<(usize, u32)>,
+}
+
+impl PlanTable {
+    pub(super) fn new(
+        (plans, waves): (&[ClusterPlan], &[Wave]),
+        scope: &PlanScope<'_>,
+        tables: &mut Tables,
+    ) -> Self {
+        let mut steps = Ids::default();
+        let mut ways = Vec::with_capacity(plans.len());
+        for of_cluster in plans {
+            let lacking = of_cluster.blocked.iter().flat_map(|it| &it.lacking);
+            ways.push(WayRow {
+                from: tables.optional(of_cluster.from.as_deref()),
+                steps: of_cluster
+                    .steps
+                    .iter()
+                    .map(|step| steps.id(StepRow::new(step, tables)))
+                    .collect(),
+                lacking: lacking
+                    .map(|(pool, image)| (tables.text(pool), tables.text(image)))
+                    .collect(),
+                blocked: tables.text(&plan::blocked(of_cluster)),
+            });
+        }
+        let waves = waves.iter().map(|wave| WaveRow {
+            to: tables.text(&wave.to),
+            machines: wave.machines,
+            clusters: wave
+                .clusters
+                .iter()
+                .map(|it| (it.plan, tables.optional(it.window.as_deref())))
+                .collect(),
+        });
+        Self {
+            waves: waves.collect(),
+            goal: scope.goal.to_string(),
+            sum: plan::sum(plans, scope),
+            missing: plan::missing(plans, scope),
+            steps: steps.values().into_iter().cloned().collect(),
+            clusters: ways,
+        }
+    }
+}
+
+impl StepRow {
+    fn new(step: &PlanStep, tables: &mut Tables) -> Self {
+        let images = step.images.iter();
+        let images = images.map(|(pool, image)| (tables.text(pool), tables.text(image)));
+        let images = images.collect();
+        Self(tables.text(&step.version), images)
+    }
+}
