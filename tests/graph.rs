@@ -63,6 +63,21 @@ fn a_reference_to_a_template_that_is_not_there_is_found() {
     assert!(screen.contains("--> edge.yaml:14:"), "{screen}");
 }
 
+/// `clusterctl move` and backups leave the owners of an object in its manifest; a controller sets them again.
+#[test]
+fn an_owner_that_is_not_there_is_no_reference_to_a_template() {
+    let owned = |owner: &str| {
+        let owners = format!(
+            "metadata: {{name: edge-md, ownerReferences: [{{apiVersion: cluster.x-k8s.io/v1beta1, kind: Cluster, name: {owner}, uid: 4f1c}}]}}"
+        );
+        cluster("v1.31.8", GOOD).replace("metadata: {name: edge-md}", &owners)
+    };
+    for owner in ["edge", "gone"] {
+        let (screen, status) = check(&[("edge.yaml", &owned(owner))]);
+        assert_eq!(status, 0, "{owner}: {screen}");
+    }
+}
+
 /// As in the provider for RKE2's own example for AWS.
 #[test]
 fn a_reference_whose_group_has_a_version_means_nothing() {

@@ -67,7 +67,7 @@ struct Options {
     /// Only files that changed since that revision.
     #[arg(long, value_name = "REV")]
     changed: Option<String>,
-    /// Mutants made by hand, instead of those made by rule.
+    /// Mutants made by hand, instead of those made by rule; with `--only` or `--changed`, both.
     #[arg(long, value_name = "FILE")]
     file: Vec<PathBuf>,
     /// Only mutants that this output of an earlier run lists: those that survived it.
@@ -113,6 +113,16 @@ impl Candidate {
         )
     }
 
+    fn overlaps(&self, manual: &Self) -> bool {
+        let more = manual.more.iter().map(|(file, mutant)| (file, mutant));
+        let mut all = more.chain([(&manual.file, &manual.mutant)]);
+        let own = &self.mutant.range;
+        all.any(|(file, mutant)| {
+            let other = &mutant.range;
+            *file == self.file && own.start < other.end && other.start < own.end
+        })
+    }
+
     /// As the output lists it.
     fn place(&self) -> String {
         format!("{}:{} {}", self.file, self.mutant.line, self.mutant.change)
@@ -145,10 +155,13 @@ fn whole(options: &Options) -> Result<bool, Box<dyn Error>> {
     let project = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../..")
         .canonicalize()?;
-    let mut candidates = match &options.file[..] {
-        [] => sampled(by_rule(&project, options)?, options),
-        files => manual(&project, files)?,
-    };
+    let mut candidates = manual(&project, &options.file)?;
+    if options.file.is_empty() || !options.only.is_empty() || options.changed.is_some() {
+        // Texts that are replaced as a whole have no mutants of their own.
+        let mut by_rule = by_rule(&project, options)?;
+        by_rule.retain(|one| !candidates.iter().any(|other| one.overlaps(other)));
+        candidates.extend(sampled(by_rule, options));
+    }
     if let Some(output) = &options.again {
         let output = fs::read_to_string(output)?;
         let listed: HashSet<&str> = { output.lines() }
@@ -167,7 +180,7 @@ fn whole(options: &Options) -> Result<bool, Box<dyn Error>> {
         println!("{} mutants", candidates.len());
         return Ok(true);
     }
-    let copy = build::Copy::of(&project, candidates.len() > 300)?;
+    let copy = build::Copy::of(&project, candidates.len() > 600)?;
     let candidates = copy.write(candidates)?;
     eprintln!("{} mutants compile", candidates.len());
     let mut tests = Vec::new();
