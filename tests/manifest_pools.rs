@@ -278,3 +278,23 @@ fn a_pool_belongs_to_the_cluster_of_its_namespace() {
         "no findings in 2 clusters; 4 node pools checked: 4 by name only"
     );
 }
+
+/// Each ConfigMap holds a whole cluster; what one names is not in the other.
+#[test]
+fn the_template_in_the_same_text_is_nearer_than_another_in_the_file() {
+    let held = |name: &str, version: &str| {
+        let image = format!("{{filter: {{name: ubuntu-2204-kube-{version}}}}}");
+        let text = cluster(version, &image).replace("edge-", &format!("{name}-"));
+        let text = text.replacen("{name: edge}", &format!("{{name: {name}}}"), 1);
+        let text = text.replace("clusterName: edge", &format!("clusterName: {name}"));
+        let lines: String = text.lines().map(|line| format!("    {line}\n")).collect();
+        format!(
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\ndata:\n  cluster.yaml: |\n{lines}"
+        )
+    };
+    let file = held("one", "v1.30.2") + "---\n" + &held("two", "v1.31.8");
+    assert_eq!(
+        summary(&[("held.yaml", &file)]),
+        "no findings in 2 clusters; 4 node pools checked: 4 by name only"
+    );
+}

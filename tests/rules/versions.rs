@@ -1,6 +1,6 @@
 //! The Kubernetes version that an image holds: mismatches, what is not proven, and which edits are offered.
 
-use metalmark::model::replacement::obstacles;
+use metalmark::model::replacement::{lowers, obstacles};
 
 use super::super::support::project::Project;
 use super::rows::{IMAGES, assert_found, each, each_with};
@@ -478,4 +478,32 @@ fn a_pool_that_stays_as_it_is_stops_no_fix_of_another_pool() {
             ],
         )],
     );
+}
+
+#[test]
+fn a_change_of_the_version_alone_may_lower_a_cluster() {
+    let view = |version: &str, key: &str| {
+        let values = format!("cluster: {{k8s_version: {version}, capm3: {{image_key: {key}}}}}");
+        Project::layered(IMAGES, &values, "").view()
+    };
+    let now = view("v1.31.8+rke2r1", "noble-31");
+    for (version, is_lower) in [
+        ("v1.31.8+rke2r1", false),
+        ("v1.31.8+rke2r2", false),
+        ("v1.31.9+rke2r1", false),
+        ("v1.32.1+rke2r1", false),
+        ("v1.31.7+rke2r1", true),
+        ("v1.30.12+rke2r1", true),
+        ("v1.33.1+rke2r1", true),
+        ("v1.31.8", true),
+        ("v1.31.8+k3s1", true),
+    ] {
+        assert_eq!(
+            lowers(&now, &view(version, "noble-31")),
+            is_lower,
+            "{version}"
+        );
+    }
+    assert!(lowers(&now, &view("v1.31.8+rke2r1", "noble-30")));
+    assert!(!lowers(&view("v1.30.12+rke2r1", "noble-30"), &now));
 }

@@ -82,9 +82,9 @@ struct Options {
     /// Fails below this share of killed mutants, in percent.
     #[arg(long, default_value_t = 95)]
     least: usize,
-    /// Only tests with this in their name.
-    #[arg(long)]
-    test: Option<String>,
+    /// Only tests with one of these in their name.
+    #[arg(long, value_name = "TEXT")]
+    test: Vec<String>,
     #[arg(long, default_value_t = 2)]
     jobs: usize,
     /// Lists the mutants and stops.
@@ -187,8 +187,9 @@ fn whole(options: &Options) -> Result<bool, Box<dyn Error>> {
     for (label, program) in copy.build()? {
         tests.extend(run::tests(&label, &program, &copy.folder)?);
     }
-    if let Some(part) = &options.test {
-        tests.retain(|test| test.name.contains(part));
+    if !options.test.is_empty() {
+        let is_named = |test: &Test| options.test.iter().any(|part| test.name.contains(part));
+        tests.retain(is_named);
     }
     let named: Vec<&String> = candidates
         .iter()
