@@ -46,6 +46,12 @@ fn the_checksum_and_format_of_a_machine_template_are_what_metal3_takes() {
             "checksum: 'sha256:SUM'",
             Some("= help: `checksum: SUM`"),
         ),
+        // What is left without the prefix is no digest either.
+        (
+            "v1beta1",
+            "checksum: 'sha256:abc'",
+            Some("= help: `checksum: …`, as `sha256sum` prints it"),
+        ),
         (
             "v1beta2",
             "checksum: SUM, checksumType: sha1",
