@@ -227,9 +227,7 @@ fn a_change_under_the_same_name_is_reported_of_one_template_that_rolls_nothing()
     let before = cluster("v1.31.8", GOOD);
     let edited = before.replace("kube-v1.31.8", "efi-kube-v1.31.8");
     assert!(impact(&before, &edited).contains(EDITED));
-    let other = edited
-        .replace("OpenStackMachineTemplate", "CloudStackMachineTemplate")
-        .replace("image: {filter: {name", "template: {id: {name");
+    let other = edited.replace("OpenStackMachineTemplate", "AzureMachineTemplate");
     let screen = impact(&before, &other);
     assert!(!screen.contains(EDITED), "{screen}");
     let pool = |image: &str| {

@@ -259,8 +259,8 @@ fn what_has_no_machines_is_no_pool_and_no_cluster() {
     let expected = "no findings in 1 cluster; 2 node pools checked: 2 by name only";
     for more in [
         "{apiVersion: cluster.x-k8s.io/v1beta1, kind: Cluster, metadata: {name: empty}, spec: {}}\n",
-        // A class's template of a control plane.
-        "apiVersion: controlplane.cluster.x-k8s.io/v1beta1\nkind: KubeadmControlPlaneTemplate\nmetadata: {name: cp}\nspec: {template: {spec: {}}}\n",
+        // A class's template of a control plane, which names the machines itself.
+        "apiVersion: controlplane.cluster.x-k8s.io/v1beta1\nkind: RKE2ControlPlaneTemplate\nmetadata: {name: cp}\nspec: {template: {spec: {infrastructureRef: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: OpenStackMachineTemplate, name: edge}}}}\n",
         // Of another group.
         "{apiVersion: example.org/v1, kind: MachineSet, metadata: {name: other}, spec: {}}\n",
     ] {
