@@ -492,3 +492,23 @@ fn sorted(objects: &[Node]) -> Vec<String> {
     shown.sort_unstable();
     shown
 }
+
+#[test]
+fn the_variables_of_a_folder_count_in_those_below_it_and_in_no_other() {
+    let text = cluster("${KUBERNETES_VERSION}", GOOD);
+    let of = |environment: &str| {
+        summary(&[
+            ("clusters/lab/edge.yaml", &text),
+            (environment, "KUBERNETES_VERSION=v1.30.2\n"),
+        ])
+    };
+    for environment in [".env", "clusters/.env", "clusters/lab/.env"] {
+        let line = of(environment);
+        assert!(line.ends_with("2 mismatched"), "{environment}: {line}");
+    }
+    for environment in ["clusters/lab/more/.env", "clusters/other/.env"] {
+        let line = of(environment);
+        let end = "2 skipped: its image or version is a variable";
+        assert!(line.ends_with(end), "{environment}: {line}");
+    }
+}

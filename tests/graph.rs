@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use super::git::{commit, git};
-use super::plain_manifests::{GOOD, check, cluster, repository};
+use super::plain_manifests::{GOOD, check, cluster, repository, summary};
 use super::support::Metalmark;
 
 const DANGLING: &str = "error[reference-dangling]";
@@ -61,6 +61,21 @@ fn a_reference_to_a_template_that_is_not_there_is_found() {
     assert_eq!(status, 1, "{screen}");
     assert!(screen.contains("= help: write `name: edge-v2`"), "{screen}");
     assert!(screen.contains("--> edge.yaml:14:"), "{screen}");
+}
+
+/// `clusterctl move` and backups leave the owners of an object in its manifest; a controller sets them again.
+#[test]
+fn an_owner_that_is_not_there_is_no_reference_to_a_template() {
+    let owned = |owner: &str| {
+        let owners = format!(
+            "metadata: {{name: edge-md, ownerReferences: [{{apiVersion: cluster.x-k8s.io/v1beta1, kind: Cluster, name: {owner}, uid: 4f1c}}]}}"
+        );
+        cluster("v1.31.8", GOOD).replace("metadata: {name: edge-md}", &owners)
+    };
+    for owner in ["edge", "gone"] {
+        let (screen, status) = check(&[("edge.yaml", &owned(owner))]);
+        assert_eq!(status, 0, "{owner}: {screen}");
+    }
 }
 
 /// As in the provider for RKE2's own example for AWS.
@@ -188,5 +203,64 @@ fn only_digests_say_that_an_image_is_replaced() {
         let screen = Metalmark::within(folder.path()).args(impact).run().stderr;
         let message = "error[image-replaced-in-place]: another image would be at";
         assert_eq!(screen.contains(message), is_found, "{from} {to}: {screen}");
+    }
+}
+
+/// Both sides of a change of `edge.yaml`, as `impact` prints them.
+fn impact(before: &str, after: &str) -> String {
+    let folder = repository(&[("edge.yaml", before)]);
+    git(
+        folder.path(),
+        &["init", "--quiet", "--initial-branch", "main"],
+    );
+    commit(folder.path(), "Add a cluster");
+    fs::write(folder.path().join("edge.yaml"), after).expect("written");
+    let arguments = ["impact", "--against", "HEAD"];
+    let outcome = Metalmark::within(folder.path()).args(arguments).run();
+    outcome.stdout + &outcome.stderr
+}
+
+/// Another kind of that name is another object, and a machine pool's own provider replaces its machines.
+#[test]
+fn a_change_under_the_same_name_is_reported_of_one_template_that_rolls_nothing() {
+    const EDITED: &str = "[template-edited-in-place]";
+    let before = cluster("v1.31.8", GOOD);
+    let edited = before.replace("kube-v1.31.8", "efi-kube-v1.31.8");
+    assert!(impact(&before, &edited).contains(EDITED));
+    let other = edited.replace("OpenStackMachineTemplate", "AzureMachineTemplate");
+    let screen = impact(&before, &other);
+    assert!(!screen.contains(EDITED), "{screen}");
+    let pool = |image: &str| {
+        let version = "      version: v1.31.8\n      infrastructureRef: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: OpenStackMachineTemplate, name: edge}\n";
+        let rolled = version.replace("OpenStackMachineTemplate", "AzureMachinePool");
+        let object = "---\napiVersion: infrastructure.cluster.x-k8s.io/v1beta1\nkind: AzureMachinePool\nmetadata: {name: edge}\n";
+        before
+            .replace("MachineDeployment", "MachinePool")
+            .replace(version, &rolled)
+            + &format!("{object}spec: {{template: {{image: {{id: {image}}}}}}}\n")
+    };
+    let screen = impact(&pool("/images/a"), &pool("/images/b"));
+    assert!(screen.contains("edge-md"), "{screen}");
+    assert!(!screen.contains(EDITED), "{screen}");
+}
+
+/// More than are compared are taken for several, although they name one image.
+#[test]
+fn as_many_equally_near_templates_are_compared_as_is_stated() {
+    let whole = cluster("v1.30.2", GOOD);
+    let (base, template) = whole.rsplit_once("---\n").expect("documents");
+    for (count, end) in [
+        (99, "2 node pools checked: 2 mismatched"),
+        (
+            100,
+            "2 skipped: several machine templates have its template's name",
+        ),
+    ] {
+        let overlays = (0..count).map(|index| format!("overlay-{index}/template.yaml"));
+        let overlays: Vec<String> = overlays.collect();
+        let overlays = overlays.iter().map(|path| (&**path, template));
+        let files: Vec<(&str, &str)> = overlays.chain([("base/cluster.yaml", base)]).collect();
+        let line = summary(&files);
+        assert!(line.ends_with(end), "{count}: {line}");
     }
 }

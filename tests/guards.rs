@@ -128,11 +128,24 @@ fn what_gets_past_a_guard_is_of_a_row() {
 
 #[test]
 fn every_mutation_that_a_person_chose_has_one_place_in_the_code() {
-    let file = repository().join("tests/mutants/chosen.jsonl");
-    for line in fs::read_to_string(file).expect("the list").lines() {
-        let mutation: serde_json::Value = serde_json::from_str(line).expect(line);
-        let text = |name: &str| mutation[name].as_str().expect(line);
-        let code = fs::read_to_string(repository().join(text("file"))).expect(line);
-        assert_eq!(code.matches(text("find")).count(), 1, "{line}");
+    let mutants = repository().join("tests/mutants");
+    let mut edits = BTreeSet::new();
+    for entry in fs::read_dir(mutants).expect("the folder") {
+        let file = entry.expect("an entry").path();
+        if file
+            .extension()
+            .is_none_or(|extension| extension != "jsonl")
+        {
+            continue;
+        }
+        for line in fs::read_to_string(&file).expect("the list").lines() {
+            let mutation: serde_json::Value = serde_json::from_str(line).expect(line);
+            let text = |name: &str| mutation[name].as_str().expect(line).to_owned();
+            let code = fs::read_to_string(repository().join(text("file"))).expect(line);
+            assert_eq!(code.matches(&text("find")).count(), 1, "{line}");
+            let edit = (text("file"), text("find"), text("replace"));
+            assert!(edits.insert(edit), "twice: {line}");
+        }
     }
+    assert!(edits.len() > 140, "{} mutations", edits.len());
 }

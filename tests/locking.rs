@@ -7,6 +7,8 @@ use metalmark::catalog::locking::{
     Keyring, LockChangeKind, LockRequest, Locked, Pages, Requirement, RequirementKind,
     Requirements, Signing, Verification, add, lock, verify,
 };
+use metalmark::catalog::sources::Artifact;
+use metalmark::model::evidence::Evidence;
 use metalmark::model::lock::{Lock, LockOrigin};
 use metalmark::model::place::Sources;
 use metalmark::model::rule::RuleId;
@@ -338,4 +340,75 @@ fn changes_are_reported_by_key_and_reference() {
             ("c", "oci://r/c:1", kept),
         ]
     );
+}
+
+#[test]
+fn the_evidence_of_an_index_is_its_bytes_and_those_of_its_part() {
+    let mut store = Stub::default();
+    let of =
+        |store: &mut Stub, value: &str| store.put("", json!({"annotations": {"sylva/a": value}}));
+    let parts = [
+        (Some("amd64"), of(&mut store, "amd")),
+        (Some("arm64"), of(&mut store, "arm")),
+    ];
+    index(
+        &mut store,
+        "oci://r/i:1",
+        &parts,
+        json!({"sylva/b": "index"}),
+    );
+    let wanted = images(&[("i", "oci://r/i:1")]);
+    let run = locked(&Lock::EMPTY, &wanted, &store);
+    let image = &run.lock.images()[0];
+    let whole = Evidence::clone(image.evidence.as_ref().expect("evidence"));
+    let read = |evidence: &Evidence, architecture: &str| {
+        Artifact::of_evidence(evidence, &image.digest.value, architecture)
+    };
+    let facts_of = |artifact: Artifact| artifact.facts;
+    let found = read(&whole, "amd64").map(facts_of).expect("facts");
+    let expected = [("a", "amd"), ("b", "index")];
+    let expected: BTreeMap<Arc<str>, Arc<str>> = { expected.into_iter() }
+        .map(|(name, value)| (name.into(), value.into()))
+        .collect();
+    assert_eq!(found, expected);
+    let part = whole.part.clone().expect("a part");
+    let with = |part: Option<String>| Evidence {
+        part: part.map(Arc::from),
+        ..whole.clone()
+    };
+    let edited = part.replace("\"amd\"", "\"edited\"");
+    assert_ne!(edited, *part);
+    let no_part = "it has no manifest for `amd64`";
+    for (evidence, architecture, why) in [
+        (with(Some(edited.clone())), "amd64", no_part),
+        (with(Some(part.replace("amd", "arm"))), "amd64", no_part),
+        (with(None), "amd64", no_part),
+        (whole.clone(), "arm64", "it has no manifest for `arm64`"),
+        (
+            whole.clone(),
+            "s390x",
+            "it holds nothing for the architecture `s390x`",
+        ),
+    ] {
+        let found = read(&evidence, architecture).map(facts_of);
+        assert_eq!(found, Err(why.to_owned()), "{evidence:?}");
+    }
+    let manifest = format!("{} ", whole.manifest);
+    let other = Evidence {
+        manifest: manifest.into(),
+        ..whole.clone()
+    };
+    let why = read(&other, "amd64")
+        .map(facts_of)
+        .expect_err("other bytes");
+    assert!(
+        why.starts_with("its manifest has another digest than"),
+        "{why}"
+    );
+    // A lock whose evidence somebody edited is not believed: the artifact is requested again.
+    let mut entry = image.clone();
+    entry.evidence = Some(Arc::new(with(Some(edited))));
+    let again = locked(&Lock::new(vec![entry]), &wanted, &store);
+    assert_eq!(facts(&again.lock, 0)["a"], "amd");
+    assert_eq!(again.lock.images()[0].evidence.as_deref(), Some(&whole));
 }

@@ -149,3 +149,16 @@ fn a_pair_of_thousands_of_versions_and_images_ends() {
     assert!(screen.contains(message), "{screen}");
     assert!(!screen.contains("node pools checked"), "{screen}");
 }
+
+#[test]
+fn an_image_at_an_address_is_known_by_the_name_of_its_file() {
+    let project =
+        "version: 1\npairs: [{version: 'values.yaml#version', image: 'values.yaml#image'}]\n";
+    for address in ["http://h/os/", "https://h/os/", ""] {
+        let values =
+            format!("version: v1.30.1\nimage: '{address}ubuntu-2204-kube-v1.30.2.qcow2'\n");
+        let (screen, _) = check(&[("metalmark.yaml", project), ("values.yaml", &values)]);
+        let expected = "image `ubuntu-2204-kube-v1.30.2.qcow2` holds Kubernetes `1.30.2`";
+        assert!(screen.contains(expected), "{address}: {screen}");
+    }
+}

@@ -232,7 +232,7 @@ fn the_pools_of_a_topology_boot_the_images_of_its_class() {
 }
 
 /// The topology of [`CLASS`] with these parts: what the class defines and patches, and what the Cluster sets.
-fn patched(of_class: &str, of_topology: &str) -> (String, i32) {
+pub(super) fn patched(of_class: &str, of_topology: &str) -> (String, i32) {
     let text = CLASS
         .replace("  patches: []\n", of_class)
         .replace("    version: v1.30.2\n", of_topology);
@@ -240,7 +240,7 @@ fn patched(of_class: &str, of_topology: &str) -> (String, i32) {
 }
 
 /// A patch of the image of some machines.
-fn patch(machines: &str, value: &str) -> String {
+pub(super) fn patch(machines: &str, value: &str) -> String {
     format!(
         "
   - name: image
@@ -254,7 +254,7 @@ fn patch(machines: &str, value: &str) -> String {
     )
 }
 
-const WORKERS: &str = "{machineDeploymentClass: {names: [work*]}}";
+pub(super) const WORKERS: &str = "{machineDeploymentClass: {names: [work*]}}";
 
 #[test]
 fn the_image_that_a_class_computes_from_the_version_is_the_pools() {

@@ -107,3 +107,20 @@ fn a_waiver_of_a_rule_about_bundles_is_no_unused_one() {
     }
     assert_eq!(unused("unknown-image"), 1);
 }
+
+/// A bundle brings Kubernetes onto an image that has none; what an image holds itself has to be proven all the same.
+#[test]
+fn a_bundle_proves_no_version_that_the_image_holds() {
+    let pinned = format!("uri: 'https://h.org/b.tar.gz', sha256: {SUM}");
+    let values = cluster(&pinned, "component_bundle_key: b");
+    for (held, count) in [
+        ("", 0),
+        (", k8s-version: 1.31.8+rke2r1", 0),
+        (", k8s-version: '1.31'", 1),
+        (", k8s-version: 1.31.8", 1),
+    ] {
+        let values = values.replace("os: sle-micro", &format!("os: sle-micro{held}"));
+        let found = Project::of(&values, "").found("k8s-version-unproven");
+        assert_eq!(found.len(), count, "{held}: {found:#?}");
+    }
+}

@@ -1,5 +1,7 @@
 //! The Kubernetes version that an image holds: mismatches, what is not proven, and which edits are offered.
 
+use metalmark::model::replacement::{lowers, obstacles};
+
 use super::super::support::project::Project;
 use super::rows::{IMAGES, assert_found, each, each_with};
 
@@ -409,4 +411,99 @@ fn help_writes_one_v() {
         found,
         ["error control-plane [a, v1.28.0, v1.28.1] => cluster.k8s_version: v1.28.1"]
     );
+}
+
+#[test]
+fn only_an_image_whose_system_and_distribution_are_known_has_a_line_to_be_behind_in() {
+    for (known, is_found) in [
+        ("os: beos, k8s-flavor: rke2", true),
+        ("os: beos", false),
+        ("k8s-flavor: rke2", false),
+        ("os-release: '1'", false),
+    ] {
+        let image =
+            |version: &str| format!("{{uri: 'https://s/x.raw', {known}, k8s-version: {version}}}");
+        let values = format!(
+            "os_images: {{then: {}, now: {}}}\ncluster: {{capm3: {{image_key: then}}}}",
+            image("1.27.1+rke2r1"),
+            image("1.33.1+rke2r1")
+        );
+        let policy = "policy: {rules: {image-outdated: warning}}\n";
+        let found = Project::layered(IMAGES, &values, policy).found("image-outdated");
+        assert_eq!(found.len(), usize::from(is_found), "{known}: {found:#?}");
+    }
+}
+
+/// Beside its facts an image has what its machines need of it.
+#[test]
+fn a_replacement_has_the_reference_the_checksum_and_the_format_of_the_image() {
+    let image = "os: beos, k8s-flavor: rke2, k8s-version: 1.30.1+rke2r1";
+    let (uri, sum, raw) = ("uri: 'https://s/x.raw'", "sha256: aa", "image-format: raw");
+    let rows = [
+        (format!("{uri}, {sum}, {raw}"), true),
+        (format!("{uri}, md5: bb, {raw}"), true),
+        (format!("{sum}, {raw}"), false),
+        (format!("{uri}, {raw}"), false),
+        (format!("{uri}, sha256: '', {raw}"), false),
+        (format!("{uri}, {sum}"), false),
+        (format!("{uri}, {sum}, image-format: qcow2"), false),
+    ];
+    let entries = rows.iter().enumerate();
+    let entries = entries.map(|(index, (more, _))| format!("  n{index}: {{{image}, {more}}}\n"));
+    let values = format!(
+        "os_images:\n  bare: {{{image}}}\n{}",
+        entries.collect::<String>()
+    );
+    let view = Project::layered(IMAGES, &values, "").view();
+    let of = |key: &str| view.images.get(key).expect(key);
+    for (index, (more, may_follow)) in rows.iter().enumerate() {
+        let key = format!("n{index}");
+        let found = obstacles(of("n0"), of(&key));
+        assert_eq!(found.is_empty(), *may_follow, "{more}: {found:?}");
+        // What the image lacks itself, nothing else needs.
+        let found = obstacles(of("bare"), of(&key));
+        assert!(found.is_empty(), "{more}: {found:?}");
+    }
+}
+
+/// An image for another distribution is a finding of its own; it keeps no fix of another pool from being offered.
+#[test]
+fn a_pool_that_stays_as_it_is_stops_no_fix_of_another_pool() {
+    each(
+        "k8s-version-mismatch",
+        &[(
+            "cluster: {capm3: {image_key: kube-31}, machine_deployments: {md0: {capm3: {image_key: noble-30}}}}",
+            &[
+                "error md0 [noble-30, v1.31.8+rke2r1, 1.30.12+rke2r1] fix noble-31 => cluster.machine_deployments.md0.capm3.image_key: noble-31",
+            ],
+        )],
+    );
+}
+
+#[test]
+fn a_change_of_the_version_alone_may_lower_a_cluster() {
+    let view = |version: &str, key: &str| {
+        let values = format!("cluster: {{k8s_version: {version}, capm3: {{image_key: {key}}}}}");
+        Project::layered(IMAGES, &values, "").view()
+    };
+    let now = view("v1.31.8+rke2r1", "noble-31");
+    for (version, is_lower) in [
+        ("v1.31.8+rke2r1", false),
+        ("v1.31.8+rke2r2", false),
+        ("v1.31.9+rke2r1", false),
+        ("v1.32.1+rke2r1", false),
+        ("v1.31.7+rke2r1", true),
+        ("v1.30.12+rke2r1", true),
+        ("v1.33.1+rke2r1", true),
+        ("v1.31.8", true),
+        ("v1.31.8+k3s1", true),
+    ] {
+        assert_eq!(
+            lowers(&now, &view(version, "noble-31")),
+            is_lower,
+            "{version}"
+        );
+    }
+    assert!(lowers(&now, &view("v1.31.8+rke2r1", "noble-30")));
+    assert!(!lowers(&view("v1.30.12+rke2r1", "noble-30"), &now));
 }

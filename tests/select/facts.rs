@@ -1,5 +1,7 @@
 //! What files say of images: of which build, in which type, and where it disagrees with another source.
 
+use super::super::plain_manifests::repository;
+use super::super::support::Metalmark;
 use super::super::support::project::Project;
 use super::{CLUSTER, answers};
 
@@ -180,4 +182,26 @@ fn what_is_false_is_the_text_false() {
     let facts = &view.images["img-a"].facts;
     assert_eq!(facts.text("hardened"), Some("false"));
     assert_eq!(facts.text("signed"), Some("true"));
+}
+
+/// A map without one of the usual names holds images where each value is a map and one of them has a fact of images.
+#[test]
+fn a_file_of_other_maps_holds_no_image_facts() {
+    for (facts, holds) in [
+        ("img-a: {sha256: aa}\nimg-b: {os: suse}\n", true),
+        ("img-a: {k8s-version: 1.31.8}\n", true),
+        ("img-a: {os: suse}\n", false),
+        ("server: {port: '80'}\nclient: {name: x}\n", false),
+        ("img-a: {sha256: aa}\nversion: '1'\n", false),
+    ] {
+        let project = "version: 1\nclusters: [{name: edge, values: [values.yaml]}]\nimages: {facts: [facts.yaml]}\n";
+        let folder = repository(&[
+            ("metalmark.yaml", project),
+            ("values.yaml", CLUSTER),
+            ("facts.yaml", facts),
+        ]);
+        let outcome = Metalmark::within(folder.path()).args(["check"]).run();
+        let is_empty = outcome.stdout.contains("`facts.yaml` holds no image facts");
+        assert_eq!(is_empty, !holds, "{facts}: {}", outcome.stdout);
+    }
 }

@@ -87,6 +87,24 @@ fn a_marker_above_an_object_without_an_image_changes_no_api_version() {
 }
 
 #[test]
+fn a_marker_that_names_a_field_of_a_machine_changes_that_field_alone() {
+    let text = "\
+apiVersion: metal3.io/v1alpha1
+kind: BareMetalHost
+metadata: {name: host}
+spec:
+  image:
+    url: old # metalmark: image=k0 field=url
+    checksum: '1'
+    checksumType: sha256
+    format: qcow2
+";
+    let (after, problems) = stamped(&[text], ROTATED);
+    assert_eq!(problems, [""; 0]);
+    assert_eq!(after[0], text.replace("old", &fields(0)[0].1));
+}
+
+#[test]
 fn an_object_has_one_marker() {
     let text = template("a");
     let (_, problems) = stamped(&[&format!("# metalmark: image=k1\n{text}")], ROTATED);

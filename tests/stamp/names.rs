@@ -328,3 +328,27 @@ fn content_that_comes_back_gets_the_name_that_it_had() {
         assert_eq!(to("k1", &back), other);
     }
 }
+
+/// Two templates of one base whose content comes back: one gets the name that the content had, the other one of its own.
+#[test]
+fn a_name_that_comes_back_is_given_once() {
+    let [(_, url), (_, checksum), ..] = fields(0);
+    let first = template("a")
+        .replace("first", &url)
+        .replace("'1'", &checksum)
+        .replace("image=k0", "image=k1");
+    let (once, _) = stamped(&[&first], ROTATED);
+    let before = format!(
+        "{}---\n{}",
+        once[0].replace("image=k1", "image=k0"),
+        template("a-0123456789")
+    );
+    let (after, problems) = stamped(&[&before], ROTATED);
+    assert_eq!(problems, [""; 0]);
+    let marked = after[0].split("---\n");
+    let marked = marked.filter(|part| part.contains("image=k0") && !part.contains("/kept"));
+    let marked: Vec<&str> = marked.map(|part| names(part)[0]).collect();
+    assert_eq!((marked.len(), marked[0]), (2, "a"), "{}", after[0]);
+    assert_ne!(marked[1], "a", "{}", after[0]);
+    assert!(marked[1].starts_with("a-"), "{}", after[0]);
+}

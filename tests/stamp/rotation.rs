@@ -160,6 +160,18 @@ fn a_chart_that_names_the_template_stops_its_rotation() {
             "kind: Metal3MachineTemplate\n  name: ab\n{{ end }}\n",
             false,
         ),
+        (
+            "kind: Metal3MachineTemplate\n  name: a_b\n{{ end }}\n",
+            false,
+        ),
+        (
+            "kind: Metal3MachineTemplate\n  name: a{{ .Values.x }}\n{{ end }}\n",
+            false,
+        ),
+        (
+            "kind: Metal3MachineTemplate\n  name: a.b\n  name: a\n{{ end }}\n",
+            true,
+        ),
         ("kind: Metal3DataTemplate\n  name: a\n{{ end }}\n", false),
     ] {
         let scratch = tempfile::tempdir().expect("a folder");

@@ -2,7 +2,11 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
+use metalmark::edit::stamp::{Rendered, follow};
+use metalmark::model::place::Source;
+use metalmark::objects::objects;
 use tempfile::TempDir;
 
 use crate::support::{Metalmark, Outcome};
@@ -220,4 +224,26 @@ spec: {template: {spec: {files: [{path: /x, contentFrom: {secret: {name: edge-ku
         text(folder, "own/cluster.yaml")
             .contains(&format!("secret: {{name: {secret}, key: kube-vip.yaml}}"))
     );
+}
+
+#[test]
+fn a_reference_that_may_mean_templates_of_two_namespaces_stays() {
+    let [one, two] = ["one/edge-0123456789", "two/edge-abcdefabcd"]
+        .map(|name| format!("Metal3MachineTemplate.infrastructure.cluster.x-k8s.io {name}"));
+    let rendered = [&one, &two].map(|it| Rendered::read(it, None).expect("a name with a hash"));
+    let followed = |metadata: &str| {
+        let text = format!(
+            "apiVersion: controlplane.cluster.x-k8s.io/v1beta1\nkind: KubeadmControlPlane\nmetadata: {{name: edge{metadata}}}\nspec:\n  machineTemplate:\n    \
+             infrastructureRef: {{apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: Metal3MachineTemplate, name: edge}}\n"
+        );
+        let source = Arc::new(Source::new("edge.yaml", text));
+        let found = objects(&source).expect("YAML").objects;
+        let followed = follow(&found, &rendered);
+        let texts = followed.files.into_iter().map(|(_, text)| text);
+        (texts.collect::<String>(), followed.findings.len())
+    };
+    assert_eq!(followed(""), (String::new(), 0));
+    let (text, unreferenced) = followed(", namespace: two");
+    assert!(text.contains("name: edge-abcdefabcd}"), "{text}");
+    assert_eq!(unreferenced, 1);
 }

@@ -113,6 +113,35 @@ fn an_edited_file_is_copied_again() {
 }
 
 #[test]
+fn an_edited_file_that_is_no_longer_copied_stays() {
+    let folder = scratch();
+    let root = folder.path();
+    copy(root, &[("a", "1"), ("b", "1")]);
+    fs::write(root.join("b"), "edited").expect("written");
+    let plan = plan(root, &[("a", "1")]);
+    assert_eq!(plan.findings.len(), 1, "{:?}", plan.findings);
+    plan.apply(&|_| {}).expect("copied");
+    let kept = [("a", "1"), ("b", "edited")].map(|(path, text)| (path.to_owned(), text.to_owned()));
+    assert_eq!(texts(root), kept);
+}
+
+#[test]
+fn what_another_owner_copied_stays() {
+    let folder = scratch();
+    let root = folder.path();
+    copy(root, &[("a", "1"), ("b", "1")]);
+    let files = vec![file("c", "2", 9)];
+    let other = output::copy_plan(root, Options::default(), "other", files, &|_| {});
+    let other = other.expect("the folder can be read");
+    assert_eq!(counts(other.apply(&|_| {}).expect("copied")), [1, 0, 0, 0]);
+    assert_eq!(texts(root).len(), 3);
+    // Each owner deletes its own.
+    assert_eq!(counts(copy(root, &[("a", "1")])), [0, 0, 1, 1]);
+    let paths: Vec<String> = texts(root).into_iter().map(|(path, _)| path).collect();
+    assert_eq!(paths, ["a", "c"]);
+}
+
+#[test]
 fn an_executable_file_is_distinguished_from_others() {
     let folder = scratch();
     let root = folder.path();

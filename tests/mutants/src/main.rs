@@ -67,7 +67,7 @@ struct Options {
     /// Only files that changed since that revision.
     #[arg(long, value_name = "REV")]
     changed: Option<String>,
-    /// Mutants made by hand, instead of those made by rule.
+    /// Mutants made by hand, instead of those made by rule; with `--only` or `--changed`, both.
     #[arg(long, value_name = "FILE")]
     file: Vec<PathBuf>,
     /// Only mutants that this output of an earlier run lists: those that survived it.
@@ -82,9 +82,9 @@ struct Options {
     /// Fails below this share of killed mutants, in percent.
     #[arg(long, default_value_t = 95)]
     least: usize,
-    /// Only tests with this in their name.
-    #[arg(long)]
-    test: Option<String>,
+    /// Only tests with one of these in their name.
+    #[arg(long, value_name = "TEXT")]
+    test: Vec<String>,
     #[arg(long, default_value_t = 2)]
     jobs: usize,
     /// Lists the mutants and stops.
@@ -111,6 +111,16 @@ impl Candidate {
             "{} {} {}",
             self.file, self.mutant.function, self.mutant.change
         )
+    }
+
+    fn overlaps(&self, manual: &Self) -> bool {
+        let more = manual.more.iter().map(|(file, mutant)| (file, mutant));
+        let mut all = more.chain([(&manual.file, &manual.mutant)]);
+        let own = &self.mutant.range;
+        all.any(|(file, mutant)| {
+            let other = &mutant.range;
+            *file == self.file && own.start < other.end && other.start < own.end
+        })
     }
 
     /// As the output lists it.
@@ -145,10 +155,13 @@ fn whole(options: &Options) -> Result<bool, Box<dyn Error>> {
     let project = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../..")
         .canonicalize()?;
-    let mut candidates = match &options.file[..] {
-        [] => sampled(by_rule(&project, options)?, options),
-        files => manual(&project, files)?,
-    };
+    let mut candidates = manual(&project, &options.file)?;
+    if options.file.is_empty() || !options.only.is_empty() || options.changed.is_some() {
+        // Texts that are replaced as a whole have no mutants of their own.
+        let mut by_rule = by_rule(&project, options)?;
+        by_rule.retain(|one| !candidates.iter().any(|other| one.overlaps(other)));
+        candidates.extend(sampled(by_rule, options));
+    }
     if let Some(output) = &options.again {
         let output = fs::read_to_string(output)?;
         let listed: HashSet<&str> = { output.lines() }
@@ -167,15 +180,16 @@ fn whole(options: &Options) -> Result<bool, Box<dyn Error>> {
         println!("{} mutants", candidates.len());
         return Ok(true);
     }
-    let copy = build::Copy::of(&project, candidates.len() > 300)?;
+    let copy = build::Copy::of(&project, candidates.len() > 600)?;
     let candidates = copy.write(candidates)?;
     eprintln!("{} mutants compile", candidates.len());
     let mut tests = Vec::new();
     for (label, program) in copy.build()? {
         tests.extend(run::tests(&label, &program, &copy.folder)?);
     }
-    if let Some(part) = &options.test {
-        tests.retain(|test| test.name.contains(part));
+    if !options.test.is_empty() {
+        let is_named = |test: &Test| options.test.iter().any(|part| test.name.contains(part));
+        tests.retain(is_named);
     }
     let named: Vec<&String> = candidates
         .iter()
