@@ -277,12 +277,9 @@ fn step<'v>(
             candidates.iter().copied().filter(follows).collect()
         });
         for (version, candidate) in followers.iter() {
-            // Of several images of one version the first by key, unless the pool boots one of them.
+            // Of several images of one version the first by key.
             let of_version = by_version.entry(version).or_default();
-            let known = of_version.entry(pool).or_insert(candidate);
-            if candidate.key == image.key {
-                *known = candidate;
-            }
+            of_version.entry(pool).or_insert(candidate);
         }
         if followers.is_empty() {
             lacking.insert(pool.to_string(), Arc::clone(&image.key));
