@@ -116,15 +116,15 @@ secretGenerator:
         ]
     };
     assert_eq!(
-        file("mgmt/val|ues.yaml"),
+        file("mgmt|/values.yaml"),
         below("environment-values/mgmt/values.yaml")
     );
     assert_eq!(
-        file("mgmt/sec|rets.yaml"),
+        file("mgmt/|secrets.yaml"),
         below("environment-values/mgmt/secrets.yaml")
     );
     assert_eq!(file("[ba|se,"), below("flux/base/kustomization.yml"));
-    for part in ["no/su|ch", "etc/pas|swd", "name: val|ues"] {
+    for part in ["no/su|ch", "etc/pas|swd", "name: |values"] {
         assert_eq!(file(part), [""; 0], "{part}");
     }
 }
@@ -139,7 +139,7 @@ fn a_selector_is_replaced_by_the_key_of_its_image() {
         actions.find(|(title, _)| title.starts_with("Pin "))
     };
     let before = client.hints(PARIS);
-    let offered = pin(client.actions_at(PARIS, "hard|ened: false"));
+    let offered = pin(client.actions_at(PARIS, "|hardened: false"));
     let (title, edit) = offered.expect("a pin");
     assert_eq!(
         title,
