@@ -6,7 +6,7 @@ use std::path::Path;
 use tempfile::TempDir;
 
 use super::git::{commit, git, repository};
-use super::support::{Metalmark, copy_into, repository as ours};
+use super::support::{Metalmark, copy_into, is_long, repository as ours};
 
 fn metalmark(folder: &Path, arguments: &[&str], after: &str) {
     let outcome = Metalmark::within(folder)
@@ -113,7 +113,8 @@ fn branches_that_touch_different_clusters_merge_in_any_order() {
     }
     let base = git(folder, &["rev-parse", "main"]);
     // Each step visits all ten in another order.
-    for step in [1, 3, 7, 9] {
+    let steps = [3, 1, 7, 9];
+    for step in if is_long() { &steps } else { &steps[..1] } {
         git(folder, &["reset", "--quiet", "--hard", &base]);
         let order: Vec<&str> = (0..10).map(|at| REQUESTS[at * step % 10].0).collect();
         for name in &order {

@@ -105,8 +105,10 @@ impl Regexp {
     pub fn within(limit: usize, pattern: &str) -> Result<Self, Error> {
         let Parsed { hir, names } = parse::pattern(pattern)?;
         let limit = limit.min(GROUPS_LIMIT / names.len());
+        // A table of all states takes longer to make than any search here takes without one.
+        let config = meta::Config::new().nfa_size_limit(Some(limit)).dfa(false);
         let regex = meta::Builder::new()
-            .configure(meta::Config::new().nfa_size_limit(Some(limit)))
+            .configure(config)
             .build_from_hir(&hir)
             .map_err(|_| Error {
                 message: format!("pattern compiles to more than the limit of {limit} bytes"),

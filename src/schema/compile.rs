@@ -7,7 +7,7 @@ use cel::Program;
 
 use crate::model::json::{Html, to_json};
 use crate::model::value::{Node, Number, Value};
-use crate::regexp::Regexp;
+use crate::regexp::{self, Regexp};
 
 /// The deepest nesting of schemas; the well-known definitions have at most about thirty levels.
 const DEPTH: usize = 200;
@@ -31,8 +31,7 @@ pub(super) struct Schema {
     pub(super) items: Option<Box<Schema>>,
     /// The allowed values, as JSON.
     pub(super) allowed: Vec<String>,
-    /// The pattern as written, and compiled.
-    pub(super) pattern: Option<(Arc<str>, Regexp)>,
+    pub(super) pattern: Option<Pattern>,
     pub(super) length: Bounds,
     pub(super) count: Bounds,
     pub(super) fields: Bounds,
@@ -50,6 +49,29 @@ pub(super) struct Schema {
     pub(super) default: Option<Node>,
     /// `x-kubernetes-validations`
     pub(super) rules: Vec<Rule>,
+}
+
+/// A pattern of a schema.
+#[derive(Debug)]
+pub(super) struct Pattern {
+    pub(super) text: Arc<str>,
+    /// Compiled when a text is first compared with it: a definition has hundreds of patterns, and an object needs a few.
+    compiled: OnceLock<Result<Regexp, regexp::Error>>,
+}
+
+impl Pattern {
+    fn new(text: &Arc<str>) -> Self {
+        Self {
+            text: Arc::clone(text),
+            compiled: OnceLock::new(),
+        }
+    }
+
+    /// Whether it matches anywhere in the text; why not, if it is no pattern of Go's.
+    pub(super) fn matches(&self, text: &str) -> Result<bool, &regexp::Error> {
+        let compiled = self.compiled.get_or_init(|| Regexp::new(&self.text));
+        compiled.as_ref().map(|regexp| regexp.is_match(text))
+    }
 }
 
 /// A rule of a schema in CEL.
@@ -174,7 +196,7 @@ fn compile(node: &Node, depth: usize) -> Result<Schema, String> {
         required: required(node),
         items: one("items")?.map(Box::new),
         allowed: allowed(node),
-        pattern: pattern(node)?,
+        pattern: text(node, "pattern").map(Pattern::new),
         length: bounds(node, "minLength", "maxLength"),
         count: bounds(node, "minItems", "maxItems"),
         fields: bounds(node, "minProperties", "maxProperties"),
@@ -281,14 +303,4 @@ fn limit(node: &Node, key: &str, exclusive: &str) -> Option<Limit> {
         bound: number(node, key)?,
         exclusive: flag(node, exclusive),
     })
-}
-
-fn pattern(node: &Node) -> Result<Option<(Arc<str>, Regexp)>, String> {
-    text(node, "pattern")
-        .map(|pattern| {
-            Regexp::new(pattern)
-                .map(|compiled| (Arc::clone(pattern), compiled))
-                .map_err(|error| format!("the pattern `{pattern}` is not Go's: {error}"))
-        })
-        .transpose()
 }

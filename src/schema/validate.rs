@@ -168,10 +168,19 @@ impl Check {
         if schema.length.least.is_some() || schema.length.most.is_some() {
             self.bounds(&schema.length, text.chars().count(), "characters", node);
         }
-        if let Some((pattern, compiled)) = &schema.pattern
-            && !compiled.is_match(text)
-        {
-            self.problem(node, format!("`{text}` does not match `{pattern}`"));
+        let Some(pattern) = &schema.pattern else {
+            return;
+        };
+        let expected = &pattern.text;
+        match pattern.matches(text) {
+            Ok(true) => {}
+            Ok(false) => self.problem(node, format!("`{text}` does not match `{expected}`")),
+            Err(why) => {
+                let message = format!(
+                    "its definition has the pattern `{expected}`, which is not Go's: {why}"
+                );
+                self.problem(node, message);
+            }
         }
     }
 
