@@ -313,6 +313,49 @@ spec:
 }
 
 #[test]
+fn a_namespace_gets_the_name_that_its_objects_are_in_and_no_prefix() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let kustomization = "namespace: edge\nnamePrefix: a-\nresources: [objects.yaml]\n";
+    let objects = "kind: Namespace\nmetadata: {name: before}\n---\nkind: ConfigMap\nmetadata: {name: values, namespace: before}\n";
+    for (file, text) in [
+        ("kustomization.yaml", kustomization),
+        ("objects.yaml", objects),
+    ] {
+        std::fs::write(folder.path().join(file), text).expect("written");
+    }
+    let disk = Disk::new(folder.path()).expect("a folder");
+    let built = gitops::objects(&disk, Path::new(""), &mut Sources::default());
+    let built = built.expect("readable").expect("it builds");
+    let text = |node: &Node, path: &[&str]| node.at(path).map(|node| shown(&node.value));
+    let names = built.iter().map(|object| {
+        let metadata = |field| text(object, &["metadata", field]).unwrap_or_default();
+        format!("{}/{}", metadata("namespace"), metadata("name"))
+    });
+    assert_eq!(names.collect::<Vec<_>>(), ["/edge", "edge/a-values"]);
+}
+
+#[test]
+fn a_release_takes_no_values_of_another_namespace() {
+    let map = |namespace| {
+        format!(
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: values, namespace: {namespace}}}\ndata: {{values.yaml: 'from: {namespace}'}}\n---\n"
+        )
+    };
+    let release = "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: edge, namespace: edge}\nspec:\n  \
+                   chart: {spec: {chart: units, sourceRef: {kind: HelmRepository, name: charts}}}\n  \
+                   valuesFrom: [{kind: ConfigMap, name: values}]\n";
+    let objects = [map("another"), map("edge"), release.to_owned()].concat();
+    let all = written(
+        &[
+            ("edge/kustomization.yaml", "resources: [objects.yaml]\n"),
+            ("edge/objects.yaml", Box::leak(objects.into_boxed_str())),
+        ],
+        "edge",
+    );
+    assert!(value(&all[0], "from").starts_with("edge at "));
+}
+
+#[test]
 fn an_application_set_makes_one_cluster_for_each_element_or_folder() {
     let set = |generators: &'static str, go: &'static str| -> &'static str {
         let text = format!(

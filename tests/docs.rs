@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::programs;
-use super::support::repository;
+use super::support::{golden, repository};
 
 fn page(path: &str) -> String {
     fs::read_to_string(repository().join(path)).expect("a page")
@@ -355,4 +355,13 @@ fn words_have_their_american_spelling() {
         .expect("it runs");
     let found = String::from_utf8_lossy(&run.stdout);
     assert!(run.status.success(), "{found}");
+}
+
+#[path = "../benches/fleet/chart.rs"]
+mod chart;
+
+#[test]
+fn the_chart_of_the_benchmarks_is_of_their_table() {
+    let drawn = chart::of_page(&page("docs/benchmarks.md"));
+    golden(&repository().join("docs/benchmarks.svg"), &drawn);
 }

@@ -3,7 +3,7 @@
 //! Runs the release binary as a user would and prints CPU time (mean), wall time from start to exit (median) and peak memory
 //! of five runs: of twenty below a hundred clusters, of one from ten thousand on. The peers run where their programs are found,
 //! and the bench stops where a peer has not made as many machine templates. `SYLVA_CORE=FOLDER`, a checkout of
-//! sylva-core, adds one cluster of the real chart's values. `--docs` puts the table into docs/benchmarks.md.
+//! sylva-core, adds one cluster of the real chart's values. `--docs` puts the table and its chart into docs/benchmarks.md.
 //!
 //! `cargo bench --bench fleet -- --write FOLDER CLUSTERS [MISMATCHED %]` only writes a fleet, for a profiler.
 #![expect(
@@ -12,6 +12,7 @@
     reason = "a benchmark prints its table"
 )]
 
+mod chart;
 mod generator;
 mod manifests;
 mod measured;

@@ -1,11 +1,10 @@
 //! The table, printed as it grows, and put into docs/benchmarks.md.
 
 use std::fs;
+use std::path::Path;
 
+use super::chart::{self, MARKER};
 use super::measured::Figures;
-
-/// What stands before the table in the page.
-const MARKER: &str = "<!-- speed -->\n";
 
 /// Rows of Markdown.
 pub(super) struct Table {
@@ -62,14 +61,17 @@ impl Table {
         ));
     }
 
-    /// Replaces the table in docs/benchmarks.md.
+    /// Replaces the table in docs/benchmarks.md, and the chart of it.
     pub(super) fn into_docs(self) {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/benchmarks.md");
-        let page = fs::read_to_string(path).expect("the page");
+        let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
+        let path = docs.join("benchmarks.md");
+        let page = fs::read_to_string(&path).expect("the page");
         let (before, after) = page.split_once(MARKER).expect("the page has the marker");
         let rest = after.split("\n\n").skip(2).collect::<Vec<_>>().join("\n\n");
         let text = format!("{before}{MARKER}{}\n{rest}", self.text);
+        let chart = chart::of_page(&text);
         fs::write(path, text).expect("the page is written");
+        fs::write(docs.join("benchmarks.svg"), chart).expect("the chart is written");
     }
 
     fn line(&mut self, text: &str) {

@@ -172,7 +172,7 @@ fn only_a_version_keeps_the_v_that_it_had() {
 fn a_change_is_reported_by_the_path_in_its_object() {
     let text = format!("{OBJECT}spec:\n  a: [{{b: old}}] # metalmark: image=k0\n");
     let plan = planned(&[Arc::new(Source::new("a.yaml", text))], ROTATED);
-    let changes = plan.choices.iter().flat_map(|choice| &choice.changes);
+    let changes = plan.results.iter().flat_map(|result| &result.changes);
     let paths: Vec<&str> = changes.map(|change| &*change.path).collect();
     assert_eq!(paths, ["spec.a[0].b"]);
 }

@@ -86,7 +86,7 @@ pub(super) fn texts(sources: &[Arc<Source>], plan: &Plan) -> Vec<String> {
 
 /// What kept objects from being stamped, and what is wrong with markers.
 pub(super) fn problems(plan: &Plan) -> Vec<&str> {
-    let problems = plan.choices.iter().flat_map(|choice| &choice.problems);
+    let problems = plan.results.iter().flat_map(|result| &result.problems);
     let findings = plan.findings.iter().map(|finding| &finding.message);
     problems.chain(findings).map(String::as_str).collect()
 }

@@ -96,10 +96,10 @@ pub(super) fn edits(
     let (mut workspace, _) = texts::read_with(request, &workspace, &named, today)?;
     let objects = read::manifests(&workspace, request, &[])?;
     let (plan, checked) = planned(&mut workspace, &objects, (&options, &located), None, today)?;
-    let choices = objects.objects.iter().zip(&plan.choices);
-    let problems = choices.flat_map(|(object, choice)| {
+    let results = objects.objects.iter().zip(&plan.results);
+    let problems = results.flat_map(|(object, result)| {
         let of = move |problem: &String| format!("{}: {problem}", object.title());
-        choice.problems.iter().map(of)
+        result.problems.iter().map(of)
     });
     let mut refused: BTreeSet<String> = problems.collect();
     refused.extend(
@@ -165,9 +165,9 @@ fn located(objects: &[ManifestObject], moves: &[PoolMove]) -> Result<Moves, Vec<
                 of_object.insert(Arc::clone(old), Arc::clone(new));
             }
             (None, Some(at)) => lost.push(format!(
-                "{pool}: its image is named at {at}, which is no field of a manifest that is stamped"
+                "{pool}: its image is named at {at}, which no stamp reaches: mark the field of its machine template, or list the object in `stamps`"
             )),
-            (None, None) => lost.push(format!("{pool}: no file names its image")),
+            (None, None) => lost.push(format!("{pool}: no file names its image: select one with a marker or in `stamps`")),
         }
     }
     match lost.is_empty() {

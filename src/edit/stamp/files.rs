@@ -8,14 +8,14 @@ use crate::model::place::Source;
 use crate::objects::ManifestObject;
 use crate::yaml::edit::{Edit, edit};
 
-use super::plan::Choice;
+use super::plan::ObjectResult;
 
 /// The texts of the files that change, and whether none is left out. A file that cannot be edited as a whole stays; the objects to
 /// blame are reported.
 pub(super) fn changed(
     objects: &[ManifestObject],
     edits: &BTreeMap<usize, Vec<Edit>>,
-    choices: &mut [Choice],
+    results: &mut [ObjectResult],
 ) -> (Vec<(Arc<Source>, String)>, bool) {
     let (mut changed, mut is_whole) = (Vec::new(), true);
     let mut start = 0;
@@ -28,7 +28,7 @@ pub(super) fn changed(
             match objects[index].text.frozen() {
                 Some(why) => {
                     is_whole = false;
-                    choices[index].problems.push(why.to_owned());
+                    results[index].problems.push(why.to_owned());
                 }
                 None => drop(outward.insert(index, objects[index].text.outward(edits.clone()))),
             }
@@ -42,7 +42,7 @@ pub(super) fn changed(
             Ok(text) => changed.push((Arc::clone(source), text)),
             Err(error) => {
                 is_whole = false;
-                blame(source, &outward, &error.to_string(), choices);
+                blame(source, &outward, &error.to_string(), results);
             }
         }
     }
@@ -50,15 +50,20 @@ pub(super) fn changed(
 }
 
 /// Reports the objects whose own edits cannot be made; where all can, the first one.
-fn blame(source: &Source, edits: &BTreeMap<usize, Vec<Edit>>, error: &str, choices: &mut [Choice]) {
+fn blame(
+    source: &Source,
+    edits: &BTreeMap<usize, Vec<Edit>>,
+    error: &str,
+    results: &mut [ObjectResult],
+) {
     let mut blamed = 0;
     for (index, own) in edits {
         if let Err(error) = edit(&source.text, Engine::Kubectl, own) {
-            choices[*index].problems.push(error.to_string());
+            results[*index].problems.push(error.to_string());
             blamed += 1;
         }
     }
     if let (0, Some(first)) = (blamed, edits.keys().next()) {
-        choices[*first].problems.push(error.to_owned());
+        results[*first].problems.push(error.to_owned());
     }
 }

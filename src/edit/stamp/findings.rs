@@ -6,33 +6,38 @@ use crate::objects::ManifestObject;
 use crate::providers::{self, Kind};
 use crate::rules;
 
-use super::plan::{Choice, FieldChange, Plan, TemplateChange};
+use super::plan::{FieldChange, ObjectResult, Plan, TemplateChange};
 use super::since::guarded;
 
 /// Looks at every object and the result for it.
 pub fn findings(objects: &[ManifestObject], plan: &Plan) -> Vec<Finding> {
-    let results = objects.iter().zip(&plan.choices);
-    let found = results.flat_map(|(object, choice)| {
-        let problems = choice.problems.iter();
-        let problems = problems.map(move |problem| not_stamped(object, choice, problem));
-        let others = [no_image(object, choice), edited_in_place(object, choice)];
+    let results = objects.iter().zip(&plan.results);
+    let found = results.flat_map(|(object, result)| {
+        let problems = result.problems.iter();
+        let problems = problems.map(move |problem| not_stamped(object, result, problem));
+        let others = [no_image(object, result), edited_in_place(object, result)];
         others.into_iter().flatten().chain(problems)
     });
     found.collect()
 }
 
 /// A finding about an object.
-fn finding(rule: RuleId, message: String, object: &ManifestObject, choice: &Choice) -> Finding {
+fn finding(
+    rule: RuleId,
+    message: String,
+    object: &ManifestObject,
+    result: &ObjectResult,
+) -> Finding {
     Finding::new(rule, message)
-        .about(choice.subject(object))
+        .about(result.subject(object))
         .at(object.name_spot(), "")
 }
 
 /// That nothing selects an image for a template or a pool of machines.
-fn no_image(object: &ManifestObject, choice: &Choice) -> Option<Finding> {
+fn no_image(object: &ManifestObject, result: &ObjectResult) -> Option<Finding> {
     let kind = object.machine_kind()?;
     let is_pool = kind.kind.ends_with("MachinePool");
-    if choice.is_made || object.is_kept() || !(kind.is_template() || is_pool) {
+    if result.is_made || object.is_kept() || !(kind.is_template() || is_pool) {
         return None;
     }
     let (_, version) = object.group_version();
@@ -50,37 +55,37 @@ fn no_image(object: &ManifestObject, choice: &Choice) -> Option<Finding> {
             ),
         ),
     };
-    let finding = finding(RuleId::ImageUnstamped, message, object, choice).help(help);
+    let finding = finding(RuleId::ImageUnstamped, message, object, result).help(help);
     Some(finding.unless_set(Level::Warning))
 }
 
-fn not_stamped(object: &ManifestObject, choice: &Choice, problem: &str) -> Finding {
+fn not_stamped(object: &ManifestObject, result: &ObjectResult, problem: &str) -> Finding {
     let message = format!("{} is not stamped: {problem}", object.title());
-    finding(RuleId::ImageUnstamped, message, object, choice)
-        .at(choice.spot.clone(), "its image is selected here")
+    finding(RuleId::ImageUnstamped, message, object, result)
+        .at(result.spot.clone(), "its image is selected here")
 }
 
 /// That a template changes under the same name, which does not reach its machines.
-fn edited_in_place(object: &ManifestObject, choice: &Choice) -> Option<Finding> {
-    if choice.is_rotated || !choice.problems.is_empty() {
+fn edited_in_place(object: &ManifestObject, result: &ObjectResult) -> Option<Finding> {
+    if result.is_rotated || !result.problems.is_empty() {
         return None;
     }
     let overwrites = |change: &&FieldChange| change.overwrites;
-    let change = match &choice.since {
+    let change = match &result.since {
         TemplateChange::Changed(change) => change,
         TemplateChange::Same => return None,
-        TemplateChange::Unknown => choice.changes.iter().find(overwrites)?,
+        TemplateChange::Unknown => result.changes.iter().find(overwrites)?,
     };
     guarded(object)?;
     let kind = providers::of_object(&object.api_version, &object.kind).map(|(_, kind)| kind);
     let (why, level) = rules::not_applied(kind);
-    let is_manual = !choice.changes.iter().any(|change| change.overwrites);
+    let is_manual = !result.changes.iter().any(|change| change.overwrites);
     let gets = match is_manual {
         true => "changes under the same name",
         false => "gets another image",
     };
     let message = format!("{} {gets}, {why}", object.title());
-    let finding = finding(RuleId::TemplateEditedInPlace, message, object, choice)
+    let finding = finding(RuleId::TemplateEditedInPlace, message, object, result)
         .at(change.spot.clone(), format!("`{}` changes", change.path))
         .help(match (is_manual, kind.is_none_or(Kind::is_template)) {
             (true, true) => "give it another name, and write that into what refers to it",

@@ -14,7 +14,7 @@ use crate::objects::{ManifestObject, Reference, references};
 use crate::providers::PROVIDERS;
 use crate::yaml::edit::{Edit, Target};
 
-use super::plan::Choice;
+use super::plan::ObjectResult;
 
 use super::files;
 use super::past::base;
@@ -104,10 +104,10 @@ pub fn follow(objects: &[ManifestObject], rendered: &[Rendered<'_>]) -> Followed
             own.push(Edit::Set { at, value });
         }
     }
-    let mut choices = vec![Choice::default(); objects.len()];
-    let (files, _) = files::changed(objects, &edits, &mut choices);
+    let mut results = vec![ObjectResult::default(); objects.len()];
+    let (files, _) = files::changed(objects, &edits, &mut results);
     followed.files = files;
-    for (object, choice) in objects.iter().zip(&choices) {
+    for (object, result) in objects.iter().zip(&results) {
         let finding = |problem: &String| {
             let message = format!(
                 "the references of {} cannot be moved: {problem}",
@@ -119,7 +119,7 @@ pub fn follow(objects: &[ManifestObject], rendered: &[Rendered<'_>]) -> Followed
         };
         followed
             .findings
-            .extend(choice.problems.iter().map(finding));
+            .extend(result.problems.iter().map(finding));
     }
     let unused = rendered.iter().filter(|it| it.is_machine_template());
     let unused = unused.filter(|it| !referenced.contains(it));

@@ -55,7 +55,7 @@ pub struct Options {
     pub set_version: bool,
 }
 
-/// Plans the edits of all files. Where an object has a problem nothing of it changes, and its choice says why. `unread` are files
+/// Plans the edits of all files. Where an object has a problem nothing of it changes, and its result says why. `unread` are files
 /// that nobody can edit: a template that one of them names keeps its name.
 pub fn plan(
     objects: &[ManifestObject],
@@ -77,7 +77,7 @@ pub fn moving(
 ) -> Plan {
     let mut plan = Plan::of(objects);
     let mut requests = requests(objects, entries, &mut plan);
-    moved::redirect(objects, moves, &mut requests, &mut plan.choices);
+    moved::redirect(objects, moves, &mut requests, &mut plan.results);
     let runners = versions::runners(objects);
     // A version that follows the image says nothing of which image is meant.
     let versions = match options.set_version {
@@ -94,7 +94,7 @@ pub fn moving(
     if options.rotate {
         rotate::rotate(objects, options.keep, unread, &mut plan);
     }
-    let (files, is_whole) = files::changed(objects, &plan.edits, &mut plan.choices);
+    let (files, is_whole) = files::changed(objects, &plan.edits, &mut plan.results);
     // A name that changes in one file and not in another would leave references in the air.
     if is_whole || !options.rotate {
         plan.files = files;
@@ -108,7 +108,7 @@ fn requests(
     entries: &[StampEntry],
     plan: &mut Plan,
 ) -> Vec<request::Requested> {
-    let mut found = request::requests(objects, entries, &mut plan.choices, &mut plan.findings);
+    let mut found = request::requests(objects, entries, &mut plan.results, &mut plan.findings);
     variables::add(objects, entries, &mut found, &mut plan.findings);
     found
 }

@@ -12,7 +12,7 @@ use crate::model::place::Spot;
 use crate::model::stamping::{ImageRequest, RequestedImage, StampEntry};
 use crate::objects::ManifestObject;
 
-use super::plan::{Choice, Plan};
+use super::plan::{ObjectResult, Plan};
 use super::request::Requested;
 use super::requests;
 
@@ -82,7 +82,7 @@ pub(super) fn redirect(
     objects: &[ManifestObject],
     moves: &Moves,
     requests: &mut Vec<Requested>,
-    choices: &mut [Choice],
+    results: &mut [ObjectResult],
 ) {
     for (index, keys) in moves {
         let mut distinct: Vec<&ImageKey> = keys.values().collect();
@@ -96,7 +96,7 @@ pub(super) fn redirect(
             }
         }
         if !is_requested && objects[*index].machine_kind().is_some() {
-            choices[*index].is_made = true;
+            results[*index].is_made = true;
             requests.push(Requested {
                 object: *index,
                 field: None,

@@ -132,7 +132,7 @@ fn keep(objects: &[ManifestObject], index: usize, successor: &str, keep: usize, 
     };
     match edit {
         Some(edit) => plan.edit(index, edit),
-        None => plan.choices[index].problems.push(
+        None => plan.results[index].problems.push(
             "there is no place beside it for the template that is to be kept: run with `--keep 0`"
                 .to_owned(),
         ),

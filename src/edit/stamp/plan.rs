@@ -14,12 +14,12 @@ use crate::yaml::edit::Edit;
 #[derive(Default)]
 pub struct Plan {
     /// The result for each object, in the objects' order.
-    pub choices: Vec<Choice>,
+    pub results: Vec<ObjectResult>,
     /// The Kubernetes versions that are written, by the object's index.
     pub versions: BTreeMap<usize, Arc<str>>,
     /// The files that change, each with its new text.
     pub files: Vec<(Arc<Source>, String)>,
-    /// What is wrong with markers and choices.
+    /// What is wrong with markers and selections.
     pub findings: Vec<Finding>,
     /// The edits of each object, in the text that holds it.
     pub(super) edits: BTreeMap<usize, Vec<Edit>>,
@@ -27,7 +27,7 @@ pub struct Plan {
 
 /// The result for an object.
 #[derive(Clone, Debug, Default)]
-pub struct Choice {
+pub struct ObjectResult {
     /// Whether anything says which image it boots: a marker or the project file.
     pub is_made: bool,
     /// The images: more than one where fields are selected one by one.
@@ -44,7 +44,7 @@ pub struct Choice {
     pub since: TemplateChange,
 }
 
-impl Choice {
+impl ObjectResult {
     /// What a finding about the object applies to.
     pub(super) fn subject(&self, object: &ManifestObject) -> Subject {
         Subject {
@@ -82,17 +82,17 @@ impl Plan {
     /// A plan that changes nothing of these objects.
     pub(super) fn of(objects: &[ManifestObject]) -> Self {
         Self {
-            choices: vec![Choice::default(); objects.len()],
+            results: vec![ObjectResult::default(); objects.len()],
             ..Self::default()
         }
     }
 
     /// The images and versions that the objects have after the run.
     pub fn stamped(&self) -> Stamped {
-        let choices = self.choices.iter().enumerate();
-        let images = choices.filter(|(_, choice)| !choice.images.is_empty());
+        let results = self.results.iter().enumerate();
+        let images = results.filter(|(_, result)| !result.images.is_empty());
         let images =
-            images.map(|(index, choice)| (index, (choice.images.clone(), choice.spot.clone())));
+            images.map(|(index, result)| (index, (result.images.clone(), result.spot.clone())));
         Stamped {
             images: images.collect(),
             versions: self.versions.clone(),

@@ -11,7 +11,7 @@ use crate::objects::{Host, ManifestObject, Text};
 use crate::yaml::edit::Step;
 
 use super::marker::{self, Marker};
-use super::plan::Choice;
+use super::plan::ObjectResult;
 use super::subject::{Subject, subject};
 
 /// What is requested for an object, or for a field in it.
@@ -28,7 +28,7 @@ pub(super) struct Requested {
 pub(super) fn requests(
     objects: &[ManifestObject],
     entries: &[StampEntry],
-    choices: &mut [Choice],
+    results: &mut [ObjectResult],
     findings: &mut Vec<Finding>,
 ) -> Vec<Requested> {
     let mut found: Vec<Requested> = Vec::new();
@@ -36,7 +36,7 @@ pub(super) fn requests(
         let of_text: Vec<&ManifestObject> = indexes.iter().map(|index| &objects[*index]).collect();
         for marker in markers(objects, text) {
             let spot = marker.spot.clone();
-            match request_of_marker(marker, (&of_text, &indexes), choices, &found) {
+            match request_of_marker(marker, (&of_text, &indexes), results, &found) {
                 Ok(requested) => found.push(requested),
                 Err((message, help)) => {
                     let finding = Finding::new(RuleId::ImageUnstamped, message);
@@ -46,12 +46,12 @@ pub(super) fn requests(
         }
     }
     for (index, object) in objects.iter().enumerate() {
-        if choices[index].is_made || !is_machine(object) {
+        if results[index].is_made || !is_machine(object) {
             continue;
         }
         let mut entries = entries.iter().filter(|entry| entry.variables.is_empty());
         if let Some(entry) = entries.find(|entry| fits(entry, object)) {
-            choices[index].is_made = true;
+            results[index].is_made = true;
             found.push(Requested {
                 object: index,
                 field: None,
@@ -94,7 +94,7 @@ fn markers(objects: &[ManifestObject], text: &Arc<Text>) -> Vec<Marker> {
 fn request_of_marker(
     marker: Marker,
     (of_text, indexes): (&[&ManifestObject], &[usize]),
-    choices: &mut [Choice],
+    results: &mut [ObjectResult],
     found: &[Requested],
 ) -> Result<Requested, (String, &'static str)> {
     let (at, field) = match subject(&marker, of_text, is_machine) {
@@ -105,7 +105,7 @@ fn request_of_marker(
         }
     };
     let index = indexes[at];
-    choices[index].is_made |= field.is_none();
+    results[index].is_made |= field.is_none();
     let request = marker.request;
     let request = request.map_err(|why| (format!("the marker is not understood: {why}"), HOW))?;
     let twice = |known: &Requested| known.object == index && known.field.is_none();

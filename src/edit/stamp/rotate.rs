@@ -47,7 +47,7 @@ pub(super) fn rotate(
             continue;
         }
         if let Some(file) = unread.iter().find(|file| names(&file.text, object)) {
-            plan.choices[index].problems.push(format!(
+            plan.results[index].problems.push(format!(
                 "`{}` refers to it and is no YAML: write the reference into a file that is",
                 file.path
             ));
@@ -59,7 +59,7 @@ pub(super) fn rotate(
                 rename(objects, index, &name, referring, plan);
                 given.insert(identity(object, &name));
             }
-            Err(problem) => plan.choices[index].problems.push(problem),
+            Err(problem) => plan.results[index].problems.push(problem),
         }
     }
 }
@@ -89,7 +89,7 @@ fn specs(objects: &[ManifestObject], plan: &Plan) -> BTreeMap<usize, Value> {
     let mut texts: BTreeMap<*const Text, Vec<Node>> = BTreeMap::new();
     let mut found = BTreeMap::new();
     for (index, object) in objects.iter().enumerate() {
-        let mut changes = plan.choices[index].changes.iter();
+        let mut changes = plan.results[index].changes.iter();
         let overwrites = changes.any(|change| change.overwrites);
         if !object.is_template() || !overwrites || object.name.is_empty() {
             continue;
@@ -133,7 +133,7 @@ fn rename(
     referring: &[&Reference<'_>],
     plan: &mut Plan,
 ) {
-    plan.choices[index].is_rotated = true;
+    plan.results[index].is_rotated = true;
     let object = &objects[index];
     let own = ["metadata", "name"].map(Step::from);
     let own = object.steps.iter().cloned().chain(own).collect();

@@ -17,7 +17,7 @@ const MACHINE: &str = "spec.template.spec";
 /// What an object is found by in its file.
 type Name<'a> = (&'a str, &'a str, &'a str);
 
-/// Writes into each template's choice how it changed since its file was that of `before`. `before` is called once a file that
+/// Writes into each template's result how it changed since its file was that of `before`. `before` is called once a file that
 /// holds templates; none is a file that was not there.
 pub fn since(
     all: &[ManifestObject],
@@ -46,11 +46,11 @@ pub fn since(
         let (old, new) = (by_name(&old), by_name(&new));
         for index in indexes {
             let object = &all[index];
-            let choice = &mut plan.choices[index];
-            if choice.is_rotated || object.is_kept() {
+            let result = &mut plan.results[index];
+            if result.is_rotated || object.is_kept() {
                 continue;
             }
-            choice.since = match (same, old.get(&name(object)), new.get(&name(object))) {
+            result.since = match (same, old.get(&name(object)), new.get(&name(object))) {
                 (false, Some(old), Some(new)) => compare(object, old, new),
                 _ => TemplateChange::Same,
             };

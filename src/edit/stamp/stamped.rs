@@ -13,7 +13,7 @@ use crate::yaml::edit::{Edit, Step, Target};
 
 use super::choose::{self, Chooser};
 use super::fields::{self, Change};
-use super::plan::{Choice, FieldChange, Plan};
+use super::plan::{FieldChange, ObjectResult, Plan};
 use super::request::Requested;
 
 /// Plans one request. `runs` is the Kubernetes version of the object's machines, where it is known.
@@ -28,25 +28,25 @@ pub(super) fn request(
     if matches!(requested.request.image, RequestedImage::Nothing) || object.is_kept() {
         return;
     }
-    let choice = &mut plan.choices[index];
-    if requested.field.is_none() || choice.spot.is_none() {
-        choice.spot.clone_from(&requested.request.spot);
+    let result = &mut plan.results[index];
+    if requested.field.is_none() || result.spot.is_none() {
+        result.spot.clone_from(&requested.request.spot);
     }
     let (key, stamp) = match image(&requested.request, runs, chooser) {
         Some(Ok(found)) => found,
         Some(Err(finding)) => return plan.findings.push(*finding),
         None => return,
     };
-    if !choice.images.contains(&key) {
-        choice.images.push(key);
+    if !result.images.contains(&key) {
+        result.images.push(key);
     }
     let known = providers::of_object(&object.api_version, &object.kind);
     let refused = known.and_then(|(provider, kind)| {
         let finding = rules::unbootable(provider, stamp.format.as_deref()?, kind.formats)?;
         let formats = format!("one of {}", kind.formats.join(", "));
         let finding = finding
-            .about(choice.subject(object))
-            .at(choice.spot.clone(), "this image is selected here");
+            .about(result.subject(object))
+            .at(result.spot.clone(), "this image is selected here");
         Some(finding.at(object.name_spot(), formats))
     });
     plan.findings.extend(refused);
@@ -56,14 +56,14 @@ pub(super) fn request(
     };
     match made.and_then(without_expressions) {
         Ok(changes) => {
-            record(object, &changes, choice);
+            record(object, &changes, result);
             learn_version(index, object, &changes, plan);
             let edits = changes.into_iter().filter_map(|change| change.edit);
             plan.edits.entry(index).or_default().extend(edits);
         }
         Err(problems) => {
-            choice.spot.clone_from(&requested.request.spot);
-            choice.problems.extend(problems);
+            result.spot.clone_from(&requested.request.spot);
+            result.problems.extend(problems);
         }
     }
 }
@@ -208,12 +208,12 @@ fn path_text(steps: &[Step]) -> String {
     text
 }
 
-fn record(object: &ManifestObject, changes: &[Change], choice: &mut Choice) {
+fn record(object: &ManifestObject, changes: &[Change], result: &mut ObjectResult) {
     let says = |node: &Node| {
         let is_empty = node.value.as_str().is_some_and(|text| text.is_empty());
         !node.value.is_null() && !is_empty
     };
-    choice
+    result
         .changes
         .extend(changes.iter().map(|change| FieldChange {
             path: change.path.clone(),

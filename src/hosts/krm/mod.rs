@@ -4,12 +4,12 @@
 //! requested keeps its bytes. Hosts swallow results or show nothing else, so errors and warnings are in the list and on stderr; while
 //! there is an error the items are passed on as they came.
 
-mod choice;
 mod config;
 mod findings;
 mod generate;
 mod list;
 mod result;
+mod selection;
 mod stamp;
 
 use std::io::Write;

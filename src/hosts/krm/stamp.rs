@@ -16,11 +16,11 @@ use crate::read::{self, Request, Workspace};
 use crate::render::Renderer;
 use crate::yaml::edit::{Edit, Step, edit};
 
-use super::choice::{Choice, Project};
 use super::config::Config;
 use super::findings;
 use super::list::List;
 use super::result::{Field, FunctionResult, ItemReference, Outcome, Severity};
+use super::selection::{ItemSelection, Project};
 
 /// Stamps the items; unchanged where there is an error.
 pub(super) fn transform(
@@ -156,10 +156,10 @@ fn one(
         result.file = file(item);
         result
     };
-    let stamp = match project.choice(item)? {
-        Choice::Stamp(stamp) => stamp,
-        Choice::Faulty => return Ok(()),
-        Choice::Refused(result) => {
+    let stamp = match project.selection(item)? {
+        ItemSelection::Stamp(stamp) => stamp,
+        ItemSelection::Faulty => return Ok(()),
+        ItemSelection::Refused(result) => {
             stamped.results.push(about(result));
             return Ok(());
         }

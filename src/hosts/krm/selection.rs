@@ -42,7 +42,7 @@ pub(super) struct Cluster {
 }
 
 /// What an item gets.
-pub(super) enum Choice {
+pub(super) enum ItemSelection {
     Stamp(Stamp),
     /// Its cluster has errors, which are reported as such.
     Faulty,
@@ -51,7 +51,7 @@ pub(super) enum Choice {
 
 impl Project<'_> {
     /// The item's annotation, else the configuration, else the pool of the cluster that the item belongs to.
-    pub(super) fn choice(&mut self, item: &Node) -> Result<Choice, Error> {
+    pub(super) fn selection(&mut self, item: &Node) -> Result<ItemSelection, Error> {
         let text = |path: &[&str]| item.at(path).and_then(|node| node.value.as_str()).cloned();
         let own = text(&["metadata", "annotations", IMAGE_ANNOTATION]);
         let key = own.or_else(|| self.config.image.as_deref().map(Arc::from));
@@ -72,7 +72,7 @@ impl Project<'_> {
                 "no image is named, and no cluster of the project has this machine template: \
                  annotate it with `{IMAGE_ANNOTATION}`, or label it with `{CLUSTER_LABEL}`"
             );
-            return Ok(Choice::Refused(unstamped(message)));
+            return Ok(ItemSelection::Refused(unstamped(message)));
         };
         Ok(by_pool(
             cluster,
@@ -118,10 +118,14 @@ impl Project<'_> {
     }
 
     /// An image by its key: of the item's cluster, else of the layers that all clusters share.
-    fn by_key(&mut self, key: &Arc<str>, cluster: Option<&Arc<str>>) -> Result<Choice, Error> {
+    fn by_key(
+        &mut self,
+        key: &Arc<str>,
+        cluster: Option<&Arc<str>>,
+    ) -> Result<ItemSelection, Error> {
         let known = cluster.and_then(|name| self.clusters.get(name));
         let view = match known {
-            Some(cluster) if cluster.has_errors => return Ok(Choice::Faulty),
+            Some(cluster) if cluster.has_errors => return Ok(ItemSelection::Faulty),
             Some(cluster) => &cluster.view,
             None => {
                 if self.shared.is_none() {
@@ -129,7 +133,7 @@ impl Project<'_> {
                 }
                 match &self.shared {
                     Some(view) => view,
-                    None => return Ok(Choice::Faulty),
+                    None => return Ok(ItemSelection::Faulty),
                 }
             }
         };
@@ -137,27 +141,27 @@ impl Project<'_> {
             let help = did_you_mean(key, view.images.keys().map(|known| &**known));
             let help = help.map_or(String::new(), |meant| format!(": did you mean `{meant}`?"));
             let message = format!("the catalog has no image `{key}`{help}");
-            return Ok(Choice::Refused(FunctionResult::new(
+            return Ok(ItemSelection::Refused(FunctionResult::new(
                 Severity::Error,
                 message,
             )));
         };
         let whose = known.map(|cluster| &cluster.view.cluster);
         Ok(match self.renderer.stamp_of(&view.images, image, whose) {
-            Some(Ok(stamp)) => Choice::Stamp(stamp),
+            Some(Ok(stamp)) => ItemSelection::Stamp(stamp),
             Some(Err(finding)) => {
                 let fault = FunctionResult::new(Severity::Error, finding.message.as_str());
-                Choice::Refused(fault)
+                ItemSelection::Refused(fault)
             }
-            None => Choice::Faulty,
+            None => ItemSelection::Faulty,
         })
     }
 }
 
 /// The stamp of the pool that a template's name begins with: `<cluster>-<pool>`, the longest of them.
-fn by_pool(cluster: &Cluster, name: &str) -> Choice {
+fn by_pool(cluster: &Cluster, name: &str) -> ItemSelection {
     if cluster.has_errors {
-        return Choice::Faulty;
+        return ItemSelection::Faulty;
     }
     let of = &cluster.view.cluster;
     let pools = of.pools.iter().zip(&cluster.stamps);
@@ -167,8 +171,8 @@ fn by_pool(cluster: &Cluster, name: &str) -> Choice {
         (rest.is_empty() || rest.starts_with('-')).then_some((prefix.len(), stamp))
     });
     match named.max_by_key(|(length, _)| *length) {
-        Some((_, Some(stamp))) => Choice::Stamp(stamp.clone()),
-        Some((_, None)) => Choice::Faulty,
+        Some((_, Some(stamp))) => ItemSelection::Stamp(stamp.clone()),
+        Some((_, None)) => ItemSelection::Faulty,
         None => {
             let pools: Vec<String> = of.pools.iter().map(|pool| pool.name.to_string()).collect();
             let message = format!(
@@ -177,7 +181,7 @@ fn by_pool(cluster: &Cluster, name: &str) -> Choice {
                 pools.join(", "),
                 of.object_name
             );
-            Choice::Refused(unstamped(message))
+            ItemSelection::Refused(unstamped(message))
         }
     }
 }
