@@ -134,8 +134,8 @@ pub struct WorkspaceInput<'a> {
 pub struct ImageUse {
     /// The cluster.
     pub cluster: Arc<str>,
-    /// The image of each pool that resolves to one.
-    pub pools: Vec<(String, ImageKey)>,
+    /// The images of its pools, each once.
+    pub booted: Vec<ImageKey>,
     /// The images served for it.
     pub served: Vec<ImageKey>,
     /// Where the digests of its catalog's images start in the lock.
