@@ -264,10 +264,7 @@ impl Given {
     /// What a rule finds, as text: the message, a line for each label, a line for each help.
     pub(crate) fn found(&self, id: RuleId) -> String {
         let view = self.finished();
-        let input = ClusterInput {
-            view: &view,
-            settings: &self.settings,
-        };
+        let input = ClusterInput::new(&view, &self.settings);
         let mut text = String::new();
         let check = rule(id).cluster.expect("a rule of clusters");
         check(&input, &mut |finding| {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::engine::Engine;
 use super::place::Place;
-use super::value::{Entry, Map, Node, Value};
+use super::value::{Entry, Map, Node, Value, key_order};
 
 /// One values layer.
 #[derive(Clone, Debug)]
@@ -192,7 +192,7 @@ fn align<'m>(lower: &'m Map, upper: &'m Map) -> impl Iterator<Item = Aligned<'m>
     let mut upper = upper.iter().peekable();
     std::iter::from_fn(move || {
         let order = match (lower.peek(), upper.peek()) {
-            (Some(below), Some(above)) => below.key.cmp(&above.key),
+            (Some(below), Some(above)) => key_order(&below.key, &above.key),
             (Some(_), None) => std::cmp::Ordering::Less,
             (None, Some(_)) => std::cmp::Ordering::Greater,
             (None, None) => return None,

@@ -43,9 +43,13 @@ pub fn only_meant<'a>(
     }
     let own = alphabet(word);
     let mut near = candidates.into_iter().filter(|candidate| {
-        // Each edit takes at most one letter away and brings another one.
-        let is_far = (own ^ alphabet(candidate)).count_ones() > 2 * SLIP as u32;
-        if is_far && word.is_ascii() && candidate.is_ascii() {
+        // Most candidates are too far by what costs little to compare. Each edit takes at most one letter away and brings
+        // another one.
+        let is_far = || {
+            candidate.len().abs_diff(word.len()) > SLIP
+                || (own ^ alphabet(candidate)).count_ones() > 2 * SLIP as u32
+        };
+        if word.is_ascii() && candidate.is_ascii() && is_far() {
             return false;
         }
         let letters = letters(candidate);

@@ -2,6 +2,7 @@
 //!
 //! Trees share their branches (`Arc`), so that merging a small layer over a large one copies only the maps that both have.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use super::place::Place;
@@ -84,6 +85,11 @@ impl Map {
 
     /// The whole entry of a key.
     pub fn entry(&self, key: &str) -> Option<&Entry> {
+        // Most maps are small, and most of their keys differ in length.
+        if self.entries.len() <= 8 {
+            let is_key = |entry: &&Entry| entry.key.len() == key.len() && *entry.key == *key;
+            return self.entries.iter().find(is_key);
+        }
         self.position(key).ok().map(|index| &self.entries[index])
     }
 
@@ -117,16 +123,33 @@ impl Map {
     }
 
     fn position(&self, key: &str) -> Result<usize, usize> {
-        self.entries.binary_search_by(|entry| (*entry.key).cmp(key))
+        self.entries
+            .binary_search_by(|entry| key_order(&entry.key, key))
     }
+}
+
+/// The order of two keys by their bytes. Keys are compared more often than anything else, and the C library of the static
+/// binary compares byte by byte.
+pub fn key_order(one: &str, other: &str) -> Ordering {
+    let common = one.len().min(other.len());
+    let (ones, one_rest) = one.as_bytes()[..common].as_chunks::<8>();
+    let (others, other_rest) = other.as_bytes()[..common].as_chunks::<8>();
+    let mut words = ones.iter().zip(others);
+    let differ = words.find_map(|(one, other)| {
+        let order = u64::from_be_bytes(*one).cmp(&u64::from_be_bytes(*other));
+        order.is_ne().then_some(order)
+    });
+    differ
+        .unwrap_or_else(|| one_rest.iter().cmp(other_rest))
+        .then(one.len().cmp(&other.len()))
 }
 
 /// Sorts; of equal keys the last one stays, as in every YAML reader that does not refuse them.
 impl FromIterator<Entry> for Map {
     fn from_iter<I: IntoIterator<Item = Entry>>(entries: I) -> Self {
         let mut entries: Vec<Entry> = entries.into_iter().collect();
-        if !entries.is_sorted_by(|a, b| a.key < b.key) {
-            entries.sort_by(|a, b| a.key.cmp(&b.key));
+        if !entries.is_sorted_by(|a, b| key_order(&a.key, &b.key).is_lt()) {
+            entries.sort_by(|a, b| key_order(&a.key, &b.key));
             entries.dedup_by(|later, earlier| {
                 let same = later.key == earlier.key;
                 if same {
@@ -359,7 +382,17 @@ impl From<Vec<Node>> for Value {
 
 #[cfg(test)]
 mod tests {
-    use super::{Entry, Map};
+    use proptest::prelude::proptest;
+
+    use super::{Entry, Map, key_order};
+
+    proptest! {
+        #[test]
+        fn keys_are_in_the_order_of_their_bytes(one in "[ab\u{e9}]{0,20}", other in "[ab\u{e9}]{0,20}") {
+            assert_eq!(key_order(&one, &other), one.cmp(&other));
+            assert_eq!(key_order(&one, &format!("{one}{other}")), one.cmp(&format!("{one}{other}")));
+        }
+    }
 
     #[test]
     fn the_last_of_equal_keys_stays() {

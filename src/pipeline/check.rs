@@ -49,7 +49,7 @@ pub fn cluster(view: &ClusterView, settings: &Settings, today: Date) -> Checked 
 
 /// What the rules find in a cluster.
 fn ruled(view: &ClusterView, settings: &Settings) -> Vec<Finding> {
-    let input = ClusterInput { view, settings };
+    let input = ClusterInput::new(view, settings);
     let mut found = Vec::new();
     let is_of_values = view.cluster.origin == ClusterOrigin::Values;
     for rule in running(&settings.policy) {

@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::evaluate::TemplateCache;
 use crate::model::catalog::Catalog;
 use crate::model::finding::{Finding, Judged, Level};
-use crate::model::image::{Image, Images};
+use crate::model::image::{Image, ImageKey, Images};
 use crate::model::lock::{Lock, is_lockable};
 use crate::model::matching::{Outcome, PatternCache};
 use crate::model::place::Sources;
@@ -145,6 +145,7 @@ struct Part<T> {
     checked: Checked,
     counts: PoolCounts,
     uses: ImageUse,
+    /// The images that it is served; none where its catalog is the shared one, so that thousands of clusters keep no copies.
     served: Vec<Image>,
     result: T,
 }
@@ -254,8 +255,9 @@ pub(crate) fn check_fleet<T: Send>(
     keep: impl Fn(&ClusterView, &Checked) -> Result<(T, Vec<Finding>), Error> + Sync,
 ) -> Result<FleetCheck<T>, Error> {
     let entries: Vec<&ClusterEntry> = entries(workspace).collect();
-    let parts = parts(workspace, tools, &entries, keep)?;
-    conclude(workspace, tools, parts)
+    let shared = shared(workspace, tools)?;
+    let parts = parts(workspace, tools, &entries, Some(&shared.images), keep)?;
+    Ok(conclude(workspace, tools, &shared, parts))
 }
 
 /// One cluster through the stages, as [`check_fleet`] runs all of them. Reports nothing that requires the whole fleet, such
@@ -266,8 +268,8 @@ pub(crate) fn check_one<T: Send>(
     entry: &ClusterEntry,
     keep: impl Fn(&ClusterView, &Checked) -> Result<(T, Vec<Finding>), Error> + Sync,
 ) -> Result<FleetCheck<T>, Error> {
-    let parts = parts(workspace, tools, &[entry], keep)?;
-    let (mut fleet_check, uses, _) = gather(parts);
+    let parts = parts(workspace, tools, &[entry], None, keep)?;
+    let (mut fleet_check, uses, _) = gather(parts, &Images::new());
     let mut found = workspace.findings.clone();
     // Another cluster may name the key of an entry that this one names none for.
     if workspace.clusters.len() == 1 {
@@ -281,6 +283,7 @@ fn parts<T: Send>(
     workspace: &Workspace,
     tools: &Tools,
     entries: &[&ClusterEntry],
+    shared: Option<&Arc<Images>>,
     keep: impl Fn(&ClusterView, &Checked) -> Result<(T, Vec<Finding>), Error> + Sync,
 ) -> Result<Vec<Part<T>>, Error> {
     let part = |entry: &&ClusterEntry| -> Result<Part<T>, Error> {
@@ -293,24 +296,33 @@ fn parts<T: Send>(
         Ok(Part {
             uses: uses(&view),
             counts: PoolCounts::of(&view, workspace.settings.matching),
-            served: served(&view),
+            served: match shared.is_some_and(|shared| Arc::ptr_eq(shared, &view.images)) {
+                true => Vec::new(),
+                false => served(&view),
+            },
             checked,
             result,
         })
     };
-    entries.par_iter().map(part).collect()
+    // In a list of its size: one that grows is in memory twice, and parts hold the rendered texts.
+    let parts: Vec<_> = entries.par_iter().map(part).collect();
+    parts.into_iter().collect()
 }
 
 /// The clusters' parts joined: the check, what each uses, and the waivers that accepted something.
-fn gather<T>(parts: Vec<Part<T>>) -> (FleetCheck<T>, Vec<ImageUse>, BTreeSet<usize>) {
+fn gather<T>(
+    parts: Vec<Part<T>>,
+    shared: &Images,
+) -> (FleetCheck<T>, Vec<ImageUse>, BTreeSet<usize>) {
     let mut fleet_check = FleetCheck {
-        results: Vec::new(),
+        results: Vec::with_capacity(parts.len()),
         faulty: BTreeSet::new(),
         served: Arc::default(),
         counts: PoolCounts::default(),
         judged: Vec::new(),
     };
-    let (mut used, mut all, mut images) = (BTreeSet::new(), Vec::new(), Images::new());
+    let mut all = Vec::with_capacity(parts.len());
+    let (mut used, mut images) = (BTreeSet::new(), Images::new());
     for part in parts {
         if part.checked.has_errors() {
             fleet_check.faulty.insert(Arc::clone(&part.uses.cluster));
@@ -319,6 +331,14 @@ fn gather<T>(parts: Vec<Part<T>>) -> (FleetCheck<T>, Vec<ImageUse>, BTreeSet<usi
         fleet_check.judged.extend(part.checked.findings);
         fleet_check.counts.add(&part.counts);
         fleet_check.results.push(part.result);
+        let is_shared = part.served.is_empty();
+        for key in part.uses.served.iter().filter(|_| is_shared) {
+            if !images.contains_key(key)
+                && let Some(image) = shared.get(key)
+            {
+                images.insert(Arc::clone(key), image.clone());
+            }
+        }
         for image in part.served {
             images.entry(Arc::clone(&image.key)).or_insert(image);
         }
@@ -332,10 +352,10 @@ fn gather<T>(parts: Vec<Part<T>>) -> (FleetCheck<T>, Vec<ImageUse>, BTreeSet<usi
 fn conclude<T>(
     workspace: &Workspace,
     tools: &Tools,
+    shared: &ClusterView,
     parts: Vec<Part<T>>,
-) -> Result<FleetCheck<T>, Error> {
-    let (mut fleet_check, all, used) = gather(parts);
-    let shared = shared(workspace, tools)?;
+) -> FleetCheck<T> {
+    let (mut fleet_check, all, used) = gather(parts, &shared.images);
     let input = WorkspaceInput {
         run_scope: match workspace.shard {
             None => RunScope::Fleet,
@@ -350,7 +370,7 @@ fn conclude<T>(
     };
     let whole = check::workspace(&input, workspace.findings.clone(), &used, tools.today);
     fleet_check.judged.extend(whole.findings);
-    Ok(fleet_check)
+    fleet_check
 }
 
 /// The result of the layers that every cluster shares, alone.
@@ -364,19 +384,17 @@ pub(crate) fn shared(workspace: &Workspace, tools: &Tools) -> Result<ClusterView
 }
 
 fn uses(view: &ClusterView) -> ImageUse {
-    let chosen = view
-        .cluster
-        .pools
-        .iter()
-        .zip(&view.selections)
-        .filter_map(|(pool, selection)| match &selection.outcome {
-            Outcome::Image(key) => Some((pool.name.to_string(), Arc::clone(key))),
+    let booted = view.selections.iter();
+    let booted: BTreeSet<&ImageKey> = booted
+        .filter_map(|selection| match &selection.outcome {
+            Outcome::Image(key) => Some(key),
             _ => None,
-        });
+        })
+        .collect();
     let artifacts = || view.images.values().chain(view.bundles.values());
     ImageUse {
         cluster: Arc::clone(&view.cluster.name),
-        pools: chosen.collect(),
+        booted: booted.into_iter().cloned().collect(),
         served: view.served.clone(),
         locked: artifacts()
             .filter_map(|image| Some(image.digest.as_ref()?.place.start))

@@ -88,10 +88,7 @@ mod tests {
         let mut given = Given::new();
         given.boots_url("https://a.b/c.raw", &[("format", format)]);
         let view = given.finished();
-        let input = ClusterInput {
-            view: &view,
-            settings: &given.settings,
-        };
+        let input = ClusterInput::new(&view, &given.settings);
         let mut levels = Vec::new();
         super::cluster(&input, &mut |finding| levels.push(finding.unless_set));
         levels

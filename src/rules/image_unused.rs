@@ -17,8 +17,8 @@ pub(super) fn workspace(input: &WorkspaceInput<'_>, report: &mut dyn FnMut(Findi
         return;
     }
     let uses = input.uses.iter();
-    let pools = uses.clone().flat_map(|cluster| &cluster.pools);
-    let booted: HashSet<&str> = pools.map(|(_, key)| &**key).collect();
+    let booted = uses.clone().flat_map(|cluster| &cluster.booted);
+    let booted: HashSet<&str> = booted.map(|key| &**key).collect();
     let served: HashSet<&str> = uses
         .flat_map(|cluster| &cluster.served)
         .map(|key| &**key)
@@ -81,7 +81,7 @@ mod tests {
             run_scope: RunScope::Fleet,
             uses: &[ImageUse {
                 cluster: "edge-1".into(),
-                pools: vec![("control-plane".into(), "booted".into())],
+                booted: vec!["booted".into()],
                 served: vec!["booted".into(), "extra".into(), "enabled".into()],
                 locked: Vec::new(),
                 unlocked: Vec::new(),

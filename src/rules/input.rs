@@ -98,6 +98,8 @@ pub struct ClusterInput<'a> {
     pub view: &'a ClusterView,
     /// The project's settings.
     pub settings: &'a Settings,
+    /// The pools that resolve to an image of the catalog, with that image: looked up once for all rules.
+    chosen: Vec<(&'a Pool, &'a Image)>,
 }
 
 /// Which clusters a run reads.
@@ -132,8 +134,8 @@ pub struct WorkspaceInput<'a> {
 pub struct ImageUse {
     /// The cluster.
     pub cluster: Arc<str>,
-    /// The image of each pool that resolves to one.
-    pub pools: Vec<(String, ImageKey)>,
+    /// The images of its pools, each once.
+    pub booted: Vec<ImageKey>,
     /// The images served for it.
     pub served: Vec<ImageKey>,
     /// Where the digests of its catalog's images start in the lock.
@@ -145,19 +147,28 @@ pub struct ImageUse {
 }
 
 impl<'a> ClusterInput<'a> {
+    /// A cluster, as it was read and resolved.
+    pub fn new(view: &'a ClusterView, settings: &'a Settings) -> Self {
+        let pools = view.cluster.pools.iter().zip(&view.selections);
+        let chosen = pools.filter_map(|(pool, selection)| match &selection.outcome {
+            Outcome::Image(key) => Some((pool, view.images.get(key)?)),
+            _ => None,
+        });
+        Self {
+            view,
+            settings,
+            chosen: chosen.collect(),
+        }
+    }
+
     /// The pools with the results of their selections.
     pub fn pools(&self) -> impl Iterator<Item = (&'a Pool, &'a Selection)> + use<'a> {
         self.view.cluster.pools.iter().zip(&self.view.selections)
     }
 
     /// The pools that resolve to an image of the catalog, with that image.
-    pub fn chosen(&self) -> impl Iterator<Item = (&'a Pool, &'a Image)> + use<'a> {
-        let images = &self.view.images;
-        self.pools()
-            .filter_map(|(pool, selection)| match &selection.outcome {
-                Outcome::Image(key) => images.get(key).map(|image| (pool, image)),
-                _ => None,
-            })
+    pub fn chosen(&self) -> impl Iterator<Item = (&'a Pool, &'a Image)> + use<'a, '_> {
+        self.chosen.iter().copied()
     }
 
     /// The pools that give `machine_image_url` and the rest themselves, with that URL.

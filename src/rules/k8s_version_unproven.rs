@@ -110,10 +110,7 @@ mod tests {
 
     fn levels(given: &Given) -> Vec<Option<Level>> {
         let view = given.finished();
-        let input = ClusterInput {
-            view: &view,
-            settings: &given.settings,
-        };
+        let input = ClusterInput::new(&view, &given.settings);
         let mut levels = Vec::new();
         super::cluster(&input, &mut |finding| levels.push(finding.unless_set));
         levels

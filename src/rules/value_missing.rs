@@ -1,18 +1,18 @@
 //! A value that is needed is not there.
 
 use crate::model::finding::{Finding, Level};
-use crate::model::image::fact;
+use crate::model::image::{ImageKey, fact};
 use crate::model::rule::RuleId;
 use crate::rules::WorkspaceInput;
 
 /// Found while reading and evaluating; here only what the whole project lacks.
 pub(super) fn workspace(input: &WorkspaceInput<'_>, report: &mut dyn FnMut(Finding)) {
-    let lacks_facts = |key| {
+    let lacks_facts = |key: &ImageKey| {
         let image = input.images.get(key);
         image.is_some_and(|image| image.built && image.facts.text(fact::SHA256).is_none())
     };
-    let mut booted = input.uses.iter().flat_map(|used| &used.pools);
-    if input.facts_given || !booted.any(|(_, key)| lacks_facts(key)) {
+    let mut booted = input.uses.iter().flat_map(|used| &used.booted);
+    if input.facts_given || !booted.any(lacks_facts) {
         return;
     }
     let message = "no image facts are given, so nothing says which checksum, format and version the builder's images have";
@@ -35,7 +35,7 @@ mod tests {
         let settings = settings();
         let uses = ["a", "b"].map(|cluster| ImageUse {
             cluster: cluster.into(),
-            pools: vec![("control-plane".into(), "noble-a".into())],
+            booted: vec!["noble-a".into()],
             served: Vec::new(),
             locked: Vec::new(),
             unlocked: Vec::new(),

@@ -63,8 +63,10 @@ impl Reader<'_> {
     }
 
     fn count(&mut self) -> Result<()> {
-        let counted = self.values.count(1);
-        counted.map_err(|message| self.error(self.at..self.at + 1, message))
+        match self.values.count(1) {
+            true => Ok(()),
+            false => Err(self.error(self.at..self.at + 1, Values::too_many())),
+        }
     }
 
     fn nested(&mut self, read: fn(&mut Self) -> Result<Value>) -> Result<Value> {
@@ -108,7 +110,7 @@ impl Reader<'_> {
                 is_merged: false,
             });
             if !self.has_next(b'}', "`,` or `}`")? {
-                let map = unique(entries, &mut self.notices);
+                let map = unique(&mut entries, 0, &mut self.notices);
                 return Ok(Value::from(map));
             }
             self.skip_space();

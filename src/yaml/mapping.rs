@@ -3,19 +3,23 @@
 use std::sync::Arc;
 
 use crate::model::place::Place;
-use crate::model::value::{Entry, Map, Value};
+use crate::model::value::{Entry, Map, Value, key_order};
 
 use super::SyntaxError;
 use super::compose::{Composed, Composer, Result};
 use super::notice::{Notice, NoticeKind, Notices};
-use super::resolve;
+use super::resolve::{self, Resolved};
 
 /// The entries in the order of the file. The last of several equal keys wins, whether it is the map's own or merged.
+///
+/// The entries of all open maps are in one list, the innermost map's last: a list for each map would be moved each time that
+/// it grows, and once more when its map is complete.
 pub(super) struct Pairs {
     start: usize,
     end: usize,
     height: usize,
-    entries: Vec<Pair>,
+    /// Where its entries start in [`Composer::pairs`].
+    first: usize,
 }
 
 /// An entry, and whether it comes from `<<`.
@@ -25,12 +29,12 @@ pub(super) struct Pair {
 }
 
 impl Pairs {
-    pub(super) fn new(start: usize) -> Self {
+    pub(super) fn new(composer: &Composer<'_>, start: usize) -> Self {
         Self {
             start,
             end: start,
             height: 0,
-            entries: Vec::new(),
+            first: composer.pairs.len(),
         }
     }
 
@@ -44,16 +48,24 @@ impl Pairs {
         self.end = key.used_at.end.max(value.used_at.end) as usize;
         self.height = self.height.max(value.height);
         if key.is_merge {
-            return self.merge(&value);
+            return merge(&mut composer.pairs, &value);
         }
         composer.check_value(&value)?;
-        let text = key_text(composer, &key)?;
-        composer.note_misreading(&key, Some(&text));
+        let key_place = key.used_at;
+        let key = match key.node.value {
+            // Most keys.
+            Value::String(text) if key.scalar == Some(Resolved::Text) => text,
+            _ => {
+                let text = key_text(composer, &key)?;
+                composer.note_misreading(&key, Some(&text));
+                text
+            }
+        };
         composer.note_misreading(&value, None);
-        self.entries.push(Pair {
+        composer.pairs.push(Pair {
             entry: Entry {
-                key: text,
-                key_place: key.used_at,
+                key,
+                key_place,
                 node: value.node,
             },
             is_merged: false,
@@ -61,77 +73,83 @@ impl Pairs {
         Ok(())
     }
 
-    /// Adds the entries of a map, or of a list of maps in which earlier maps win over later ones.
-    fn merge(&mut self, value: &Composed) -> Result<()> {
-        match &value.node.value {
-            Value::Map(map) => self.extend(map),
-            Value::List(items) if !value.is_alias => {
-                for item in items.iter().rev() {
-                    let Value::Map(map) = &item.value else {
-                        return Err(not_a_map(item.place));
-                    };
-                    self.extend(map);
-                }
-            }
-            _ => return Err(not_a_map(value.used_at)),
-        }
-        Ok(())
-    }
-
-    fn extend(&mut self, map: &Map) {
-        self.entries.extend(map.iter().map(|entry| Pair {
-            entry: entry.clone(),
-            is_merged: true,
-        }));
-    }
-
     /// Builds the map. `end` is the end of the closing brace, if there is one.
     pub(super) fn finish(self, composer: &mut Composer<'_>, end: Option<usize>) -> Composed {
-        let map = unique(self.entries, &mut composer.notices);
+        let Composer { pairs, notices, .. } = composer;
+        let map = unique(pairs, self.first, notices);
         let place = composer.place(self.start, end.unwrap_or(self.end));
         Composed::collection(Value::Map(Arc::new(map)), place, self.height)
     }
 }
 
-/// Builds a map from entries in the order of the file. The last of several equal keys wins, and a notice reports it.
-pub(super) fn unique(mut entries: Vec<Pair>, notices: &mut Notices) -> Map {
-    if !entries.is_sorted_by(|a, b| a.entry.key < b.entry.key) {
-        entries.sort_by(|a, b| a.entry.key.cmp(&b.entry.key));
-        entries.dedup_by(|later, earlier| {
-            let same = later.entry.key == earlier.entry.key;
-            if same {
-                if let Some(notice) = note_replaced(earlier, later) {
+/// Adds the entries of a map, or of a list of maps in which earlier maps win over later ones.
+fn merge(pairs: &mut Vec<Pair>, value: &Composed) -> Result<()> {
+    let mut extend = |map: &Map| {
+        pairs.extend(map.iter().map(|entry| Pair {
+            entry: entry.clone(),
+            is_merged: true,
+        }));
+    };
+    match &value.node.value {
+        Value::Map(map) => extend(map),
+        Value::List(items) if !value.is_alias => {
+            for item in items.iter().rev() {
+                let Value::Map(map) = &item.value else {
+                    return Err(not_a_map(item.place));
+                };
+                extend(map);
+            }
+        }
+        _ => return Err(not_a_map(value.used_at)),
+    }
+    Ok(())
+}
+
+/// Takes the entries from an index on out of the list, and builds their map. Of several equal keys the last one wins, and a
+/// notice reports it.
+pub(super) fn unique(pairs: &mut Vec<Pair>, first: usize, notices: &mut Notices) -> Map {
+    pairs[first..].sort_by(|a, b| key_order(&a.entry.key, &b.entry.key));
+    let mut entries: Vec<Entry> = Vec::with_capacity(pairs.len() - first);
+    let mut was_merged = false;
+    for Pair { entry, is_merged } in pairs.drain(first..) {
+        match entries.last_mut() {
+            Some(earlier) if earlier.key == entry.key => {
+                if let Some(notice) = note_replaced((earlier, was_merged), (&entry, is_merged)) {
                     notices.push(notice);
                 }
-                std::mem::swap(later, earlier);
+                *earlier = entry;
             }
-            same
-        });
+            _ => entries.push(entry),
+        }
+        was_merged = is_merged;
     }
-    Map::of_sorted(entries.into_iter().map(|pair| pair.entry).collect())
+    Map::of_sorted(entries)
 }
 
 /// The notice for two entries with the same key; none if the earlier one is merged, because overriding it is the purpose of `<<`.
-fn note_replaced(earlier: &Pair, later: &Pair) -> Option<Notice> {
-    let key = later.entry.key.to_string();
-    match (earlier.is_merged, later.is_merged) {
-        (false, false) => Some(Notice {
-            place: later.entry.key_place,
-            kind: NoticeKind::DuplicateKey {
+fn note_replaced(
+    (earlier, was_merged): (&Entry, bool),
+    (later, is_merged): (&Entry, bool),
+) -> Option<Notice> {
+    let key = later.key.to_string();
+    let (place, kind) = match (was_merged, is_merged) {
+        (false, false) => {
+            let first = earlier.key_place;
+            let same_value = earlier.node.value.same(&later.node.value);
+            let kind = NoticeKind::DuplicateKey {
                 key,
-                first: earlier.entry.key_place,
-                same_value: earlier.entry.node.value.same(&later.entry.node.value),
-            },
-        }),
-        (false, true) => Some(Notice {
-            place: earlier.entry.key_place,
-            kind: NoticeKind::MergeReplaces {
-                key,
-                merged: later.entry.key_place,
-            },
-        }),
-        (true, _) => None,
-    }
+                first,
+                same_value,
+            };
+            (later.key_place, kind)
+        }
+        (false, true) => {
+            let merged = later.key_place;
+            (earlier.key_place, NoticeKind::MergeReplaces { key, merged })
+        }
+        (true, _) => return None,
+    };
+    Some(Notice { kind, place })
 }
 
 fn key_text(composer: &Composer<'_>, key: &Composed) -> Result<Arc<str>> {

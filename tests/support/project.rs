@@ -186,14 +186,14 @@ impl Project {
 }
 
 fn image_use(view: &ClusterView) -> ImageUse {
-    let pools = view.cluster.pools.iter().zip(&view.selections);
-    let boots = pools.filter_map(|(pool, selection)| match &selection.outcome {
-        Outcome::Image(key) => Some((pool.name.to_string(), Arc::clone(key))),
+    let boots = view.selections.iter();
+    let boots = boots.filter_map(|selection| match &selection.outcome {
+        Outcome::Image(key) => Some(Arc::clone(key)),
         _ => None,
     });
     ImageUse {
         cluster: Arc::clone(&view.cluster.name),
-        pools: boots.collect(),
+        booted: boots.collect(),
         served: view.served.clone(),
         locked: Vec::new(),
         unlocked: Vec::new(),

@@ -50,7 +50,8 @@ impl Composer<'_> {
     }
 
     pub(super) fn block_map(&mut self) -> Result<Composed> {
-        let mut pairs = Pairs::new(self.scanner.peek()?.start);
+        let start = self.scanner.peek()?.start;
+        let mut pairs = Pairs::new(self, start);
         self.scanner.take();
         loop {
             let token = self.scanner.peek()?;

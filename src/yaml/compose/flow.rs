@@ -72,7 +72,7 @@ impl Composer<'_> {
             Some(value) => value,
             None => self.empty_value(at)?,
         };
-        let mut pairs = Pairs::new(start);
+        let mut pairs = Pairs::new(self, start);
         pairs.add(self, key, value)?;
         Ok(pairs.finish(self, None))
     }
@@ -89,7 +89,8 @@ impl Composer<'_> {
     }
 
     pub(super) fn flow_map(&mut self) -> Result<Composed> {
-        let mut pairs = Pairs::new(self.scanner.peek()?.start);
+        let start = self.scanner.peek()?.start;
+        let mut pairs = Pairs::new(self, start);
         self.scanner.take();
         let mut first = true;
         loop {

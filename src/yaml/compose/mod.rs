@@ -17,6 +17,7 @@ use crate::model::place::{FileId, Place};
 use crate::model::value::{Node, Value};
 
 use super::SyntaxError;
+use super::mapping::Pair;
 use super::notice::Notices;
 use super::resolve::{self, Resolved};
 use super::scan::{DEPTH, Kind, Scanner, Style, Token, too_deep};
@@ -34,6 +35,8 @@ pub(super) struct Composer<'t> {
     pub(super) notices: Notices,
     /// The values counted so far, including those of the documents before this one.
     pub(super) values: Values,
+    /// The entries of the maps that are not complete.
+    pub(super) pairs: Vec<Pair>,
     anchors: HashMap<&'t str, Option<Anchored>>,
     prefixes: Vec<(&'t str, String)>,
     depth: usize,
@@ -98,6 +101,7 @@ impl<'t> Composer<'t> {
             engine,
             notices: Notices::default(),
             values: Values::default(),
+            pairs: Vec::new(),
             anchors: HashMap::new(),
             prefixes: Vec::new(),
             depth: 0,

@@ -19,46 +19,53 @@ const VALUES_LIMIT: usize = 750_000;
 pub(in super::super) struct Values(usize);
 
 impl Values {
-    /// Adds to the count; fails if there are too many.
-    pub(in super::super) fn count(&mut self, more: usize) -> std::result::Result<(), String> {
+    /// Adds to the count; whether that is allowed.
+    pub(in super::super) fn count(&mut self, more: usize) -> bool {
         self.0 += more;
-        if self.0 <= VALUES_LIMIT {
-            return Ok(());
-        }
-        Err(format!(
-            "the text has more than {VALUES_LIMIT} keys and values; split it into files"
-        ))
+        self.0 <= VALUES_LIMIT
+    }
+
+    /// Why no more are counted.
+    pub(in super::super) fn too_many() -> String {
+        format!("the text has more than {VALUES_LIMIT} keys and values; split it into files")
     }
 }
 
 impl Composer<'_> {
     /// Counts a key or value of the text.
+    #[inline]
     pub(super) fn value(&mut self) -> Result<()> {
         self.values(1)?;
         self.count(1)
     }
 
     /// Counts something with the size in memory of this number of keys and values.
+    #[inline]
     pub(super) fn values(&mut self, more: usize) -> Result<()> {
-        if let Err(message) = self.values.count(more) {
-            let token = self.scanner.peek()?;
-            let (start, end) = (token.start, token.end);
-            return Err(SyntaxError::new(message, self.place(start, end)));
+        match self.values.count(more) {
+            true => Ok(()),
+            false => self.refused(Values::too_many()),
         }
-        Ok(())
     }
 
     /// Counts nodes. Refuses a document that consists mostly of aliases, as go-yaml does (decode.go, allowedAliasRatio).
+    #[inline]
     pub(super) fn count(&mut self, nodes: u64) -> Result<()> {
         self.weight.all = self.weight.all.saturating_add(nodes);
         let Weight { all, by_alias } = self.weight;
         if by_alias <= 100 || all <= 1000 || (by_alias as f64 / all as f64) <= alias_share(all) {
             return Ok(());
         }
+        self.refused(format!(
+            "the aliases up to here expand to {by_alias} values, which is too many"
+        ))
+    }
+
+    /// An error at the next token.
+    #[cold]
+    fn refused(&mut self, message: String) -> Result<()> {
         let token = self.scanner.peek()?;
         let (start, end) = (token.start, token.end);
-        let message =
-            format!("the aliases up to here expand to {by_alias} values, which is too many");
         Err(SyntaxError::new(message, self.place(start, end)))
     }
 }

@@ -18,22 +18,26 @@ pub(super) struct Bytes<'t>(pub(super) &'t [u8]);
 
 impl Bytes<'_> {
     /// The byte at a position; zero after the end. The text itself has no zero bytes, which were refused before.
+    #[inline]
     pub(super) fn at(self, index: usize) -> u8 {
         self.0.get(index).copied().unwrap_or(0)
     }
 
     /// Whether the text ends at this position.
+    #[inline]
     pub(super) fn is_end(self, index: usize) -> bool {
         index >= self.0.len()
     }
 
     /// Whether there is a space or a tab.
+    #[inline]
     pub(super) fn is_blank(self, index: usize) -> bool {
         matches!(self.at(index), b' ' | b'\t')
     }
 
     /// The length of the line break at this position in bytes; zero if there is none. NEL, LS and PS are line breaks in YAML
     /// 1.1, too (<https://yaml.org/spec/1.1/#b-char>).
+    #[inline]
     pub(super) fn break_width(self, index: usize) -> usize {
         match self.at(index) {
             b'\n' => 1,
@@ -46,6 +50,7 @@ impl Bytes<'_> {
     }
 
     /// Whether there is a line break.
+    #[inline]
     pub(super) fn is_break(self, index: usize) -> bool {
         self.break_width(index) > 0
     }
@@ -59,6 +64,7 @@ impl Bytes<'_> {
     }
 
     /// The number of bytes from this position on that certainly do not end a plain scalar.
+    #[inline]
     pub(super) fn before_plain_stop(self, index: usize) -> usize {
         let rest = self.0.get(index..).unwrap_or_default();
         rest.iter()
@@ -67,11 +73,13 @@ impl Bytes<'_> {
     }
 
     /// Whether there is a line break or the end of the text.
+    #[inline]
     pub(super) fn is_break_or_end(self, index: usize) -> bool {
         self.is_end(index) || self.is_break(index)
     }
 
     /// Whether there is white space of any kind, or the end of the text.
+    #[inline]
     pub(super) fn is_gap(self, index: usize) -> bool {
         self.is_blank(index) || self.is_break_or_end(index)
     }

@@ -94,7 +94,7 @@ impl<'t> Scanner<'t> {
         Ok(())
     }
 
-    fn push_indicator(&mut self, kind: Kind<'t>, width: usize) {
+    pub(super) fn push_indicator(&mut self, kind: Kind<'t>, width: usize) {
         let start = self.at;
         self.at += width;
         self.push(kind, start);

@@ -124,18 +124,25 @@ impl<'t> Scanner<'t> {
     }
 
     /// The next token, without removing it.
+    #[inline]
     pub(crate) fn peek(&mut self) -> Result<&Token<'t>> {
-        while !self.settled {
-            if self.must_fetch()? {
-                self.fetch()?;
-            } else {
-                self.settled = true;
-            }
+        if !self.settled {
+            self.settle()?;
         }
         Ok(&self.queue[0])
     }
 
+    /// Scans as far as it takes to know the next token.
+    fn settle(&mut self) -> Result<()> {
+        while self.must_fetch()? {
+            self.fetch()?;
+        }
+        self.settled = true;
+        Ok(())
+    }
+
     /// Removes the token that [`Self::peek`] returned. The end of the stream is not removed.
+    #[inline]
     pub(crate) fn take(&mut self) -> Option<Token<'t>> {
         if let Some(Token {
             kind: Kind::StreamEnd,
@@ -154,11 +161,12 @@ impl<'t> Scanner<'t> {
         if self.queue.is_empty() {
             return Ok(true);
         }
-        let head = self
-            .keys
-            .iter()
-            .position(|key| key.possible && key.number == self.taken);
-        head.map_or(Ok(false), |level| self.is_key_possible(level))
+        let number = self.taken;
+        let is_head = |key: &SimpleKey| key.possible && key.number == number;
+        match self.keys.iter().position(is_head) {
+            Some(level) => self.is_key_possible(level),
+            None => Ok(false),
+        }
     }
 
     /// Whether the possible key of a flow level can still become one: it is on this line and near enough.
@@ -219,10 +227,12 @@ impl<'t> Scanner<'t> {
     }
 
     /// The column in bytes. Only white space and indicators of one byte precede a token whose column matters.
+    #[inline]
     fn column(&self) -> isize {
         (self.at - self.line_start).cast_signed()
     }
 
+    #[inline]
     fn byte(&self) -> u8 {
         self.bytes.at(self.at)
     }
@@ -298,14 +308,7 @@ impl<'t> Scanner<'t> {
 
     /// Inserts a token without text.
     fn insert(&mut self, index: usize, kind: Kind<'t>, at: usize) {
-        self.queue.insert(
-            index,
-            Token {
-                kind,
-                start: at,
-                end: at,
-            },
-        );
+        self.queue.insert(index, Token::empty(kind, at));
     }
 
     fn missing_colon(&self, key: SimpleKey) -> SyntaxError {

@@ -1,11 +1,14 @@
 //! Scans plain scalars, which have no quotes.
 
+use std::ops::Range;
+
 use super::text::{Fold, Text};
-use super::{Result, Scanner, Style};
+use super::{Kind, Result, Scanner, SimpleKey, Style, Token};
 
 impl<'t> Scanner<'t> {
     /// Scans a plain scalar, which continues on lines that are indented deeply enough.
     pub(super) fn plain_scalar(&mut self) -> Result<()> {
+        let may_be_key = self.key_allowed && self.flow_level() == 0;
         self.save_key()?;
         self.key_allowed = false;
         let start = self.at;
@@ -37,8 +40,22 @@ impl<'t> Scanner<'t> {
         }
         if fold.crossed() {
             self.key_allowed = true;
+        } else if may_be_key && self.byte() == b':' && !self.is_too_far(start) {
+            return self.plain_key(text, start..end);
         }
         self.push_scalar(text, Style::Plain, start..end);
+        Ok(())
+    }
+
+    /// Adds the tokens of a key in a block map, up to its `:`. Most scalars are such keys, and here nothing is inserted before
+    /// tokens of the queue: the scalar itself is not in it yet.
+    fn plain_key(&mut self, text: Text<'t>, range: Range<usize>) -> Result<()> {
+        let SimpleKey { column, at, .. } = *self.key();
+        self.roll_indent(column, None, Kind::BlockMappingStart, at)?;
+        self.queue.push_back(Token::empty(Kind::Key, at));
+        self.push_scalar(text, Style::Plain, range);
+        self.key().possible = false;
+        self.push_indicator(Kind::Value, 1);
         Ok(())
     }
 
@@ -59,16 +76,17 @@ impl<'t> Scanner<'t> {
 
     fn skip_plain_gap(&mut self, fold: &mut Fold) -> Result<()> {
         loop {
-            if self.bytes.is_blank(self.at) {
-                if fold.crossed() && self.byte() == b'\t' && self.column() <= self.indent {
+            match self.byte() {
+                b' ' => self.at += 1,
+                b'\t' if fold.crossed() && self.column() <= self.indent => {
                     return Err(self.tab_error());
                 }
-                self.at += 1;
-            } else if self.bytes.is_break(self.at) {
-                let line_break = self.cross_line();
-                fold.cross(line_break);
-            } else {
-                return Ok(());
+                b'\t' => self.at += 1,
+                _ if self.bytes.is_break(self.at) => {
+                    let line_break = self.cross_line();
+                    fold.cross(line_break);
+                }
+                _ => return Ok(()),
             }
         }
     }

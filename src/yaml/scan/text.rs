@@ -36,6 +36,7 @@ impl<'t> Text<'t> {
     }
 
     /// Appends bytes of the file.
+    #[inline]
     pub(super) fn copy(&mut self, range: Range<usize>) {
         if range.is_empty() {
             return;
@@ -58,6 +59,7 @@ impl<'t> Text<'t> {
     }
 
     /// The value and, if they are recorded, its segments.
+    #[inline]
     pub(super) fn finish(self) -> (Cow<'t, str>, Option<Vec<Segment>>) {
         let text = match self.owned {
             Some(owned) => Cow::Owned(owned),
@@ -71,6 +73,7 @@ impl<'t> Text<'t> {
         self.owned.get_or_insert_with(|| borrowed.to_owned())
     }
 
+    #[inline]
     fn record(&mut self, length: usize, source: Range<usize>, copied: bool) {
         if let Some(segments) = &mut self.segments {
             let start = segments.last().map_or(0, |segment| segment.value.end);

@@ -13,6 +13,14 @@ pub(crate) struct Token<'t> {
     pub(crate) end: usize,
 }
 
+impl<'t> Token<'t> {
+    /// A token without text.
+    pub(super) fn empty(kind: Kind<'t>, at: usize) -> Self {
+        let (start, end) = (at, at);
+        Self { kind, start, end }
+    }
+}
+
 /// The kinds of tokens. The starts and ends of block collections have no text.
 #[derive(Debug)]
 pub(crate) enum Kind<'t> {
