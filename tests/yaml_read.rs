@@ -305,6 +305,23 @@ fn errors_point_at_the_fault() {
 }
 
 #[test]
+fn a_key_ends_on_the_line_that_it_begins_on() {
+    for text in [
+        "1\nk:",
+        ":]\n<:",
+        "a: 1\nb\n  c: 2",
+        "- a\n  b: 1",
+        "a\n\n b: 1",
+    ] {
+        let (message, _) = error(text);
+        assert!(
+            message.contains("`:`") || message.contains("key"),
+            "{text:?}: {message}"
+        );
+    }
+}
+
+#[test]
 fn an_expression_without_quotes_is_recognized() {
     for text in [
         "v: {{ .Values.a }}\n",

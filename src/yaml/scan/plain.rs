@@ -40,7 +40,11 @@ impl<'t> Scanner<'t> {
         }
         if fold.crossed() {
             self.key_allowed = true;
-        } else if may_be_key && self.byte() == b':' && !self.is_too_far(start) {
+        } else if may_be_key
+            && self.byte() == b':'
+            && self.key().line == self.line
+            && !self.is_too_far(start)
+        {
             return self.plain_key(text, start..end);
         }
         self.push_scalar(text, Style::Plain, start..end);
