@@ -4,13 +4,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
+use rayon::prelude::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
 use crate::catalog::locking::{self, Keyring};
 use crate::catalog::resolve::{self, Catalogs};
 use crate::catalog::sources;
 use crate::error::Error;
 use crate::evaluate::TemplateCache;
+use crate::files::for_all;
 use crate::model::catalog::Catalog;
 use crate::model::finding::{Finding, Judged, Level};
 use crate::model::image::{Image, Images};
@@ -22,6 +23,7 @@ use crate::model::pool_counts::PoolCounts;
 use crate::model::rule::RuleId;
 use crate::model::workspace::ClusterView;
 use crate::objects::ManifestObject;
+use crate::pipeline::cache::{Cache, Keeper};
 use crate::pipeline::check::{self, Checked};
 use crate::read::{self, ClusterEntry, SharedCatalog, Stamped, Workspace};
 use crate::rules::{self, ImageUse, RunScope, WorkspaceInput};
@@ -141,12 +143,12 @@ impl<A, B> FleetCheck<(A, B)> {
 }
 
 /// One cluster's part on its way.
-struct Part<T> {
-    checked: Checked,
-    counts: PoolCounts,
-    uses: ImageUse,
-    served: Vec<Image>,
-    result: T,
+pub(super) struct Part<T> {
+    pub(super) checked: Checked,
+    pub(super) counts: PoolCounts,
+    pub(super) uses: ImageUse,
+    pub(super) served: Vec<Image>,
+    pub(super) result: T,
 }
 
 /// Opens the image sources; what is wrong in them joins the workspace's findings.
@@ -164,7 +166,7 @@ pub(crate) fn tools(workspace: &mut Workspace, today: Date) -> Result<Tools, Err
     let templates = TemplateCache::default();
     let files = Arc::clone(&workspace.files);
     Ok(Tools {
-        keyring: Keyring::new(move |named| read::key_text(&*files, named)),
+        keyring: Keyring::new(move |named| for_all(|| read::key_text(&*files, named))),
         shared: read::shared_catalog(workspace, &templates),
         catalogs: Catalogs::new(facts),
         patterns: PatternCache::default(),
@@ -258,6 +260,26 @@ pub(crate) fn check_fleet<T: Send>(
     conclude(workspace, tools, parts)
 }
 
+/// The same, without the clusters that the cache knows to be clean and unchanged.
+pub(crate) fn check_changed<T: Send, K: Keeper<T> + Send>(
+    workspace: &Workspace,
+    tools: &Tools,
+    cache: Option<Cache<K>>,
+    keep: impl Fn(&ClusterView, &Checked) -> Result<(T, Vec<Finding>), Error> + Sync,
+) -> Result<FleetCheck<T>, Error> {
+    let Some(cache) = cache else {
+        return check_fleet(workspace, tools, keep);
+    };
+    let entries: Vec<&ClusterEntry> = entries(workspace).collect();
+    let of_entry = |(number, entry): (usize, &&ClusterEntry)| {
+        cache.part(number, || part(workspace, tools, entry, &keep))
+    };
+    let parts: Result<Vec<_>, Error> = entries.par_iter().enumerate().map(of_entry).collect();
+    let (parts, lines): (Vec<_>, Vec<_>) = parts?.into_iter().unzip();
+    cache.keep(&lines);
+    conclude(workspace, tools, parts)
+}
+
 /// One cluster through the stages, as [`check_fleet`] runs all of them. Reports nothing that requires the whole fleet, such
 /// as an image that nobody uses.
 pub(crate) fn check_one<T: Send>(
@@ -283,22 +305,29 @@ fn parts<T: Send>(
     entries: &[&ClusterEntry],
     keep: impl Fn(&ClusterView, &Checked) -> Result<(T, Vec<Finding>), Error> + Sync,
 ) -> Result<Vec<Part<T>>, Error> {
-    let part = |entry: &&ClusterEntry| -> Result<Part<T>, Error> {
-        let view = view(workspace, tools, entry)?;
-        let mut checked = check::cluster(&view, &workspace.settings, tools.today);
-        let (result, found) = keep(&view, &checked)?;
-        if !found.is_empty() {
-            checked.join(check::findings(found, &workspace.settings, tools.today));
-        }
-        Ok(Part {
-            uses: uses(&view),
-            counts: PoolCounts::of(&view, workspace.settings.matching),
-            served: served(&view),
-            checked,
-            result,
-        })
-    };
-    entries.par_iter().map(part).collect()
+    let of_entry = |entry: &&ClusterEntry| part(workspace, tools, entry, &keep);
+    entries.par_iter().map(of_entry).collect()
+}
+
+fn part<T>(
+    workspace: &Workspace,
+    tools: &Tools,
+    entry: &ClusterEntry,
+    keep: &impl Fn(&ClusterView, &Checked) -> Result<(T, Vec<Finding>), Error>,
+) -> Result<Part<T>, Error> {
+    let view = view(workspace, tools, entry)?;
+    let mut checked = check::cluster(&view, &workspace.settings, tools.today);
+    let (result, found) = keep(&view, &checked)?;
+    if !found.is_empty() {
+        checked.join(check::findings(found, &workspace.settings, tools.today));
+    }
+    Ok(Part {
+        uses: uses(&view),
+        counts: PoolCounts::of(&view, workspace.settings.matching),
+        served: served(&view),
+        checked,
+        result,
+    })
 }
 
 /// The clusters' parts joined: the check, what each uses, and the waivers that accepted something.
