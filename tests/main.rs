@@ -4,6 +4,7 @@ mod apiserver;
 mod architecture;
 mod archive;
 mod bundle;
+mod cache;
 mod charts;
 mod charts_templates;
 mod class_patches;

@@ -8,7 +8,9 @@ use crate::read::{self, Request, Workspace};
 use crate::report::Changes;
 
 use crate::edit::fix;
-use crate::pipeline::{Reporting, Terminal, Verdict, fleet, recover, reporting};
+use crate::pipeline::cache::{Cache, Clean};
+use crate::pipeline::fleet::{self, FleetCheck};
+use crate::pipeline::{Reporting, Terminal, Verdict, recover, reporting};
 
 /// What `check` does.
 #[derive(Clone, Debug, Args)]
@@ -37,13 +39,9 @@ pub fn check(
     if options.fix {
         recover(request, terminal)?;
     }
-    let mut workspace = opened(request, options)?;
-    let tools = fleet::tools(&mut workspace, today)?;
-    let mut fleet_check = fleet::check_fleet(&workspace, &tools, |_, _| Ok(((), Vec::new())))?;
+    let (mut workspace, mut fleet_check) = checked(request, options, today)?;
     if options.fix && fix::findings(&workspace, &fleet_check.judged, None, terminal)? > 0 {
-        workspace = opened(request, options)?;
-        let tools = fleet::tools(&mut workspace, today)?;
-        fleet_check = fleet::check_fleet(&workspace, &tools, |_, _| Ok(((), Vec::new())))?;
+        (workspace, fleet_check) = checked(request, options, today)?;
     }
     let reporting = options.reporting.within(request.directory.as_ref());
     fleet_check.require_pools(&workspace, today);
@@ -58,10 +56,18 @@ pub fn check(
     })
 }
 
-fn opened(request: &Request, options: &CheckOptions) -> Result<Workspace, Error> {
+fn checked(
+    request: &Request,
+    options: &CheckOptions,
+    today: Date,
+) -> Result<(Workspace, FleetCheck<()>), Error> {
     let mut workspace = read::workspace(request)?;
     if options.allow_empty {
         workspace.settings.policy.allow_empty();
     }
-    Ok(workspace)
+    let tools = fleet::tools(&mut workspace, today)?;
+    let cache = Cache::open(request, &workspace, &tools, Clean)?;
+    let keep = |_: &_, _: &_| Ok(((), Vec::new()));
+    let fleet_check = fleet::check_changed(&workspace, &tools, cache, keep)?;
+    Ok((workspace, fleet_check))
 }

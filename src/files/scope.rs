@@ -184,11 +184,14 @@ fn bytes(file: File) -> io::Result<Vec<u8>> {
     if metadata.len() > FILE_LIMIT {
         return Err(too_large());
     }
-    // One byte more, so that the end is reached without growing the buffer.
-    let mut bytes = Vec::with_capacity(metadata.len() as usize + 1);
-    file.into_std()
-        .take(FILE_LIMIT + 1)
-        .read_to_end(&mut bytes)?;
+    let mut bytes = vec![0; metadata.len() as usize];
+    let mut file = file.into_std().take(FILE_LIMIT + 1);
+    let read = file.read(&mut bytes)?;
+    // As long as it was when it was opened: nobody has to look for more. A file of /proc says that it is empty.
+    if read < bytes.len() || read == 0 {
+        bytes.truncate(read);
+        file.read_to_end(&mut bytes)?;
+    }
     match bytes.len() as u64 > FILE_LIMIT {
         true => Err(too_large()),
         false => Ok(bytes),

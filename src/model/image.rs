@@ -206,7 +206,7 @@ impl Facts {
 }
 
 /// An image of the catalog with everything known about it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Image {
     /// Its key: `^[a-z0-9][a-z0-9-]{1,50}[a-z0-9]$` once checked (docs/sylva.md#image-keys).
     pub key: ImageKey,

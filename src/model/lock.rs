@@ -139,7 +139,7 @@ impl LockedImage {
 }
 
 /// Which lock entries the keys of a cluster's values apply to, by the start of their places.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct SignedEntries {
     /// Those that a key is named or required for.
     pub keyed: Vec<u32>,

@@ -4,13 +4,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
+use rayon::prelude::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
 use crate::catalog::locking::{self, Keyring};
 use crate::catalog::resolve::{self, Catalogs};
 use crate::catalog::sources;
 use crate::error::Error;
 use crate::evaluate::TemplateCache;
+use crate::files::for_all;
 use crate::model::catalog::Catalog;
 use crate::model::finding::{Finding, Judged, Level};
 use crate::model::image::{Image, ImageKey, Images};
@@ -22,6 +23,7 @@ use crate::model::pool_counts::PoolCounts;
 use crate::model::rule::RuleId;
 use crate::model::workspace::ClusterView;
 use crate::objects::ManifestObject;
+use crate::pipeline::cache::{Cache, Keeper};
 use crate::pipeline::check::{self, Checked};
 use crate::read::{self, ClusterEntry, SharedCatalog, Stamped, Workspace};
 use crate::rules::{self, ImageUse, RunScope, WorkspaceInput};
@@ -141,13 +143,13 @@ impl<A, B> FleetCheck<(A, B)> {
 }
 
 /// One cluster's part on its way.
-struct Part<T> {
-    checked: Checked,
-    counts: PoolCounts,
-    uses: ImageUse,
+pub(super) struct Part<T> {
+    pub(super) checked: Checked,
+    pub(super) counts: PoolCounts,
+    pub(super) uses: ImageUse,
     /// The images that it is served; none where its catalog is the shared one, so that thousands of clusters keep no copies.
-    served: Vec<Image>,
-    result: T,
+    pub(super) served: Vec<Image>,
+    pub(super) result: T,
 }
 
 /// Opens the image sources; what is wrong in them joins the workspace's findings.
@@ -165,7 +167,7 @@ pub(crate) fn tools(workspace: &mut Workspace, today: Date) -> Result<Tools, Err
     let templates = TemplateCache::default();
     let files = Arc::clone(&workspace.files);
     Ok(Tools {
-        keyring: Keyring::new(move |named| read::key_text(&*files, named)),
+        keyring: Keyring::new(move |named| for_all(|| read::key_text(&*files, named))),
         shared: read::shared_catalog(workspace, &templates),
         catalogs: Catalogs::new(facts),
         patterns: PatternCache::default(),
@@ -260,6 +262,29 @@ pub(crate) fn check_fleet<T: Send>(
     Ok(conclude(workspace, tools, &shared, parts))
 }
 
+/// The same, without the clusters that the cache knows to be clean and unchanged.
+pub(crate) fn check_changed<T: Send, K: Keeper<T> + Send>(
+    workspace: &Workspace,
+    tools: &Tools,
+    cache: Option<Cache<K>>,
+    keep: impl Fn(&ClusterView, &Checked) -> Result<(T, Vec<Finding>), Error> + Sync,
+) -> Result<FleetCheck<T>, Error> {
+    let Some(cache) = cache else {
+        return check_fleet(workspace, tools, keep);
+    };
+    let entries: Vec<&ClusterEntry> = entries(workspace).collect();
+    let shared = shared(workspace, tools)?;
+    let images = Some(&shared.images);
+    let of_entry = |(number, entry): (usize, &&ClusterEntry)| {
+        cache.part(number, || part(workspace, tools, entry, images, &keep))
+    };
+    let parts: Vec<Result<_, Error>> = entries.par_iter().enumerate().map(of_entry).collect();
+    let parts: Result<Vec<_>, Error> = parts.into_iter().collect();
+    let (parts, lines): (Vec<_>, Vec<_>) = parts?.into_iter().unzip();
+    cache.keep(&lines);
+    Ok(conclude(workspace, tools, &shared, parts))
+}
+
 /// One cluster through the stages, as [`check_fleet`] runs all of them. Reports nothing that requires the whole fleet, such
 /// as an image that nobody uses.
 pub(crate) fn check_one<T: Send>(
@@ -286,27 +311,36 @@ fn parts<T: Send>(
     shared: Option<&Arc<Images>>,
     keep: impl Fn(&ClusterView, &Checked) -> Result<(T, Vec<Finding>), Error> + Sync,
 ) -> Result<Vec<Part<T>>, Error> {
-    let part = |entry: &&ClusterEntry| -> Result<Part<T>, Error> {
-        let view = view(workspace, tools, entry)?;
-        let mut checked = check::cluster(&view, &workspace.settings, tools.today);
-        let (result, found) = keep(&view, &checked)?;
-        if !found.is_empty() {
-            checked.join(check::findings(found, &workspace.settings, tools.today));
-        }
-        Ok(Part {
-            uses: uses(&view),
-            counts: PoolCounts::of(&view, workspace.settings.matching),
-            served: match shared.is_some_and(|shared| Arc::ptr_eq(shared, &view.images)) {
-                true => Vec::new(),
-                false => served(&view),
-            },
-            checked,
-            result,
-        })
-    };
+    let of_entry = |entry: &&ClusterEntry| part(workspace, tools, entry, shared, &keep);
     // In a list of its size: one that grows is in memory twice, and parts hold the rendered texts.
-    let parts: Vec<_> = entries.par_iter().map(part).collect();
+    let parts: Vec<_> = entries.par_iter().map(of_entry).collect();
     parts.into_iter().collect()
+}
+
+/// `shared` are the images of the shared catalog, where the caller adds them for all clusters.
+fn part<T>(
+    workspace: &Workspace,
+    tools: &Tools,
+    entry: &ClusterEntry,
+    shared: Option<&Arc<Images>>,
+    keep: &impl Fn(&ClusterView, &Checked) -> Result<(T, Vec<Finding>), Error>,
+) -> Result<Part<T>, Error> {
+    let view = view(workspace, tools, entry)?;
+    let mut checked = check::cluster(&view, &workspace.settings, tools.today);
+    let (result, found) = keep(&view, &checked)?;
+    if !found.is_empty() {
+        checked.join(check::findings(found, &workspace.settings, tools.today));
+    }
+    Ok(Part {
+        uses: uses(&view),
+        counts: PoolCounts::of(&view, workspace.settings.matching),
+        served: match shared.is_some_and(|shared| Arc::ptr_eq(shared, &view.images)) {
+            true => Vec::new(),
+            false => served(&view),
+        },
+        checked,
+        result,
+    })
 }
 
 /// The clusters' parts joined: the check, what each uses, and the waivers that accepted something.

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::artifacts::archive::{self, Limits, ReadError};
 use crate::evaluate::Templates;
-use crate::files::{Files, Found};
+use crate::files::{Files, Found, for_all};
 use crate::helm::{self, Engine, Template};
 use crate::model::matching::{Library, REGISTRY_KEY};
 use crate::model::merge::LayerKind;
@@ -51,7 +51,7 @@ impl Charts {
         if let Some(chart) = known.get(folder) {
             return chart.clone();
         }
-        let chart = Chart::read(files, folder).map(Arc::new);
+        let chart = for_all(|| Chart::read(files, folder)).map(Arc::new);
         known.insert(folder.to_owned(), chart.clone());
         chart
     }

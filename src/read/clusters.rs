@@ -6,6 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use globset::Glob;
+use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
 
 use crate::error::Error;
 use crate::files::{Files, Found};
@@ -108,20 +109,24 @@ fn matches_in(
     folders: bool,
     own_output: &Arc<OwnOutput>,
 ) -> Result<Vec<PathBuf>, Error> {
-    let mut found = Vec::new();
-    for path in gitops::matches(files, pattern)? {
-        let is_file = files.is_file(&path);
-        if !is_file && !files.is_folder(&path) && files.is_there(&path) {
+    let is_input = |path: &PathBuf| -> Result<bool, Error> {
+        let is_file = files.is_file(path);
+        if !is_file && !files.is_folder(path) && files.is_there(path) {
             // A link that leads out, a pipe: without an error, the cluster would be gone, and its rendered files with it.
-            files.named(&path)?;
+            files.named(path)?;
         }
-        if is_file && !folders && !own_output.has(files, &path)? {
-            found.push(path);
-        }
-    }
+        Ok(is_file && !folders && !own_output.has(files, path)?)
+    };
+    let matching = gitops::matches(files, pattern)?;
+    let inputs: Vec<Result<bool, Error>> = matching.par_iter().map(is_input).collect();
+    let inputs = inputs.into_iter().collect::<Result<Vec<bool>, Error>>()?;
     if folders {
         return gitops::discover(files, &[pattern], own_output);
     }
+    let found = matching.into_iter().zip(inputs);
+    let mut found: Vec<PathBuf> = { found.filter(|(_, is_input)| *is_input) }
+        .map(|(path, _)| path)
+        .collect();
     found.sort();
     Ok(found)
 }

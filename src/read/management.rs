@@ -11,7 +11,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::error::Error;
 use crate::evaluate::{Branch, Evaluator, Failure, TemplateCache};
+use crate::files::{for_all, unrepeatable};
 use crate::model::place::{FileId, Place, Source, Sources};
+use crate::model::secret;
 use crate::model::value::{Entry, Node, Value};
 use crate::yaml;
 
@@ -66,7 +68,16 @@ pub(super) enum Depth {
 pub(super) struct Management {
     /// The only cluster that receives nothing itself, once it was needed.
     only: OnceLock<Option<Arc<str>>>,
-    provided: Mutex<BTreeMap<ValueKey, Option<Arc<Values>>>>,
+    provided: Mutex<BTreeMap<ValueKey, Provided>>,
+}
+
+/// What a management cluster passes under a value's name.
+#[derive(Clone, Default)]
+struct Provided {
+    /// Nothing where it has no such value.
+    values: Option<Arc<Values>>,
+    /// Whether evaluating it made a secret, which is to be hidden in all that is printed.
+    is_secret: bool,
 }
 
 /// Management cluster, value and depth.
@@ -99,6 +110,10 @@ impl RunTime for State<'_> {
         let Some((kind, _, value)) = object(kind, name).filter(|_| key == KEY) else {
             return Ok(None);
         };
+        if self.workspace.shard.is_some() {
+            // The management cluster, and the secrets in its files, may be read for this cluster alone.
+            unrepeatable();
+        }
         let Some(management) = self.management() else {
             return Ok(None);
         };
@@ -108,14 +123,16 @@ impl RunTime for State<'_> {
         let known = match provided.get(&(Arc::clone(&management_name), *value, self.depth)) {
             Some(known) => known.clone(),
             None => {
-                let worked_out = self.work_out(management, value, *kind == "Secret")?;
-                let worked_out = worked_out.map(Arc::new);
+                let worked_out = for_all(|| self.work_out(management, value, *kind == "Secret"))?;
                 provided.insert((management_name, value, self.depth), worked_out.clone());
                 worked_out
             }
         };
         drop(provided);
-        Ok(known.map(|values| {
+        if known.is_secret {
+            unrepeatable();
+        }
+        Ok(known.values.map(|values| {
             self.is_used.set(true);
             let ids = values
                 .files
@@ -131,7 +148,8 @@ impl State<'_> {
     fn management(&self) -> Option<&ClusterEntry> {
         let only = || {
             let only = &self.workspace.management.only;
-            only.get_or_init(|| only_management(self.workspace)).clone()
+            only.get_or_init(|| for_all(|| only_management(self.workspace)))
+                .clone()
         };
         let name = self.entry.management.clone().or_else(only)?;
         let mut entries = self.workspace.clusters.iter();
@@ -143,12 +161,13 @@ impl State<'_> {
         management: &ClusterEntry,
         value: &str,
         is_secret: bool,
-    ) -> Result<Option<Values>, Error> {
+    ) -> Result<Provided, Error> {
         let shared = &self.workspace.shared;
         let own = shared.with(&management.layers, &Nothing::default())?;
         let Some(raw) = own.values.at(&[value]) else {
-            return Ok(None);
+            return Ok(Provided::default());
         };
+        let lessons = secret::lessons();
         let options = cluster::options(self.workspace, management, &own);
         let evaluator = Evaluator::guarded(&own.values, &options, self.templates, &own.sources);
         let provider = Provider {
@@ -160,13 +179,18 @@ impl State<'_> {
             Ok(None) => None,
             Err(failure) => Some(provider.failing(raw, value, &failure)),
         };
-        let Some(tree) = tree else { return Ok(None) };
-        let mut files = HashMap::new();
-        gather(&tree, &own.sources, &mut files);
-        if is_secret {
-            hide(&tree, &mut files);
-        }
-        Ok(Some(Values { tree, files }))
+        let values = tree.map(|tree| {
+            let mut files = HashMap::new();
+            gather(&tree, &own.sources, &mut files);
+            if is_secret {
+                hide(&tree, &mut files);
+            }
+            Arc::new(Values { tree, files })
+        });
+        Ok(Provided {
+            values,
+            is_secret: is_secret || secret::lessons() != lessons,
+        })
     }
 }
 

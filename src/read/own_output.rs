@@ -8,8 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use globset::{Glob, GlobMatcher};
 
 use crate::error::Error;
-use crate::files::{Files, Found};
-use crate::model::manifest::OWNERSHIP_FILE;
+use crate::files::{Files, for_all};
 use crate::model::output_path;
 use crate::model::ownership::Record;
 
@@ -56,16 +55,12 @@ impl OwnOutput {
     }
 
     fn record(&self, files: &dyn Files, folder: &Path) -> Result<Option<Arc<Record>>, Error> {
-        let mut records = self.records.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = records.get(folder) {
+        let records = || self.records.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = records().get(folder) {
             return Ok(known.clone());
         }
-        let record = match files.file(&folder.join(OWNERSHIP_FILE))? {
-            Found::File(bytes) => Some(Record::parse(&String::from_utf8_lossy(&bytes)).0),
-            Found::Nothing | Found::Outside => None,
-        };
-        let record = record.map(Arc::new);
-        records.insert(folder.to_owned(), record.clone());
+        let record = for_all(|| files.owned(folder))?.map(Arc::new);
+        records().insert(folder.to_owned(), record.clone());
         Ok(record)
     }
 }

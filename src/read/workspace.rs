@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::files::{Disk, Files, Repository, Tracked};
+use crate::files::{Disk, Files, Recorded, Repository, Tracked};
 use crate::model::engine::Engine;
 use crate::model::finding::{Finding, Level};
 use crate::model::lock::LOCK_FILE;
@@ -34,16 +34,22 @@ use crate::read::gitops::OwnOutput;
 pub fn workspace(request: &Request) -> Result<Workspace, Error> {
     let location = super::location(request)?;
     let disk = Disk::within(&location.root, super::scope(request, &location.root)?)?;
-    let workspace = match request.flags.tracked {
-        false => workspace_in(request, &location, Arc::new(disk))?,
-        true => {
-            let new = Repository::of(&location.root)?.untracked()?;
-            let tracked = Arc::new(Tracked::new(Arc::new(disk), new));
-            let mut workspace = workspace_in(request, &location, Arc::clone(&tracked) as _)?;
-            workspace.findings.extend(untracked(&tracked.missed()));
-            workspace
-        }
-    };
+    let mut files: Arc<dyn Files> = Arc::new(disk);
+    let mut tracked = None;
+    if request.flags.tracked {
+        let new = Repository::of(&location.root)?.untracked()?;
+        files = Arc::clone(tracked.insert(Arc::new(Tracked::new(files, new)))) as _;
+    }
+    let cached = request.flags.cache.as_ref();
+    let recorded = cached.map(|_| Arc::new(Recorded::new(Arc::clone(&files))));
+    if let Some(recorded) = &recorded {
+        files = Arc::clone(recorded) as _;
+    }
+    let mut workspace = workspace_in(request, &location, files)?;
+    workspace.recorded = recorded;
+    if let Some(tracked) = tracked {
+        workspace.findings.extend(untracked(&tracked.missed()));
+    }
     let is_empty = workspace.clusters.is_empty() && workspace.findings.is_empty();
     match request.flags.discovers && location.file.is_none() && is_empty {
         true => Err(super::location::no_project()),
@@ -173,6 +179,7 @@ pub fn workspace_in(
         stamps,
         settings,
         files: tree,
+        recorded: None,
         findings: project.findings,
     })
 }

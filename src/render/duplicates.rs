@@ -7,6 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::model::finding::{Finding, Level, Subject};
 use crate::model::manifest::ManifestFile;
 use crate::model::rule::RuleId;
@@ -16,7 +18,7 @@ use crate::model::workspace::{Output, Settings};
 const NAMED: usize = 2;
 
 /// The cluster of a file, with what determines its API server.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Home {
     /// The cluster's name in the project.
     pub cluster: Arc<str>,
@@ -27,11 +29,12 @@ pub struct Home {
 }
 
 /// The objects of one rendered file, without its text.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct FileObjects {
     path: String,
     output: usize,
     root: Arc<str>,
+    #[serde(skip)]
     home: Option<Arc<Home>>,
     objects: Vec<Box<str>>,
 }
@@ -40,6 +43,16 @@ impl FileObjects {
     /// The cluster that the file is for.
     pub fn cluster(&self) -> Option<&Arc<str>> {
         self.home.as_ref().map(|home| &home.cluster)
+    }
+
+    /// The cluster of the file, and what determines its API server.
+    pub fn home(&self) -> Option<&Arc<Home>> {
+        self.home.as_ref()
+    }
+
+    /// The same objects of a file of this cluster.
+    pub fn at_home(self, home: Option<Arc<Home>>) -> Self {
+        Self { home, ..self }
     }
 
     /// The objects: `KIND.GROUP NAMESPACE/NAME`.

@@ -130,7 +130,7 @@ pub struct WorkspaceInput<'a> {
 }
 
 /// What one cluster uses.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct ImageUse {
     /// The cluster.
     pub cluster: Arc<str>,

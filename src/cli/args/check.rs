@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use super::cache::CacheArgument;
 use super::workspace::{FrozenArgument, ProjectArguments, ShardArgument, WorkspaceArguments};
 use crate::commands::{self, CheckOptions};
 use crate::error::Error;
@@ -17,6 +18,8 @@ pub(super) struct CheckArguments {
     #[command(flatten)]
     part: ShardArgument,
     #[command(flatten)]
+    cache: CacheArgument,
+    #[command(flatten)]
     workspace: WorkspaceArguments,
 }
 
@@ -31,6 +34,7 @@ impl CheckArguments {
         let mut request = self.workspace.read_request(place);
         request.flags.locking = self.frozen.locking();
         request.flags.shard = self.part.shard;
+        request.flags.cache = self.cache.folder();
         commands::check(&request, &self.options, today, terminal)
     }
 }

@@ -9,6 +9,7 @@ use crate::model::manifest::{ChangeSet, Keeps};
 use crate::model::place::Source;
 use crate::model::policy::Date;
 use crate::output::{Foreign, Previous};
+use crate::pipeline::cache::{Cache, RenderedFiles};
 use crate::pipeline::fleet::{self, FleetCheck};
 use crate::pipeline::outputs::{self, Outputs};
 use crate::pipeline::rendered::{self, RenderScope};
@@ -54,7 +55,12 @@ pub(super) fn planned(job: &Job<'_>) -> Result<Planned, Error> {
         false => Previous::Drop,
     };
     let trees = Outputs::open(workspace, foreign, previous)?;
-    let mut fleet_check = fleet::check_fleet(workspace, tools, |view, checked| {
+    let keeper = RenderedFiles {
+        outputs: &trees,
+        has_shared: renderer.has_shared(),
+    };
+    let cache = Cache::open(job.request, workspace, tools, keeper)?;
+    let mut fleet_check = fleet::check_changed(workspace, tools, cache, |view, checked| {
         let (mut made, found) = scope.cluster(workspace, renderer, view, checked);
         let files = std::mem::take(&mut made.files);
         Ok(((made, trees.compare(files)?), found))
