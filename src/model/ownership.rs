@@ -8,9 +8,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use sha2::{Digest, Sha256};
-
 use super::output_path;
+use crate::oci::sha256;
 
 const HEADER: &str =
     "# Files that metalmark owns: it rewrites them, and deletes those that it no longer renders.\n";
@@ -127,7 +126,7 @@ impl Owned {
 
 /// The sum of a file's bytes.
 pub fn sum(bytes: &[u8]) -> Sum {
-    Sha256::digest(bytes).into()
+    sha256(bytes)
 }
 
 /// An owner as written in the file: control characters would break its line.

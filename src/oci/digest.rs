@@ -3,8 +3,17 @@
 use std::fmt;
 use std::sync::Arc;
 
+use aws_lc_rs::digest;
 use serde::{Serialize, Serializer};
-use sha2::{Digest as _, Sha256, Sha512};
+use sha2::{Digest as _, Sha512};
+
+/// The SHA-256 of some bytes. Many processors have no instructions for it, and aws-lc's code takes a third less than sha2's
+/// there.
+pub fn sha256(bytes: &[u8]) -> [u8; 32] {
+    let mut sum = [0; 32];
+    sum.copy_from_slice(digest::digest(&digest::SHA256, bytes).as_ref());
+    sum
+}
 
 /// The digest of some bytes, in the form of registries.
 ///
@@ -22,7 +31,7 @@ pub struct DigestError {
 impl Digest {
     /// The sha256 digest of some bytes.
     pub fn of(bytes: &[u8]) -> Self {
-        Self::of_hash("sha256", &Sha256::digest(bytes))
+        Self::of_hash("sha256", &sha256(bytes))
     }
 
     /// The digest for a hash that was computed with an algorithm.

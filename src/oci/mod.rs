@@ -16,7 +16,7 @@ use std::io::Write;
 
 pub use artifact::{Artifact, Blob, Body, Digesting};
 pub use choose::{Chosen, images};
-pub use digest::{Digest, DigestError, hex};
+pub use digest::{Digest, DigestError, hex, sha256};
 pub use failure::{Failure, FailureKind, listed as listed_failures};
 pub use manifest::{
     CONFIG_TYPE, Content, Descriptor, INDEX_TYPE, MANIFEST_LIMIT, MANIFEST_TYPE, Manifest,
