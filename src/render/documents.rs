@@ -133,9 +133,8 @@ fn objects(
         let identity = identity(document, found);
         metadata(document, found);
         data_size(document, found);
-        let label = label(&identity);
         for fault in &mut found[before..] {
-            fault.message = format!("{label}: {}", fault.message);
+            fault.message = format!("{}: {}", label(&identity), fault.message);
         }
         for problem in schemas
             .map(|schemas| schemas.check(document))
@@ -148,15 +147,17 @@ fn objects(
             found.push(Fault {
                 is_built_in: problem.is_built_in,
                 is_unknown: problem.is_unknown,
-                ..fault(format!("{label}: {at}{}", problem.message), problem.place)
+                ..fault(
+                    format!("{}: {at}{}", label(&identity), problem.message),
+                    problem.place,
+                )
             });
         }
-        if !identities.insert(identity) {
-            found.push(fault(
-                format!("{label} is in the file twice"),
-                document.place,
-            ));
+        if identities.contains(&identity) {
+            let message = format!("{} is in the file twice", label(&identity));
+            found.push(fault(message, document.place));
         }
+        identities.insert(identity);
     }
     identities
 }

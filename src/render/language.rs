@@ -268,8 +268,14 @@ pub(super) fn too_long() -> String {
 }
 
 /// The output of one rendering, up to the limit.
-#[derive(Default)]
 pub(super) struct Written(Vec<u8>);
+
+impl Default for Written {
+    /// Nothing yet, with room for most files: a text that grows piece by piece is moved often.
+    fn default() -> Self {
+        Self(Vec::with_capacity(4096))
+    }
+}
 
 impl Written {
     pub(super) fn into_text(self) -> String {

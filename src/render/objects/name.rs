@@ -39,12 +39,13 @@ pub fn of_pool(cluster: &str, pool: &str) -> String {
 
 /// Whether a text is an RFC 1123 subdomain: the syntax of most objects' names.
 pub fn is_subdomain(text: &str) -> bool {
-    text.len() <= SUBDOMAIN_LENGTH && text.split('.').all(is_dns_part)
+    let mut parts = text.as_bytes().split(|byte| *byte == b'.');
+    text.len() <= SUBDOMAIN_LENGTH && parts.all(is_dns_part)
 }
 
 /// Whether a text is an RFC 1123 label: the syntax of a namespace's name.
 pub fn is_label(text: &str) -> bool {
-    text.len() <= LABEL_LENGTH && is_dns_part(text)
+    text.len() <= LABEL_LENGTH && is_dns_part(text.as_bytes())
 }
 
 /// Whether a text may be the value of a label: empty, or at most 63 letters, digits, `-`, `_` and `.`, with a letter or
@@ -61,21 +62,20 @@ pub fn is_label_key(text: &str) -> bool {
     prefix.is_none_or(is_subdomain) && name.len() <= LABEL_LENGTH && is_qualified_part(name)
 }
 
-fn is_dns_part(text: &str) -> bool {
-    text.bytes()
-        .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
+fn is_dns_part(text: &[u8]) -> bool {
+    text.iter()
+        .all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-'))
         && has_ends(text)
 }
 
 fn is_qualified_part(text: &str) -> bool {
     text.bytes()
-        .all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
-        && has_ends(text)
+        .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
+        && has_ends(text.as_bytes())
 }
 
-fn has_ends(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    [bytes.first(), bytes.last()]
+fn has_ends(text: &[u8]) -> bool {
+    [text.first(), text.last()]
         .iter()
         .all(|end| end.is_some_and(u8::is_ascii_alphanumeric))
 }

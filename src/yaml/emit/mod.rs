@@ -23,7 +23,7 @@ pub fn emit(value: &Value) -> String {
 
 /// Formats a document with every line indented, for use below a key of a template.
 pub fn emit_at(value: &Value, indent: usize) -> String {
-    let mut out = String::new();
+    let mut out = String::with_capacity(256);
     match value {
         Value::Map(map) if !map.is_empty() => {
             pad(&mut out, indent);
@@ -144,5 +144,11 @@ fn write_number(out: &mut String, number: Number) {
 }
 
 fn pad(out: &mut String, indent: usize) {
-    out.extend(std::iter::repeat_n(' ', indent));
+    const SPACES: &str = "                                ";
+    let mut left = indent;
+    while left > 0 {
+        let some = left.min(SPACES.len());
+        out.push_str(&SPACES[..some]);
+        left -= some;
+    }
 }

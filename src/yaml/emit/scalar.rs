@@ -18,6 +18,10 @@ pub(in super::super) enum Form {
 
 /// The style of a string at a position where a block is allowed.
 pub(in super::super) fn form(text: &str) -> Form {
+    // Most texts are plain.
+    if is_plain(text) {
+        return Form::Plain;
+    }
     if text.contains('\n') && is_literal(text) {
         let body = text.trim_end_matches('\n');
         return Form::Literal(match text.len() - body.len() {
@@ -25,9 +29,6 @@ pub(in super::super) fn form(text: &str) -> Form {
             1 => "|",
             _ => "|+",
         });
-    }
-    if is_plain(text) {
-        return Form::Plain;
     }
     let printable = text.chars().all(is_printable);
     if printable && text.contains(['"', '\\']) {
@@ -88,19 +89,51 @@ fn is_plain(text: &str) -> bool {
     starts && !is_word(text) && has_plain_body(text.as_bytes())
 }
 
-fn has_plain_body(bytes: &[u8]) -> bool {
-    bytes.iter().enumerate().all(|(index, byte)| match byte {
-        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => true,
-        b'/' | b'_' | b'-' | b'.' | b'+' | b'@' | b'~' | b'=' | b'(' | b')' | b';' | b'$' => true,
-        b'%' | b'*' | b'&' | b'!' | b'|' | b'<' | b'>' | b'^' => true,
-        b':' | b' ' => {
-            let next = bytes.get(index + 1);
-            next.is_some_and(|next| {
-                next.is_ascii_alphanumeric() || matches!(next, b'/' | b'_' | b'(')
-            })
+/// What a byte of a plain string may be.
+#[derive(Clone, Copy, PartialEq)]
+enum Body {
+    /// Anywhere.
+    Plain,
+    /// Before a letter, a digit and the like.
+    Inner,
+    Other,
+}
+
+/// By byte: it is looked up for every letter that is written.
+static BODY: [Body; 256] = {
+    let mut table = [Body::Other; 256];
+    let plain = b"/_-.+@~=();$%*&!|<>^";
+    let mut byte = 0;
+    while byte < 256 {
+        if (byte as u8).is_ascii_alphanumeric() {
+            table[byte] = Body::Plain;
         }
-        _ => false,
-    })
+        byte += 1;
+    }
+    let mut index = 0;
+    while index < plain.len() {
+        table[plain[index] as usize] = Body::Plain;
+        index += 1;
+    }
+    table[b':' as usize] = Body::Inner;
+    table[b' ' as usize] = Body::Inner;
+    table
+};
+
+fn has_plain_body(bytes: &[u8]) -> bool {
+    bytes
+        .iter()
+        .enumerate()
+        .all(|(index, byte)| match BODY[usize::from(*byte)] {
+            Body::Plain => true,
+            Body::Inner => {
+                let next = bytes.get(index + 1);
+                next.is_some_and(|next| {
+                    next.is_ascii_alphanumeric() || matches!(next, b'/' | b'_' | b'(')
+                })
+            }
+            Body::Other => false,
+        })
 }
 
 /// Whether some parser reads the text as a boolean or null.
