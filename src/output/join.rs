@@ -22,7 +22,8 @@ impl Plan {
 }
 
 fn change_set(plan: Plan, parts: Vec<Part>, keeps: &Keeps) -> Result<ChangeSet, Error> {
-    let (mut entries, mut findings) = (Vec::new(), Vec::new());
+    let count = parts.iter().map(|part| part.entries.len()).sum();
+    let (mut entries, mut findings) = (Vec::with_capacity(count), Vec::new());
     // Files with an illegal path have no entry.
     let mut unnamed = 0;
     for part in parts {
@@ -45,7 +46,7 @@ fn change_set(plan: Plan, parts: Vec<Part>, keeps: &Keeps) -> Result<ChangeSet, 
     let mut changes = pruned.changes;
     for entry in entries {
         if let FileOutcome::Change(change) | FileOutcome::Blocked(change, _) = entry.outcome {
-            changes.push(change);
+            changes.push(*change);
         }
     }
     changes.sort_by(|a, b| a.path.cmp(&b.path));

@@ -84,6 +84,9 @@ pub struct Plan {
     pub(super) record: Record,
     pub(super) before: Option<String>,
     pub(super) unfinished: bool,
+    /// Whether nothing exists at the root, so that there is nothing to look for below it. What appears there meanwhile is found
+    /// before the first file is written.
+    is_new: bool,
 }
 
 /// Some compared files, without the texts that are on disk already.
@@ -105,16 +108,16 @@ pub(super) struct Entry {
     pub(super) outcome: FileOutcome,
 }
 
-/// The result of a comparison.
+/// The result of a comparison. Changes are boxed: of thousands of files, most are the same.
 #[derive(Debug)]
 pub(super) enum FileOutcome {
     /// The file exists with these bytes.
     Same,
     /// The file is to be written.
-    Change(Change),
+    Change(Box<Change>),
     /// The file is to be written, but something blocks its path that may or may not be pruned: a file where a folder is
     /// needed, or a folder at this path.
-    Blocked(Change, String),
+    Blocked(Box<Change>, String),
     /// The file is not written; a finding explains why.
     Refused,
 }
@@ -128,7 +131,9 @@ impl Plan {
         let (record, unfinished) = before.as_deref().map(Record::parse).unwrap_or_default();
         let torn = walk.inspect(TORN_RECORD);
         let torn = torn.map_err(unreadable(root))? != PathState::Nothing;
+        let is_new = walk.inspect("").map_err(unreadable(root))? == PathState::Nothing;
         Ok(Self {
+            is_new,
             root: root.to_owned(),
             folder,
             options,
@@ -153,9 +158,12 @@ impl Plan {
                 part.unnamed += 1;
                 continue;
             }
-            let state = walk
-                .inspect(&file.path)
-                .map_err(self.unreadable(&file.path))?;
+            let state = match self.is_new {
+                true => PathState::Nothing,
+                false => walk
+                    .inspect(&file.path)
+                    .map_err(self.unreadable(&file.path))?,
+            };
             let sum = ownership::sum(file.text.as_bytes());
             let (path, owner, subject) =
                 (file.path.clone(), file.owner.clone(), file.subject.clone());
@@ -223,14 +231,14 @@ impl Plan {
                 return Ok(FileOutcome::Refused);
             }
         };
-        Ok(FileOutcome::Change(Change {
+        Ok(FileOutcome::Change(Box::new(Change {
             path: file.path,
             kind: ChangeKind::Updated,
             seen,
             old: self.kept(old),
             new: Some(file.text),
             origin,
-        }))
+        })))
     }
 
     /// The bytes of a file below the root; none if it is too long to be metalmark's.
@@ -320,13 +328,13 @@ pub(super) fn unreadable(path: &Path) -> impl Fn(std::io::Error) -> Error + use<
     }
 }
 
-fn created(file: ManifestFile) -> Change {
-    Change {
+fn created(file: ManifestFile) -> Box<Change> {
+    Box::new(Change {
         path: file.path,
         kind: ChangeKind::Created,
         seen: None,
         old: None,
         new: Some(file.text),
         origin: Origin::Run,
-    }
+    })
 }
