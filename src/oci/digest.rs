@@ -7,7 +7,8 @@ use aws_lc_rs::digest;
 use serde::{Serialize, Serializer};
 use sha2::{Digest as _, Sha512};
 
-/// The SHA-256 of some bytes. Many processors have no instructions for it, and aws-lc's code takes a third of the time there.
+/// The SHA-256 of some bytes. Many processors have no instructions for it, and aws-lc's code takes a third less than sha2's
+/// there.
 pub fn sha256(bytes: &[u8]) -> [u8; 32] {
     let mut sum = [0; 32];
     sum.copy_from_slice(digest::digest(&digest::SHA256, bytes).as_ref());

@@ -186,7 +186,7 @@ mod tests {
             .collect();
         std::thread::scope(|scope| {
             for text in &texts {
-                scope.spawn(|| (0..20).for_each(|_| assert!(written(&path, text))));
+                scope.spawn(|| (0..5).for_each(|_| assert!(written(&path, text))));
             }
         });
         let left = fs::read_to_string(&path).expect("there");
