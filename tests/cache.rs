@@ -300,8 +300,9 @@ fn no_cache_is_written_where_none_is_wanted() {
         files(caches.path()).len()
     };
     assert_eq!(run(&["check", "--no-cache"], &[("HOME", folder)]), 0);
-    let off = ("METALMARK_NO_CACHE", "1");
-    assert_eq!(run(&["check"], &[("HOME", folder), off]), 0);
+    for off in [("METALMARK_NO_CACHE", "1"), ("CI", "true")] {
+        assert_eq!(run(&["check"], &[("HOME", folder), off]), 0);
+    }
     assert_eq!(run(&["images"], &[("HOME", folder)]), 0);
     assert_eq!(run(&["check"], &[("HOME", folder)]), 1);
     assert!(caches.path().join(".cache/metalmark").is_dir());

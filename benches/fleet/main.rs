@@ -126,6 +126,7 @@ fn changed(folder: &Path, caches: &Path, edits: &Cell<u32>, arguments: &[&str]) 
     command
         .args(arguments)
         .env_remove(NO_CACHE)
+        .env_remove("CI")
         .env("XDG_CACHE_HOME", caches);
     command
 }

@@ -8,8 +8,8 @@ use clap::Args;
 /// Whether a run leaves out what an earlier one found clean.
 #[derive(Debug, Args)]
 pub(super) struct CacheArgument {
-    /// Evaluate every cluster, also those that have not changed since an earlier run found them clean; so does
-    /// METALMARK_NO_CACHE=1.
+    /// Evaluate every cluster, also those that have not changed since an earlier run found them clean. METALMARK_NO_CACHE=1
+    /// does so too, and so does CI, where jobs of several branches may share a home.
     #[arg(long)]
     no_cache: bool,
 }
@@ -18,7 +18,11 @@ impl CacheArgument {
     /// The folder of caches, as the XDG Base Directory Specification has it; none where there is to be none.
     pub(super) fn folder(&self) -> Option<PathBuf> {
         let set = |name| var_os(name).filter(|value| !value.is_empty());
-        if self.no_cache || set("METALMARK_NO_CACHE").is_some() {
+        if self.no_cache
+            || ["METALMARK_NO_CACHE", "CI"]
+                .into_iter()
+                .any(|name| set(name).is_some())
+        {
             return None;
         }
         let named = set("XDG_CACHE_HOME").map(PathBuf::from);
