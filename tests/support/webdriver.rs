@@ -2,6 +2,7 @@
 //! are made with the HTTP client that the program has already: a crate for this would bring a second one.
 
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -28,6 +29,9 @@ const ARGUMENTS: [&str; 9] = [
 /// How long a page may take to get where a test waits for it.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// How often chromedriver is started until it has a port.
+const STARTS: usize = 10;
+
 /// One browser at a time: several at once would share the time that each test has.
 static ONE: Mutex<()> = Mutex::new(());
 
@@ -41,6 +45,29 @@ pub(crate) struct Browser {
     _profile: tempfile::TempDir,
 }
 
+/// Starts chromedriver, and reads the port that it chose. It asks the system for a free IPv6 port and exits where that number is
+/// taken on IPv4, so it is started again.
+fn start(program: &Path) -> (Child, String) {
+    let mut said = Vec::new();
+    for _ in 0..STARTS {
+        let mut driver = Command::new(program)
+            .arg("--port=0")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("chromedriver starts");
+        let lines = BufReader::new(driver.stdout.take().expect("a pipe")).lines();
+        for line in lines.map_while(Result::ok) {
+            if let Some((_, port)) = line.split_once("started successfully on port ") {
+                return (driver, port.trim_end_matches('.').to_owned());
+            }
+            said.push(line);
+        }
+        let _ = driver.wait();
+    }
+    panic!("chromedriver does not say its port: {}", said.join("\n"));
+}
+
 impl Browser {
     /// A window of that width in CSS pixels; none where there is no Chromium, which is a skip.
     pub(crate) fn open(width: u32) -> Option<Self> {
@@ -48,18 +75,7 @@ impl Browser {
         let (browser, driver) = (browser?, driver?);
         let turn = ONE.lock().unwrap_or_else(PoisonError::into_inner);
         let profile = tempfile::tempdir().expect("a scratch folder");
-        let mut driver = Command::new(driver)
-            .arg("--port=0")
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("chromedriver starts");
-        let lines = BufReader::new(driver.stdout.take().expect("a pipe")).lines();
-        let port = lines.map_while(Result::ok).find_map(|line| {
-            let (_, port) = line.split_once("started successfully on port ")?;
-            Some(port.trim_end_matches('.').to_owned())
-        });
-        let port = port.expect("chromedriver says its port");
+        let (driver, port) = start(&driver);
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
