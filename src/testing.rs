@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::model::catalog::Registry;
 use crate::model::cluster::{Choice, ChoiceLevel, Cluster, LevelName, Pool, PoolName};
+use crate::model::cluster_view::ClusterView;
 use crate::model::endpoint::{ControlPlaneEndpoint, DEFAULT_PORT, Endpoint, Host, Way};
 use crate::model::finding::Finding;
 use crate::model::image::{Fact, Facts, Image, ImageKey, Images, Origin};
@@ -13,11 +15,9 @@ use crate::model::place::{FileId, Located, Place, Source, Sources};
 use crate::model::policy::{Date, Policy};
 use crate::model::rule::RuleId;
 use crate::model::selector::{Selector, Term, Wanted};
+use crate::model::settings::{ChecksumStyle, ImageSettings, Output, Settings};
 use crate::model::value::{Node, Value};
 use crate::model::waves::WaveSettings;
-use crate::model::workspace::{
-    ChecksumStyle, ClusterView, ImageSettings, Output, Registry, Settings,
-};
 use crate::rules::{ClusterInput, rule};
 
 /// A cluster `edge-1` on Metal3 and RKE2 at `v1.31.8+rke2r1`, with a control plane that chooses nothing yet.

@@ -391,3 +391,54 @@ fn a_comment_for_a_merge_request_begins_with_the_sum() {
         run.out
     );
 }
+
+#[test]
+fn images_are_newly_served_or_no_longer_served_to_any_cluster() {
+    let Some(scratch) = repository() else { return };
+    let folder = scratch.path();
+    let images = ["a", "b", "c"].map(|key| {
+        format!(
+            "  {key}: {{uri: 'oci://registry.example.org/{key}:1', filename: {key}.raw, image-format: raw, k8s-flavor: kubeadm, \
+             k8s-version: 1.31.8, sha256: {}}}\n",
+            key.repeat(64)
+        )
+    });
+    let cluster = |key: &str| {
+        format!(
+            "cluster:\n  k8s_version: v1.31.8\n  capi_providers: {{infra_provider: capm3, bootstrap_provider: cabpk}}\n  \
+             capm3: {{image_key: {key}}}\n"
+        )
+    };
+    let boots = |name: &str, key: &str| {
+        fs::write(folder.join(format!("{name}.yaml")), cluster(key)).expect("written");
+    };
+    let project =
+        "version: 1\nvalues: [catalog/images.yaml]\nclusters: [{each: '*-cluster.yaml'}]\n";
+    fs::create_dir(folder.join("catalog")).expect("created");
+    fs::write(
+        folder.join("catalog/images.yaml"),
+        format!("os_images:\n{}", images.concat()),
+    )
+    .expect("written");
+    fs::write(folder.join("metalmark.yaml"), project).expect("written");
+    boots("one-cluster", "a");
+    boots("two-cluster", "a");
+    boots("gone-cluster", "b");
+    commit(folder, "before");
+    let served = || {
+        let run = run(folder, &["--against", "HEAD", "--output", "json"]);
+        let impact: serde_json::Value = serde_json::from_str(&run.out).expect("JSON");
+        ["added", "removed"].map(|side| {
+            let images = impact["served"][side].as_array().expect("a list").iter();
+            let keys = images.map(|image| image["key"].as_str().expect("a key").to_owned());
+            keys.collect::<Vec<_>>().concat()
+        })
+    };
+    assert_eq!(served(), ["", ""]);
+    boots("one-cluster", "c");
+    assert_eq!(served(), ["c", ""], "the other cluster boots `a` still");
+    boots("two-cluster", "c");
+    assert_eq!(served(), ["c", "a"]);
+    fs::remove_file(folder.join("gone-cluster.yaml")).expect("removed");
+    assert_eq!(served(), ["c", "ab"], "with a cluster that is gone");
+}

@@ -5,6 +5,7 @@ mod architecture;
 mod archive;
 mod bundle;
 mod cache;
+mod catalog;
 mod charts;
 mod charts_templates;
 mod class_patches;

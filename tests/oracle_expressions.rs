@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use metalmark::helm::function::{Signature, Type};
-use metalmark::helm::object::{Object, Struct};
+use metalmark::helm::object::Struct;
+use metalmark::helm::signature::{Signature, Type};
+use metalmark::helm::value::Object;
 use metalmark::helm::{
     Budget, Definition, Error, ErrorClass, Host, Limits, Template, Value, convert, execute, parse,
 };

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use clap::Args;
 
 use crate::error::Error;
+use crate::model::cluster_view::ClusterView;
 use crate::model::policy::Date;
 use crate::model::rule::RuleId;
 use crate::model::suggest::did_you_mean;
-use crate::model::workspace::ClusterView;
 use crate::pipeline::fleet::{self, Tools};
 use crate::pipeline::{Terminal, Verdict};
 use crate::read::{self, ClusterEntry, Request, Workspace};

@@ -7,10 +7,10 @@ use clap::Args;
 
 use crate::error::Error;
 use crate::model::cluster::ClusterOrigin;
+use crate::model::cluster_view::ClusterView;
 use crate::model::image::{Fact, Image, ImageKey};
 use crate::model::policy::Date;
 use crate::model::proof;
-use crate::model::workspace::ClusterView;
 use crate::read::{self, Request};
 use crate::report::{self, ImageRow, ListFormat};
 

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use crate::error::Error;
+use crate::model::cluster_view::ClusterView;
 use crate::model::finding::Judged;
 use crate::model::plan::{self, ClusterPlan, Goal};
 use crate::model::policy::Date;
 use crate::model::waves;
-use crate::model::workspace::ClusterView;
 use crate::output;
 use crate::pipeline::compare::{self, Sides};
 use crate::pipeline::fleet::{self, FleetCheck};

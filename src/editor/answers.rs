@@ -7,8 +7,8 @@ use url::Url;
 
 use crate::error::Error;
 use crate::files::plain_path;
+use crate::model::cluster_view::ClusterView;
 use crate::model::place::Spot;
-use crate::model::workspace::ClusterView;
 use crate::pipeline::fleet;
 use crate::read::{self, ClusterEntry, ClusterValues};
 

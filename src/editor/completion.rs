@@ -6,10 +6,10 @@ use lsp_types::{CompletionItem, CompletionItemKind, CompletionTextEdit, Document
 
 use crate::error::Error;
 use crate::model::cluster::{KEY_NAMES, PoolName};
+use crate::model::cluster_view::ClusterView;
 use crate::model::image::{Image, fact};
 use crate::model::proof::{self, Proof};
 use crate::model::rule::RuleId;
-use crate::model::workspace::ClusterView;
 use crate::oci::Reference;
 use crate::printer::plain;
 use crate::rules::rule;

@@ -5,12 +5,12 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::model::cluster::{Choice, Pool};
+use crate::model::cluster_view::ClusterView;
 use crate::model::image::{ImageKey, Images};
 use crate::model::matching::{Matching, Selection};
 use crate::model::place::{Place, Source, Spot};
 use crate::model::pool_counts::PoolCheck;
 use crate::model::proof::{self, Proof};
-use crate::model::workspace::ClusterView;
 
 /// What is at a place.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::files::{Disk, Files, Overlay};
-use crate::model::finding::{Judged, Level};
+use crate::model::finding::Judged;
 use crate::model::fix::Fix;
 use crate::model::place::Spot;
 use crate::model::policy::Date;
-use crate::model::rule::RuleId;
+use crate::model::rule::{Level, RuleId};
 use crate::pipeline::fleet::{self, Tools};
 use crate::read::{self, ClusterEntry, Location, Request, Workspace};
 use crate::report::{Color, Findings, Group};

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use globset::GlobBuilder;
 
-use crate::helm::function::{Signature, Type};
-use crate::helm::object::Object;
+use crate::helm::signature::{Signature, Type};
+use crate::helm::value::Object;
 use crate::helm::{Budget, Error, ErrorClass, Value};
 use crate::model::bytes::BASE64;
 use crate::model::value::{self as model, Entry, Map};

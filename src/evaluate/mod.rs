@@ -149,7 +149,7 @@ impl Evaluator {
         sources: &Sources,
     ) -> Self {
         match sources.has_secrets() {
-            true => Self::tracing(root, options, cache, Guard::new(sources, true)),
+            true => Self::tracing(root, options, cache, (sources, true)),
             false => Self::new(root, options, cache),
         }
     }
@@ -161,11 +161,18 @@ impl Evaluator {
         cache: &TemplateCache,
         sources: &Sources,
     ) -> Self {
-        Self::tracing(root, options, cache, Guard::new(sources, false))
+        Self::tracing(root, options, cache, (sources, false))
     }
 
-    fn tracing(root: &Node, options: &Options, cache: &TemplateCache, guard: Guard) -> Self {
-        let (trace, guard) = (Some(Rc::default()), Some(Rc::new(guard)));
+    fn tracing(
+        root: &Node,
+        options: &Options,
+        cache: &TemplateCache,
+        (sources, registers): (&Sources, bool),
+    ) -> Self {
+        let trace = Rc::default();
+        let guard = Some(Rc::new(Guard::new(sources, registers, Rc::clone(&trace))));
+        let trace = Some(trace);
         Self {
             session: Session::new(root, options, cache, budget(options), trace, guard),
         }

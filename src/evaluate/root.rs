@@ -5,9 +5,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::{Chart, Release};
-use crate::helm::function::{Signature, Type};
-use crate::helm::object::{Object, Struct};
+use crate::helm::object::Struct;
+use crate::helm::signature::{Signature, Type};
 use crate::helm::value::Map;
+use crate::helm::value::Object;
 use crate::helm::{Engine, Error, Value};
 
 /// The group versions that Kubernetes itself serves. `.Capabilities.APIVersions.Has` finds these without a cluster.

@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
+use super::convert;
 use super::exact;
 use super::failure::Fault;
 use super::files::Files;
@@ -240,6 +241,45 @@ impl Session {
         let result = body();
         count(-1);
         result
+    }
+
+    /// Records that an expression reads a value, if readings are traced.
+    pub(super) fn note_reading(&self, path: &Path, raw: &Node, got: Option<&helm::Value>) {
+        use helm::Value::{List, Map};
+        let Some(trace) = &self.trace else { return };
+        let got = got.filter(|got| !matches!(got, Map(_) | List(_)));
+        let got = got.and_then(|got| convert::node(got, raw.place, &self.budget).ok());
+        trace.read(path, raw, got.map(|node| node.value));
+    }
+
+    /// Registers the result of the expression at a place as a secret, if the expression read one.
+    pub(super) fn guard(
+        &self,
+        place: Place,
+        result: Result<Value, Rc<Fault>>,
+    ) -> Result<Value, Rc<Fault>> {
+        let Some(guard) = &self.guard else {
+            return result;
+        };
+        if !guard.is_secret(place) {
+            return result;
+        }
+        match result {
+            Ok(value) if !guard.registers => Ok(value),
+            Ok(value) => {
+                let node = convert::node(&value, place, &self.budget);
+                guard.learn(&node.map_err(|error| self.fault(error))?);
+                Ok(value)
+            }
+            Err(fault) => Err(fault.without_message()),
+        }
+    }
+
+    /// Registers a key in a file of secrets as a secret, unless it is public.
+    pub(super) fn guard_key(&self, key: &Arc<str>, place: Place) {
+        if let Some(guard) = &self.guard {
+            guard.learn_key(key, place);
+        }
     }
 }
 

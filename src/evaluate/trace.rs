@@ -5,10 +5,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::convert;
 use super::path::Path;
-use super::session::Session;
-use crate::helm;
 use crate::model::place::Place;
 use crate::model::value::{Node, Value};
 
@@ -94,16 +91,5 @@ impl Trace {
     /// The readings outside of any expression with a place.
     pub(super) fn others(&self) -> Vec<Reading> {
         self.others.borrow().clone()
-    }
-}
-
-impl Session {
-    /// Records that an expression reads a value, if readings are traced.
-    pub(super) fn note_reading(&self, path: &Path, raw: &Node, got: Option<&helm::Value>) {
-        use helm::Value::{List, Map};
-        let Some(trace) = &self.trace else { return };
-        let got = got.filter(|got| !matches!(got, Map(_) | List(_)));
-        let got = got.and_then(|got| convert::node(got, raw.place, &self.budget).ok());
-        trace.read(path, raw, got.map(|node| node.value));
     }
 }

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::function::{Body, Call, Function, Signature, Type};
+use super::function::{Body, Call, Function};
+use super::signature::{Signature, Type};
 use super::{Error, ErrorClass, Value, compare, escape, format};
 
 /// The functions of text/template. `slice` is missing on purpose: Helm replaces it with Sprig's.

@@ -18,6 +18,7 @@ mod parse;
 pub mod print;
 mod refused;
 mod rendered;
+pub mod signature;
 pub mod value;
 
 pub use crate::model::engine::Engine;

@@ -1,63 +1,7 @@
-//! Go values with their own fields or methods: a semantic version, a time, `.Files`, `.Capabilities.APIVersions`.
+//! Go structs and complex numbers.
 
-use std::fmt::Debug;
-use std::rc::Rc;
-
-use super::function::Signature;
-use super::value::List;
-use super::{Error, ErrorClass, Value};
-
-/// A value that is neither of a basic kind, nor a list, nor a map.
-pub trait Object: Debug {
-    /// Go's type name, as `%T` prints it, such as `*semver.Version`.
-    fn type_name(&self) -> &str;
-
-    /// Go's kind: `struct`, `ptr`, `slice` and so on.
-    fn kind(&self) -> &'static str {
-        "struct"
-    }
-
-    /// The text that `%v` prints.
-    fn text(&self) -> String;
-
-    /// The truth value in Go; a struct is always true.
-    fn truth(&self) -> bool {
-        true
-    }
-
-    /// The items of a list with its own type.
-    fn items(&self) -> Option<Rc<List>> {
-        None
-    }
-
-    /// The real and imaginary components of a complex number.
-    fn complex(&self) -> Option<(f64, f64)> {
-        None
-    }
-
-    /// The value that `toJson` and `toYaml` write.
-    fn plain(&self) -> Value {
-        Value::Nil
-    }
-
-    /// The value of an exported field.
-    fn field(&self, _name: &str) -> Result<Option<Value>, Error> {
-        Ok(None)
-    }
-
-    /// The signature of an exported method; none if there is no such method.
-    fn method(&self, _name: &str) -> Option<Signature> {
-        None
-    }
-
-    /// Calls a method with arguments that match its signature.
-    fn call(&self, name: &str, _arguments: &[Value]) -> Result<Value, Error> {
-        Err(Error::new(
-            ErrorClass::WrongType,
-            format!("`{}` has no method `{name}`", self.type_name()),
-        ))
-    }
-}
+use super::value::Object;
+use super::{Error, Value};
 
 /// A Go struct without methods.
 #[derive(Debug)]

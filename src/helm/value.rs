@@ -2,11 +2,12 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::fmt::Debug;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::Error;
-use super::object::Object;
+use super::signature::Signature;
+use super::{Error, ErrorClass};
 
 /// A Go value. Maps are shared and mutable, as in Go; templates cannot change lists and strings.
 ///
@@ -110,6 +111,58 @@ impl Value {
             Self::Map(map) => !map.is_empty()?,
             Self::Object(object) => object.truth(),
         })
+    }
+}
+
+/// A value that is neither of a basic kind, nor a list, nor a map.
+pub trait Object: Debug {
+    /// Go's type name, as `%T` prints it, such as `*semver.Version`.
+    fn type_name(&self) -> &str;
+
+    /// Go's kind: `struct`, `ptr`, `slice` and so on.
+    fn kind(&self) -> &'static str {
+        "struct"
+    }
+
+    /// The text that `%v` prints.
+    fn text(&self) -> String;
+
+    /// The truth value in Go; a struct is always true.
+    fn truth(&self) -> bool {
+        true
+    }
+
+    /// The items of a list with its own type.
+    fn items(&self) -> Option<Rc<List>> {
+        None
+    }
+
+    /// The real and imaginary components of a complex number.
+    fn complex(&self) -> Option<(f64, f64)> {
+        None
+    }
+
+    /// The value that `toJson` and `toYaml` write.
+    fn plain(&self) -> Value {
+        Value::Nil
+    }
+
+    /// The value of an exported field.
+    fn field(&self, _name: &str) -> Result<Option<Value>, Error> {
+        Ok(None)
+    }
+
+    /// The signature of an exported method; none if there is no such method.
+    fn method(&self, _name: &str) -> Option<Signature> {
+        None
+    }
+
+    /// Calls a method with arguments that match its signature.
+    fn call(&self, name: &str, _arguments: &[Value]) -> Result<Value, Error> {
+        Err(Error::new(
+            ErrorClass::WrongType,
+            format!("`{}` has no method `{name}`", self.type_name()),
+        ))
     }
 }
 

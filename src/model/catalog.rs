@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use super::image::Facts;
 use super::place::{Located, Place};
-use super::workspace::Registry;
 use crate::oci::Digest;
 
 /// Everything that the values say of images.
@@ -35,6 +34,19 @@ impl Catalog {
         let on = named.filter(is_on);
         on.map(|name| Arc::clone(&name.value)).collect()
     }
+}
+
+/// An entry of `os_images_oci_registries` (docs/sylva.md#the-catalog).
+#[derive(Clone, Debug)]
+pub struct Registry {
+    /// `oci://…`, without a trailing slash.
+    pub url: Option<Located<Arc<str>>>,
+    /// The version of every image it offers.
+    pub tag: Option<Located<Arc<str>>>,
+    /// False skips all its images (docs/sylva.md#the-catalog).
+    pub enabled: bool,
+    /// The place of its key.
+    pub place: Place,
 }
 
 /// One entry of the catalog.

@@ -5,7 +5,7 @@
 use super::fix::Fix;
 use super::place::Spot;
 use super::proposal::Proposal;
-use super::rule::RuleId;
+use super::rule::{Level, RuleId};
 use super::secret::HIDDEN;
 
 /// What a rule or a reader found. Messages follow docs/: lower case, no full stop, values in backticks, one clause.
@@ -200,30 +200,6 @@ impl Finding {
         self.help.push(help.into());
         self
     }
-}
-
-/// How much a finding matters.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    serde::Deserialize,
-    serde::Serialize,
-    schemars::JsonSchema,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum Level {
-    /// Not reported.
-    Off,
-    /// Reported; changes nothing.
-    Warning,
-    /// Reported; nothing is written and the exit status is 1.
-    Error,
 }
 
 /// A finding with the level that the policy gave it.

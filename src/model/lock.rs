@@ -2,14 +2,13 @@
 //!
 //! One entry for each image key and reference: clusters may mean different versions of an image by one key. Holds no time.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::checksum::is_url;
 use super::evidence::Evidence;
 use super::image::{Image, ImageKey, is_oci};
 use super::place::{Located, Place};
-use super::workspace::ClusterView;
 use crate::oci::Digest;
 
 /// The lock's file name, beside the project file.
@@ -160,58 +159,6 @@ pub enum Locking {
 /// Whether an image can be locked: it is named by a reference into a registry.
 pub fn is_lockable(image: &Image) -> bool {
     image.uri.as_ref().is_some_and(|uri| is_oci(&uri.value))
-}
-
-/// The images of a cluster's catalog that its lock does not hold, by key.
-#[derive(Debug, Default)]
-pub struct Gaps<'a> {
-    /// Images whose key the lock does not have at all.
-    pub missing: Vec<Gap<'a>>,
-    /// Images whose key is locked for other references.
-    pub stale: Vec<Gap<'a>>,
-}
-
-/// One image that is not locked.
-#[derive(Clone, Copy, Debug)]
-pub struct Gap<'a> {
-    /// `image` or `component bundle`.
-    pub what: &'static str,
-    /// The image.
-    pub image: &'a Image,
-    /// The entries that the lock has for its key; of other references, all of them.
-    pub locked: &'a [LockedImage],
-    /// Whether a pool boots it or it is served for the cluster.
-    pub is_used: bool,
-}
-
-/// The entries that a cluster's lock lacks. A missing lock lacks nothing, unless a lock is required.
-pub fn gaps(view: &ClusterView, locking: Locking) -> Gaps<'_> {
-    let mut gaps = Gaps::default();
-    if view.lock.is_none() && locking == Locking::Loose {
-        return gaps;
-    }
-    let chosen: BTreeSet<&ImageKey> = view.chosen_bundles().map(|(_, it)| &it.key).collect();
-    let images = view.images.values();
-    let images = images.map(|image| ("image", image, view.is_used(&image.key)));
-    let bundles = view.bundles.values();
-    let bundles = bundles.map(|it| ("component bundle", it, chosen.contains(&it.key)));
-    let unlocked = images
-        .chain(bundles)
-        .filter(|(_, it, _)| it.digest.is_none());
-    for (what, image, is_used) in unlocked.filter(|(_, it, _)| is_lockable(it)) {
-        let lock = view.lock.as_deref();
-        let gap = Gap {
-            what,
-            image,
-            locked: lock.map_or(&[], |lock| lock.of_key(&image.key)),
-            is_used,
-        };
-        match gap.locked {
-            [] => gaps.missing.push(gap),
-            _ => gaps.stale.push(gap),
-        }
-    }
-    gaps
 }
 
 #[cfg(test)]

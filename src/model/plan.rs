@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use super::built::built;
 use super::cluster::{Pool, PoolName};
+use super::cluster_view::ClusterView;
 use super::image::{Image, ImageKey, Images, fact};
 use super::labels::Labels;
 use super::matching::Outcome;
@@ -20,7 +21,6 @@ use super::policy::Date;
 use super::proof;
 use super::replacement::obstacles;
 use super::version::Version;
-use super::workspace::ClusterView;
 
 /// What clusters are to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

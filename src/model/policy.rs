@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::finding::{Finding, Level, Subject};
+use super::finding::{Finding, Subject};
 use super::place::Spot;
-use super::rule::{RuleId, RuleOption};
+use super::rule::{Level, RuleId, RuleOption};
 use super::signing::RequiredSignatures;
 
 /// The project's policy, validated.
@@ -248,8 +248,8 @@ fn is_leap(year: u16) -> bool {
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::super::finding::{Finding, Level, Subject};
-    use super::super::rule::RuleOption;
+    use super::super::finding::{Finding, Subject};
+    use super::super::rule::{Level, RuleOption};
     use super::{Date, Policy, RuleSettings, Scoped, Waiver, pattern};
     use crate::model::rule::RuleId;
 

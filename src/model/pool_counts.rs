@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::cluster::Pool;
+use super::cluster_view::ClusterView;
 use super::matching::{Matching, Outcome, Selection};
 use super::proof::{self, PoolProof, Proof};
-use super::workspace::ClusterView;
 
 /// The node pools of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::cluster::{ClusterOrigin, Pool};
+use super::cluster_view::ClusterView;
 use super::image::{Fact, Facts, Image, Images, Origin, fact};
 use super::matching::{Matching, Outcome, Selection};
 use super::place::Located;
 use super::replacement::{self, Obstacle};
 use super::version::Version;
-use super::workspace::ClusterView;
 
 /// What a `k8s-version` fact says of the version that a pool wants. A name may narrow a choice; it never proves one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

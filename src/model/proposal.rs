@@ -5,11 +5,8 @@ use std::sync::Arc;
 use super::cluster::{Choice, Cluster, LevelName};
 use super::fix::Fix;
 use super::image::ImageKey;
-use super::matching::{PatternCache, Selectable};
 use super::place::{Located, Place};
-use super::selected::{Selected, selected};
 use super::selector::{Term, Wanted};
-use super::workspace::{ClusterView, Settings};
 
 /// An edit of the values, and what it does to the cluster.
 #[derive(Clone, Debug)]
@@ -46,27 +43,8 @@ pub enum Change {
 }
 
 impl Change {
-    /// The cluster after this change, its choices resolved again.
-    pub fn made(&self, view: &ClusterView, settings: &Settings) -> ClusterView {
-        let mut view = view.clone();
-        self.apply(&mut view.cluster);
-        let catalog = Selectable::new(Arc::clone(&view.images));
-        let artifacts = (&catalog, &*view.bundles);
-        let patterns = PatternCache::default();
-        let Selected {
-            selections,
-            bundle_outcomes,
-            served,
-        } = selected(&view.cluster, artifacts, settings, &patterns);
-        ClusterView {
-            selections,
-            bundle_outcomes,
-            served,
-            ..view
-        }
-    }
-
-    fn apply(&self, cluster: &mut Cluster) {
+    /// Makes the change. What the choices select is as before.
+    pub fn apply(&self, cluster: &mut Cluster) {
         match self {
             Self::K8sVersion(version) => {
                 let known = cluster.k8s_version.as_ref();

@@ -7,12 +7,12 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::cluster_view::ClusterView;
 use super::image::{Fact, Facts, Image, Origin, fact};
 use super::matching::{Outcome, Selection};
 use super::name::{NameFacts, Release, architecture};
 use super::place::Place;
 use super::version::{Version, distribution_of};
-use super::workspace::ClusterView;
 
 /// The facts that a replacement keeps.
 const KEPT: [&str; 10] = [

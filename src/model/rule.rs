@@ -5,7 +5,29 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::finding::Level;
+/// How much a finding matters.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    serde::Deserialize,
+    serde::Serialize,
+    schemars::JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// Not reported.
+    Off,
+    /// Reported; changes nothing.
+    Warning,
+    /// Reported; nothing is written and the exit status is 1.
+    Error,
+}
 
 /// The table of rules, as input of a macro. The columns: name, id, default level, scope, and for a rule with a check its file in
 /// `rules`, with the functions for each stage, and its options in brackets. The findings of the other rules are reported by the

@@ -4,10 +4,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::cluster::{Cluster, Pool};
+use super::cluster_view::ClusterView;
 use super::component_choice::{self, BundleOutcome, Wants};
 use super::image::{ImageKey, Images};
 use super::matching::{self, ClusterFacts, Matching, Outcome, PatternCache, Selectable, Selection};
-use super::workspace::Settings;
+use super::proposal::Change;
+use super::settings::Settings;
 
 /// What the choices of a cluster's pools resolve to.
 pub struct Selected {
@@ -46,6 +48,26 @@ pub fn selected(
             false => served(cluster, &selections, images, mode, patterns),
         },
         selections,
+    }
+}
+
+/// The cluster after a change, its choices resolved again.
+pub fn after(change: &Change, view: &ClusterView, settings: &Settings) -> ClusterView {
+    let mut view = view.clone();
+    change.apply(&mut view.cluster);
+    let catalog = Selectable::new(Arc::clone(&view.images));
+    let artifacts = (&catalog, &*view.bundles);
+    let patterns = PatternCache::default();
+    let Selected {
+        selections,
+        bundle_outcomes,
+        served,
+    } = selected(&view.cluster, artifacts, settings, &patterns);
+    ClusterView {
+        selections,
+        bundle_outcomes,
+        served,
+        ..view
     }
 }
 

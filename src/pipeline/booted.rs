@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use crate::catalog::offers::PoolChange;
 use crate::error::Error;
+use crate::model::cluster_view::ClusterView;
 use crate::model::image::ImageKey;
-use crate::model::lock::{Locking, gaps};
+use crate::model::lock::Locking;
+use crate::model::lock_gaps::gaps;
 use crate::model::matching::Outcome;
-use crate::model::workspace::ClusterView;
 use crate::oci::Digest;
 use crate::read::Workspace;
 use crate::render::Renderer;

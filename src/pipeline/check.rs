@@ -5,12 +5,14 @@
 use std::collections::BTreeSet;
 
 use crate::model::cluster::ClusterOrigin;
-use crate::model::finding::{Finding, Judged, Level};
+use crate::model::cluster_view::ClusterView;
+use crate::model::finding::{Finding, Judged};
 use crate::model::policy::{Date, Policy};
 use crate::model::proposal::{Change, Proposal};
 use crate::model::replacement;
-use crate::model::rule::RuleId;
-use crate::model::workspace::{ClusterView, Settings};
+use crate::model::rule::{Level, RuleId};
+use crate::model::selected;
+use crate::model::settings::Settings;
 use crate::objects::bundled::Bundle;
 use crate::rules::{ChangeInput, ClusterInput, RULES, Rule, RunScope, Scope, WorkspaceInput, rule};
 
@@ -75,7 +77,7 @@ fn tried(mut finding: Finding, view: &ClusterView, settings: &Settings) -> Findi
         known.any(|(other, of, _)| *other == rule && of == pool)
     };
     let fits = |proposal: &Proposal| {
-        let changed = proposal.change.made(view, settings);
+        let changed = selected::after(&proposal.change, view, settings);
         let is_worse = |(rule, pool, image): &PoolError| {
             // An image that is not in the catalog has hidden what else is wrong with its pool, and with the image that follows.
             let is_hidden = match &proposal.change {
@@ -245,13 +247,14 @@ mod tests {
     use proptest::prelude::{ProptestConfig, prop, prop_assert, proptest};
 
     use super::{Checked, cluster, findings, workspace};
-    use crate::model::finding::{Finding, Level};
+    use crate::model::cluster_view::ClusterView;
+    use crate::model::finding::Finding;
     use crate::model::image::Images;
     use crate::model::matching::Outcome;
     use crate::model::place::Sources;
     use crate::model::policy::{Date, Waiver, pattern};
-    use crate::model::rule::RuleId;
-    use crate::model::workspace::{ClusterView, Settings};
+    use crate::model::rule::{Level, RuleId};
+    use crate::model::settings::Settings;
     use crate::rules::{RunScope, WorkspaceInput};
     use crate::testing::{Given, settings, today};
 

@@ -8,7 +8,7 @@ use crate::model::finding::Finding;
 use crate::model::manifest::{ChangeSet, Keeps, ManifestFile, OWNERSHIP_FILE};
 use crate::model::output_path;
 use crate::model::rule::RuleId;
-use crate::model::workspace::Output;
+use crate::model::settings::Output;
 use crate::output::{Foreign, KnownFile, Options, Part, Plan, Previous};
 use crate::read::{PROJECT_FILE_NAME, Workspace};
 

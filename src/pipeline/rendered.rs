@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::error::Error;
+use crate::model::cluster_view::ClusterView;
 use crate::model::finding::Finding;
 use crate::model::manifest::ManifestFile;
 use crate::model::place::Source;
 use crate::model::policy::Date;
+use crate::model::settings::Settings;
 use crate::model::shard::Shard;
-use crate::model::workspace::{ClusterView, Settings};
 use crate::pipeline::check::{self, Checked};
 use crate::read::{ClusterEntry, Workspace};
 use crate::render::{self, FileObjects, Home, Renderer};

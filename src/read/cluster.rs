@@ -4,19 +4,18 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::evaluate::{Evaluation, Evaluator, Options, Release, TemplateCache};
+use crate::evaluate::{Evaluator, TemplateCache};
 use crate::model::catalog::Catalog;
 use crate::model::cluster::Cluster;
+use crate::model::cluster_view::ClusterRead;
 use crate::model::finding::{Finding, Subject};
 use crate::model::rule::RuleId;
 use crate::model::signing::{RequiredSignatures, SigningKeys};
 use crate::model::value::Node;
-use crate::model::workspace::ClusterRead;
 
-use super::layers::Own;
 use super::management::{self, Depth, State};
 use super::project::EvaluationOption;
-use super::{ClusterEntry, Workspace};
+use super::{ClusterEntry, Workspace, release_options};
 use crate::read::gitops::MissingSource;
 use crate::read::sylva::{self, CATALOG_KEYS};
 
@@ -32,7 +31,7 @@ pub struct SharedCatalog {
 pub fn shared_catalog(workspace: &Workspace, templates: &TemplateCache) -> SharedCatalog {
     let values = &workspace.shared.values;
     let sources = workspace.shared.sources();
-    let options = of_release(workspace, None, None);
+    let options = release_options::of_release(workspace, None, None);
     let evaluator = Evaluator::guarded(values, &options, templates, sources);
     let (catalog, findings) = sylva::catalog(&evaluator, sources, Subject::default());
     let literal = |key: &&str| values.at(&[key]).is_none_or(Node::is_literal);
@@ -95,7 +94,7 @@ fn with_state(
 ) -> Result<ClusterRead, Error> {
     let own = workspace.shared.with(&entry.layers, state)?;
     let chart = workspace.charts.of(&*workspace.files, &own);
-    let options = options(workspace, entry, &own);
+    let options = release_options::of(workspace, entry, &own);
     let namespace = Arc::clone(&options.release.namespace);
     let evaluator = Evaluator::guarded(&own.values, &options, templates, &own.sources);
     let subject = Subject {
@@ -158,12 +157,6 @@ fn with_state(
     })
 }
 
-/// Whether a namespace is one to be replaced when the cluster is made: Sylva's scripts put the cluster's name in the place
-/// of `WORKLOAD_CLUSTER_NAMESPACE`. No namespace has upper-case letters (RFC 1123).
-fn is_placeholder(namespace: &str) -> bool {
-    namespace.is_empty() || namespace.contains(|letter: char| letter.is_ascii_uppercase())
-}
-
 /// What findings of missing values say beside themselves: which objects exist only at run time.
 pub(super) fn report_missing(missing: &[MissingSource], findings: &mut [Finding]) {
     let wanted = missing
@@ -193,53 +186,3 @@ pub(super) fn report_missing(missing: &[MissingSource], findings: &mut [Finding]
 
 /// The rules of findings that a missing layer can cause.
 const NEEDS_VALUES: [RuleId; 2] = [RuleId::ExpressionError, RuleId::ValueMissing];
-
-/// How a cluster's values are evaluated: as the release that composes it, if one does.
-pub(super) fn options(workspace: &Workspace, entry: &ClusterEntry, own: &Own) -> Options {
-    let (release, composed) = match &own.release {
-        Some((release, namespace)) => (Some(&**release), Some(&**namespace)),
-        None => (None, None),
-    };
-    let namespace = match (
-        &entry.namespace,
-        composed.filter(|name| !is_placeholder(name)),
-    ) {
-        (Some(named), _) => Arc::clone(named),
-        (None, Some(composed)) => composed.into(),
-        (None, None) => Arc::clone(&entry.name),
-    };
-    let mut options = of_release(
-        workspace,
-        entry.release.as_deref().or(release),
-        Some(namespace),
-    );
-    if let Some(chart) = workspace.charts.of(&*workspace.files, own) {
-        options.chart.name = Arc::clone(&chart.name);
-        options.chart.version = Arc::clone(&chart.version);
-        options.chart.app_version = Arc::clone(&chart.app_version);
-        let templates = Arc::clone(&chart.templates);
-        options.templates = Some(templates);
-    }
-    options
-}
-
-fn of_release(
-    workspace: &Workspace,
-    release: Option<&str>,
-    namespace: Option<Arc<str>>,
-) -> Options {
-    let defaults = Options::default();
-    Options {
-        evaluation: match workspace.evaluation {
-            EvaluationOption::Lazy => Evaluation::Lazy,
-            EvaluationOption::Exact => Evaluation::Exact,
-        },
-        engine: workspace.engine,
-        release: Release {
-            name: release.map_or(defaults.release.name, Arc::from),
-            namespace: namespace.unwrap_or(defaults.release.namespace),
-        },
-        limits: defaults.limits.divided(workspace.clusters.len()),
-        ..defaults
-    }
-}

@@ -6,9 +6,9 @@ use std::path::Path;
 use crate::error::Error;
 use crate::files::Files;
 use crate::model::engine::Engine;
-use crate::model::finding::{Finding, Level};
+use crate::model::finding::Finding;
 use crate::model::place::{Place, Source, Sources, Spot};
-use crate::model::rule::RuleId;
+use crate::model::rule::{Level, RuleId};
 use crate::model::value::{Node, Value};
 use crate::yaml::{self, Misreading, Notice, NoticeKind, SyntaxError};
 

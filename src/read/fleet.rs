@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::files::Files;
-use crate::model::finding::{Finding, Level};
+use crate::model::finding::Finding;
 use crate::model::place::Spot;
-use crate::model::rule::RuleId;
+use crate::model::rule::{Level, RuleId};
 
 use super::clusters::{self, ClusterEntry};
 use super::files;

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::files::Files;
-use crate::model::finding::{Finding, Level};
+use crate::model::finding::Finding;
 use crate::model::merge::{self, Layer, LayerKind};
 use crate::model::place::Sources;
-use crate::model::rule::RuleId;
+use crate::model::rule::{Level, RuleId};
 use crate::model::value::{Node, Value};
 
 use super::files;

@@ -17,7 +17,7 @@ use crate::model::secret;
 use crate::model::value::{Entry, Node, Value};
 use crate::yaml;
 
-use super::{ClusterEntry, Workspace, cluster};
+use super::{ClusterEntry, Workspace, release_options};
 use crate::read::gitops::RunTime;
 
 /// The objects by kind and name, and the management cluster's value that each holds under [`KEY`].
@@ -168,7 +168,7 @@ impl State<'_> {
             return Ok(Provided::default());
         };
         let lessons = secret::lessons();
-        let options = cluster::options(self.workspace, management, &own);
+        let options = release_options::of(self.workspace, management, &own);
         let evaluator = Evaluator::guarded(&own.values, &options, self.templates, &own.sources);
         let provider = Provider {
             management: &management.name,

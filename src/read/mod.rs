@@ -20,6 +20,7 @@ mod places;
 mod project;
 mod record;
 mod registries;
+mod release_options;
 mod repository;
 mod rule_options;
 mod settings;
@@ -39,14 +40,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::files::{Files, Recorded};
+use crate::model::cluster_view::ClusterRead;
 use crate::model::engine::Engine;
 use crate::model::finding::Finding;
 use crate::model::lock::Locking;
 use crate::model::matching::{Library, Matching};
 use crate::model::place::Source;
+use crate::model::settings::{ChecksumStyle, Settings};
 use crate::model::shard::Shard;
 use crate::model::stamping::StampEntry;
-use crate::model::workspace::{ChecksumStyle, ClusterRead, Settings};
 use crate::model::written::WrittenImage;
 use crate::schema::Schemas;
 

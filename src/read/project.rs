@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::model::engine::Engine;
 use crate::model::matching::Matching;
-use crate::model::workspace::ChecksumStyle;
+use crate::model::settings::ChecksumStyle;
 
 use super::record::ImageRecord;
 use super::rule_options::RuleOptions;

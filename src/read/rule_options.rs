@@ -8,9 +8,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 
-use crate::model::finding::Level;
 use crate::model::policy::RuleSettings;
-use crate::model::rule::RuleId;
+use crate::model::rule::{Level, RuleId};
 use crate::rules::{RULES, Rule, rule};
 
 use super::unknown::suggestion;

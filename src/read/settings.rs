@@ -7,8 +7,8 @@ use crate::model::finding::Finding;
 use crate::model::output_path;
 use crate::model::policy::{Date, Policy, Scoped, Waiver, pattern};
 use crate::model::rule::RuleId;
+use crate::model::settings::{ImageSettings, Output, RELEASE, Settings};
 use crate::model::signing::RequiredSignatures;
-use crate::model::workspace::{ImageSettings, Output, RELEASE, Settings};
 
 use super::Flags;
 use super::places::{Places, bad_pattern};

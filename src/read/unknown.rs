@@ -2,8 +2,8 @@
 
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
+use crate::model::settings::Settings;
 use crate::model::suggest::did_you_mean;
-use crate::model::workspace::Settings;
 use crate::render::targets;
 
 use super::places::Places;

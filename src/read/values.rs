@@ -5,13 +5,14 @@ use std::cell::Cell;
 use crate::error::Error;
 use crate::evaluate::{Failure, Options, TemplateCache};
 use crate::helm::{ErrorClass, Limits};
-use crate::model::finding::{Finding, Level, Subject};
+use crate::model::finding::{Finding, Subject};
 use crate::model::merge::Layer;
 use crate::model::place::Sources;
+use crate::model::rule::Level;
 use crate::model::value::Node;
 
 use super::management::{Depth, State};
-use super::{ClusterEntry, Workspace, cluster};
+use super::{ClusterEntry, Workspace, cluster, release_options};
 use crate::read::gitops::MissingSource;
 use crate::read::sylva;
 
@@ -47,7 +48,7 @@ pub fn values(workspace: &Workspace, entry: &ClusterEntry) -> Result<ClusterValu
         is_used: Cell::new(false),
     };
     let own = workspace.shared.with(&entry.layers, &state)?;
-    let mut options = cluster::options(workspace, entry, &own);
+    let mut options = release_options::of(workspace, entry, &own);
     // No other cluster is evaluated, so that this one has the run's whole budget.
     options.limits = Limits::default();
     let subject = Subject {

@@ -6,9 +6,9 @@ use std::path::Path;
 
 use crate::files::{Files, Found};
 use crate::model::engine::Engine;
-use crate::model::finding::{Finding, Level};
+use crate::model::finding::Finding;
 use crate::model::place::Sources;
-use crate::model::rule::RuleId;
+use crate::model::rule::{Level, RuleId};
 use crate::model::value::Node;
 use crate::schema::ValuesSchema;
 use crate::yaml;

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::model::engine::Engine;
-use crate::model::finding::{Finding, Level};
+use crate::model::finding::Finding;
 use crate::model::json::{Html, to_json};
 use crate::model::place::{FileId, Place, Spot};
-use crate::model::rule::RuleId;
+use crate::model::rule::{Level, RuleId};
 use crate::model::value::{Node, Value};
 use crate::render::objects::name;
 use crate::render::targets::Content;

@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::finding::{Finding, Level, Subject};
+use crate::model::finding::{Finding, Subject};
 use crate::model::manifest::ManifestFile;
-use crate::model::rule::RuleId;
-use crate::model::workspace::{Output, Settings};
+use crate::model::rule::{Level, RuleId};
+use crate::model::settings::{Output, Settings};
 
 /// How many files a finding names.
 const NAMED: usize = 2;

@@ -24,13 +24,14 @@ use std::sync::Arc;
 use minijinja::Value as Context;
 
 use crate::model::cluster::{Cluster, ClusterOrigin};
-use crate::model::finding::{Finding, Level};
+use crate::model::cluster_view::ClusterView;
+use crate::model::finding::Finding;
 use crate::model::image::{Image, Images};
 use crate::model::manifest::{FileKind, ManifestFile};
 use crate::model::place::{Source, Spot};
-use crate::model::rule::RuleId;
+use crate::model::rule::{Level, RuleId};
+use crate::model::settings::{Output, Settings};
 use crate::model::suggest::did_you_mean;
-use crate::model::workspace::{ClusterView, Output, Settings};
 use crate::providers::Stamp;
 use crate::schema::Schemas;
 pub use duplicates::{Duplicates, FileObjects, Home, duplicates, objects};

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::engine::Engine;
 use crate::model::finding::Finding;
 use crate::model::place::Source;
-use crate::model::workspace::Output;
+use crate::model::settings::Output;
 
 /// The mark of a template. Expressions of other programs, such as Argo CD's, do not contain it.
 const OPENING: &str = "{{ cluster.";

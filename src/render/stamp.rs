@@ -3,7 +3,7 @@
 use crate::model::cluster::Pool;
 use crate::model::image::{Image, Images, fact};
 use crate::model::matching::{Outcome, Selection};
-use crate::model::workspace::ChecksumStyle;
+use crate::model::settings::ChecksumStyle;
 use crate::providers::Stamp;
 
 /// The engine's name for the template of `images.url`.

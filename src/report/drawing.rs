@@ -188,9 +188,9 @@ mod tests {
 
     use proptest::prelude::{any, proptest};
 
-    use crate::model::finding::{Finding, Judged, Level};
+    use crate::model::finding::{Finding, Judged};
     use crate::model::place::{Source, Spot};
-    use crate::model::rule::RuleId;
+    use crate::model::rule::{Level, RuleId};
     use crate::printer::Printer;
     use crate::report::{Color, Findings, by_name};
 

@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::{Color, counted};
-use crate::model::finding::{Judged, Label, Level};
+use crate::model::finding::{Judged, Label};
 use crate::model::manifest::ChangeSet;
 use crate::model::pool_counts::PoolCounts;
+use crate::model::rule::Level;
 
 /// What a [`super::Report`] is given.
 pub struct Findings<'a> {
@@ -266,9 +267,9 @@ mod tests {
     use std::sync::Arc;
 
     use super::Findings;
-    use crate::model::finding::{Finding, Judged, Level};
+    use crate::model::finding::{Finding, Judged};
     use crate::model::place::{Source, Spot};
-    use crate::model::rule::RuleId;
+    use crate::model::rule::{Level, RuleId};
     use crate::report::Color;
 
     fn judged(path: &str, start: u32, message: &str, cluster: &str, level: Level) -> Judged {

@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 
 use super::issue::{self, Issue};
 use super::{Findings, Report};
-use crate::model::finding::Level;
+use crate::model::rule::Level;
 use crate::printer::{Printer, Safe};
 
 /// For GitHub Actions.

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::issue::{self, Issue};
 use super::{Findings, Report};
-use crate::model::finding::Level;
+use crate::model::rule::Level;
 use crate::printer::Printer;
 
 /// For GitLab.

@@ -7,7 +7,7 @@ use annotate_snippets::{Element, Level as Severity, Renderer};
 use super::drawing::{WIDEST, address, places};
 use super::lines::Lines;
 use super::{Changes, Color, Findings, Group, Report, Run, WriteChanges};
-use crate::model::finding::Level;
+use crate::model::rule::Level;
 use crate::printer::{Printer, plain};
 
 /// For people.
@@ -162,9 +162,9 @@ mod tests {
     use std::sync::Arc;
 
     use super::Human;
-    use crate::model::finding::{Finding, Judged, Level};
+    use crate::model::finding::{Finding, Judged};
     use crate::model::place::{Source, Spot};
-    use crate::model::rule::RuleId;
+    use crate::model::rule::{Level, RuleId};
     use crate::printer::Printer;
     use crate::report::{Color, Findings, Report};
 

@@ -5,8 +5,9 @@ use std::borrow::Cow;
 use super::fingerprint::Fingerprints;
 use super::lines::Lines;
 use super::{Changes, Findings, Group, findings};
-use crate::model::finding::{Label, Level};
+use crate::model::finding::Label;
 use crate::model::manifest::{Change, ChangeKind, ChangeSet, OWNERSHIP_FILE, Origin};
+use crate::model::rule::Level;
 use crate::rules::RULES;
 
 /// One entry of a list.

@@ -4,8 +4,9 @@ use std::io;
 
 use super::lines::Lines;
 use super::{Changes, Findings, Group, JSON_VERSION, Report, Summary, WriteChanges};
-use crate::model::finding::{Label, Level};
+use crate::model::finding::Label;
 use crate::model::fix::Fix;
+use crate::model::rule::Level;
 use crate::printer::Printer;
 
 /// For programs.
@@ -145,9 +146,9 @@ mod tests {
     use std::sync::Arc;
 
     use super::Json;
-    use crate::model::finding::{Finding, Judged, Level};
+    use crate::model::finding::{Finding, Judged};
     use crate::model::place::{Source, Spot};
-    use crate::model::rule::RuleId;
+    use crate::model::rule::{Level, RuleId};
     use crate::printer::Printer;
     use crate::report::{Color, Findings, Report};
 

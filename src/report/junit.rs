@@ -8,7 +8,7 @@ use std::io;
 
 use super::issue::{self, Issue};
 use super::{Changes, Findings, Report};
-use crate::model::finding::Level;
+use crate::model::rule::Level;
 use crate::printer::{Printer, Safe};
 
 /// For what reads test results.

@@ -8,8 +8,8 @@ use std::io;
 use super::diff::line_counts;
 use super::issue::{self, DRIFT, Issue};
 use super::{Changes, Findings, Report, counted};
-use crate::model::finding::Level;
 use crate::model::manifest::{Change, ChangeKind, ChangeSet};
+use crate::model::rule::Level;
 use crate::printer::{Printer, Safe};
 
 /// For people, at the merge request.

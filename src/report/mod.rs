@@ -113,8 +113,9 @@ mod tests {
     use proptest::prelude::{prop_assert, proptest};
 
     use super::{Color, Findings, REPORTS, by_name};
-    use crate::model::finding::{Finding, Judged, Level};
+    use crate::model::finding::{Finding, Judged};
     use crate::model::place::{Source, Spot};
+    use crate::model::rule::Level;
     use crate::printer::Printer;
 
     #[test]

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use super::{Findings, counted};
-use crate::model::finding::Level;
-use crate::model::rule::RuleId;
+use crate::model::rule::{Level, RuleId};
 
 /// The screen of a run without a command. `project` is the project file, where there is one.
 pub fn overview(

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::issue::{self, Issue, Kind, Site};
 use super::{Findings, Report};
-use crate::model::finding::Level;
+use crate::model::rule::Level;
 use crate::printer::Printer;
 
 /// For code scanning.

@@ -4,8 +4,8 @@ use std::io::{self, Write as _};
 use std::sync::Arc;
 
 use crate::catalog::offers::{self, Offer, Summary};
-use crate::model::finding::Level;
 use crate::model::place::{Source, Spot};
+use crate::model::rule::Level;
 use crate::printer::Printer;
 
 use super::{Findings, Report, counted};

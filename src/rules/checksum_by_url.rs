@@ -5,7 +5,7 @@ use crate::model::finding::Finding;
 use crate::model::image::fact;
 use crate::model::proof::file_name;
 use crate::model::rule::RuleId;
-use crate::model::workspace::ChecksumStyle;
+use crate::model::settings::ChecksumStyle;
 use crate::rules::ClusterInput;
 
 /// Looks at every node pool.
@@ -53,7 +53,7 @@ fn digest<'a>(input: &ClusterInput<'a>, file: &str) -> Option<&'a str> {
 #[cfg(test)]
 mod tests {
     use crate::model::rule::RuleId;
-    use crate::model::workspace::ChecksumStyle;
+    use crate::model::settings::ChecksumStyle;
     use crate::testing::Given;
 
     const ID: RuleId = RuleId::ChecksumByUrl;

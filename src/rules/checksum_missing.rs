@@ -4,7 +4,7 @@ use crate::model::cluster::Pool;
 use crate::model::finding::Finding;
 use crate::model::image::{Image, fact, is_oci};
 use crate::model::rule::RuleId;
-use crate::model::workspace::ChecksumStyle;
+use crate::model::settings::ChecksumStyle;
 use crate::rules::{ClusterInput, fact_missing};
 
 /// Looks at every node pool.
@@ -86,7 +86,7 @@ fn of_image(input: &ClusterInput<'_>, pool: &Pool, image: &Image, needed: &str) 
 #[cfg(test)]
 mod tests {
     use crate::model::rule::RuleId;
-    use crate::model::workspace::ChecksumStyle;
+    use crate::model::settings::ChecksumStyle;
     use crate::testing::Given;
 
     const ID: RuleId = RuleId::ChecksumMissing;

@@ -3,11 +3,11 @@
 use crate::model::cluster::Pool;
 use crate::model::component::{Declared, Need, component_fact};
 use crate::model::component_choice::{BundleOutcome, Mismatch, Wants, mismatches};
-use crate::model::finding::{Finding, Level};
+use crate::model::finding::Finding;
 use crate::model::image::{Image, fact};
 use crate::model::lock::is_lockable;
 use crate::model::matching::Outcome;
-use crate::model::rule::RuleId;
+use crate::model::rule::{Level, RuleId};
 use crate::model::suggest::did_you_mean;
 use crate::oci::Reference;
 use crate::rules::ClusterInput;

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use crate::model::cluster::Pool;
-use crate::model::finding::{Finding, Level, Subject};
+use crate::model::finding::{Finding, Subject};
 use crate::model::image::fact;
 use crate::model::place::Place;
-use crate::model::rule::RuleId;
+use crate::model::rule::{Level, RuleId};
 use crate::providers::{Provider, is_refused_later};
 use crate::rules::ClusterInput;
 
@@ -79,8 +79,7 @@ pub fn unbootable(provider: &dyn Provider, format: &str, bootable: &[&str]) -> O
 
 #[cfg(test)]
 mod tests {
-    use crate::model::finding::Level;
-    use crate::model::rule::RuleId;
+    use crate::model::rule::{Level, RuleId};
     use crate::rules::ClusterInput;
     use crate::testing::Given;
 

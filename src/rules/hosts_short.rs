@@ -1,7 +1,7 @@
 //! Fewer hosts match a node pool than it has machines.
 
-use crate::model::finding::{Finding, Level};
-use crate::model::rule::RuleId;
+use crate::model::finding::Finding;
+use crate::model::rule::{Level, RuleId};
 use crate::model::value::Value;
 use crate::rules::ClusterInput;
 

@@ -3,20 +3,20 @@
 use std::sync::Arc;
 
 use crate::model::cluster::{Choice, ClusterOrigin, LevelName, Pool};
+use crate::model::cluster_view::ClusterView;
 use crate::model::endpoint::{ControlPlaneEndpoint, Endpoint};
 use crate::model::finding::Subject;
 use crate::model::fix::Fix;
 use crate::model::image::{Fact, Image, ImageKey, Images, Origin, is_oci};
 use crate::model::labels::LabelSelector;
-use crate::model::lock::SignedEntries;
-use crate::model::lock::{Lock, is_lockable};
+use crate::model::lock::{Lock, SignedEntries, is_lockable};
 use crate::model::matching::{Outcome, Selection};
 use crate::model::place::{Located, Place, Source, Sources, Spot};
 use crate::model::proposal::{Change, Proposal};
 use crate::model::replacement;
 use crate::model::rule::{RuleId, RuleOption};
+use crate::model::settings::Settings;
 use crate::model::version::Version;
-use crate::model::workspace::{ClusterView, Settings};
 use crate::providers::{self, Provider, Stamp};
 
 use super::{exact_pattern, exact_term};

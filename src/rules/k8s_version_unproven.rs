@@ -1,11 +1,11 @@
 //! Nothing proves that a node pool's image holds the Kubernetes version that the pool is to run.
 
 use crate::model::cluster::{ClusterOrigin, Pool};
-use crate::model::finding::{Finding, Level};
+use crate::model::finding::Finding;
 use crate::model::image::{Fact, Origin, fact};
 use crate::model::matching::{Outcome, Selection};
 use crate::model::proof::{self, PoolProof, Proof};
-use crate::model::rule::RuleId;
+use crate::model::rule::{Level, RuleId};
 use crate::rules::{ClusterInput, entry_path};
 
 /// Looks at every node pool.
@@ -101,8 +101,7 @@ fn describe(held: Option<&Fact>, proof: Proof) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::model::finding::Level;
-    use crate::model::rule::RuleId;
+    use crate::model::rule::{Level, RuleId};
     use crate::rules::ClusterInput;
     use crate::testing::Given;
 

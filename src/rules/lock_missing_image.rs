@@ -1,8 +1,9 @@
 //! An image is not in the lock.
 
-use crate::model::finding::{Finding, Level};
-use crate::model::lock::{Gap, Locking, gaps};
-use crate::model::rule::RuleId;
+use crate::model::finding::Finding;
+use crate::model::lock::Locking;
+use crate::model::lock_gaps::{Gap, gaps};
+use crate::model::rule::{Level, RuleId};
 use crate::rules::{ClusterInput, not_locked};
 
 /// Looks at the catalog of each cluster, where the project has a lock.

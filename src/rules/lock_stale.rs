@@ -2,10 +2,11 @@
 
 use std::collections::HashSet;
 
-use crate::model::finding::{Finding, Level, Subject};
-use crate::model::lock::{Gap, Lock, LockedImage, Locking, gaps};
+use crate::model::finding::{Finding, Subject};
+use crate::model::lock::{Lock, LockedImage, Locking};
+use crate::model::lock_gaps::{Gap, gaps};
 use crate::model::place::Sources;
-use crate::model::rule::RuleId;
+use crate::model::rule::{Level, RuleId};
 use crate::rules::{ClusterInput, WorkspaceInput, not_locked};
 
 /// Looks at the catalog of each cluster, where the project has a lock.

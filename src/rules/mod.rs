@@ -54,7 +54,7 @@ use std::borrow::Cow;
 use crate::model::cluster::Pool;
 use crate::model::finding::Finding;
 use crate::model::image::Image;
-use crate::model::lock::Gap;
+use crate::model::lock_gaps::Gap;
 use crate::model::rule::{RuleId, RuleOption};
 use crate::objects::bundled::Bundle;
 

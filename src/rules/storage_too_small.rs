@@ -1,9 +1,9 @@
 //! An image does not fit into the storage that is set aside for it.
 
-use crate::model::finding::{Finding, Level, Subject};
+use crate::model::finding::{Finding, Subject};
 use crate::model::image::{Image, fact};
 use crate::model::place::Place;
-use crate::model::rule::RuleId;
+use crate::model::rule::{Level, RuleId};
 use crate::model::storage::{default_volume_size, volume_size};
 use crate::rules::{ClusterInput, entry_path};
 

@@ -1,7 +1,7 @@
 //! A change of a machine template in place does not reach its machines.
 
-use crate::model::finding::{Finding, Level};
-use crate::model::rule::RuleId;
+use crate::model::finding::Finding;
+use crate::model::rule::{Level, RuleId};
 use crate::providers::{self, Change, Kind};
 use crate::rules::ChangeInput;
 

@@ -1,8 +1,8 @@
 //! A value that is needed is not there.
 
-use crate::model::finding::{Finding, Level};
+use crate::model::finding::Finding;
 use crate::model::image::{ImageKey, fact};
-use crate::model::rule::RuleId;
+use crate::model::rule::{Level, RuleId};
 use crate::rules::WorkspaceInput;
 
 /// Found while reading and evaluating; here only what the whole project lacks.

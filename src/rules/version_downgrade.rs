@@ -1,8 +1,8 @@
 //! A change takes a node pool back to an older Kubernetes version.
 
 use crate::model::cluster::PoolName;
-use crate::model::finding::{Finding, Level};
-use crate::model::rule::RuleId;
+use crate::model::finding::Finding;
+use crate::model::rule::{Level, RuleId};
 use crate::model::version::Version;
 use crate::rules::ChangeInput;
 

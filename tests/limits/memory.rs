@@ -12,8 +12,16 @@ use crate::support::is_long;
 /// What a run may take above its input.
 const MOST: u64 = 100 << 20;
 
-/// The peak of a run over a folder; none where the system does not say.
+/// The peak of a run over a folder; none where the system does not say. A run that ends before it is looked at is repeated.
 fn peak(folder: &Path, arguments: &[&str]) -> Option<u64> {
+    fs::metadata("/proc/self/status").ok()?;
+    std::iter::repeat_with(|| seen_peak(folder, arguments))
+        .take(100)
+        .find_map(|peak| peak)
+}
+
+/// The peak of one run, as far as it was seen.
+fn seen_peak(folder: &Path, arguments: &[&str]) -> Option<u64> {
     let mut run = Command::new(env!("CARGO_BIN_EXE_metalmark"))
         .args(arguments)
         .current_dir(folder)

@@ -350,6 +350,21 @@ fn a_wave_renames_templates_and_changes_what_names_their_image() {
         applied.stdout,
         "wave 1: 6 clusters to 1.31, 7 files edited\n"
     );
+    // Each value at its place, each file of manifests by its name.
+    let edited: Vec<&str> = applied.stderr.lines().collect();
+    assert_eq!(
+        edited,
+        [
+            "edited values/c0.yaml:2:16: `k8s_version: v1.31.4`",
+            "edited values/c0.yaml:5:22: `image_key: noble-1-31-4`",
+            "edited manifests/c1.yaml",
+            "edited manifests/c2.yaml",
+            "edited manifests/c3.yaml",
+            "edited manifests/c4.yaml",
+            "edited manifests/c5.yaml",
+            "edited metalmark.yaml",
+        ]
+    );
     let read = |file: &str| fs::read_to_string(root.join(file)).expect("read");
     let marked = read("manifests/c2.yaml");
     // Also in the copies that are kept.

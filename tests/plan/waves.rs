@@ -271,6 +271,28 @@ fn a_wave_that_cannot_be_made_as_planned_changes_nothing() {
 }
 
 #[test]
+fn a_wave_that_brings_an_error_changes_nothing() {
+    let folder = fleet("", &[("edge".to_owned(), 30), ("old".to_owned(), 30)]);
+    // An error that is there already, and one that only another version brings.
+    let fails = |when: &str| {
+        let count = format!(
+            "'{{{{ if {when} }}}}{{{{ fail \"no machines\" }}}}{{{{ else }}}}1{{{{ end }}}}'"
+        );
+        values(30).replace("replicas: 1}", &format!("replicas: {count}}}"))
+    };
+    let conditional = fails("contains \"1.31\" .Values.cluster.k8s_version");
+    write(folder.path(), "edge", &conditional);
+    write(folder.path(), "old", &fails("true"));
+    let outcome = run(folder.path(), "plan --to 1.31 --apply 1");
+    assert_eq!(outcome.status, 1, "{}", outcome.stdout);
+    assert_eq!(
+        outcome.stderr,
+        "not applied: edge: error[expression-error]: no machines\n"
+    );
+    assert_eq!(texts(folder.path())["edge"], conditional);
+}
+
+#[test]
 fn the_version_in_a_selector_follows() {
     let folder = fleet("", &[("edge".to_owned(), 30)]);
     let selector = "os_image_selector: {os: ubuntu, k8s-version: '1\\.30.*'}";

@@ -3,10 +3,11 @@
 
 use std::collections::BTreeSet;
 
-use metalmark::model::finding::{Judged, Level};
+use metalmark::model::cluster_view::ClusterView;
+use metalmark::model::finding::Judged;
 use metalmark::model::image::Image;
 use metalmark::model::matching::Outcome;
-use metalmark::model::workspace::ClusterView;
+use metalmark::model::rule::Level;
 use proptest::collection::vec;
 use proptest::option::weighted;
 use proptest::prelude::{ProptestConfig, Strategy, any, prop_assert, proptest};

@@ -263,7 +263,7 @@ fn the_images_of_the_rows_have_no_error() {
     let errors: Vec<&str> = project
         .judged()
         .iter()
-        .filter(|judged| judged.level == metalmark::model::finding::Level::Error)
+        .filter(|judged| judged.level == metalmark::model::rule::Level::Error)
         .map(|judged| judged.finding.rule.as_str())
         .collect();
     assert_eq!(errors, Vec::<&str>::new());

@@ -22,8 +22,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use metalmark::model::finding::Level;
-use metalmark::model::rule::RuleId;
+use metalmark::model::rule::{Level, RuleId};
 use metalmark::rules::{RULES, rule};
 
 fn root() -> &'static Path {

@@ -11,8 +11,8 @@ mod property;
 mod scalars;
 mod versions;
 
+use metalmark::model::cluster_view::ClusterView;
 use metalmark::model::matching::Outcome;
-use metalmark::model::workspace::ClusterView;
 
 /// A cluster of RKE2, for settings below `cluster:` to follow.
 const CLUSTER: &str = "\

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use metalmark::model::finding::{Judged, Level as Severity};
-use metalmark::model::rule::RuleId;
+use metalmark::model::finding::Judged;
+use metalmark::model::rule::{Level as Severity, RuleId};
 use proptest::collection::vec;
 use proptest::option::weighted;
 use proptest::prelude::{Just, Strategy, any, prop_assert_eq, prop_oneof, proptest};

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use metalmark::model::cluster::{Choice, ChoiceLevel, Cluster, LevelName, Pool, PoolName};
+use metalmark::model::cluster_view::ClusterView;
 use metalmark::model::finding::Finding;
 use metalmark::model::image::{Fact, Facts, Image, Images, Origin, fact};
 use metalmark::model::lock::Locking;
@@ -12,8 +13,8 @@ use metalmark::model::matching::{Matching, Outcome, Selection};
 use metalmark::model::place::{Located, Place, Sources};
 use metalmark::model::policy::Policy;
 use metalmark::model::selector::{Selector, Term, Wanted};
+use metalmark::model::settings::{ChecksumStyle, ImageSettings, Output, Settings};
 use metalmark::model::value::{Entry, Map, Node, Number, Value};
-use metalmark::model::workspace::{ChecksumStyle, ClusterView, ImageSettings, Output, Settings};
 use metalmark::render::Renderer;
 use metalmark::schema::Schemas;
 

@@ -7,9 +7,10 @@ mod references;
 mod together;
 
 use metalmark::model::cluster::LevelName;
+use metalmark::model::cluster_view::ClusterView;
 use metalmark::model::matching::Outcome;
 use metalmark::model::rule::RuleId;
-use metalmark::model::workspace::{ChecksumStyle, ClusterView};
+use metalmark::model::settings::ChecksumStyle;
 use serde_json::json;
 
 use given::{cluster, file, image, key, level, output, pool, rendered, selector, settings, url};

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use super::RequirementKind;
 use super::signers::{self, Keyring, Signing};
 use crate::catalog::sources::Artifact;
+use crate::model::cluster_view::ClusterView;
 use crate::model::finding::{Finding, Subject};
 use crate::model::image::{Image, ImageKey, fact};
 use crate::model::lock::{LockOrigin, LockedImage};
 use crate::model::place::{Located, Place, Spot};
 use crate::model::rule::RuleId;
 use crate::model::signing::RequiredSignatures;
-use crate::model::workspace::ClusterView;
 use crate::oci::Reference;
 
 /// One image or component bundle that clusters require.

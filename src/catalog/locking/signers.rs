@@ -5,13 +5,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::RequirementKind;
 use crate::artifacts::signature::{self, PublicKey, Verdict};
+use crate::model::cluster_view::ClusterView;
 use crate::model::evidence::Witness;
 use crate::model::finding::{Finding, Subject};
 use crate::model::image::Image;
 use crate::model::lock::{LockedImage, is_lockable};
 use crate::model::rule::RuleId;
 use crate::model::signing::{NamedKey, RequiredSignatures};
-use crate::model::workspace::ClusterView;
 use crate::oci::{Digest, Reference};
 
 /// Who has to have signed an image. Of two, the one that trusts less counts.

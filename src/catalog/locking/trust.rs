@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use super::signers::{self, Found, Keyring, Signing, refused};
 use crate::artifacts::signature::{PublicKey, Verdict};
+use crate::model::cluster_view::ClusterView;
 use crate::model::finding::{Finding, Subject};
 use crate::model::image::Image;
 use crate::model::lock::{LockedImage, SignedEntries, Verified, is_lockable};
 use crate::model::matching::Outcome;
 use crate::model::rule::RuleId;
 use crate::model::signing::RequiredSignatures;
-use crate::model::workspace::ClusterView;
 use crate::rules;
 
 /// What a cluster's lock entries prove.

@@ -9,7 +9,7 @@ use crate::catalog::sources::Stores;
 use crate::error::Error;
 use crate::model::catalog::{Catalog, CatalogEntry};
 use crate::model::place::Sources;
-use crate::model::workspace::RELEASE;
+use crate::model::settings::RELEASE;
 use crate::oci::{Failure, FailureKind, Reference, SCHEME, Store};
 
 /// The most repositories whose tags are listed.

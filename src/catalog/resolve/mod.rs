@@ -14,12 +14,11 @@ use std::sync::Arc;
 
 use crate::catalog::sources::{ImageSource, Wanted};
 use crate::error::Error;
-use crate::model::catalog::{Catalog, CatalogEntry, Described};
+use crate::model::catalog::{Catalog, CatalogEntry, Described, Registry};
 use crate::model::image::{Image, ImageKey, Images, fact};
 use crate::model::matching::Selectable;
 use crate::model::name::key_of;
 use crate::model::place::Located;
-use crate::model::workspace::Registry;
 pub use problem::Problem;
 use reference::Reference;
 pub use selections::{Catalogs, cluster};

@@ -112,9 +112,8 @@ fn name_and_tag(uri: &str) -> Option<(&str, Option<&str>)> {
 #[cfg(test)]
 mod tests {
     use super::{artifact, is_same_build, prefix};
-    use crate::model::catalog::{Catalog, CatalogEntry};
+    use crate::model::catalog::{Catalog, CatalogEntry, Registry};
     use crate::model::place::{Located, Place};
-    use crate::model::workspace::Registry;
 
     #[test]
     fn the_artifact_is_the_last_part_of_an_oci_reference() {

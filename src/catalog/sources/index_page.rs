@@ -11,11 +11,11 @@ use super::{ImageSource, Wanted};
 use crate::error::Error;
 use crate::model::catalog::Described;
 use crate::model::checksum::is_url;
-use crate::model::finding::{Finding, Level};
+use crate::model::finding::Finding;
 use crate::model::image::{Fact, Facts, ImageKey, Origin, fact};
 use crate::model::lock::{Lock, LockedImage};
 use crate::model::name::key_of;
-use crate::model::rule::RuleId;
+use crate::model::rule::{Level, RuleId};
 use crate::oci::{Digest, Failure, FailureKind};
 
 /// The most files of a page that are images or checksums.

@@ -6,8 +6,8 @@ use clap::{Args, ValueEnum};
 
 use crate::model::lock::Locking;
 use crate::model::matching::Matching;
+use crate::model::settings::ChecksumStyle;
 use crate::model::shard::Shard;
-use crate::model::workspace::ChecksumStyle;
 use crate::read::{Flags, Request};
 
 /// Where the project is.

@@ -1,10 +1,10 @@
 //! `lock --check`: whether the lock covers the workspace.
 
 use crate::error::Error;
-use crate::model::finding::{Finding, Judged, Level};
+use crate::model::finding::{Finding, Judged};
 use crate::model::lock::Locking;
 use crate::model::policy::Date;
-use crate::model::rule::RuleId;
+use crate::model::rule::{Level, RuleId};
 use crate::pipeline::{Terminal, Verdict, check, fleet};
 use crate::read::{self, Request};
 use crate::report::print_findings;

@@ -12,9 +12,9 @@ use clap::Args;
 
 use crate::catalog::locking::{self, LockRequest, Locked, Requirements};
 use crate::error::Error;
-use crate::model::finding::{Finding, Judged, Level};
+use crate::model::finding::{Finding, Judged};
 use crate::model::policy::Date;
-use crate::model::rule::RuleId;
+use crate::model::rule::{Level, RuleId};
 use crate::output::Held;
 use crate::pipeline::check::{self, Checked};
 use crate::pipeline::fleet::{self, Tools};

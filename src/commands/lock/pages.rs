@@ -2,8 +2,8 @@
 
 use crate::catalog::locking::Pages;
 use crate::catalog::sources::{self, Stores};
-use crate::model::finding::{Finding, Level};
-use crate::model::rule::RuleId;
+use crate::model::finding::Finding;
+use crate::model::rule::{Level, RuleId};
 use crate::oci::Failure;
 use crate::read::Workspace;
 

@@ -1,13 +1,11 @@
 //! The edits of a wave, made where the project with them is what the plan says, and nowhere else.
 
-use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::sync::Arc;
 
 use crate::edit::{fix, step, texts};
 use crate::error::Error;
 use crate::model::cluster::ClusterOrigin;
-use crate::model::finding::{Judged, Level};
 use crate::model::fix::Fix;
 use crate::model::place::Source;
 use crate::model::plan::{Goal, PlanStep, PoolState};
@@ -19,7 +17,7 @@ use crate::pipeline::{Terminal, Verdict};
 use crate::read::{Request, Workspace};
 use crate::report;
 
-use super::{Fleet, manifests};
+use super::{Fleet, errors, manifests};
 
 /// The wave of a number, all of whose clusters are to make their first step.
 ///
@@ -199,15 +197,4 @@ fn boots(pools: &[PoolState], step: &PlanStep) -> bool {
     let is_of_step =
         |pool: &PoolState| pool.image.as_ref() == step.images.get(&pool.name.to_string());
     pools.iter().all(is_of_step)
-}
-
-/// The findings at error level, in words.
-pub(super) fn errors(judged: &[Judged]) -> BTreeSet<String> {
-    let errors = judged.iter().filter(|judged| judged.level == Level::Error);
-    let words = errors.map(|judged| {
-        let finding = &judged.finding;
-        let cluster = finding.subject.cluster.as_deref().unwrap_or_default();
-        format!("{cluster}: error[{}]: {}", finding.rule, finding.message)
-    });
-    words.collect()
 }

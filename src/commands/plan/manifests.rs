@@ -9,12 +9,12 @@ use crate::edit::stamp::{self, Moves, NamedImage, Options};
 use crate::edit::texts;
 use crate::error::Error;
 use crate::model::cluster::ClusterOrigin;
+use crate::model::cluster_view::ClusterView;
 use crate::model::engine::Engine;
 use crate::model::image::ImageKey;
 use crate::model::place::{FileId, Source, Spot};
 use crate::model::plan::PlanStep;
 use crate::model::proof;
-use crate::model::workspace::ClusterView;
 use crate::objects::ManifestObject;
 use crate::pipeline::fleet::{self, Tools};
 use crate::read::{self, Request};
@@ -82,7 +82,7 @@ pub(super) fn edits(
         );
         return Ok(Err(vec![why]));
     }
-    let known = super::apply::errors(&checked.findings);
+    let known = super::errors(&checked.findings);
     let located = match located(&before.objects, moves) {
         Ok(located) => located,
         Err(why) => return Ok(Err(why)),
@@ -102,11 +102,7 @@ pub(super) fn edits(
         result.problems.iter().map(of)
     });
     let mut refused: BTreeSet<String> = problems.collect();
-    refused.extend(
-        super::apply::errors(&checked.findings)
-            .difference(&known)
-            .cloned(),
-    );
+    refused.extend(super::errors(&checked.findings).difference(&known).cloned());
     if !refused.is_empty() {
         return Ok(Err(refused.into_iter().collect()));
     }

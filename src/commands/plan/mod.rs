@@ -4,12 +4,15 @@ mod apply;
 mod builder;
 mod manifests;
 
+use std::collections::BTreeSet;
+
 use clap::Args;
 
 use crate::error::Error;
 use crate::model::finding::Judged;
 use crate::model::plan::{self, ClusterPlan, Goal, PoolState};
 use crate::model::policy::Date;
+use crate::model::rule::Level;
 use crate::model::waves;
 use crate::pipeline::fleet::{self, Tools};
 use crate::pipeline::{Terminal, Verdict, recover};
@@ -138,4 +141,15 @@ pub fn plan(
         true => Verdict::Findings,
         false => Verdict::Clean,
     })
+}
+
+/// The findings at error level, in words.
+fn errors(judged: &[Judged]) -> BTreeSet<String> {
+    let errors = judged.iter().filter(|judged| judged.level == Level::Error);
+    let words = errors.map(|judged| {
+        let finding = &judged.finding;
+        let cluster = finding.subject.cluster.as_deref().unwrap_or_default();
+        format!("{cluster}: error[{}]: {}", finding.rule, finding.message)
+    });
+    words.collect()
 }

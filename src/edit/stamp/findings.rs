@@ -1,7 +1,7 @@
 //! What is wrong with a plan: templates that get no image, and templates that change under the same name.
 
-use crate::model::finding::{Finding, Level};
-use crate::model::rule::RuleId;
+use crate::model::finding::Finding;
+use crate::model::rule::{Level, RuleId};
 use crate::objects::ManifestObject;
 use crate::providers::{self, Kind};
 use crate::rules;

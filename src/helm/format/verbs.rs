@@ -1,7 +1,7 @@
 //! Formats one value under one verb.
 
-use super::super::object::Object;
 use super::super::print::{self, NESTING};
+use super::super::value::Object;
 use super::super::value::{Element, List, Map};
 use super::super::{Budget, Error, ErrorClass, Value};
 use super::{Spec, float, integer, quote};

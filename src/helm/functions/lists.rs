@@ -2,8 +2,9 @@
 
 use std::rc::Rc;
 
-use super::super::function::{Call, Function, Type};
+use super::super::function::{Call, Function};
 use super::super::limits::{LIST, READ, TEXT};
+use super::super::signature::Type;
 use super::super::value::List;
 use super::super::{Error, ErrorClass, Value};
 use super::convert::{self, deep_equal};

@@ -1,7 +1,8 @@
 //! The arithmetic functions: integers wrap around as in Go, and fractions are computed as exact decimals.
 
-use super::super::function::{Call, Function, Type};
+use super::super::function::{Call, Function};
 use super::super::limits::TEXT;
+use super::super::signature::Type;
 use super::super::value::{Element, List};
 use super::super::{Error, Value};
 use super::convert::{float, integer};

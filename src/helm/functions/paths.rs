@@ -1,7 +1,8 @@
 //! Functions on slash-separated paths (Go's `path` package).
 
 use super::super::Value;
-use super::super::function::{Function, Type};
+use super::super::function::Function;
+use super::super::signature::Type;
 
 const TEXT: &[Type] = &[Type::String];
 

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::super::function::{Call, Function, Type};
+use super::super::function::{Call, Function};
 use super::super::print::quoted;
+use super::super::signature::Type;
 use super::super::{Error, ErrorClass, Value};
 use super::url_text::{self, Url};
 

@@ -43,6 +43,27 @@ pub(super) enum Kind {
     Fault,
 }
 
+impl Kind {
+    /// Whether an operand of a command begins with it.
+    pub(super) fn begins_operand(self) -> bool {
+        matches!(
+            self,
+            Self::Bool
+                | Self::CharacterConstant
+                | Self::Complex
+                | Self::Dot
+                | Self::Field
+                | Self::Identifier
+                | Self::Number
+                | Self::Nil
+                | Self::RawString
+                | Self::String
+                | Self::Variable
+                | Self::LeftParenthesis
+        )
+    }
+}
+
 /// A token and its byte range in the text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Token {

@@ -1,42 +1,11 @@
 //! Parses commands: a function, method or value with its arguments, and the piped value.
 
-use super::super::code::{Constant, Index, Operation};
+use super::super::code::{Constant, Operation};
 use super::super::function::{Body, Function};
 use super::super::lexer::{Kind, Token};
 use super::super::{Error, ErrorClass};
-use super::pipeline::Open;
+use super::pipeline::{Command, Head, Open};
 use super::{Parser, join};
-
-/// A command that is being parsed.
-pub(super) struct Command {
-    pub(super) head: Head,
-    /// The first operand with its fields.
-    pub(super) token: Token,
-    /// The index of its first instruction.
-    begin: usize,
-    pub(super) arguments: usize,
-    /// Whether the command receives a piped value, which is its last argument.
-    has_final: bool,
-    /// The jumps of `and` or `or`.
-    short_circuits: Vec<usize>,
-}
-
-/// What a command starts with.
-#[derive(Clone, Copy)]
-pub(super) enum Head {
-    /// The command has no operand yet.
-    Missing,
-    Function(&'static Function),
-    /// A chain of fields, of which the last one may be a method; with the index and name of its instruction.
-    Field(usize, Index),
-    /// A chain of fields, of which the last one has arguments and must be a method.
-    Method(usize, Index),
-    /// A variable without fields.
-    Variable,
-    Nil,
-    /// A literal, a dot or parentheses.
-    Other,
-}
 
 impl Parser<'_> {
     pub(super) fn begin_command(&mut self, open: &mut Open, token: Token) {
@@ -53,7 +22,7 @@ impl Parser<'_> {
     /// Parses the next operand of the open command, or ends the command. Returns an opening parenthesis.
     pub(super) fn command_step(&mut self, open: &mut Open) -> Result<Option<Token>, Error> {
         let token = self.peek_word();
-        if begins_operand(token.kind) {
+        if token.kind.begins_operand() {
             self.next_token();
             self.begin_operand(open);
             if token.kind == Kind::LeftParenthesis {
@@ -212,22 +181,4 @@ impl Parser<'_> {
             open.bad_stage = Some(token);
         }
     }
-}
-
-pub(super) fn begins_operand(kind: Kind) -> bool {
-    matches!(
-        kind,
-        Kind::Bool
-            | Kind::CharacterConstant
-            | Kind::Complex
-            | Kind::Dot
-            | Kind::Field
-            | Kind::Identifier
-            | Kind::Number
-            | Kind::Nil
-            | Kind::RawString
-            | Kind::String
-            | Kind::Variable
-            | Kind::LeftParenthesis
-    )
 }

@@ -2,8 +2,8 @@
 
 use super::super::Error;
 use super::super::code::{Index, Operation};
+use super::super::function::Function;
 use super::super::lexer::{Kind, Token};
-use super::command::{Command, begins_operand};
 use super::{Parser, join};
 
 /// The maximum number of variables in scope, because they are searched one by one, as in Go.
@@ -74,6 +74,37 @@ pub(super) struct Open {
     pub(super) command: Option<Command>,
 }
 
+/// A command that is being parsed.
+pub(super) struct Command {
+    pub(super) head: Head,
+    /// The first operand with its fields.
+    pub(super) token: Token,
+    /// The index of its first instruction.
+    pub(super) begin: usize,
+    pub(super) arguments: usize,
+    /// Whether the command receives a piped value, which is its last argument.
+    pub(super) has_final: bool,
+    /// The jumps of `and` or `or`.
+    pub(super) short_circuits: Vec<usize>,
+}
+
+/// What a command starts with.
+#[derive(Clone, Copy)]
+pub(super) enum Head {
+    /// The command has no operand yet.
+    Missing,
+    Function(&'static Function),
+    /// A chain of fields, of which the last one may be a method; with the index and name of its instruction.
+    Field(usize, Index),
+    /// A chain of fields, of which the last one has arguments and must be a method.
+    Method(usize, Index),
+    /// A variable without fields.
+    Variable,
+    Nil,
+    /// A literal, a dot or parentheses.
+    Other,
+}
+
 impl Parser<'_> {
     /// Parses a pipeline and its closing delimiter. Its instructions leave one operand on the stack.
     pub(super) fn pipeline(&mut self, context: Context) -> Result<Declarations, Error> {
@@ -97,7 +128,7 @@ impl Parser<'_> {
                     return Ok(closed.declarations);
                 };
                 self.parenthesized(outer, join(closed.opened, token))?;
-            } else if begins_operand(token.kind) {
+            } else if token.kind.begins_operand() {
                 self.position -= 1;
                 self.begin_command(open, token);
             } else {

@@ -4,8 +4,8 @@ use serde::Deserialize;
 
 use crate::error::Error;
 use crate::model::lock::Locking;
+use crate::model::settings::ChecksumStyle;
 use crate::model::suggest::did_you_mean;
-use crate::model::workspace::ChecksumStyle;
 use crate::read::Flags;
 
 use super::environment::{ENV_PREFIX, Environment, PARAMETERS};
@@ -254,7 +254,7 @@ fn word<T: Copy>(
 mod tests {
     use super::{Given, Scope};
     use crate::hosts::cmp::Environment;
-    use crate::model::workspace::ChecksumStyle;
+    use crate::model::settings::ChecksumStyle;
 
     fn given(variables: &[(&str, &str)]) -> Result<Given, String> {
         let variables = variables

@@ -1,8 +1,8 @@
 //! Determines what an application renders: its cluster, and which of the project's outputs.
 
 use crate::error::Error;
+use crate::model::settings::Output;
 use crate::model::suggest::did_you_mean;
-use crate::model::workspace::Output;
 use crate::pipeline::rendered::Part;
 use crate::read::{self, ClusterEntry, Request, Workspace};
 

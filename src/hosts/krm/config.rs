@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
+use crate::model::settings::ChecksumStyle;
 use crate::model::suggest::did_you_mean;
 use crate::model::value::{Map, Node, Value};
-use crate::model::workspace::ChecksumStyle;
 use crate::read::Request;
 
 use super::result::ItemReference;

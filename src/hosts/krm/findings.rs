@@ -1,6 +1,7 @@
 //! Findings as results.
 
-use crate::model::finding::{Judged, Level};
+use crate::model::finding::Judged;
+use crate::model::rule::Level;
 use crate::report::{Color, Findings, Lines};
 
 use super::result::{FunctionResult, Severity};

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::error::Error;
+use crate::model::cluster_view::ClusterView;
 use crate::model::finding::{Finding, Judged};
 use crate::model::rule::RuleId;
 use crate::model::suggest::did_you_mean;
 use crate::model::value::Node;
-use crate::model::workspace::ClusterView;
 use crate::pipeline::check;
 use crate::pipeline::fleet::{self, Tools};
 use crate::providers::Stamp;

@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use tempfile::TempDir;
 
 use super::{Cache, Clean};
-use crate::model::workspace::ClusterView;
+use crate::model::cluster_view::ClusterView;
 use crate::pipeline::check::Checked;
 use crate::pipeline::fleet;
 use crate::read::{self, Flags, Request};

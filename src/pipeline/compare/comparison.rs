@@ -3,9 +3,9 @@
 use std::sync::{Mutex, PoisonError};
 
 use crate::error::Error;
+use crate::model::cluster_view::ClusterView;
 use crate::model::finding::Finding;
 use crate::model::policy::Date;
-use crate::model::workspace::ClusterView;
 use crate::pipeline::{check, fleet};
 use crate::read::{ClusterEntry, Workspace};
 use crate::render::Renderer;

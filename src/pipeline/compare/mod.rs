@@ -7,8 +7,8 @@ mod sides;
 use std::sync::{Mutex, PoisonError};
 
 use crate::error::Error;
+use crate::model::cluster_view::ClusterView;
 use crate::model::policy::Date;
-use crate::model::workspace::ClusterView;
 use crate::pipeline::check::Checked;
 use crate::pipeline::fleet::{self, FleetCheck};
 use crate::report::impact::{Impact, Kind, ServedChange};

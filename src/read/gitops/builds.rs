@@ -10,8 +10,9 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::files::Files;
-use crate::model::finding::{Finding, Level};
+use crate::model::finding::Finding;
 use crate::model::place::{Located, Place, Source, Sources};
+use crate::model::rule::Level;
 use crate::model::value::{Node, Value};
 use crate::objects::ManifestObject;
 

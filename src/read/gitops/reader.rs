@@ -7,9 +7,9 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::files::{Files, Found};
 use crate::model::engine::Engine;
-use crate::model::finding::{Finding, Level};
+use crate::model::finding::Finding;
 use crate::model::place::{FileId, Place, Source, Sources};
-use crate::model::rule::RuleId;
+use crate::model::rule::{Level, RuleId};
 use crate::model::value::{Node, Value};
 use crate::yaml::{self, Documents, Notice, NoticeKind, Spelling};
 

@@ -23,11 +23,11 @@ use crate::files::Files;
 use crate::helm::{Budget, Limits};
 use crate::model::catalog::Catalog;
 use crate::model::cluster::{Cluster, ClusterOrigin};
+use crate::model::cluster_view::ClusterRead;
 use crate::model::finding::Finding;
 use crate::model::image::ImageKey;
 use crate::model::place::{Sources, Spot};
 use crate::model::signing::SigningKeys;
-use crate::model::workspace::ClusterRead;
 use crate::objects::{ManifestObject, Name, Names, Reference, references};
 
 use super::gitops::{OwnOutput, Work};

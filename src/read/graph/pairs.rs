@@ -12,12 +12,12 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::files::{Files, Found};
 use crate::model::cluster::{Choice, Cluster, ClusterOrigin, PoolName};
+use crate::model::cluster_view::ClusterRead;
 use crate::model::engine::Engine;
 use crate::model::finding::Finding;
 use crate::model::place::{FileId, Located, Source, Sources};
 use crate::model::rule::RuleId;
 use crate::model::value::{Entry, Map, Node, Value};
-use crate::model::workspace::ClusterRead;
 use crate::yaml;
 
 use super::super::environment;

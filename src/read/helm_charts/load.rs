@@ -9,9 +9,9 @@ use crate::evaluate::{self, ChartTemplate, ChartTree, Dependency, Texts};
 use crate::files::{Files, Found};
 use crate::helm;
 use crate::model::engine::Engine;
-use crate::model::finding::{Finding, Level};
+use crate::model::finding::Finding;
 use crate::model::place::{FileId, Source, Sources};
-use crate::model::rule::RuleId;
+use crate::model::rule::{Level, RuleId};
 use crate::model::value::{Node, Value};
 use crate::yaml;
 

@@ -5,10 +5,10 @@ use std::path::Path;
 use crate::error::Error;
 use crate::evaluate::Release;
 use crate::files::Files;
-use crate::model::finding::{Finding, Level};
+use crate::model::finding::Finding;
 use crate::model::merge;
 use crate::model::place::{FileId, Place, Sources};
-use crate::model::rule::RuleId;
+use crate::model::rule::{Level, RuleId};
 use crate::model::value::{Node, Value};
 
 use super::super::files::{self, display};

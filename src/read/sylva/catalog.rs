@@ -5,11 +5,10 @@ use std::sync::Arc;
 
 use super::report::{Report, is_true, scalar_text};
 use crate::evaluate::{Branch, BranchEntry, Evaluator};
-use crate::model::catalog::{Catalog, CatalogEntry};
+use crate::model::catalog::{Catalog, CatalogEntry, Registry};
 use crate::model::place::Located;
 use crate::model::signing::KEY_PROPERTY;
 use crate::model::value::{Node, Value};
-use crate::model::workspace::Registry;
 
 /// The lists of images that are given with their references: today's name and the one until 2024-03.
 const GIVEN: [&str; 2] = ["os_images", "osImages"];

@@ -17,9 +17,9 @@
 use std::sync::Arc;
 
 use crate::model::cluster::{Choice, LevelName, Pool, PoolName};
+use crate::model::cluster_view::ClusterView;
 use crate::model::image::{Image, fact};
 use crate::model::value::{Entry, Map, Value};
-use crate::model::workspace::ClusterView;
 use crate::providers::Stamp;
 
 use super::info;

@@ -6,10 +6,10 @@
 use super::machine_template::CLUSTER_LABEL;
 use super::{name, secret_within};
 use crate::model::cluster::Pool;
+use crate::model::cluster_view::ClusterView;
 use crate::model::finding::{Finding, Subject};
 use crate::model::rule::RuleId;
 use crate::model::value::{Entry, Map, Node, Value};
-use crate::model::workspace::ClusterView;
 
 /// The setting of a pool that requests one: the rest of its `spec`, with the field names of the CRD.
 pub const SETTING: &str = "registration";

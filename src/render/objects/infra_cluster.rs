@@ -2,12 +2,12 @@
 
 use super::machine_template::{CLUSTER_LABEL, Template};
 use super::{name, secret_within};
+use crate::model::cluster_view::ClusterView;
 use crate::model::endpoint::Endpoint;
 use crate::model::finding::{Finding, Subject};
 use crate::model::json::{Html, to_json};
 use crate::model::rule::RuleId;
 use crate::model::value::{Entry, Map, Node, Value};
-use crate::model::workspace::ClusterView;
 use crate::providers::infra_cluster;
 
 /// The object, as a context for the templates; none if the cluster has no endpoint, which a rule reports. It is named after the

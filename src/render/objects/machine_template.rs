@@ -2,11 +2,11 @@
 
 use super::{SUBSTITUTE_ANNOTATION, holds_variables, kept, name};
 use crate::model::cluster::Pool;
+use crate::model::cluster_view::ClusterView;
 use crate::model::finding::{Finding, Subject};
 use crate::model::json::{Html, to_json};
 use crate::model::rule::RuleId;
 use crate::model::value::{Entry, Map, Node, Value};
-use crate::model::workspace::ClusterView;
 use crate::providers::{Kind, Provider, Stamp, template_spec};
 
 /// The label with which Cluster API's tools find a cluster's objects.

@@ -12,9 +12,9 @@ pub mod name;
 mod shell;
 
 use crate::model::cluster::Cluster;
+use crate::model::cluster_view::ClusterView;
 use crate::model::place::Place;
 use crate::model::value::{Entry, Map, Node, Value};
-use crate::model::workspace::ClusterView;
 use machine_template::CLUSTER_LABEL;
 
 /// Disables Flux's variable substitution for one object, if its text contains `${` that is not meant for Flux

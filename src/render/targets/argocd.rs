@@ -12,8 +12,8 @@ use super::{
 };
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
+use crate::model::settings::Output;
 use crate::model::value::{Entry, Map, Node, Value};
-use crate::model::workspace::Output;
 use crate::render::objects::choices::{self, Root, Style};
 use crate::render::objects::info::{self, ConfigMapKind};
 use crate::render::objects::machine_template;

@@ -12,8 +12,8 @@ use super::{
 };
 use crate::model::finding::Finding;
 use crate::model::image::Image;
+use crate::model::settings::Output;
 use crate::model::value::{Entry, Map};
-use crate::model::workspace::Output;
 use crate::render::objects::info::{self, ConfigMapKind};
 
 /// See the module documentation.

@@ -12,8 +12,8 @@
 use super::flux_apply::{kustomization, own_root, root, sync, values_from};
 use super::{Content, SharedInput, Target, TargetFile, TargetInput, flag_option, text_option};
 use crate::model::finding::Finding;
+use crate::model::settings::Output;
 use crate::model::value::{Entry, Map, Node, Value};
-use crate::model::workspace::Output;
 use crate::render::objects::choices::{self, Root, Style};
 use crate::render::objects::info::{self, ConfigMap, ConfigMapKind};
 use crate::render::objects::{SUBSTITUTE_ANNOTATION, holds_variables};

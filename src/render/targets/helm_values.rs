@@ -11,8 +11,8 @@
 use super::{Content, SharedInput, Target, TargetFile, TargetInput, flag_option, word_option};
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
+use crate::model::settings::Output;
 use crate::model::value::{Entry, Map, Value};
-use crate::model::workspace::Output;
 use crate::render::objects::choices::{self, Root, Style};
 use crate::render::objects::info;
 

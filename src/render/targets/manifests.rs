@@ -8,8 +8,8 @@ use super::{
     Content, TEMPLATE_OPTIONS, Target, TargetFile, TargetInput, flag_option, word_list_option,
 };
 use crate::model::finding::Finding;
+use crate::model::settings::ENDPOINT_OPTIONS;
 use crate::model::value::{Entry, Map, Node};
-use crate::model::workspace::ENDPOINT_OPTIONS;
 use crate::render::objects::{
     component_bundle, elemental_registration, infra_cluster, kube_vip, machine_template,
 };

@@ -14,11 +14,12 @@ mod manifests;
 
 use std::sync::Arc;
 
+use crate::model::cluster_view::ClusterView;
 use crate::model::finding::Finding;
 use crate::model::image::{Image, Images};
 use crate::model::rule::RuleId;
+use crate::model::settings::Output;
 use crate::model::value::{Map, Node, Value};
-use crate::model::workspace::{ClusterView, Output};
 use crate::providers::{self, Kind, Provider, Stamp};
 use crate::render::objects::machine_template::Template;
 

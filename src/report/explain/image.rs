@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::pool::{self, FactAccount};
+use crate::model::cluster_view::ClusterView;
 use crate::model::matching::Outcome;
-use crate::model::workspace::ClusterView;
 
 /// One image, as one or more clusters have it.
 #[derive(Debug, Serialize)]

@@ -11,8 +11,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::format::Format;
-use crate::model::finding::Level;
-use crate::model::rule::RuleId;
+use crate::model::rule::{Level, RuleId};
 use crate::printer::Printer;
 use crate::rules::Rule;
 

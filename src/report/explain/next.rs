@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
+use crate::model::cluster_view::ClusterView;
 use crate::model::plan::{ClusterPlan, Goal, of_cluster};
 use crate::model::version::Version;
-use crate::model::workspace::ClusterView;
 
 /// Prints the newest patch and the next minor version that every node pool of a cluster has an image for, or why there is none.
 ///

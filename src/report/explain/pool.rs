@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::model::cluster::{Choice, ChoiceLevel, ClusterOrigin, LevelName, Pool, PoolName};
+use crate::model::cluster_view::ClusterView;
 use crate::model::image::Image;
 use crate::model::matching::{Matching, Outcome, PatternCache, Selection, candidates};
 use crate::model::place::{Place, Sources, Spot};
 use crate::model::proof;
 use crate::model::selector::{Selector, Wanted};
-use crate::model::workspace::ClusterView;
 
 /// A value and its place (`path:line:column`); no place for what was added or computed.
 #[derive(Debug, Serialize)]

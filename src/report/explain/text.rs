@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use super::pool::{CandidateAccount, FactAccount, PlacedValue};
 use super::{ImageAccount, PoolAccount, RuleAccount};
-use crate::model::finding::Level;
+use crate::model::rule::Level;
 
 /// A rule's page.
 pub(super) fn rule(rule: &RuleAccount, out: &mut dyn Write) -> io::Result<()> {

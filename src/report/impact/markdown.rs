@@ -3,7 +3,8 @@
 use std::io;
 
 use super::{Impact, PoolChange, ServedImage, words};
-use crate::model::finding::{Judged, Level};
+use crate::model::finding::Judged;
+use crate::model::rule::Level;
 use crate::printer::{Printer, Safe};
 
 /// Writes the sum first, then tables: most readers stop at the sum.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use crate::model::cluster_view::ClusterView;
 use crate::model::image::{Image, ImageKey, fact};
-use crate::model::workspace::ClusterView;
 
 /// An image that an image server holds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

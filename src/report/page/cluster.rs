@@ -12,11 +12,11 @@ use super::pool::{PoolPart, PoolRow, Reason, State};
 use super::site::Sites;
 use super::tables::{Ids, Site, Tables};
 use crate::model::cluster::ClusterOrigin;
-use crate::model::finding::Level;
+use crate::model::cluster_view::ClusterView;
 use crate::model::labels::Labels;
 use crate::model::place::Located;
+use crate::model::rule::Level;
 use crate::model::version::Version;
-use crate::model::workspace::ClusterView;
 
 /// A cluster as it was gathered.
 pub struct ClusterPart {

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::tables::{Ids, Tables};
-use crate::model::finding::Level;
-use crate::model::rule::RuleId;
+use crate::model::rule::{Level, RuleId};
 use crate::report::drawing;
 use crate::report::fingerprint::Fingerprints;
 use crate::report::{Findings, Group, Lines, Run};

@@ -8,10 +8,10 @@ use super::image::{self, Identity, ImagePart};
 use super::pool::{self, Nearest};
 use super::site::Sites;
 use crate::model::cluster::Pool;
+use crate::model::cluster_view::ClusterView;
 use crate::model::image::Images;
 use crate::model::matching::{Matching, PatternCache, Selection};
 use crate::model::proof;
-use crate::model::workspace::ClusterView;
 use crate::report::Lines;
 use crate::report::explain;
 

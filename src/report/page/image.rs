@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde::Serialize;
 
 use super::tables::Tables;
+use crate::model::cluster_view::ClusterView;
 use crate::model::image::{Image, ImageKey, fact};
 use crate::model::proof::Booted;
 use crate::model::successor::successors;
 use crate::model::version::Version;
-use crate::model::workspace::ClusterView;
 use crate::report::Lines;
 use crate::report::explain;
 

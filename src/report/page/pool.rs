@@ -8,10 +8,10 @@ use super::image::{Catalog, Identity};
 use super::site::Sites;
 use super::tables::{Ids, Site, Tables};
 use crate::model::cluster::Pool;
+use crate::model::cluster_view::ClusterView;
 use crate::model::matching::{Matching, Selection};
 use crate::model::pool_counts::PoolCheck;
 use crate::model::proof::Proof;
-use crate::model::workspace::ClusterView;
 use crate::report::explain::{self, CandidateAccount, PlacedValue};
 
 /// How many of the images that were compared are shown: those that match, then those that differ least.

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::tables::Site;
+use crate::model::cluster_view::ClusterView;
 use crate::model::place::{Place, Source, Spot};
-use crate::model::workspace::ClusterView;
 use crate::report::Lines;
 
 /// Turns places into lines and columns, and lists the files that they are in.

@@ -3,15 +3,29 @@
 use std::fmt;
 
 use crate::error::Error;
-use crate::model::value::Node;
-
-use super::walk::{self, Found};
+use crate::model::value::{Node, Value};
 
 /// Keys and list positions from the root of the values. A position is a key that is a number: the value there decides.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ValuePath {
     /// From the root down.
     pub steps: Vec<Step>,
+}
+
+/// The value at a path.
+pub(super) enum Found<T> {
+    /// A value.
+    Here(T),
+    /// Nothing.
+    Missing(Missing),
+}
+
+/// Where a path ends too early.
+pub(super) struct Missing {
+    /// How many of its steps lead somewhere.
+    pub(super) steps: usize,
+    /// The keys that exist there; none where that is no map.
+    pub(super) keys: Vec<String>,
 }
 
 /// One step down.
@@ -70,10 +84,33 @@ impl ValuePath {
 
     /// The node at this path of a tree, as the files have it.
     pub fn of<'n>(&self, tree: &'n Node) -> Option<&'n Node> {
-        match walk::raw(tree, self) {
+        match self.find(tree) {
             Found::Here(node) => Some(node),
             Found::Missing(_) => None,
         }
+    }
+
+    /// The value at this path of a tree, as the files have it, or how far the path goes.
+    pub(super) fn find<'n>(&self, tree: &'n Node) -> Found<&'n Node> {
+        let mut node = tree;
+        for (steps, step) in self.steps.iter().enumerate() {
+            let (child, keys) = match &node.value {
+                Value::Map(map) => (
+                    map.get(&step.as_key()),
+                    map.iter().map(|entry| entry.key.to_string()).collect(),
+                ),
+                Value::List(items) => (
+                    step.as_index().and_then(|index| items.get(index)),
+                    Vec::new(),
+                ),
+                _ => (None, Vec::new()),
+            };
+            match child {
+                Some(child) => node = child,
+                None => return Found::Missing(Missing { steps, keys }),
+            }
+        }
+        Found::Here(node)
     }
 
     /// The path of a map's entry.

@@ -9,9 +9,9 @@ use crate::model::value::Node;
 use crate::read::ClusterValues;
 
 use super::origin::Origins;
-use super::path::{Step, ValuePath};
+use super::path::{Found, Missing, Step, ValuePath};
 use super::secrets::Secrets;
-use super::walk::{self, Found, Missing};
+use super::walk;
 use super::why::Explainer;
 use super::{Account, Leaf, Outcome};
 
@@ -48,7 +48,7 @@ impl<'a> ValueQuery<'a> {
     /// # Errors
     /// There is no value at the path.
     pub fn raw(&self) -> Result<Node, Error> {
-        match walk::raw(&self.values.tree, self.path) {
+        match self.path.find(&self.values.tree) {
             Found::Here(node) => Ok(self.secrets.hidden_raw(node)),
             Found::Missing(missing) => Err(self.nothing(&missing)),
         }

@@ -3,23 +3,7 @@
 use crate::evaluate::{Branch, Evaluator, Failure};
 use crate::model::value::{Entry, Map, Node, Value};
 
-use super::path::ValuePath;
-
-/// The value at a path.
-pub(super) enum Found<T> {
-    /// A value.
-    Here(T),
-    /// Nothing.
-    Missing(Missing),
-}
-
-/// Where a path ends too early.
-pub(super) struct Missing {
-    /// How many of its steps lead somewhere.
-    pub(super) steps: usize,
-    /// The keys that exist there; none where that is no map.
-    pub(super) keys: Vec<String>,
-}
+use super::path::{Found, Missing, ValuePath};
 
 /// The value at a path, not yet evaluated.
 pub(super) fn branch(evaluator: &Evaluator, path: &ValuePath) -> Result<Found<Branch>, Failure> {
@@ -49,7 +33,7 @@ pub(super) fn spelled(evaluator: &Evaluator, tree: &Node, path: &ValuePath) -> V
         let above = ValuePath {
             steps: path.steps[..depth].to_vec(),
         };
-        let has_expressions = match raw(tree, &spelled) {
+        let has_expressions = match spelled.find(tree) {
             Found::Here(node) => node
                 .value
                 .as_map()
@@ -70,29 +54,6 @@ pub(super) fn spelled(evaluator: &Evaluator, tree: &Node, path: &ValuePath) -> V
         };
     }
     spelled
-}
-
-/// The value at a path as the files have it.
-pub(super) fn raw<'n>(tree: &'n Node, path: &ValuePath) -> Found<&'n Node> {
-    let mut node = tree;
-    for (steps, step) in path.steps.iter().enumerate() {
-        let (child, keys) = match &node.value {
-            Value::Map(map) => (
-                map.get(&step.as_key()),
-                map.iter().map(|entry| entry.key.to_string()).collect(),
-            ),
-            Value::List(items) => (
-                step.as_index().and_then(|index| items.get(index)),
-                Vec::new(),
-            ),
-            _ => (None, Vec::new()),
-        };
-        match child {
-            Some(child) => node = child,
-            None => return Found::Missing(Missing { steps, keys }),
-        }
-    }
-    Found::Here(node)
 }
 
 /// A value with everything below it, evaluated. None where an expression leaves it out, or fails: then `failures` says why.

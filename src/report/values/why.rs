@@ -10,9 +10,8 @@ use crate::model::place::Place;
 use crate::model::value::{Node, Value};
 
 use super::origin::Origins;
-use super::path::ValuePath;
+use super::path::{Found, ValuePath};
 use super::secrets::Secrets;
-use super::walk::{self, Found};
 use super::{Effect, Link, Setting};
 
 /// Explains values.
@@ -121,13 +120,13 @@ impl Explainer<'_> {
 
 /// What a tree has at a path, or at the last place on the way there that is no map or list.
 fn deepest<'n>(tree: &'n Node, path: &ValuePath) -> Option<(ValuePath, &'n Node)> {
-    match walk::raw(tree, path) {
+    match path.find(tree) {
         Found::Here(node) => Some((path.clone(), node)),
         Found::Missing(missing) => {
             let above = ValuePath {
                 steps: path.steps[..missing.steps].to_vec(),
             };
-            match walk::raw(tree, &above) {
+            match above.find(tree) {
                 Found::Here(node) if !matches!(node.value, Value::Map(_)) => Some((above, node)),
                 _ => None,
             }

@@ -14,6 +14,7 @@ mod expected;
 mod flow;
 mod layout;
 mod outline;
+mod piece;
 mod plan;
 mod splice;
 mod within;
@@ -180,7 +181,7 @@ fn splices(text: &str, engine: Engine, edits: &[Edit]) -> Result<(Splices, Vec<V
     let mut expected = Vec::with_capacity(outlines.len());
     for ((document, outline), plan) in before.iter().zip(&outlines).zip(&plans) {
         let value = &document.value;
-        splice::document(&layout, (outline, value), plan, &mut splices)?;
+        piece::document(&layout, (outline, value), plan, &mut splices)?;
         expected.push(expected::tree(value, &outline.root, plan, engine)?);
     }
     let expected = document::edit_documents(&layout, &parts, edits, expected, &mut splices)?;

@@ -11,12 +11,11 @@ use proptest::prelude::{prop_assert_eq, proptest};
 use super::{Problem, Resolved, images};
 use crate::catalog::sources::{ImageSource, Wanted};
 use crate::error::Error;
-use crate::model::catalog::{Catalog, CatalogEntry, Described};
+use crate::model::catalog::{Catalog, CatalogEntry, Described, Registry};
 use crate::model::image::{ImageKey, Origin};
 use crate::model::name::key_of;
 use crate::model::place::{FileId, Located, Place, Sources};
 use crate::model::rule::RuleId;
-use crate::model::workspace::Registry;
 use crate::model::written;
 
 /// A place of its own for each number.

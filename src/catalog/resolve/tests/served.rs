@@ -8,14 +8,15 @@ use crate::catalog::resolve::{Catalogs, cluster as view};
 use crate::catalog::sources::ImageFacts;
 use crate::model::catalog::CatalogEntry;
 use crate::model::cluster::Cluster;
+use crate::model::cluster_view::ClusterRead;
 use crate::model::lock::Locking;
 use crate::model::matching::{Matching, Outcome, PatternCache, Selection};
 use crate::model::place::{Located, Place, Sources};
 use crate::model::policy::Policy;
 use crate::model::selected::served;
 use crate::model::selector::{Selector, Term, Wanted as Value};
+use crate::model::settings::{ChecksumStyle, ImageSettings, Settings};
 use crate::model::waves::WaveSettings;
-use crate::model::workspace::{ChecksumStyle, ClusterRead, ImageSettings, Settings};
 
 fn cluster(additional: &[(&str, &str)]) -> Cluster {
     let term = |(name, pattern): &(&str, &str)| Term {

@@ -11,13 +11,13 @@ use std::collections::BTreeMap;
 
 use super::{hash, name};
 use crate::model::cluster::Pool;
+use crate::model::cluster_view::ClusterView;
 use crate::model::component::{OBJECT_ANNOTATION, component_fact, is_variable_name};
-use crate::model::finding::{Finding, Level, Subject};
+use crate::model::finding::{Finding, Subject};
 use crate::model::image::{Image, fact, is_oci};
 use crate::model::place::Place;
-use crate::model::rule::RuleId;
+use crate::model::rule::{Level, RuleId};
 use crate::model::value::{Entry, Map, Node, Value};
-use crate::model::workspace::ClusterView;
 use crate::oci::Reference;
 use script::Script;
 

@@ -12,12 +12,12 @@ mod environment;
 mod password;
 
 use super::{name, secret_within};
+use crate::model::cluster_view::ClusterView;
 use crate::model::endpoint::{KubeVip, KubeVipMode, Way};
-use crate::model::finding::{Finding, Level, Subject};
-use crate::model::rule::RuleId;
+use crate::model::finding::{Finding, Subject};
+use crate::model::rule::{Level, RuleId};
 use crate::model::value::{Entry, Map, Node, Value};
 use crate::model::version::distribution_of;
-use crate::model::workspace::ClusterView;
 use crate::yaml::emit;
 
 /// The key in the Secret with the Pod.

@@ -1,0 +1,85 @@
+//! One cluster: as it was read, and as its choices were resolved.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::catalog::{Catalog, Registry};
+use super::cluster::{Cluster, Pool};
+use super::component_choice::BundleOutcome;
+use super::finding::Finding;
+use super::image::{Image, ImageKey, Images};
+use super::lock::{Lock, SignedEntries};
+use super::matching::{Outcome, Selection};
+use super::place::Sources;
+use super::signing::SigningKeys;
+
+/// One cluster as read: its values evaluated, its catalog not yet expanded.
+#[derive(Clone, Debug)]
+pub struct ClusterRead {
+    /// The cluster.
+    pub cluster: Cluster,
+    /// The catalog that its values hold.
+    pub catalog: Arc<Catalog>,
+    /// The keys that its images are signed with, where this run checks signatures.
+    pub signing: SigningKeys,
+    /// The files that its places point into.
+    pub sources: Sources,
+    /// What reading and evaluating found.
+    pub findings: Vec<Finding>,
+}
+
+/// One cluster, read and resolved: what rules check and targets render.
+#[derive(Clone, Debug)]
+pub struct ClusterView {
+    /// The cluster.
+    pub cluster: Cluster,
+    /// Its catalog with facts, after [`crate::catalog::resolve`].
+    pub images: Arc<Images>,
+    /// Its component bundles with facts. They have the same properties as images, but are not images.
+    pub bundles: Arc<Images>,
+    /// The result of each pool's selection, in the order of `cluster.pools`.
+    pub selections: Vec<Selection>,
+    /// The result of each pool's selection of a component bundle, in the same order.
+    pub bundle_outcomes: Vec<BundleOutcome>,
+    /// The registries of the catalog, by name.
+    pub registries: Arc<BTreeMap<Arc<str>, Registry>>,
+    /// The keys of the images that are served for this cluster, sorted.
+    pub served: Vec<ImageKey>,
+    /// The lock, where there is one.
+    pub lock: Option<Arc<Lock>>,
+    /// The keys that its images are signed with, where this run checks signatures.
+    pub signing: SigningKeys,
+    /// The entries of the lock that these keys apply to.
+    pub signed: SignedEntries,
+    /// The files that its places point into.
+    pub sources: Sources,
+    /// What reading, evaluating and resolving found.
+    pub findings: Vec<Finding>,
+}
+
+impl ClusterView {
+    /// The pools with a component bundle, and that bundle.
+    pub fn chosen_bundles(&self) -> impl Iterator<Item = (&Pool, &Image)> {
+        let pools = self.cluster.pools.iter().zip(&self.bundle_outcomes);
+        pools.filter_map(|(pool, outcome)| match outcome {
+            BundleOutcome::Bundle(key) => Some((pool, self.bundles.get(key)?)),
+            _ => None,
+        })
+    }
+
+    /// Whether a secret, or what an expression made of one, decides which image a pool boots.
+    pub fn selects_by_secret(&self, pool: &Pool, selection: &Selection) -> bool {
+        let choice = &pool.choice;
+        let values = [&choice.key, &choice.other_key, &choice.name, &choice.url];
+        let values = values.into_iter().flatten().map(|value| value.place);
+        let terms = selection.finalized.terms.iter().map(|term| term.place);
+        let mut places = values.chain(terms);
+        places.any(|place| self.sources.is_secret(place))
+    }
+
+    /// Whether a pool boots an image, or it is served for this cluster.
+    pub fn is_used(&self, key: &ImageKey) -> bool {
+        let boots = |selection: &Selection| matches!(&selection.outcome, Outcome::Image(chosen) if chosen == key);
+        self.served.binary_search(key).is_ok() || self.selections.iter().any(boots)
+    }
+}

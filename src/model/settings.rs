@@ -1,0 +1,99 @@
+//! The settings of a run, which all clusters share.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use super::lock::Locking;
+use super::matching::Matching;
+use super::place::Spot;
+use super::policy::Policy;
+use super::registries::RegistrySettings;
+use super::waves::WaveSettings;
+
+/// The settings that every stage behind `read` needs, validated; flags and project file give the same ones.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The folder that relative paths start from.
+    pub root: PathBuf,
+    /// How images and URLs are written.
+    pub images: ImageSettings,
+    /// What is written where.
+    pub outputs: Vec<Output>,
+    /// Levels and waivers.
+    pub policy: Policy,
+    /// How selectors compare versions.
+    pub matching: Matching,
+    /// Whether everything must be locked.
+    pub locking: Locking,
+    /// How registries are queried.
+    pub registries: RegistrySettings,
+    /// Where the releases of the image builder are described: an address with [`RELEASE`] in the version's place.
+    pub releases: Option<String>,
+    /// How an upgrade is spread over waves.
+    pub waves: WaveSettings,
+}
+
+impl Settings {
+    /// Whether an output writes control plane endpoints, so that each cluster needs one.
+    pub fn renders_endpoints(&self) -> bool {
+        let is_on = |option: &str, output: &Output| {
+            matches!(
+                output.options.get(option),
+                Some(serde_json::Value::Bool(true))
+            )
+        };
+        let mut outputs = self.outputs.iter();
+        outputs.any(|output| ENDPOINT_OPTIONS.iter().any(|option| is_on(option, output)))
+    }
+}
+
+/// The options of targets that write control plane endpoints.
+pub const ENDPOINT_OPTIONS: [&str; 3] = ["infra-cluster", "kube-vip", "infra-cluster-template"];
+
+/// The placeholder of the version in the address of a release.
+pub const RELEASE: &str = "VERSION";
+
+/// How image fields are written.
+#[derive(Clone, Debug)]
+pub struct ImageSettings {
+    /// minijinja template of the URL that machines fetch the image from; knows `image` and `cluster`.
+    pub url: String,
+    /// The checksum itself, or the URL of a file that holds it.
+    pub checksum: ChecksumStyle,
+    /// Serve every image of the catalog, used or not.
+    pub serve_all: bool,
+}
+
+/// How a checksum is stamped.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    serde::Deserialize,
+    serde::Serialize,
+    schemars::JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum ChecksumStyle {
+    /// The hex digest: proof against a man in the middle.
+    #[default]
+    Literal,
+    /// `<url>.sha256sum`, for image servers that publish it.
+    Url,
+}
+
+/// One output of the project.
+#[derive(Clone, Debug)]
+pub struct Output {
+    /// The target's name.
+    pub target: String,
+    /// minijinja template of the folder, below the root; knows `cluster` where the output is made per cluster.
+    pub path: String,
+    /// The target's own options, by name.
+    pub options: BTreeMap<String, serde_json::Value>,
+    /// Where the project file requests it.
+    pub spot: Option<Spot>,
+}

@@ -1,0 +1,66 @@
+//! How a cluster's values are evaluated: as the release that composes it, if one does.
+
+use std::sync::Arc;
+
+use crate::evaluate::{Evaluation, Options, Release};
+
+use super::layers::Own;
+use super::project::EvaluationOption;
+use super::{ClusterEntry, Workspace};
+
+/// The options of a cluster's evaluation.
+pub(super) fn of(workspace: &Workspace, entry: &ClusterEntry, own: &Own) -> Options {
+    let (release, composed) = match &own.release {
+        Some((release, namespace)) => (Some(&**release), Some(&**namespace)),
+        None => (None, None),
+    };
+    let namespace = match (
+        &entry.namespace,
+        composed.filter(|name| !is_placeholder(name)),
+    ) {
+        (Some(named), _) => Arc::clone(named),
+        (None, Some(composed)) => composed.into(),
+        (None, None) => Arc::clone(&entry.name),
+    };
+    let mut options = of_release(
+        workspace,
+        entry.release.as_deref().or(release),
+        Some(namespace),
+    );
+    if let Some(chart) = workspace.charts.of(&*workspace.files, own) {
+        options.chart.name = Arc::clone(&chart.name);
+        options.chart.version = Arc::clone(&chart.version);
+        options.chart.app_version = Arc::clone(&chart.app_version);
+        let templates = Arc::clone(&chart.templates);
+        options.templates = Some(templates);
+    }
+    options
+}
+
+/// The options of a release of that name in that namespace; the defaults of Helm's own commands, unless given.
+pub(super) fn of_release(
+    workspace: &Workspace,
+    release: Option<&str>,
+    namespace: Option<Arc<str>>,
+) -> Options {
+    let defaults = Options::default();
+    Options {
+        evaluation: match workspace.evaluation {
+            EvaluationOption::Lazy => Evaluation::Lazy,
+            EvaluationOption::Exact => Evaluation::Exact,
+        },
+        engine: workspace.engine,
+        release: Release {
+            name: release.map_or(defaults.release.name, Arc::from),
+            namespace: namespace.unwrap_or(defaults.release.namespace),
+        },
+        limits: defaults.limits.divided(workspace.clusters.len()),
+        ..defaults
+    }
+}
+
+/// Whether a namespace is one to be replaced when the cluster is made: Sylva's scripts put the cluster's name in the place
+/// of `WORKLOAD_CLUSTER_NAMESPACE`. No namespace has upper-case letters (RFC 1123).
+fn is_placeholder(namespace: &str) -> bool {
+    namespace.is_empty() || namespace.contains(|letter: char| letter.is_ascii_uppercase())
+}
