@@ -1,5 +1,5 @@
 //! The plugin inside the real argocd-cmp-server: started with the plugin.yaml of the image, asked over its socket by Argo CD's
-//! own client (tests/interop/argocd). `METALMARK_CMP_SERVER` names the server, `METALMARK_CMP_CLIENT` the client.
+//! own client (tests/interop/argocd). `METALMARK_ARGOCD` names Argo CD's programs in one, `METALMARK_CMP_CLIENT` the client.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -19,7 +19,7 @@ use super::support::{Metalmark, copy_of, repository};
 const ARGOCD: u32 = 999;
 
 /// A running server, ended when dropped.
-struct Server {
+pub(crate) struct Server {
     process: Child,
     folder: tempfile::TempDir,
     socket: PathBuf,
@@ -33,7 +33,19 @@ impl Drop for Server {
     }
 }
 
-/// Starts the server with a plugin.yaml, as the sidecar does: read-only binaries, a work folder, no home.
+impl Server {
+    /// The folder of its socket, which the repo-server looks into.
+    pub(crate) fn plugins(&self) -> PathBuf {
+        self.folder.path().join("plugins")
+    }
+}
+
+/// Starts the server with the plugin.yaml of the image, as the sidecar does: read-only binaries, a work folder, no home.
+pub(crate) fn start_sidecar(server: &Path) -> Server {
+    let plugin = fs::read_to_string(repository().join("templates/hosts/argocd/plugin.yaml"));
+    start(server, &plugin.expect("readable"))
+}
+
 fn start(server: &Path, plugin: &str) -> Server {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let at = |name: &str| folder.path().join(name);
@@ -122,7 +134,7 @@ fn application(name: &str, plugin: &str) -> String {
 
 /// The programs, and the demo workspace in a folder.
 fn given() -> Option<(PathBuf, PathBuf, tempfile::TempDir)> {
-    let server = programs::find("cmp_server")?;
+    let server = programs::find("argocd")?;
     let client = programs::find("cmp_client")?;
     let workspace = copy_of(&repository().join("fixtures/workspaces/sylva-baremetal"));
     Some((server, client, workspace))
@@ -164,8 +176,7 @@ fn the_real_server_generates_what_is_simulated() {
     let Some((server, client, workspace)) = given() else {
         return;
     };
-    let plugin = fs::read_to_string(repository().join("templates/hosts/argocd/plugin.yaml"));
-    let server = start(&server, &plugin.expect("readable"));
+    let server = start_sidecar(&server);
     let block = "    plugin:\n      name: metalmark\n      env: [{name: IMAGE_URL, value: 'https://$ARGOCD_APP_NAMESPACE/$$x/{{ image.filename }}'}]\n      \
                  parameters: [{name: cluster, string: edge-lyon}, {name: targets, array: [manifests]}]\n";
     for app in [

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use metalmark::oci::Digest;
 use serde_json::{Value, json};
 
-use super::objects::Object;
+use super::objects::{Object, object};
 use super::server::Server;
 use crate::programs;
 use crate::support::tarball::{Tarball, gzip};
@@ -176,22 +176,6 @@ impl Flux {
         }
         said
     }
-}
-
-/// An object with a spec.
-pub(super) fn object(
-    version: &str,
-    kind: &str,
-    namespace: &str,
-    name: &str,
-    spec: &Value,
-) -> Object {
-    Object::of(json!({
-        "apiVersion": version,
-        "kind": kind,
-        "metadata": {"name": name, "namespace": namespace},
-        "spec": spec,
-    }))
 }
 
 /// Sets the artifact of a source, as source-controller does when it has stored one.

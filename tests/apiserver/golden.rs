@@ -67,7 +67,7 @@ fn wanted(object: &Object) -> Value {
 }
 
 /// What of a written value is not stored as it was written. What the server adds is not looked at.
-fn lost(wanted: &Value, stored: &Value, at: &str) -> Vec<String> {
+pub(super) fn lost(wanted: &Value, stored: &Value, at: &str) -> Vec<String> {
     match (wanted, stored) {
         (Value::Object(wanted), Value::Object(stored)) => wanted
             .iter()

@@ -4,7 +4,7 @@ use metalmark::model::engine::Engine;
 use metalmark::model::json::{Html, to_json};
 use metalmark::model::place::FileId;
 use metalmark::yaml;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// An object of a file.
 #[derive(Clone, Debug)]
@@ -50,6 +50,28 @@ impl Object {
     pub(super) fn title(&self) -> String {
         format!("{} {}/{}", self.kind(), self.namespace(), self.name())
     }
+}
+
+/// An object with a spec.
+pub(super) fn object(
+    version: &str,
+    kind: &str,
+    namespace: &str,
+    name: &str,
+    spec: &Value,
+) -> Object {
+    Object::of(json!({
+        "apiVersion": version,
+        "kind": kind,
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": spec,
+    }))
+}
+
+/// What a values file says, or another file with one document.
+pub(super) fn values(text: &str) -> Value {
+    let tree = yaml::values(text, FileId(0), Engine::Helm4).expect("YAML");
+    serde_json::from_str(&to_json(&tree.value, Html::Plain)).expect("JSON")
 }
 
 /// The objects of a file, items of a `kind: List` included.

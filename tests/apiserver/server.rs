@@ -8,9 +8,10 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use metalmark::model::bytes::BASE64;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, WARNING};
 use reqwest::{Certificate, Client, Method};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
 use super::definitions::Definitions;
@@ -247,8 +248,17 @@ impl Server {
     /// Sets fields of an object's status, as a controller does.
     pub(super) fn set_status(&self, object: &Object, status: &Value) {
         let path = format!("{}/status", self.path(object));
-        let body = serde_json::json!({ "status": status }).to_string();
-        let reply = self.send(&Method::PATCH, &path, "application/merge-patch+json", &body);
+        self.merge_at(&path, &json!({ "status": status }));
+    }
+
+    /// Sets fields of an object.
+    pub(super) fn merge(&self, object: &Object, fields: &Value) {
+        self.merge_at(&self.path(object), fields);
+    }
+
+    fn merge_at(&self, path: &str, fields: &Value) {
+        let content = "application/merge-patch+json";
+        let reply = self.send(&Method::PATCH, path, content, &fields.to_string());
         assert!(reply.is_ok(), "{path}: {}", reply.message());
     }
 
@@ -272,7 +282,7 @@ impl Server {
 
     /// How a client finds the server, as a file in the server's own folder, which goes with it.
     pub(super) fn kubeconfig(&self) -> PathBuf {
-        let config = serde_json::json!({
+        let config = json!({
             "apiVersion": "v1",
             "kind": "Config",
             "current-context": "tests",
@@ -286,6 +296,16 @@ impl Server {
         let path = self.folder.join("kubeconfig");
         fs::write(&path, config.to_string()).expect("written");
         path
+    }
+
+    /// The same as Argo CD keeps it of a cluster: the address, and how to connect.
+    pub(super) fn connection(&self) -> (&str, Value) {
+        let authority = fs::read(&self.authority).expect("a certificate");
+        let config = json!({
+            "bearerToken": TOKEN,
+            "tlsClientConfig": {"caData": BASE64.encode(&authority)},
+        });
+        (&self.url, config)
     }
 
     /// Deletes what was applied.

@@ -1,13 +1,22 @@
 #!/usr/bin/env bash
-# Builds the real argocd-cmp-server and a client of it into the folder given, and prints the environment that tests find them by.
-# Needs Go and its module proxy; takes some three minutes on two cores, and none where they are there already.
+# Builds Argo CD's programs in one (argocd-repo-server, argocd-application-controller, argocd-applicationset-controller,
+# argocd-cmp-server: it is the one that it is started as) and a client of the last into the folder given, and prints the
+# environment that tests find them by. The repo-server runs a script of Argo CD's image, which is put beside them. Needs Go and
+# its module proxy. METALMARK_INTEROP_ARGOCD=no leaves them out.
 set -euo pipefail
-folder=$(mkdir -p "$1" && cd "$1" && pwd)
-cd "$(dirname "$0")"
+[ "${METALMARK_INTEROP_ARGOCD:-}" != no ] || exit 1
 command -v go >/dev/null || exit 1
-for program in server client; do
-  if [ ! -x "$folder/argocd-cmp-$program" ] || [ go.mod -nt "$folder/argocd-cmp-$program" ] || [ "$program/main.go" -nt "$folder/argocd-cmp-$program" ]; then
-    GOFLAGS="-mod=readonly -buildvcs=false -trimpath" GOTOOLCHAIN=local CGO_ENABLED=0 go build -ldflags='-s -w' -o "$folder/argocd-cmp-$program" "./$program" >&2
+folder=$(mkdir -p "$1/argocd" && cd "$1/argocd" && pwd)
+cd "$(dirname "$0")"
+export GOFLAGS="-mod=readonly -buildvcs=false -trimpath" GOTOOLCHAIN=local CGO_ENABLED=0
+for name in server client; do
+  program=$folder/$name
+  if [ ! -x "$program" ] || [ go.mod -nt "$program" ] || [ "$name/main.go" -nt "$program" ]; then
+    go build -ldflags='-s -w' -o "$program" "./$name" >&2
   fi
 done
-echo "export METALMARK_CMP_SERVER='$folder/argocd-cmp-server' METALMARK_CMP_CLIENT='$folder/argocd-cmp-client'"
+if [ ! -x "$folder/git-verify-wrapper.sh" ]; then
+  go mod download github.com/argoproj/argo-cd/v3
+  install "$(go list -m -f '{{.Dir}}' github.com/argoproj/argo-cd/v3)/hack/git-verify-wrapper.sh" "$folder/"
+fi
+echo "export METALMARK_ARGOCD='$folder/server' METALMARK_CMP_CLIENT='$folder/client'"

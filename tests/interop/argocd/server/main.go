@@ -1,14 +1,31 @@
-// The real argocd-cmp-server: what cmd/main.go of Argo CD starts under that name, without the other programs.
+// The real programs of Argo CD that tests start: what its cmd/main.go starts under these names, without the others.
 package main
 
 import (
 	"os"
+	"path/filepath"
 
-	"github.com/argoproj/argo-cd/v3/cmd/argocd-cmp-server/commands"
+	"github.com/spf13/cobra"
+
+	controller "github.com/argoproj/argo-cd/v3/cmd/argocd-application-controller/commands"
+	applicationset "github.com/argoproj/argo-cd/v3/cmd/argocd-applicationset-controller/commands"
+	cmpserver "github.com/argoproj/argo-cd/v3/cmd/argocd-cmp-server/commands"
+	reposerver "github.com/argoproj/argo-cd/v3/cmd/argocd-repo-server/commands"
+	"github.com/argoproj/argo-cd/v3/common"
 )
 
 func main() {
-	if err := commands.NewCommand().Execute(); err != nil {
+	programs := map[string]func() *cobra.Command{
+		common.CommandApplicationController:    controller.NewCommand,
+		common.CommandApplicationSetController: applicationset.NewCommand,
+		common.CommandCMPServer:                cmpserver.NewCommand,
+		common.CommandRepoServer:               reposerver.NewCommand,
+	}
+	program := programs[filepath.Base(os.Args[0])]
+	if program == nil {
+		os.Exit(2)
+	}
+	if err := program().Execute(); err != nil {
 		os.Exit(1)
 	}
 }
