@@ -1,7 +1,7 @@
 //! The layers of the source tree, and who may touch the world. Text matching, not type checking: it sees `use crate::…`
 //! and paths in code, outside comments and test modules.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -248,5 +248,154 @@ fn a_folder_is_whole_without_a_file_beside_it() {
             "{} beside its folder",
             path.display()
         );
+    }
+}
+
+/// The files that may import each other: values are evaluated when an expression reads them, so that a view of the values starts
+/// the evaluation that reads through it.
+const CIRCLE: [&str; 3] = [
+    "evaluate/exact.rs",
+    "evaluate/session.rs",
+    "evaluate/view.rs",
+];
+
+#[test]
+fn no_other_files_import_each_other() {
+    let imports = FileImports::of(sources());
+    let in_circle: Vec<&str> = (imports.files.keys())
+        .filter(|file| imports.reached_from(file).contains(*file))
+        .map(|file| file.to_str().expect("text"))
+        .collect();
+    assert_eq!(in_circle, CIRCLE);
+}
+
+/// Which file imports from which; the files of modules with submodules (`mod.rs`) do not count.
+struct FileImports {
+    files: BTreeMap<PathBuf, BTreeSet<PathBuf>>,
+}
+
+impl FileImports {
+    fn of(sources: BTreeMap<PathBuf, String>) -> Self {
+        let modules: BTreeMap<Vec<String>, &PathBuf> = sources
+            .keys()
+            .map(|path| (module_path(path), path))
+            .collect();
+        let counts = |path: &Path| !path.ends_with("mod.rs");
+        let of = |(path, code): (&PathBuf, &String)| {
+            let used = used(code).into_iter();
+            let files = used.filter_map(|used| {
+                let used = absolute(&module_path(path), &used)?;
+                file_of(&used, &modules, &sources, 0)
+            });
+            (
+                path.clone(),
+                files.filter(|file| file != path && counts(file)).collect(),
+            )
+        };
+        let files = sources.iter().filter(|(path, _)| counts(path)).map(of);
+        Self {
+            files: files.collect(),
+        }
+    }
+
+    /// The files that a file imports from, directly or through others.
+    fn reached_from(&self, file: &Path) -> BTreeSet<&PathBuf> {
+        let (mut reached, mut open) = (BTreeSet::new(), vec![file]);
+        while let Some(file) = open.pop() {
+            let new = self.files[file].iter().filter(|to| reached.insert(*to));
+            open.extend(new.map(PathBuf::as_path).collect::<Vec<_>>());
+        }
+        reached
+    }
+}
+
+/// The path of a file's module below the crate.
+fn module_path(file: &Path) -> Vec<String> {
+    let text = file.with_extension("").to_string_lossy().into_owned();
+    let names = text.split('/').map(str::to_owned);
+    names.filter(|name| name != "mod").collect()
+}
+
+/// The paths that code uses, as they are written, with their braces expanded.
+fn used(code: &str) -> Vec<Vec<String>> {
+    let mut found = Vec::new();
+    let is_part = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == ':';
+    for start in ["crate::", "super::", "use "] {
+        for (at, _) in code.match_indices(start) {
+            if !code[..at].ends_with(is_part) {
+                let text = code[at..].trim_start_matches("use ");
+                expand(&[], text, &mut found);
+            }
+        }
+    }
+    found
+}
+
+/// Adds the paths that begin with `above` and go on with a text. Returns what follows them.
+fn expand<'t>(above: &[String], text: &'t str, found: &mut Vec<Vec<String>>) -> &'t str {
+    let mut path = above.to_vec();
+    let mut rest = text.trim_start();
+    loop {
+        if let Some(mut inner) = rest.strip_prefix('{') {
+            while !inner.trim_start().starts_with('}') && !inner.is_empty() {
+                inner = expand(&path, inner, found);
+                let next = inner.find([',', '}']).unwrap_or(inner.len());
+                inner = inner[next..].trim_start_matches(',');
+            }
+            return inner.trim_start().trim_start_matches('}');
+        }
+        let is_letter = |letter: char| letter.is_alphanumeric() || letter == '_';
+        let end = rest.find(|letter| !is_letter(letter)).unwrap_or(rest.len());
+        path.push(rest[..end].to_owned());
+        rest = &rest[end..];
+        match rest.strip_prefix("::") {
+            Some(more) => rest = more,
+            None => {
+                found.push(path);
+                return rest;
+            }
+        }
+    }
+}
+
+/// A path from the top of the crate, of one that is written in a module.
+fn absolute(module: &[String], written: &[String]) -> Option<Vec<String>> {
+    let mut path = match written.first()?.as_str() {
+        "crate" => Vec::new(),
+        _ => module.to_vec(),
+    };
+    for name in written {
+        match name.as_str() {
+            "super" => drop(path.pop()),
+            "crate" | "self" => {}
+            name => path.push(name.to_owned()),
+        }
+    }
+    Some(path)
+}
+
+/// The file that defines what a path names, through the names that modules re-export.
+fn file_of(
+    path: &[String],
+    modules: &BTreeMap<Vec<String>, &PathBuf>,
+    sources: &BTreeMap<PathBuf, String>,
+    depth: usize,
+) -> Option<PathBuf> {
+    let length = (1..=path.len())
+        .rev()
+        .find(|length| modules.contains_key(&path[..*length]))?;
+    let (module, item) = (&path[..length], path.get(length));
+    let file = modules[module];
+    let exported = item.filter(|_| depth < 8).and_then(|item| {
+        let mut all = used(&sources[file]).into_iter();
+        let other = all.find(|used| used.last() == Some(item) && used.len() > 1)?;
+        let other = absolute(module, &other)?;
+        (other != path)
+            .then(|| file_of(&other, modules, sources, depth + 1))
+            .flatten()
+    });
+    match file.ends_with("mod.rs") {
+        true => exported.or_else(|| Some(file.clone())),
+        false => Some(file.clone()),
     }
 }

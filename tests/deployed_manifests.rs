@@ -336,6 +336,28 @@ spec: {version: v1.0.0, image: a-b-c, list: [{name: x, value: '1'}], numbers: [1
         ]
     });
     same_as_kustomize(&kubectl, objects, cases);
+    // Two objects of one name: the namespace says which of them is meant.
+    let twin = |namespace: &str, version: &str| {
+        format!(
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: twin, namespace: {namespace}}}\ndata: {{version: {version}}}\n---\n"
+        )
+    };
+    let pool =
+        "apiVersion: x.example/v1\nkind: Pool\nmetadata: {name: one}\nspec: {version: v1.0.0}\n";
+    let twins = twin("a", "v1.30.2") + &twin("b", "v1.31.8") + pool;
+    let sources = [
+        "name: twin, namespace: b",
+        "namespace: a",
+        "name: twin",
+        "name: twin, namespace: c",
+    ];
+    let cases = sources.map(|source| {
+        format!(
+            "replacements:\n- source: {{kind: ConfigMap, {source}, fieldPath: data.version}}\n  \
+             targets: [{{select: {{kind: Pool}}, fieldPaths: [spec.version]}}]\n"
+        )
+    });
+    same_as_kustomize(&kubectl, &twins, cases.into_iter());
 }
 
 /// References that a configuration declares follow their objects' new names, as with the real program.
