@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::model::cluster_view::ClusterView;
 use crate::model::finding::Finding;
-use crate::model::manifest::ManifestFile;
+use crate::model::manifest::{FileKind, ManifestFile};
 use crate::model::place::Source;
 use crate::model::policy::Date;
 use crate::model::settings::Settings;
@@ -295,9 +295,13 @@ impl Rendered {
         })
     }
 
-    /// Writes the files as one YAML stream, each below its path as a comment.
+    /// Writes the objects as one YAML stream, each file below its path as a comment. What a tool reads to make objects, such as
+    /// values, is in the stream only where there is nothing else, for `kubectl apply` takes no other documents.
     pub(crate) fn print(&self, terminal: &mut Terminal) -> Result<(), Error> {
-        for file in &self.files {
+        let is_applied = |file: &&ManifestFile| file.kind == FileKind::Objects;
+        let has_objects = self.files.iter().any(|file| is_applied(&file));
+        let printed = self.files.iter();
+        for file in printed.filter(|file| !has_objects || is_applied(file)) {
             let text = file.text.strip_prefix("---\n").unwrap_or(&file.text);
             let text = format!("---\n# {}\n{text}", file.path);
             terminal.out.product(text.as_bytes())?;

@@ -4,6 +4,7 @@ mod cache;
 mod check;
 mod cmp;
 mod completions;
+mod examples;
 mod function;
 mod init;
 mod lock;
@@ -34,7 +35,7 @@ use workspace::WorkspaceArguments;
 
 /// Stamps machine images into Cluster API GitOps repositories, and refuses the stamp that does not fit.
 #[derive(Debug, Parser)]
-#[command(version, propagate_version = true)]
+#[command(version, propagate_version = true, after_long_help = examples::ALONE)]
 pub(super) struct Arguments {
     #[command(flatten)]
     place: workspace::ProjectArguments,
@@ -48,52 +49,73 @@ pub(super) struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Checks everything and writes the manifests.
+    #[command(after_long_help = examples::RENDER)]
     Render(render::RenderArguments),
     /// Checks everything and writes nothing.
+    #[command(after_long_help = examples::CHECK)]
     Check(check::CheckArguments),
     /// Resolves each image to a digest, and writes the lock.
+    #[command(after_long_help = examples::LOCK)]
     Lock(lock::LockArguments),
     /// Compares the lock with the registries: tags, signatures, facts.
+    #[command(after_long_help = examples::VERIFY)]
     Verify(WithWorkspace<VerifyOptions>),
     /// After a release of the image builder: edits version and catalog in the values, then renders.
+    #[command(after_long_help = examples::UPDATE)]
     Update(update::UpdateArguments),
     /// Lists the image catalog: facts, references, and who uses what.
+    #[command(after_long_help = examples::IMAGES)]
     Images(WithWorkspace<ImagesOptions>),
     /// Shows what a change does: images, versions, and the machines that are replaced, by cluster and pool.
+    #[command(after_long_help = examples::IMPACT)]
     Impact(WithWorkspace<ImpactOptions>),
     /// Writes the fleet as one HTML page: clusters, images, findings, and why each pool boots what it boots.
+    #[command(after_long_help = examples::PAGE)]
     Page(WithWorkspace<PageOptions>),
     /// Shows the steps by which clusters reach another Kubernetes version, and which images are missing for them.
+    #[command(after_long_help = examples::PLAN)]
     Plan(WithWorkspace<PlanOptions>),
     /// Explains a rule, an image key, a cluster or a pool (CLUSTER/POOL): why this image, selector by selector.
+    #[command(after_long_help = examples::EXPLAIN)]
     Explain(WithWorkspace<ExplainOptions>),
     /// Prints the values of a cluster, merged and evaluated; where each comes from; why one is what it is.
+    #[command(after_long_help = examples::VALUES)]
     Values(WithWorkspace<ValuesOptions>),
     /// Updates the images of manifests in place: markers or the project file say which.
+    #[command(after_long_help = examples::STAMP)]
     Stamp(stamp::StampArguments),
     /// A KRM function, as kustomize and kpt run it: a ResourceList on stdin, a ResourceList on stdout.
+    #[command(after_long_help = examples::FUNCTION)]
     Fn(function::FunctionArguments),
     /// What Argo CD's sidecar runs as a config management plugin.
+    #[command(after_long_help = examples::CMP)]
     Cmp(cmp::CmpArguments),
     /// Shows what registries and image layouts have, and the facts of one image.
+    #[command(after_long_help = examples::REGISTRY)]
     Registry {
         #[command(subcommand)]
         command: RegistryCommand,
     },
     /// Packs, unpacks and inspects bundles: manifests, rendered trees, components for hosts.
+    #[command(after_long_help = examples::BUNDLE)]
     Bundle {
         #[command(subcommand)]
         command: BundleCommand,
     },
     /// Writes a first project file from what the repository holds, and says what comes next.
+    #[command(after_long_help = examples::INIT)]
     Init(init::InitArguments),
     /// A language server, as editors run it: findings, hovers and completion while one types.
+    #[command(after_long_help = examples::LSP)]
     Lsp(lsp::LspArguments),
     /// Prints the JSON Schema of the project file, for editors.
+    #[command(after_long_help = examples::SCHEMA)]
     Schema,
     /// Prints the manual page, or writes those of all commands.
+    #[command(after_long_help = examples::MAN)]
     Man(man::ManArguments),
     /// Prints a completion script for a shell.
+    #[command(after_long_help = examples::COMPLETIONS)]
     Completions(completions::CompletionArguments),
 }
 

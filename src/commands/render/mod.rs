@@ -27,7 +27,7 @@ pub struct RenderOptions {
     /// Write nothing; exit 1 and show the difference when the tree is not what would be rendered.
     #[arg(long, conflicts_with = "stdout")]
     pub check: bool,
-    /// Write nothing; print everything as one YAML stream.
+    /// Write nothing; print the objects as one YAML stream.
     #[arg(long)]
     pub stdout: bool,
     /// Take over existing files that were not written by metalmark.
