@@ -257,13 +257,13 @@ fn same_after_each_change(project: &Path, cases: u64) {
 #[test]
 fn values_files_that_change_are_read_again() {
     let project = repository().join("fixtures/workspaces/sylva-baremetal");
-    same_after_each_change(&project, rounds(5, 150));
+    same_after_each_change(&project, rounds(5, 40));
 }
 
 #[test]
 fn folders_that_change_are_composed_again() {
     let project = repository().join("fixtures/workspaces/sylva-flux");
-    same_after_each_change(&project, rounds(5, 150));
+    same_after_each_change(&project, rounds(5, 40));
 }
 
 /// The demo without its lab: a cluster with secrets, and two that are clean.
