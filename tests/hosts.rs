@@ -55,9 +55,7 @@ fn in_stream(stream: &str) -> Files {
     let mut files = Files::new();
     for part in format!("\n{stream}").split("\n---\n# ").skip(1) {
         let (path, text) = part.split_once('\n').expect("a path");
-        if is_object(path) {
-            files.insert(path.to_owned(), documents(text));
-        }
+        files.insert(path.to_owned(), documents(text));
     }
     files
 }
@@ -79,4 +77,16 @@ fn every_host_gets_the_same_bytes() {
         !folder.path().join("rendered").exists(),
         "only `render` writes"
     );
+}
+
+/// `kubectl apply` takes no values, so they are in a stream only where nothing else is rendered.
+#[test]
+fn a_stream_of_values_alone_is_printed() {
+    let folder = copy_of(&repository().join("fixtures/workspaces/sylva-baremetal"));
+    let stream = run(
+        folder.path(),
+        "render --stdout --target helm-values --out out",
+        "",
+    );
+    assert!(stream.contains("cluster:\n"), "{stream}");
 }

@@ -30,6 +30,7 @@ mod guards;
 mod helm;
 mod helm_charts;
 mod helm_versions;
+mod help;
 mod hooks;
 mod host_pages;
 mod hostile;

@@ -1,7 +1,7 @@
 //! The real programs that tests ask where they are found.
 
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Child, Command};
 
 use super::support::skips;
 
@@ -50,6 +50,20 @@ pub(crate) fn missing(name: &str) {
     let required = std::env::var("METALMARK_REQUIRE").unwrap_or_default();
     let is_required = skips::names(&required, name);
     assert!(!is_required, "{name} is required and not found");
+}
+
+/// Programs that run beside a test, and end with this value.
+#[derive(Default)]
+pub(crate) struct Running(pub(crate) Vec<Child>);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        for program in &mut self.0 {
+            // It may have ended by itself.
+            let _ = program.kill();
+            let _ = program.wait();
+        }
+    }
 }
 
 #[test]

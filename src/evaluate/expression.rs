@@ -86,7 +86,7 @@ impl Session {
         place: Place,
         path: &Path,
     ) -> Result<TextResult, TextFault> {
-        let Some(trace) = &self.trace else {
+        let Some(trace) = self.trace() else {
             return self.text(text, internal, Some(path));
         };
         let result = if self.is_exact() {
@@ -106,7 +106,7 @@ impl Session {
         internal: bool,
         path: Option<&Path>,
     ) -> Result<TextResult, TextFault> {
-        let Some(trace) = &self.trace else {
+        let Some(trace) = self.trace() else {
             return self.untraced(text, internal, path);
         };
         trace.start();
@@ -159,7 +159,7 @@ impl Session {
             only_prints: only_prints(text),
             is_alias: false,
             order_dependent: false,
-            dot: self.trace.as_ref().map(|_| self.new_dot()),
+            dot: self.trace().map(|_| self.new_dot()),
             helpers: 0,
         });
         let result = self.run(text, internal);

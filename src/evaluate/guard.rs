@@ -3,7 +3,6 @@
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
-use std::rc::Rc;
 use std::sync::Arc;
 
 use super::trace::Trace;
@@ -20,7 +19,7 @@ pub(super) struct Guard {
     /// Whether the results of such expressions are registered as secrets.
     pub(super) registers: bool,
     /// What each expression read.
-    trace: Rc<Trace>,
+    pub(super) trace: Trace,
     /// Whether the expression at a place read a secret, as known during the evaluation.
     during: RefCell<HashMap<Place, bool>>,
     /// The same after the evaluation, when more readings are known: in exact evaluation, an expression is evaluated before the
@@ -29,10 +28,10 @@ pub(super) struct Guard {
 }
 
 impl Guard {
-    pub(super) fn new(sources: &Sources, registers: bool, trace: Rc<Trace>) -> Self {
+    pub(super) fn new(sources: &Sources, registers: bool) -> Self {
         Self {
             registers,
-            trace,
+            trace: Trace::default(),
             sources: sources.clone(),
             during: RefCell::default(),
             after: RefCell::default(),

@@ -136,7 +136,7 @@ impl Evaluator {
     /// An evaluator in which nothing is evaluated yet.
     pub fn new(root: &Node, options: &Options, cache: &TemplateCache) -> Self {
         Self {
-            session: Session::new(root, options, cache, budget(options), None, None),
+            session: Session::new(root, options, cache, budget(options), None),
         }
     }
 
@@ -149,7 +149,7 @@ impl Evaluator {
         sources: &Sources,
     ) -> Self {
         match sources.has_secrets() {
-            true => Self::tracing(root, options, cache, (sources, true)),
+            true => Self::tracing(root, options, cache, Guard::new(sources, true)),
             false => Self::new(root, options, cache),
         }
     }
@@ -161,27 +161,20 @@ impl Evaluator {
         cache: &TemplateCache,
         sources: &Sources,
     ) -> Self {
-        Self::tracing(root, options, cache, (sources, false))
+        Self::tracing(root, options, cache, Guard::new(sources, false))
     }
 
-    fn tracing(
-        root: &Node,
-        options: &Options,
-        cache: &TemplateCache,
-        (sources, registers): (&Sources, bool),
-    ) -> Self {
-        let trace = Rc::default();
-        let guard = Some(Rc::new(Guard::new(sources, registers, Rc::clone(&trace))));
-        let trace = Some(trace);
+    fn tracing(root: &Node, options: &Options, cache: &TemplateCache, guard: Guard) -> Self {
+        let guard = Some(Rc::new(guard));
         Self {
-            session: Session::new(root, options, cache, budget(options), trace, guard),
+            session: Session::new(root, options, cache, budget(options), guard),
         }
     }
 
     /// What the expression at a place read, in order. In exact evaluation this includes what the expressions in its output read.
     /// None if a [traced](Self::traced) evaluator has not evaluated an expression at this place.
     pub fn readings(&self, place: Place) -> Option<Rc<Vec<Reading>>> {
-        self.session.trace.as_ref()?.readings(place)
+        self.session.trace()?.readings(place)
     }
 
     /// The root of the values.

@@ -53,9 +53,7 @@ pub(super) struct Session {
     pub(super) executions: Cell<usize>,
     /// The stages of `_internal`, in exact evaluation.
     pub(super) internal: OnceCell<exact::Internal>,
-    /// What each expression read, if this is traced.
-    pub(super) trace: Option<Rc<Trace>>,
-    /// Which values are secret, if any is.
+    /// What each expression read, and which values are secret, if this is traced.
     pub(super) guard: Option<Rc<Guard>>,
 }
 
@@ -109,7 +107,6 @@ impl Session {
         options: &Options,
         cache: &TemplateCache,
         budget: Rc<Budget>,
-        trace: Option<Rc<Trace>>,
         guard: Option<Rc<Guard>>,
     ) -> Rc<Self> {
         Rc::new_cyclic(|this| Self {
@@ -132,7 +129,6 @@ impl Session {
             holds_typed: Cell::default(),
             executions: Cell::default(),
             internal: OnceCell::new(),
-            trace,
             guard,
         })
     }
@@ -140,14 +136,13 @@ impl Session {
     /// A session over the same values in exact evaluation.
     pub(super) fn exact(&self, options: &Options) -> Rc<Self> {
         let budget = Rc::clone(&self.budget);
-        Self::new(&self.root, options, &self.cache, budget, None, None)
+        Self::new(&self.root, options, &self.cache, budget, None)
     }
 
     /// A session with the same order of evaluation in which nothing is evaluated yet.
     pub(super) fn fresh(&self) -> Rc<Self> {
-        let (trace, guard) = (self.trace.clone(), self.guard.clone());
-        let budget = Rc::clone(&self.budget);
-        let fresh = Self::new(&self.root, &self.options, &self.cache, budget, trace, guard);
+        let (budget, guard) = (Rc::clone(&self.budget), self.guard.clone());
+        let fresh = Self::new(&self.root, &self.options, &self.cache, budget, guard);
         fresh.dot();
         fresh
     }
@@ -243,10 +238,15 @@ impl Session {
         result
     }
 
+    /// What each expression read, if readings are traced.
+    pub(super) fn trace(&self) -> Option<&Trace> {
+        self.guard.as_deref().map(|guard| &guard.trace)
+    }
+
     /// Records that an expression reads a value, if readings are traced.
     pub(super) fn note_reading(&self, path: &Path, raw: &Node, got: Option<&helm::Value>) {
         use helm::Value::{List, Map};
-        let Some(trace) = &self.trace else { return };
+        let Some(trace) = self.trace() else { return };
         let got = got.filter(|got| !matches!(got, Map(_) | List(_)));
         let got = got.and_then(|got| convert::node(got, raw.place, &self.budget).ok());
         trace.read(path, raw, got.map(|node| node.value));

@@ -6,15 +6,16 @@ use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::symlink;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use super::objects::{Object, object};
 use super::server::Server;
+use crate::cmp_server;
 use crate::git::{commit, git};
-use crate::{cmp_server, programs};
+use crate::programs::{self, Running};
 
 /// How long a busy machine may take to start a program, or to reconcile something.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -31,18 +32,9 @@ const REFRESH: [(&str, &str); 2] = [
 
 /// The running programs.
 pub(super) struct ArgoCd {
-    programs: Vec<Child>,
+    programs: Running,
     folder: tempfile::TempDir,
-    _sidecar: cmp_server::Server,
-}
-
-impl Drop for ArgoCd {
-    fn drop(&mut self) {
-        for program in &mut self.programs {
-            let _ = program.kill();
-            let _ = program.wait();
-        }
-    }
+    sidecar: cmp_server::Server,
 }
 
 impl ArgoCd {
@@ -58,15 +50,15 @@ impl ArgoCd {
         let listeners = [0; 2].map(|_| TcpListener::bind("127.0.0.1:0").expect("a free port"));
         let [data, rendering] = listeners.map(|it| it.local_addr().expect("an address"));
         let mut started = Self {
-            programs: Vec::new(),
-            _sidecar: cmp_server::start_sidecar(&argocd),
+            programs: Running::default(),
+            sidecar: cmp_server::start_sidecar(&argocd),
             folder,
         };
         let port = data.port().to_string();
         started.run(&redis, "redis-server", |command| {
             command.args(["--bind", "127.0.0.1", "--save", "", "--port", &port]);
         });
-        let plugins = started._sidecar.plugins();
+        let plugins = started.sidecar.plugins();
         started.run(&argocd, "argocd-repo-server", |command| {
             command
                 .args(["--disable-tls", "--client-ca-path=", "--metrics-port=0"])
@@ -127,7 +119,7 @@ impl ArgoCd {
             .stdout(log.try_clone().expect("a log"))
             .stderr(log);
         adapt(&mut command);
-        self.programs.push(command.spawn().expect("a program"));
+        self.programs.0.push(command.spawn().expect("a program"));
     }
 
     /// Commits the files of a folder and has everything compared with that commit, which it returns.

@@ -6,7 +6,7 @@ use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::objects::{Object, object};
 use super::server::Server;
-use crate::programs;
+use crate::programs::{self, Running};
 use crate::support::tarball::{Tarball, gzip};
 
 /// How long a busy machine may take to reconcile something.
@@ -37,18 +37,9 @@ const WATCHED: [(&str, &str); 8] = [
 
 /// The running controllers.
 pub(super) struct Flux {
-    controllers: Vec<Child>,
+    _controllers: Running,
     folder: tempfile::TempDir,
     artifacts: Artifacts,
-}
-
-impl Drop for Flux {
-    fn drop(&mut self) {
-        for controller in &mut self.controllers {
-            let _ = controller.kill();
-            let _ = controller.wait();
-        }
-    }
 }
 
 impl Flux {
@@ -84,7 +75,7 @@ impl Flux {
                 .expect("a controller")
         });
         Some(Self {
-            controllers: controllers.collect(),
+            _controllers: Running(controllers.collect()),
             artifacts: Artifacts::serve(),
             folder,
         })

@@ -167,19 +167,18 @@ done
 # Argo CD's repo-server, its controllers and its plugin server, in one program: 13 minutes of CPU.
 if tests/interop/argocd/install.sh "$folder"; then
   required+=(argocd cmp_client)
+  # Redis for Argo CD, from Debian's tools: the package of the server would start it. The program is the one that it is started as.
+  if ! command -v redis-check-rdb >/dev/null && command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]; then
+    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends redis-tools; } >&2 || true
+  fi
+  if redis=$(command -v redis-check-rdb); then
+    echo "export METALMARK_REDIS_SERVER='$redis'"
+    required+=(redis_server)
+  else
+    say "redis-server: not to be had here"
+  fi
 else
   say "Argo CD: not to be had here"
-fi
-
-# Redis for Argo CD, from Debian's tools: the package of the server would start it. The program is the one that it is started as.
-if ! command -v redis-check-rdb >/dev/null && command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]; then
-  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends redis-tools; } >&2 || true
-fi
-if redis=$(command -v redis-check-rdb); then
-  echo "export METALMARK_REDIS_SERVER='$redis'"
-  required+=(redis_server)
-else
-  say "redis-server: not to be had here"
 fi
 
 # A Kubernetes API server with its etcd: 8 minutes of CPU.

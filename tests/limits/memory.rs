@@ -15,9 +15,8 @@ const MOST: u64 = 100 << 20;
 /// The peak of a run over a folder; none where the system does not say. A run that ends before it is looked at is repeated.
 fn peak(folder: &Path, arguments: &[&str]) -> Option<u64> {
     fs::metadata("/proc/self/status").ok()?;
-    std::iter::repeat_with(|| seen_peak(folder, arguments))
-        .take(100)
-        .find_map(|peak| peak)
+    let mut runs = std::iter::repeat_with(|| seen_peak(folder, arguments)).take(100);
+    Some(runs.find_map(|peak| peak).expect("a run that is seen"))
 }
 
 /// The peak of one run, as far as it was seen.

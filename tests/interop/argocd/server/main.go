@@ -2,6 +2,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 
@@ -23,6 +24,7 @@ func main() {
 	}
 	program := programs[filepath.Base(os.Args[0])]
 	if program == nil {
+		fmt.Fprintln(os.Stderr, "start it under the name of a program of Argo CD, such as argocd-repo-server")
 		os.Exit(2)
 	}
 	if err := program().Execute(); err != nil {
