@@ -63,6 +63,7 @@ pub use input::{ChangeInput, ClusterInput, ImageUse, RunScope, Side, WorkspaceIn
 pub use lock_stale::{unproven, without_evidence};
 pub use signature_unchecked::{finding as signature_unchecked, unchecked};
 pub use template_edited_in_place::not_applied;
+pub(crate) use unknown_image::without_pool;
 
 /// What a function of a rule reports to.
 type Report<'a> = &'a mut dyn FnMut(Finding);

@@ -1,13 +1,16 @@
 //! A node pool names an image that the catalog does not have.
 
-use crate::model::cluster::Pool;
+use crate::model::cluster::{Choice, ChoiceLevel, Pool};
+use crate::model::cluster_view::ClusterView;
 use crate::model::finding::Finding;
+use crate::model::fix::Fix;
 use crate::model::image::ImageKey;
 use crate::model::matching::Outcome;
 use crate::model::place::Place;
 use crate::model::proposal::Proposal;
 use crate::model::replacement;
 use crate::model::rule::RuleId;
+use crate::model::settings::Settings;
 use crate::model::successor::successor;
 use crate::model::suggest::{did_you_mean, only_meant};
 use crate::rules::ClusterInput;
@@ -37,6 +40,34 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
         .at(input.spot(place), label);
         report(repair(input, pool, key, finding));
     }
+}
+
+/// The keys that no pool takes, for each has a stronger one: nothing boots them now, but a pool that is added would. They are
+/// no fault, and so no finding of a check; an update moves those that have a successor.
+pub(crate) fn without_pool(view: &ClusterView, settings: &Settings) -> Vec<Finding> {
+    let input = ClusterInput::new(view, settings);
+    let has_key = |choice: &Choice| choice.key.is_some();
+    let mut findings = Vec::new();
+    for ChoiceLevel { name, choice } in &view.cluster.levels {
+        let Some(key) = choice.key.as_ref() else {
+            continue;
+        };
+        let is_known = view.images.contains_key(&key.value);
+        if is_known || !view.cluster.inheriting(name, has_key).is_empty() {
+            continue;
+        }
+        let Some(next) = successor(&key.value, view.images.keys().map(|key| &**key)) else {
+            continue;
+        };
+        let path = name.path(input.infra()).join(".");
+        let line = format!("{path}.{}: {next}", choice.key_name);
+        let message = format!("image `{}` is not in the catalog", key.value);
+        findings.push(Finding {
+            fix: Fix::replace(input.spot(key.place), &key.value, next, line),
+            ..Finding::new(RuleId::UnknownImage, message)
+        });
+    }
+    findings
 }
 
 /// Proposes the key that was meant, and a registry whose images are left out.

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use crate::programs;
 use crate::support::{Metalmark, copy_of, golden, repository};
 
-const CASES: [&str; 3] = ["locked", "proposal", "sylva"];
+const CASES: [&str; 4] = ["locked", "proposal", "sylva", "unused-level"];
 
 fn case(name: &str) -> PathBuf {
     repository().join("fixtures/update").join(name)

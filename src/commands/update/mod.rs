@@ -14,12 +14,14 @@ use clap::Args;
 
 use crate::catalog::offers::Summary;
 use crate::error::Error;
+use crate::model::cluster_view::ClusterView;
 use crate::model::finding::Judged;
 use crate::model::policy::Date;
 use crate::model::rule::RuleId;
 use crate::output;
 use crate::read::{self, Request, Workspace};
 use crate::report;
+use crate::rules;
 
 use super::lock;
 use crate::edit::update::{Change, Versions};
@@ -167,9 +169,13 @@ fn summarize(
     Ok(())
 }
 
-/// The choices of images that the catalog does not have.
+/// The selections of images that the catalog does not have, of pools and of levels that no pool takes one from.
 fn lost(workspace: &Workspace, tools: &Tools) -> Result<Vec<Judged>, Error> {
-    let fleet_check = fleet::check_fleet(workspace, tools, |_, _| Ok(((), Vec::new())))?;
+    let without_pool = |view: &ClusterView, _: &_| {
+        let found = rules::without_pool(view, &workspace.settings);
+        Ok(((), found))
+    };
+    let fleet_check = fleet::check_fleet(workspace, tools, without_pool)?;
     let judged = fleet_check.judged.into_iter();
     Ok(judged
         .filter(|judged| judged.finding.rule == RuleId::UnknownImage)
