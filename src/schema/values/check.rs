@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{BYTES_OF_A_STEP, Mismatch, Valid, ValuesSchema};
+use super::{BYTES_OF_A_STEP, Cost, Mismatch, Valid, ValuesSchema};
 use crate::model::place::Place;
 use crate::model::value::{Map, Node, Value};
 
@@ -32,6 +32,8 @@ pub(super) struct Check<'s> {
     /// How many more schemas are applied.
     steps: u64,
     depth: usize,
+    /// Whether a text was not of its format.
+    pub(super) has_unmet_format: bool,
     /// The greatest depth since the last value whose depth is measured.
     deepest: usize,
 }
@@ -45,14 +47,15 @@ impl<'s> Check<'s> {
             path: String::new(),
             steps,
             depth: 0,
+            has_unmet_format: false,
             deepest: 0,
         }
     }
 
-    /// What is wrong with all values together.
-    pub(super) fn all_of(mut self, values: &Node) -> Result<Vec<Mismatch>, String> {
+    /// Checks all values together.
+    pub(super) fn all_of(mut self, values: &Node) -> Result<Self, String> {
         self.node(&self.schema.root, values)?;
-        Ok(self.found)
+        Ok(self)
     }
 
     pub(super) fn step(&mut self, steps: u64) -> Result<(), String> {
@@ -78,26 +81,28 @@ impl<'s> Check<'s> {
             return self.apply(schema, node);
         };
         let key = (std::ptr::from_ref(schema).addr(), address);
-        let known = self
-            .schema
-            .valid()
-            .get(&key)
-            .map(|valid| (valid.steps, valid.levels));
-        if let Some((steps, levels)) = known.filter(|(_, levels)| self.depth + levels <= DEPTH) {
-            self.deepest = self.deepest.max(self.depth + levels);
-            return self.step(steps);
+        let known = self.schema.valid().get(&key).map(|valid| valid.cost);
+        if let Some(cost) = known.filter(|cost| self.depth + cost.levels <= DEPTH) {
+            self.deepest = self.deepest.max(self.depth + cost.levels);
+            self.has_unmet_format |= cost.has_unmet_format;
+            return self.step(cost.steps);
         }
         let (found, left) = (self.found.len(), self.steps);
         let deepest = std::mem::replace(&mut self.deepest, self.depth);
+        let had_unmet_format = std::mem::take(&mut self.has_unmet_format);
         self.apply(schema, node)?;
-        let levels = self.deepest - self.depth;
+        let cost = Cost {
+            steps: left - self.steps,
+            levels: self.deepest - self.depth,
+            has_unmet_format: self.has_unmet_format,
+        };
         self.deepest = self.deepest.max(deepest);
+        self.has_unmet_format |= had_unmet_format;
         let mut valid = self.schema.valid();
         if self.found.len() == found && valid.len() < KEPT {
             let kept = Valid {
                 _value: node.value.clone(),
-                steps: left - self.steps,
-                levels,
+                cost,
             };
             valid.insert(key, kept);
         }

@@ -242,9 +242,11 @@ impl<'s> Check<'s> {
             self.report(node, format!("must match `{pattern}`"), own);
         }
         let format = schema.get("format").and_then(text);
-        if let Some(format) = format.filter(|format| self.has_formats && !is_of_format(own, format))
-        {
-            self.problem(node, format!("must be of the format `{format}`"));
+        if let Some(format) = format.filter(|format| !is_of_format(own, format)) {
+            self.has_unmet_format = true;
+            if self.has_formats {
+                self.problem(node, format!("must be of the format `{format}`"));
+            }
         }
         Ok(())
     }

@@ -40,10 +40,18 @@ pub struct ValuesSchema {
 struct Valid {
     /// Kept, so that no other value has its address.
     _value: Value,
-    /// The steps that the check took: as many are charged each time, whichever cluster was first.
+    cost: Cost,
+}
+
+/// What it took to find a value valid.
+#[derive(Clone, Copy, Debug)]
+struct Cost {
+    /// The steps: as many are charged each time, whichever cluster was first.
     steps: u64,
     /// How deep schemas were applied in one another below it.
     levels: usize,
+    /// Whether a text in it is not of its format.
+    has_unmet_format: bool,
 }
 
 /// What is wrong with a value.
@@ -104,9 +112,14 @@ impl ValuesSchema {
     /// The schema cannot be applied, with the reason: it has something that is not understood, or it takes more steps.
     pub fn check(&self, values: &Node, steps: u64) -> Result<Vec<Mismatch>, String> {
         let check = |has_formats| Check::new(self, has_formats, steps).all_of(values);
-        let mut found = check(false)?;
-        if !found.is_empty() {
-            let with_formats = check(true)?;
+        let Check {
+            mut found,
+            has_unmet_format,
+            ..
+        } = check(false)?;
+        // Where each text is of its format, both ways find the same.
+        if !found.is_empty() && has_unmet_format {
+            let with_formats = check(true)?.found;
             let refused: BTreeSet<_> = { with_formats.iter() }
                 .map(|mismatch| (&mismatch.path, &mismatch.message))
                 .collect();

@@ -1,5 +1,6 @@
 //! Scans plain scalars, which have no quotes.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::text::{Fold, Text};
@@ -12,6 +13,10 @@ impl<'t> Scanner<'t> {
         self.save_key()?;
         self.key_allowed = false;
         let start = self.at;
+        if !self.record && self.plain_word(may_be_key)? {
+            return Ok(());
+        }
+        self.at = start;
         let mut end = start;
         let mut text = Text::new(self.text, self.record);
         let mut fold = Fold::default();
@@ -45,22 +50,71 @@ impl<'t> Scanner<'t> {
             && self.key().line == self.line
             && !self.is_too_far(start)
         {
-            return self.plain_key(text, start..end);
+            self.open_plain_key()?;
+            self.push_scalar(text, Style::Plain, start..end);
+            self.close_plain_key();
+            return Ok(());
         }
         self.push_scalar(text, Style::Plain, start..end);
         Ok(())
     }
 
-    /// Adds the tokens of a key in a block map, up to its `:`. Most scalars are such keys, and here nothing is inserted before
-    /// tokens of the queue: the scalar itself is not in it yet.
-    fn plain_key(&mut self, text: Text<'t>, range: Range<usize>) -> Result<()> {
+    /// Scans a word that is a key in a block map, or that ends both its line and the scalar, as nearly all plain scalars do.
+    /// False if the scalar may be another one; then nothing but the position has changed.
+    fn plain_word(&mut self, may_be_key: bool) -> Result<bool> {
+        let start = self.at;
+        self.skip_plain_run();
+        let end = self.at;
+        match self.byte() {
+            b':' if may_be_key && !self.is_too_far(start) => {
+                self.open_plain_key()?;
+                self.push_word(start..end);
+                self.close_plain_key();
+            }
+            b'\n' if self.flow_level() == 0 => {
+                let line = end + 1;
+                let rest = self.bytes.0.get(line..).unwrap_or_default();
+                let spaces = rest.iter().take_while(|byte| **byte == b' ').count();
+                let goes_on = spaces.cast_signed() > self.indent;
+                // A tab or a line break may follow: both are more than their bytes say.
+                if goes_on || matches!(rest.get(spaces), Some(b'\t' | b'\n' | b'\r' | 0x80..)) {
+                    return Ok(false);
+                }
+                self.line += 1;
+                self.line_start = line;
+                self.at = line + spaces;
+                self.key_allowed = true;
+                self.push_word(start..end);
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn push_word(&mut self, range: Range<usize>) {
+        self.queue.push_back(Token {
+            kind: Kind::Scalar {
+                text: Cow::Borrowed(&self.text[range.clone()]),
+                style: Style::Plain,
+            },
+            start: range.start,
+            end: range.end,
+        });
+    }
+
+    /// Adds the tokens before a key in a block map. Most scalars are such keys, and here nothing is inserted before tokens of the
+    /// queue: the scalar itself is not in it yet.
+    fn open_plain_key(&mut self) -> Result<()> {
         let SimpleKey { column, at, .. } = *self.key();
         self.roll_indent(column, None, Kind::BlockMappingStart, at)?;
         self.queue.push_back(Token::empty(Kind::Key, at));
-        self.push_scalar(text, Style::Plain, range);
+        Ok(())
+    }
+
+    /// Adds the `:` after a key in a block map.
+    fn close_plain_key(&mut self) {
         self.key().possible = false;
         self.push_indicator(Kind::Value, 1);
-        Ok(())
     }
 
     /// Moves to the next white space, or to the end of the scalar.
