@@ -11,9 +11,7 @@ cd "$(dirname "$0")"
 export GOFLAGS="-mod=readonly -buildvcs=false -trimpath" GOTOOLCHAIN=local CGO_ENABLED=0
 for name in server client; do
   program=$folder/$name
-  if [ ! -x "$program" ] || [ go.mod -nt "$program" ] || [ "$name/main.go" -nt "$program" ]; then
-    go build -ldflags='-s -w' -o "$program" "./$name" >&2
-  fi
+  [ -x "$program" ] || go build -ldflags='-s -w' -o "$program" "./$name" >&2
 done
 if [ ! -x "$folder/git-verify-wrapper.sh" ]; then
   go mod download github.com/argoproj/argo-cd/v3
