@@ -29,16 +29,16 @@ impl<'t> Scanner<'t> {
 
     fn fetch_indicator(&mut self) -> Result<()> {
         let in_flow = self.flow_level() > 0;
-        let before_gap = self.bytes.is_gap(self.at + 1);
+        let before_gap = || self.bytes.is_gap(self.at + 1);
         match self.byte() {
             b'[' => self.open_flow(Kind::FlowSequenceStart),
             b'{' => self.open_flow(Kind::FlowMappingStart),
             b']' => self.close_flow(Kind::FlowSequenceEnd),
             b'}' => self.close_flow(Kind::FlowMappingEnd),
             b',' => self.flow_entry(),
-            b'-' if before_gap => self.block_entry(),
-            b'?' if in_flow || before_gap => self.explicit_key(),
-            b':' if in_flow || before_gap => self.value(),
+            b'-' if before_gap() => self.block_entry(),
+            b'?' if in_flow || before_gap() => self.explicit_key(),
+            b':' if in_flow || before_gap() => self.value(),
             b'*' => self.word(Kind::Alias),
             b'&' => self.word(Kind::Anchor),
             b'!' => self.tag(),
