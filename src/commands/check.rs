@@ -4,12 +4,12 @@ use clap::Args;
 
 use crate::error::Error;
 use crate::model::policy::Date;
-use crate::read::{self, Request, Workspace};
+use crate::read::{self, Request};
 use crate::report::Changes;
 
 use crate::edit::fix;
 use crate::pipeline::cache::{Cache, Clean};
-use crate::pipeline::fleet::{self, FleetCheck};
+use crate::pipeline::fleet::{Fleet, FleetCheck};
 use crate::pipeline::{Reporting, Terminal, Verdict, recover, reporting};
 
 /// What `check` does.
@@ -39,15 +39,15 @@ pub fn check(
     if options.fix {
         recover(request, terminal)?;
     }
-    let (mut workspace, mut fleet_check) = checked(request, options, today)?;
-    if options.fix && fix::findings(&workspace, &fleet_check.judged, None, terminal)? > 0 {
-        (workspace, fleet_check) = checked(request, options, today)?;
+    let (mut fleet, mut fleet_check) = checked(request, options, today)?;
+    if options.fix && fix::findings(&fleet.workspace, &fleet_check.judged, None, terminal)? > 0 {
+        (fleet, fleet_check) = checked(request, options, today)?;
     }
     let reporting = options.reporting.within(request.directory.as_ref());
-    fleet_check.require_pools(&workspace, today);
+    fleet_check.require_pools(&fleet);
     let found = (&*fleet_check.judged, &fleet_check.counts);
-    reporting.save(found, &workspace, Changes::None)?;
-    let findings = reporting::findings(found, &workspace, Changes::None, terminal.out.color);
+    reporting.save(found, &fleet.workspace, Changes::None)?;
+    let findings = reporting::findings(found, &fleet.workspace, Changes::None, terminal.out.color);
     reporting.output.findings(&findings, &mut terminal.out)?;
     Ok(if fleet_check.has_errors() {
         Verdict::Findings
@@ -60,14 +60,14 @@ fn checked(
     request: &Request,
     options: &CheckOptions,
     today: Date,
-) -> Result<(Workspace, FleetCheck<()>), Error> {
+) -> Result<(Fleet, FleetCheck<()>), Error> {
     let mut workspace = read::workspace(request)?;
     if options.allow_empty {
         workspace.settings.policy.allow_empty();
     }
-    let tools = fleet::tools(&mut workspace, today)?;
-    let cache = Cache::open(request, &workspace, &tools, Clean)?;
+    let fleet = Fleet::open(workspace, today)?;
+    let cache = Cache::open(request, &fleet, Clean)?;
     let keep = |_: &_, _: &_| Ok(((), Vec::new()));
-    let fleet_check = fleet::check_changed(&workspace, &tools, cache, keep)?;
-    Ok((workspace, fleet_check))
+    let fleet_check = fleet.check_changed(cache, keep)?;
+    Ok((fleet, fleet_check))
 }

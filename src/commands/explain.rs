@@ -9,7 +9,7 @@ use crate::model::cluster_view::ClusterView;
 use crate::model::policy::Date;
 use crate::model::rule::RuleId;
 use crate::model::suggest::did_you_mean;
-use crate::pipeline::fleet::{self, Tools};
+use crate::pipeline::fleet::Fleet;
 use crate::pipeline::{Terminal, Verdict};
 use crate::read::{self, ClusterEntry, Request, Workspace};
 use crate::report::explain::{ImageAccount, PoolAccount, RuleAccount};
@@ -43,17 +43,18 @@ pub fn explain(
         report::explain::rule(&account, options.format, &mut terminal.out)?;
         return Ok(Verdict::Clean);
     }
-    let mut workspace = read::workspace(request).map_err(|error| misspelled(subject, error))?;
-    let tools = fleet::tools(&mut workspace, today)?;
-    if let Some((entry, pool)) = cluster(subject, &workspace) {
-        let view = fleet::view(&workspace, &tools, entry)?;
-        let pools = pools(&view, pool, &workspace, &tools)?;
+    let workspace = read::workspace(request).map_err(|error| misspelled(subject, error))?;
+    let fleet = Fleet::open(workspace, today)?;
+    let workspace = &fleet.workspace;
+    if let Some((entry, pool)) = cluster(subject, workspace) {
+        let view = fleet.view(entry)?;
+        let pools = pools(&view, pool, &fleet)?;
         report::explain::pools(&pools, options.format, &mut terminal.out)?;
         return Ok(Verdict::Clean);
     }
-    let images = images(subject, &workspace, &tools)?;
+    let images = images(subject, &fleet)?;
     if images.is_empty() {
-        return Err(nothing(subject, &workspace));
+        return Err(nothing(subject, workspace));
     }
     report::explain::images(&images, options.format, &mut terminal.out)?;
     Ok(Verdict::Clean)
@@ -88,18 +89,13 @@ fn misspelled(subject: &str, error: Error) -> Error {
     }
 }
 
-fn pools(
-    view: &ClusterView,
-    pool: Option<&str>,
-    workspace: &Workspace,
-    tools: &Tools,
-) -> Result<Vec<PoolAccount>, Error> {
+fn pools(view: &ClusterView, pool: Option<&str>, fleet: &Fleet) -> Result<Vec<PoolAccount>, Error> {
     let all = view.cluster.pools.iter().zip(&view.selections);
     let wanted =
         all.filter(|(candidate, _)| pool.is_none_or(|pool| candidate.name.to_string() == pool));
-    let matching = workspace.settings.matching;
+    let matching = fleet.workspace.settings.matching;
     let accounts: Vec<PoolAccount> = wanted
-        .map(|(pool, selection)| PoolAccount::new(view, pool, selection, matching, &tools.patterns))
+        .map(|(pool, selection)| PoolAccount::new(view, pool, selection, matching, &fleet.patterns))
         .collect();
     match pool {
         Some(pool) if accounts.is_empty() => {
@@ -121,10 +117,8 @@ fn pools(
 }
 
 /// The image of a key in every cluster's catalog, equal ones once.
-fn images(key: &str, workspace: &Workspace, tools: &Tools) -> Result<Vec<ImageAccount>, Error> {
-    let fleet_check = fleet::check_fleet(workspace, tools, |view, _| {
-        Ok((ImageAccount::new(key, view), Vec::new()))
-    })?;
+fn images(key: &str, fleet: &Fleet) -> Result<Vec<ImageAccount>, Error> {
+    let fleet_check = fleet.check(|view, _| Ok((ImageAccount::new(key, view), Vec::new())))?;
     let mut all: Vec<ImageAccount> = Vec::new();
     for account in fleet_check.results.into_iter().flatten() {
         match all.iter_mut().find(|known| known.is_same(&account)) {

@@ -14,7 +14,8 @@ use crate::model::proof;
 use crate::read::{self, Request};
 use crate::report::{self, ImageRow, ListFormat};
 
-use crate::pipeline::{Terminal, Verdict, fleet};
+use crate::pipeline::fleet::Fleet;
+use crate::pipeline::{Terminal, Verdict};
 
 /// How images are listed.
 #[derive(Clone, Debug, Args)]
@@ -37,10 +38,8 @@ pub fn images(
     today: Date,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
-    let mut workspace = read::workspace(request)?;
-    let tools = fleet::tools(&mut workspace, today)?;
-    let fleet_check =
-        fleet::check_fleet(&workspace, &tools, |view, _| Ok((rows(view), Vec::new())))?;
+    let fleet = Fleet::open(read::workspace(request)?, today)?;
+    let fleet_check = fleet.check(|view, _| Ok((rows(view), Vec::new())))?;
     let mut all = Rows::new();
     for (identity, row) in fleet_check.results.iter().flatten() {
         let known = all.entry(identity.clone()).or_insert_with(|| ImageRow {

@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::model::image::ImageKey;
 use crate::model::policy::Date;
 use crate::model::rule::RuleId;
-use crate::pipeline::fleet;
+use crate::pipeline::fleet::Fleet;
 use crate::read::{self, Request};
 use crate::rules::rule;
 
@@ -65,7 +65,7 @@ pub fn names(
             found.add(id.as_str(), rule(*id).summary());
         }
     }
-    let mut workspace = match read::workspace(request) {
+    let workspace = match read::workspace(request) {
         Ok(workspace) => workspace,
         // The rules are the same everywhere.
         Err(_) if !found.names.is_empty() => return Ok(found.names),
@@ -77,20 +77,21 @@ pub fn names(
     if wanted == Named::Clusters || (!found.names.is_empty() && !typed.is_empty()) {
         return Ok(found.names);
     }
-    let tools = fleet::tools(&mut workspace, today)?;
+    let fleet = Fleet::open(workspace, today)?;
+    let workspace = &fleet.workspace;
     let is_typed = |name: &str| {
         let rest = typed.strip_prefix(name);
         rest.is_some_and(|rest| rest.starts_with('/'))
     };
     let mut clusters = workspace.clusters.iter();
     if let Some(entry) = clusters.find(|entry| is_typed(&entry.name)) {
-        let view = fleet::view(&workspace, &tools, entry)?;
+        let view = fleet.view(entry)?;
         for pool in &view.cluster.pools {
             found.add(format!("{}/{}", entry.name, pool.name), "node pool");
         }
         return Ok(found.names);
     }
-    let catalogs = fleet::check_fleet(&workspace, &tools, |view, _| {
+    let catalogs = fleet.check(|view, _| {
         let keys: Vec<ImageKey> = view.images.keys().cloned().collect();
         Ok((keys, Vec::new()))
     })?;

@@ -5,7 +5,8 @@ use std::path::Path;
 use crate::error::Error;
 use crate::files::repository_top;
 use crate::model::policy::Date;
-use crate::pipeline::{Terminal, Verdict, fleet};
+use crate::pipeline::fleet::Fleet;
+use crate::pipeline::{Terminal, Verdict};
 use crate::read::{self, Request};
 use crate::report::{self, Findings};
 
@@ -21,10 +22,9 @@ pub fn has_place(request: &Request) -> bool {
 /// # Errors
 /// There is nothing to read here, or I/O failed.
 pub fn overview(request: &Request, today: Date, terminal: &mut Terminal) -> Result<Verdict, Error> {
-    let mut workspace = read::workspace(request)?;
-    let tools = fleet::tools(&mut workspace, today)?;
-    let found = fleet::check_fleet(&workspace, &tools, |_, _| Ok(((), Vec::new())))?;
-    let clusters = fleet::entries(&workspace).count();
+    let fleet = Fleet::open(read::workspace(request)?, today)?;
+    let found = fleet.check(|_, _| Ok(((), Vec::new())))?;
+    let clusters = fleet.workspace.entries().count();
     let findings =
         Findings::new(&found.judged, clusters, terminal.out.color).with_pools(&found.counts);
     let place = read::location(request)?;

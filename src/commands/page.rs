@@ -12,7 +12,7 @@ use crate::model::policy::Date;
 use crate::model::waves;
 use crate::output;
 use crate::pipeline::compare::{self, Sides};
-use crate::pipeline::fleet::{self, FleetCheck};
+use crate::pipeline::fleet::{Fleet, FleetCheck};
 use crate::pipeline::{Terminal, Verdict, reporting};
 use crate::printer::{Color, Printer};
 use crate::read::{self, Request, Workspace};
@@ -68,14 +68,11 @@ fn current(
     today: Date,
     terminal: &mut Terminal,
 ) -> Result<(), Error> {
-    let mut workspace = read::workspace(request)?;
-    let tools = fleet::tools(&mut workspace, today)?;
-    let gatherer = Gatherer::new(workspace.settings.matching);
-    let fleet_check = fleet::check_fleet(&workspace, &tools, |view, _| {
-        Ok((options.part(&gatherer, view), Vec::new()))
-    })?;
+    let fleet = Fleet::open(read::workspace(request)?, today)?;
+    let gatherer = Gatherer::new(fleet.workspace.settings.matching);
+    let fleet_check = fleet.check(|view, _| Ok((options.part(&gatherer, view), Vec::new())))?;
     let print = Print {
-        workspace: &workspace,
+        workspace: &fleet.workspace,
         request,
         options,
     };
@@ -94,11 +91,9 @@ fn change(
     let gatherer = Gatherer::new(sides.after.settings.matching);
     let change = compare::sides(sides, today, |view, _| options.part(&gatherer, view))?;
     let (before, after) = (&change.before, &change.after);
-    let found = fleet::check_fleet(&before.workspace, &before.tools, |_, _| {
-        Ok(((), Vec::new()))
-    })?;
+    let found = before.fleet.check(|_, _| Ok(((), Vec::new())))?;
     let print = Print {
-        workspace: &after.workspace,
+        workspace: &after.fleet.workspace,
         request,
         options,
     };

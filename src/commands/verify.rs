@@ -11,7 +11,8 @@ use crate::read::{self, Request};
 use crate::report::{self, Format, print_findings};
 
 use super::lock;
-use crate::pipeline::{Terminal, Verdict, fleet, stores};
+use crate::pipeline::fleet::Fleet;
+use crate::pipeline::{Terminal, Verdict, stores};
 
 /// How the lock is verified.
 #[derive(Clone, Debug, Args)]
@@ -34,24 +35,25 @@ pub fn verify(
 ) -> Result<Verdict, Error> {
     let mut workspace = read::workspace(request)?;
     workspace.checks_signers = true;
-    let tools = fleet::tools(&mut workspace, today)?;
-    if tools.lock().images().is_empty() && workspace.findings.is_empty() {
+    let fleet = Fleet::open(workspace, today)?;
+    let workspace = &fleet.workspace;
+    if fleet.lock().images().is_empty() && workspace.findings.is_empty() {
         let message = format!(
             "there is nothing to verify: `{}` holds no image\nhelp: run `metalmark lock`",
             workspace.lock.display()
         );
         return Err(Error::usage(message));
     }
-    let required = lock::requirements(&workspace, &tools)?;
+    let required = lock::requirements(&fleet)?;
     let mut found = required.findings;
-    found.append(&mut workspace.findings);
-    let store = stores::open(&workspace, terminal);
-    let architecture = stores::architecture(&workspace);
-    let sources = tools.lock_sources();
-    let answers = lock::pages(&workspace, &store);
-    let signing = (&required.requirements, &tools.keyring);
+    found.extend(workspace.findings.iter().cloned());
+    let store = stores::open(workspace, terminal);
+    let architecture = stores::architecture(workspace);
+    let sources = fleet.lock_sources();
+    let answers = lock::pages(workspace, &store);
+    let signing = (&required.requirements, &fleet.keyring);
     let known = (&*architecture, &answers.pages);
-    let mut verified = locking::verify(tools.lock(), &sources, signing, known, &store);
+    let mut verified = locking::verify(fleet.lock(), &sources, signing, known, &store);
     verified.failures.extend(answers.failures);
     found.retain(|finding| finding.rule.is_of_lock() || finding.rule == RuleId::YamlSyntax);
     found.extend(verified.findings.iter().cloned());

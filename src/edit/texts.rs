@@ -9,7 +9,7 @@ use crate::model::manifest::{Change, ChangeKind, ChangeSet, Origin};
 use crate::model::place::Source;
 use crate::model::policy::Date;
 use crate::output::{self, Held, Replacement};
-use crate::pipeline::fleet::{self, Tools};
+use crate::pipeline::fleet::Fleet;
 use crate::read::{self, Request, Workspace};
 
 /// The changes of files; `read` is the number of files that were read.
@@ -69,14 +69,13 @@ pub(crate) fn read_with(
     workspace: &Workspace,
     texts: &[(Arc<Source>, String)],
     today: Date,
-) -> Result<(Workspace, Tools), Error> {
+) -> Result<Fleet, Error> {
     let added = texts.iter().map(|(source, text)| {
         let path = PathBuf::from(&*source.path);
         (path, text.clone().into_bytes())
     });
     let files = Overlay::new(Arc::clone(&workspace.files), added);
     let location = read::location(request)?;
-    let mut workspace = read::workspace_in(request, &location, Arc::new(files))?;
-    let tools = fleet::tools(&mut workspace, today)?;
-    Ok((workspace, tools))
+    let workspace = read::workspace_in(request, &location, Arc::new(files))?;
+    Fleet::open(workspace, today)
 }

@@ -152,7 +152,7 @@ impl Answers<'_> {
     }
 
     fn made(&self, fixes: &[Fix]) -> Option<WorkspaceEdit> {
-        let files = fix::all(fixes, self.analysis.workspace.engine).ok()?;
+        let files = fix::all(fixes, self.analysis.workspace().engine).ok()?;
         match files.is_empty() {
             true => None,
             false => self.edit(&files),
@@ -168,7 +168,7 @@ impl Answers<'_> {
     fn project_file(&self) -> Option<Arc<Source>> {
         let found = self
             .analysis
-            .workspace
+            .workspace()
             .files
             .file(Path::new(PROJECT_FILE_NAME));
         let Ok(Found::File(bytes)) = found else {
@@ -188,7 +188,7 @@ impl Answers<'_> {
             "reason": REASON,
         })
         .into();
-        let text = with_waiver(&project.text, waiver, self.analysis.workspace.engine)?;
+        let text = with_waiver(&project.text, waiver, self.analysis.workspace().engine)?;
         Some(CodeAction {
             title: format!(
                 "Accept `{}` of `{subject}` with a waiver in the project file",

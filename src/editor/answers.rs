@@ -9,7 +9,6 @@ use crate::error::Error;
 use crate::files::plain_path;
 use crate::model::cluster_view::ClusterView;
 use crate::model::place::Spot;
-use crate::pipeline::fleet;
 use crate::read::{self, ClusterEntry, ClusterValues};
 
 use super::marks::{FileMarks, Mark};
@@ -83,7 +82,7 @@ impl Answers<'_> {
         let Some(entry) = clusters.get(self.cluster()) else {
             return Ok(None);
         };
-        let values = read::values(&self.analysis.workspace, entry)?;
+        let values = read::values(self.analysis.workspace(), entry)?;
         let path = self.path.to_string_lossy();
         let is_layer = values.sources.all().any(|source| *source.path == path);
         Ok(is_layer.then_some((*entry, values)))
@@ -94,9 +93,8 @@ impl Answers<'_> {
     /// # Errors
     /// A file cannot be read any more.
     pub(super) fn view(&self, cluster: usize) -> Result<Option<ClusterView>, Error> {
-        let (workspace, tools) = (&self.analysis.workspace, &self.analysis.tools);
         match self.analysis.clusters().get(cluster) {
-            Some(entry) => fleet::view(workspace, tools, entry).map(Some),
+            Some(entry) => self.analysis.fleet.view(entry).map(Some),
             None => Ok(None),
         }
     }

@@ -126,7 +126,7 @@ impl Answers<'_> {
     /// The images, those that hold the version of the pool first.
     fn images(&self, view: &ClusterView, keys: &[String]) -> Vec<Candidate> {
         let wanted = wanted(view, keys);
-        let matching = self.analysis.workspace.settings.matching;
+        let matching = self.analysis.workspace().settings.matching;
         let candidate = |image: &Image| {
             let held = image.facts.get(fact::K8S_VERSION);
             let proof = wanted.map(|wanted| proof::of_version(wanted, held, matching));

@@ -91,7 +91,7 @@ impl Answers<'_> {
         let Some(view) = self.view(pools[number].cluster)? else {
             return Ok(None);
         };
-        let settings = &self.analysis.workspace.settings;
+        let settings = &self.analysis.workspace().settings;
         let first = pools
             .iter()
             .position(|pool| pool.cluster == pools[number].cluster);
@@ -100,7 +100,7 @@ impl Answers<'_> {
         let Some((pool, selection)) = chosen.nth(index) else {
             return Ok(None);
         };
-        let patterns = &self.analysis.tools.patterns;
+        let patterns = &self.analysis.fleet.patterns;
         let account = PoolAccount::new(&view, pool, selection, settings.matching, patterns);
         let mut text = printed(|out| explain::pools(&[account], Format::Human, out))?;
         let others: Vec<String> = { all.iter().filter(|other| **other != number) }

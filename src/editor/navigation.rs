@@ -125,7 +125,7 @@ impl Answers<'_> {
         let is_part = |letter: char| !letter.is_whitespace() && !"\"'[]{},=".contains(letter);
         let path = Path::new(self.around(offset, is_part));
         let path = plain_path(&self.path.parent()?.join(path));
-        let files = &*self.analysis.workspace.files;
+        let files = &*self.analysis.workspace().files;
         let path = match files.is_file(&path) {
             true => path,
             false => {
@@ -149,7 +149,7 @@ impl Answers<'_> {
 
     /// The document's root; none where it has several, or is no YAML.
     pub(super) fn root(&self) -> Option<Node> {
-        let engine = self.analysis.workspace.engine;
+        let engine = self.analysis.workspace().engine;
         let documents = yaml::read(self.text, FileId(0), engine).ok()?.documents;
         let [root]: [Node; 1] = documents.try_into().ok()?;
         Some(root)

@@ -8,7 +8,6 @@ use crate::model::cluster::KEY_NAMES;
 use crate::model::image::ImageKey;
 use crate::model::place::Source;
 use crate::model::plan::states;
-use crate::pipeline::fleet;
 use crate::report::values::{Step, ValuePath};
 use crate::yaml::edit::{self, Edit, Position, Target, edit};
 
@@ -67,7 +66,7 @@ impl Answers<'_> {
                 at: target(&selector),
             },
         ];
-        let workspace = &self.analysis.workspace;
+        let workspace = self.analysis.workspace();
         let Ok(text) = edit(self.text, workspace.engine, &edits) else {
             return Ok(None);
         };
@@ -88,15 +87,14 @@ impl Answers<'_> {
 
     /// Whether every pool of the cluster boots what it boots today.
     fn keeps_images(&self, cluster: usize, pin: &Pin) -> Result<bool, Error> {
-        let (request, today) = (&self.analysis.request, self.analysis.tools.today);
+        let (request, today) = (&self.analysis.request, self.analysis.fleet.today);
         let edited = std::slice::from_ref(&pin.file);
-        let (workspace, tools) =
-            texts::read_with(request, &self.analysis.workspace, edited, today)?;
-        let entry = fleet::entries(&workspace).nth(cluster);
+        let fleet = texts::read_with(request, self.analysis.workspace(), edited, today)?;
+        let entry = fleet.workspace.entries().nth(cluster);
         let (Some(before), Some(entry)) = (self.view(cluster)?, entry) else {
             return Ok(false);
         };
-        let after = fleet::view(&workspace, &tools, entry)?;
+        let after = fleet.view(entry)?;
         Ok(states(&before) == states(&after))
     }
 }

@@ -12,7 +12,7 @@ use crate::model::fix::Fix;
 use crate::model::place::Spot;
 use crate::model::policy::Date;
 use crate::model::rule::{Level, RuleId};
-use crate::pipeline::fleet::{self, Tools};
+use crate::pipeline::fleet::Fleet;
 use crate::read::{self, ClusterEntry, Location, Request, Workspace};
 use crate::report::{Color, Findings, Group};
 
@@ -45,8 +45,7 @@ pub(super) struct Analysis {
     pub(super) request: Request,
     /// The open documents that it was made of.
     pub(super) texts: Texts,
-    pub(super) workspace: Workspace,
-    pub(super) tools: Tools,
+    pub(super) fleet: Fleet,
     pub(super) index: Index,
 }
 
@@ -144,27 +143,24 @@ impl Checker {
         today: Date,
         first: Option<&dyn Fn(Vec<Problem>)>,
     ) -> Result<Run, Error> {
-        let (location, mut workspace) = read_project(&self.request, texts)?;
-        let tools = fleet::tools(&mut workspace, today)?;
+        let (location, workspace) = read_project(&self.request, texts)?;
+        let fleet = Fleet::open(workspace, today)?;
         if let (Some(first), Some(known)) = (first, &self.known)
-            && let Some(judged) = typed(&workspace, &tools, known, texts)?
+            && let Some(judged) = typed(&fleet, known, texts)?
         {
             let broken = broken(&judged, texts);
             first(problems(&joined(judged, known, &broken)));
         }
-        let gatherer = Gatherer::new(workspace.settings.matching);
-        let mut found = fleet::check_fleet(&workspace, &tools, |view, _| {
-            Ok((gatherer.cluster(view), Vec::new()))
-        })?;
+        let gatherer = Gatherer::new(fleet.workspace.settings.matching);
+        let mut found = fleet.check(|view, _| Ok((gatherer.cluster(view), Vec::new())))?;
         if location.file.is_some() {
-            found.require_pools(&workspace, today);
+            found.require_pools(&fleet);
         }
         let analysis = Analysis {
             request: self.request.clone(),
             texts: texts.clone(),
             index: Index::new(found.results),
-            workspace,
-            tools,
+            fleet,
         };
         Ok(Run {
             analysis: Arc::new(analysis),
@@ -192,12 +188,7 @@ pub(super) fn read_project(
 }
 
 /// The findings of a run with those of the clusters that read what was typed since; none where these are too many to come first.
-fn typed(
-    workspace: &Workspace,
-    tools: &Tools,
-    known: &Run,
-    texts: &Texts,
-) -> Result<Option<Vec<Judged>>, Error> {
+fn typed(fleet: &Fleet, known: &Run, texts: &Texts) -> Result<Option<Vec<Judged>>, Error> {
     let is_typed =
         |(path, text): &(&PathBuf, &Arc<str>)| known.analysis.texts.get(*path) != Some(*text);
     let typed: BTreeSet<&Path> = { texts.iter().filter(is_typed) }
@@ -207,8 +198,8 @@ fn typed(
         let mut layers = entry.layers.iter();
         layers.any(|layer| typed.iter().any(|path| path.starts_with(layer)))
     };
-    let clusters: Vec<&ClusterEntry> = fleet::entries(workspace).filter(reads).collect();
-    if clusters.is_empty() || clusters.len() * FEW > workspace.clusters.len() {
+    let clusters: Vec<&ClusterEntry> = fleet.workspace.entries().filter(reads).collect();
+    if clusters.is_empty() || clusters.len() * FEW > fleet.workspace.clusters.len() {
         return Ok(None);
     }
     let names: BTreeSet<&str> = clusters.iter().map(|entry| &*entry.name).collect();
@@ -221,7 +212,7 @@ fn typed(
     let others = known.judged.iter().filter(|judged| !is_theirs(judged));
     let mut judged: Vec<Judged> = others.cloned().collect();
     for cluster in clusters {
-        let found = fleet::check_one(workspace, tools, cluster, |_, _| Ok(((), Vec::new())))?;
+        let found = fleet.check_one(cluster, |_, _| Ok(((), Vec::new())))?;
         judged.extend(found.judged.iter().filter(is_theirs).cloned());
     }
     Ok(Some(judged))
@@ -291,13 +282,18 @@ fn joined(now: Vec<Judged>, known: &Run, broken: &BTreeSet<PathBuf>) -> Vec<Judg
 }
 
 impl Analysis {
+    /// The project as it was read.
+    pub(super) fn workspace(&self) -> &Workspace {
+        &self.fleet.workspace
+    }
+
     /// The clusters, in the order of their numbers.
     pub(super) fn clusters(&self) -> Vec<&ClusterEntry> {
-        fleet::entries(&self.workspace).collect()
+        self.workspace().entries().collect()
     }
 
     /// The folder that paths start from.
     pub(super) fn root(&self) -> &Path {
-        &self.workspace.settings.root
+        &self.workspace().settings.root
     }
 }

@@ -11,10 +11,9 @@ use crate::model::lock::Locking;
 use crate::model::lock_gaps::gaps;
 use crate::model::matching::Outcome;
 use crate::oci::Digest;
-use crate::read::Workspace;
 use crate::render::Renderer;
 
-use super::fleet::{self, Tools};
+use super::fleet::Fleet;
 
 /// What all pools boot.
 #[derive(Default)]
@@ -42,13 +41,13 @@ pub(crate) struct Machine {
     pub(crate) version: Option<Arc<str>>,
 }
 
-/// What every pool of the workspace boots.
-pub(crate) fn booted(workspace: &Workspace, tools: &Tools) -> Result<Booted, Error> {
+/// What every pool of the fleet boots.
+pub(crate) fn booted(fleet: &Fleet) -> Result<Booted, Error> {
+    let workspace = &fleet.workspace;
     // `check` and `render` report what is wrong with a template.
     let renderer = Renderer::new(&workspace.settings, &workspace.templates, None, &mut |_| {});
-    let fleet_check = fleet::check_fleet(workspace, tools, |view, _| {
-        Ok(((of(view, &renderer), unlocked(view)), Vec::new()))
-    })?;
+    let fleet_check =
+        fleet.check(|view, _| Ok(((of(view, &renderer), unlocked(view)), Vec::new())))?;
     let mut booted = Booted::default();
     for (machines, unlocked) in fleet_check.results {
         booted.machines.extend(machines);

@@ -28,32 +28,245 @@ use crate::pipeline::check::{self, Checked};
 use crate::read::{self, ClusterEntry, SharedCatalog, Stamped, Workspace};
 use crate::rules::{self, ImageUse, RunScope, WorkspaceInput};
 
-/// What the stages need beside the workspace.
-pub(crate) struct Tools {
+/// A workspace, with what its clusters are read and resolved by.
+pub(crate) struct Fleet {
+    /// What was read of the project.
+    pub(crate) workspace: Workspace,
     /// Patterns, each compiled once.
     pub(crate) patterns: PatternCache,
     /// Expressions, each parsed once.
     templates: TemplateCache,
     /// The catalog of the shared layers alone: of every cluster that does not touch it.
-    shared: SharedCatalog,
+    shared_catalog: SharedCatalog,
     /// Catalogs, each expanded once.
-    catalogs: Catalogs,
+    expanded: Catalogs,
     /// Public keys, and what they prove of the lock's evidence, each once.
     pub(crate) keyring: Keyring,
     /// The day that waivers are compared with.
     pub(crate) today: Date,
 }
 
-impl Tools {
+impl Fleet {
+    /// Opens the image sources; what is wrong in them joins the workspace's findings.
+    pub(crate) fn open(mut workspace: Workspace, today: Date) -> Result<Self, Error> {
+        let (mut facts, found) = sources::facts(
+            &workspace.settings.root,
+            &*workspace.files,
+            &workspace.facts,
+            &workspace.settings.registries.architecture,
+        )?;
+        if let Some((records, file)) = &workspace.records {
+            facts.add_records(records, file);
+        }
+        workspace.findings.extend(found);
+        let templates = TemplateCache::default();
+        let files = Arc::clone(&workspace.files);
+        Ok(Self {
+            keyring: Keyring::new(move |named| for_all(|| read::key_text(&*files, named))),
+            shared_catalog: read::shared_catalog(&workspace, &templates),
+            expanded: Catalogs::new(facts),
+            patterns: PatternCache::default(),
+            templates,
+            today,
+            workspace,
+        })
+    }
+
     /// The lock; empty where there is none.
     pub(crate) fn lock(&self) -> &Lock {
         static NONE: Lock = Lock::EMPTY;
-        self.catalogs.facts().lock.as_deref().unwrap_or(&NONE)
+        self.expanded.facts().lock.as_deref().unwrap_or(&NONE)
     }
 
     /// The files that the lock's places point into.
     pub(crate) fn lock_sources(&self) -> Sources {
-        Sources::default().with_facts(&self.catalogs.facts().files)
+        Sources::default().with_facts(&self.expanded.facts().files)
+    }
+
+    /// One cluster, read and resolved, its lock entries compared with the keys of its values.
+    pub(crate) fn view(&self, entry: &ClusterEntry) -> Result<ClusterView, Error> {
+        let mut view = self.unlocked_view(entry)?;
+        let required = &self.workspace.settings.policy.signatures;
+        let trust = locking::trust(&view, required, &self.keyring);
+        view.findings.extend(trust.findings);
+        view.signed = trust.signed;
+        Ok(view)
+    }
+
+    /// One cluster, read and resolved, whatever its lock says.
+    pub(crate) fn unlocked_view(&self, entry: &ClusterEntry) -> Result<ClusterView, Error> {
+        let read = read::cluster(
+            &self.workspace,
+            entry,
+            &self.shared_catalog,
+            &self.templates,
+        )?;
+        resolve::cluster(
+            read,
+            &self.expanded,
+            &self.workspace.settings,
+            &self.patterns,
+        )
+    }
+
+    /// The clusters that objects make once they are stamped, and the objects' dangling references. What is wrong with the catalog
+    /// that they share is reported of [`Self::shared`].
+    pub(crate) fn stamped(
+        &self,
+        objects: &[ManifestObject],
+        stamped: &Stamped,
+    ) -> Result<(Vec<ClusterView>, Vec<Finding>), Error> {
+        let shared = read::shared(&self.workspace, &self.shared_catalog);
+        let (clusters, dangling) = read::clusters_of_objects(objects, Some(stamped), &shared);
+        let (settings, patterns) = (&self.workspace.settings, &self.patterns);
+        let view = |cluster| {
+            let view = resolve::cluster(cluster, &self.expanded, settings, patterns)?;
+            Ok(ClusterView {
+                findings: Vec::new(),
+                ..view
+            })
+        };
+        let views: Result<_, Error> = clusters.into_iter().map(view).collect();
+        Ok((views?, dangling))
+    }
+
+    /// What the shared layers, and then each cluster's, say of images; each catalog once.
+    pub(crate) fn catalogs(&self) -> Result<Vec<(Arc<Catalog>, Sources)>, Error> {
+        let shared = read::shared(&self.workspace, &self.shared_catalog);
+        let mut all = vec![(shared.catalog, shared.sources)];
+        for entry in &self.workspace.clusters {
+            let read = read::cluster(
+                &self.workspace,
+                entry,
+                &self.shared_catalog,
+                &self.templates,
+            )?;
+            if !all
+                .iter()
+                .any(|(known, _)| Arc::ptr_eq(known, &read.catalog))
+            {
+                all.push((read.catalog, read.sources));
+            }
+        }
+        Ok(all)
+    }
+
+    /// Every cluster that this run looks at through the stages. `keep` says what stays of each: a result, and what was found in making it.
+    pub(crate) fn check<T: Send>(
+        &self,
+        keep: impl Fn(&ClusterView, &Checked) -> Result<(T, Vec<Finding>), Error> + Sync,
+    ) -> Result<FleetCheck<T>, Error> {
+        let entries: Vec<&ClusterEntry> = self.workspace.entries().collect();
+        let shared = self.shared()?;
+        let parts = self.parts(&entries, Some(&shared.images), keep)?;
+        Ok(self.conclude(&shared, parts))
+    }
+
+    /// The same, without the clusters that the cache knows to be clean and unchanged.
+    pub(crate) fn check_changed<T: Send, K: Keeper<T> + Send>(
+        &self,
+        cache: Option<Cache<K>>,
+        keep: impl Fn(&ClusterView, &Checked) -> Result<(T, Vec<Finding>), Error> + Sync,
+    ) -> Result<FleetCheck<T>, Error> {
+        let Some(cache) = cache else {
+            return self.check(keep);
+        };
+        let entries: Vec<&ClusterEntry> = self.workspace.entries().collect();
+        let shared = self.shared()?;
+        let images = Some(&shared.images);
+        let of_entry = |(number, entry): (usize, &&ClusterEntry)| {
+            cache.part(number, || self.part(entry, images, &keep))
+        };
+        let parts: Vec<Result<_, Error>> = entries.par_iter().enumerate().map(of_entry).collect();
+        let parts: Result<Vec<_>, Error> = parts.into_iter().collect();
+        let (parts, lines): (Vec<_>, Vec<_>) = parts?.into_iter().unzip();
+        cache.keep(&lines);
+        Ok(self.conclude(&shared, parts))
+    }
+
+    /// One cluster through the stages, as [`Self::check`] runs all of them. Reports nothing that requires the whole fleet, such
+    /// as an image that nobody uses.
+    pub(crate) fn check_one<T: Send>(
+        &self,
+        entry: &ClusterEntry,
+        keep: impl Fn(&ClusterView, &Checked) -> Result<(T, Vec<Finding>), Error> + Sync,
+    ) -> Result<FleetCheck<T>, Error> {
+        let parts = self.parts(&[entry], None, keep)?;
+        let (mut fleet_check, uses, _) = gather(parts, &Images::new());
+        let mut found = self.workspace.findings.clone();
+        // Another cluster may name the key of an entry that this one names none for.
+        if self.workspace.clusters.len() == 1 {
+            found.extend(rules::unchecked(self.lock(), &self.lock_sources(), &uses));
+        }
+        fleet_check.add(found, self);
+        Ok(fleet_check)
+    }
+
+    fn parts<T: Send>(
+        &self,
+        entries: &[&ClusterEntry],
+        shared: Option<&Arc<Images>>,
+        keep: impl Fn(&ClusterView, &Checked) -> Result<(T, Vec<Finding>), Error> + Sync,
+    ) -> Result<Vec<Part<T>>, Error> {
+        let of_entry = |entry: &&ClusterEntry| self.part(entry, shared, &keep);
+        // In a list of its size: one that grows is in memory twice, and parts hold the rendered texts.
+        let parts: Vec<_> = entries.par_iter().map(of_entry).collect();
+        parts.into_iter().collect()
+    }
+
+    /// `shared` are the images of the shared catalog, where the caller adds them for all clusters.
+    fn part<T>(
+        &self,
+        entry: &ClusterEntry,
+        shared: Option<&Arc<Images>>,
+        keep: &impl Fn(&ClusterView, &Checked) -> Result<(T, Vec<Finding>), Error>,
+    ) -> Result<Part<T>, Error> {
+        let view = self.view(entry)?;
+        let mut checked = check::cluster(&view, &self.workspace.settings, self.today);
+        let (result, found) = keep(&view, &checked)?;
+        if !found.is_empty() {
+            checked.join(check::findings(found, &self.workspace.settings, self.today));
+        }
+        Ok(Part {
+            uses: uses(&view),
+            counts: PoolCounts::of(&view, self.workspace.settings.matching),
+            served: match shared.is_some_and(|shared| Arc::ptr_eq(shared, &view.images)) {
+                true => Vec::new(),
+                false => served(&view),
+            },
+            checked,
+            result,
+        })
+    }
+
+    /// The result for all clusters together.
+    fn conclude<T>(&self, shared: &ClusterView, parts: Vec<Part<T>>) -> FleetCheck<T> {
+        let (mut fleet_check, all, used) = gather(parts, &shared.images);
+        let input = WorkspaceInput {
+            run_scope: match self.workspace.shard {
+                None => RunScope::Fleet,
+                Some(_) => RunScope::Shard,
+            },
+            uses: &all,
+            images: &shared.images,
+            sources: &shared.sources,
+            settings: &self.workspace.settings,
+            facts_given: !self.workspace.facts.is_empty() || self.workspace.records.is_some(),
+            lock: shared.lock.as_deref().map(|lock| (lock, &shared.sources)),
+        };
+        let whole = check::workspace(&input, self.workspace.findings.clone(), &used, self.today);
+        fleet_check.judged.extend(whole.findings);
+        fleet_check
+    }
+
+    /// The result of the layers that every cluster shares, alone.
+    pub(crate) fn shared(&self) -> Result<ClusterView, Error> {
+        resolve::cluster(
+            read::shared(&self.workspace, &self.shared_catalog),
+            &self.expanded,
+            &self.workspace.settings,
+            &self.patterns,
+        )
     }
 }
 
@@ -99,7 +312,8 @@ impl<T> FleetCheck<T> {
     }
 
     /// Adds a finding where no node pool was checked and no error says why. Other shards may have checked some.
-    pub(crate) fn require_pools(&mut self, workspace: &Workspace, today: Date) {
+    pub(crate) fn require_pools(&mut self, fleet: &Fleet) {
+        let workspace = &fleet.workspace;
         if self.counts.checked > 0 || workspace.shard.is_some() || self.has_errors() {
             return;
         }
@@ -123,12 +337,12 @@ impl<T> FleetCheck<T> {
             }
         };
         let finding = finding.help("or type `--allow-empty`");
-        self.add(vec![finding], workspace, today);
+        self.add(vec![finding], fleet);
     }
 
     /// Adds what was found behind the rules.
-    pub(crate) fn add(&mut self, found: Vec<Finding>, workspace: &Workspace, today: Date) {
-        let checked = check::findings(found, &workspace.settings, today);
+    pub(crate) fn add(&mut self, found: Vec<Finding>, fleet: &Fleet) {
+        let checked = check::findings(found, &fleet.workspace.settings, fleet.today);
         self.judged.extend(checked.findings);
     }
 }
@@ -150,197 +364,6 @@ pub(super) struct Part<T> {
     /// The images that it is served; none where its catalog is the shared one, so that thousands of clusters keep no copies.
     pub(super) served: Vec<Image>,
     pub(super) result: T,
-}
-
-/// Opens the image sources; what is wrong in them joins the workspace's findings.
-pub(crate) fn tools(workspace: &mut Workspace, today: Date) -> Result<Tools, Error> {
-    let (mut facts, found) = sources::facts(
-        &workspace.settings.root,
-        &*workspace.files,
-        &workspace.facts,
-        &workspace.settings.registries.architecture,
-    )?;
-    if let Some((records, file)) = &workspace.records {
-        facts.add_records(records, file);
-    }
-    workspace.findings.extend(found);
-    let templates = TemplateCache::default();
-    let files = Arc::clone(&workspace.files);
-    Ok(Tools {
-        keyring: Keyring::new(move |named| for_all(|| read::key_text(&*files, named))),
-        shared: read::shared_catalog(workspace, &templates),
-        catalogs: Catalogs::new(facts),
-        patterns: PatternCache::default(),
-        templates,
-        today,
-    })
-}
-
-/// One cluster, read and resolved, its lock entries compared with the keys of its values.
-pub(crate) fn view(
-    workspace: &Workspace,
-    tools: &Tools,
-    entry: &ClusterEntry,
-) -> Result<ClusterView, Error> {
-    let mut view = unlocked_view(workspace, tools, entry)?;
-    let required = &workspace.settings.policy.signatures;
-    let trust = locking::trust(&view, required, &tools.keyring);
-    view.findings.extend(trust.findings);
-    view.signed = trust.signed;
-    Ok(view)
-}
-
-/// One cluster, read and resolved, whatever its lock says.
-pub(crate) fn unlocked_view(
-    workspace: &Workspace,
-    tools: &Tools,
-    entry: &ClusterEntry,
-) -> Result<ClusterView, Error> {
-    let read = read::cluster(workspace, entry, &tools.shared, &tools.templates)?;
-    resolve::cluster(read, &tools.catalogs, &workspace.settings, &tools.patterns)
-}
-
-/// The clusters that objects make once they are stamped, and the objects' dangling references. What is wrong with the catalog
-/// that they share is reported of [`shared`].
-pub(crate) fn stamped(
-    workspace: &Workspace,
-    tools: &Tools,
-    objects: &[ManifestObject],
-    stamped: &Stamped,
-) -> Result<(Vec<ClusterView>, Vec<Finding>), Error> {
-    let shared = read::shared(workspace, &tools.shared);
-    let (clusters, dangling) = read::clusters_of_objects(objects, Some(stamped), &shared);
-    let (settings, patterns) = (&workspace.settings, &tools.patterns);
-    let view = |cluster| {
-        let view = resolve::cluster(cluster, &tools.catalogs, settings, patterns)?;
-        Ok(ClusterView {
-            findings: Vec::new(),
-            ..view
-        })
-    };
-    let views: Result<_, Error> = clusters.into_iter().map(view).collect();
-    Ok((views?, dangling))
-}
-
-/// What the shared layers, and then each cluster's, say of images; each catalog once.
-pub(crate) fn catalogs(
-    workspace: &Workspace,
-    tools: &Tools,
-) -> Result<Vec<(Arc<Catalog>, Sources)>, Error> {
-    let shared = read::shared(workspace, &tools.shared);
-    let mut all = vec![(shared.catalog, shared.sources)];
-    for entry in &workspace.clusters {
-        let read = read::cluster(workspace, entry, &tools.shared, &tools.templates)?;
-        if !all
-            .iter()
-            .any(|(known, _)| Arc::ptr_eq(known, &read.catalog))
-        {
-            all.push((read.catalog, read.sources));
-        }
-    }
-    Ok(all)
-}
-
-/// The clusters that this run looks at: all of them, or its shard's.
-pub(crate) fn entries(workspace: &Workspace) -> impl Iterator<Item = &ClusterEntry> {
-    let is_held = |entry: &&ClusterEntry| {
-        let shard = workspace.shard;
-        shard.is_none_or(|shard| shard.holds(&entry.name))
-    };
-    workspace.clusters.iter().filter(is_held)
-}
-
-/// Every cluster that this run looks at through the stages. `keep` says what stays of each: a result, and what was found in making it.
-pub(crate) fn check_fleet<T: Send>(
-    workspace: &Workspace,
-    tools: &Tools,
-    keep: impl Fn(&ClusterView, &Checked) -> Result<(T, Vec<Finding>), Error> + Sync,
-) -> Result<FleetCheck<T>, Error> {
-    let entries: Vec<&ClusterEntry> = entries(workspace).collect();
-    let shared = shared(workspace, tools)?;
-    let parts = parts(workspace, tools, &entries, Some(&shared.images), keep)?;
-    Ok(conclude(workspace, tools, &shared, parts))
-}
-
-/// The same, without the clusters that the cache knows to be clean and unchanged.
-pub(crate) fn check_changed<T: Send, K: Keeper<T> + Send>(
-    workspace: &Workspace,
-    tools: &Tools,
-    cache: Option<Cache<K>>,
-    keep: impl Fn(&ClusterView, &Checked) -> Result<(T, Vec<Finding>), Error> + Sync,
-) -> Result<FleetCheck<T>, Error> {
-    let Some(cache) = cache else {
-        return check_fleet(workspace, tools, keep);
-    };
-    let entries: Vec<&ClusterEntry> = entries(workspace).collect();
-    let shared = shared(workspace, tools)?;
-    let images = Some(&shared.images);
-    let of_entry = |(number, entry): (usize, &&ClusterEntry)| {
-        cache.part(number, || part(workspace, tools, entry, images, &keep))
-    };
-    let parts: Vec<Result<_, Error>> = entries.par_iter().enumerate().map(of_entry).collect();
-    let parts: Result<Vec<_>, Error> = parts.into_iter().collect();
-    let (parts, lines): (Vec<_>, Vec<_>) = parts?.into_iter().unzip();
-    cache.keep(&lines);
-    Ok(conclude(workspace, tools, &shared, parts))
-}
-
-/// One cluster through the stages, as [`check_fleet`] runs all of them. Reports nothing that requires the whole fleet, such
-/// as an image that nobody uses.
-pub(crate) fn check_one<T: Send>(
-    workspace: &Workspace,
-    tools: &Tools,
-    entry: &ClusterEntry,
-    keep: impl Fn(&ClusterView, &Checked) -> Result<(T, Vec<Finding>), Error> + Sync,
-) -> Result<FleetCheck<T>, Error> {
-    let parts = parts(workspace, tools, &[entry], None, keep)?;
-    let (mut fleet_check, uses, _) = gather(parts, &Images::new());
-    let mut found = workspace.findings.clone();
-    // Another cluster may name the key of an entry that this one names none for.
-    if workspace.clusters.len() == 1 {
-        found.extend(rules::unchecked(tools.lock(), &tools.lock_sources(), &uses));
-    }
-    fleet_check.add(found, workspace, tools.today);
-    Ok(fleet_check)
-}
-
-fn parts<T: Send>(
-    workspace: &Workspace,
-    tools: &Tools,
-    entries: &[&ClusterEntry],
-    shared: Option<&Arc<Images>>,
-    keep: impl Fn(&ClusterView, &Checked) -> Result<(T, Vec<Finding>), Error> + Sync,
-) -> Result<Vec<Part<T>>, Error> {
-    let of_entry = |entry: &&ClusterEntry| part(workspace, tools, entry, shared, &keep);
-    // In a list of its size: one that grows is in memory twice, and parts hold the rendered texts.
-    let parts: Vec<_> = entries.par_iter().map(of_entry).collect();
-    parts.into_iter().collect()
-}
-
-/// `shared` are the images of the shared catalog, where the caller adds them for all clusters.
-fn part<T>(
-    workspace: &Workspace,
-    tools: &Tools,
-    entry: &ClusterEntry,
-    shared: Option<&Arc<Images>>,
-    keep: &impl Fn(&ClusterView, &Checked) -> Result<(T, Vec<Finding>), Error>,
-) -> Result<Part<T>, Error> {
-    let view = view(workspace, tools, entry)?;
-    let mut checked = check::cluster(&view, &workspace.settings, tools.today);
-    let (result, found) = keep(&view, &checked)?;
-    if !found.is_empty() {
-        checked.join(check::findings(found, &workspace.settings, tools.today));
-    }
-    Ok(Part {
-        uses: uses(&view),
-        counts: PoolCounts::of(&view, workspace.settings.matching),
-        served: match shared.is_some_and(|shared| Arc::ptr_eq(shared, &view.images)) {
-            true => Vec::new(),
-            false => served(&view),
-        },
-        checked,
-        result,
-    })
 }
 
 /// The clusters' parts joined: the check, what each uses, and the waivers that accepted something.
@@ -380,41 +403,6 @@ fn gather<T>(
     }
     fleet_check.served = Arc::new(images);
     (fleet_check, all, used)
-}
-
-/// The result for all clusters together.
-fn conclude<T>(
-    workspace: &Workspace,
-    tools: &Tools,
-    shared: &ClusterView,
-    parts: Vec<Part<T>>,
-) -> FleetCheck<T> {
-    let (mut fleet_check, all, used) = gather(parts, &shared.images);
-    let input = WorkspaceInput {
-        run_scope: match workspace.shard {
-            None => RunScope::Fleet,
-            Some(_) => RunScope::Shard,
-        },
-        uses: &all,
-        images: &shared.images,
-        sources: &shared.sources,
-        settings: &workspace.settings,
-        facts_given: !workspace.facts.is_empty() || workspace.records.is_some(),
-        lock: shared.lock.as_deref().map(|lock| (lock, &shared.sources)),
-    };
-    let whole = check::workspace(&input, workspace.findings.clone(), &used, tools.today);
-    fleet_check.judged.extend(whole.findings);
-    fleet_check
-}
-
-/// The result of the layers that every cluster shares, alone.
-pub(crate) fn shared(workspace: &Workspace, tools: &Tools) -> Result<ClusterView, Error> {
-    resolve::cluster(
-        read::shared(workspace, &tools.shared),
-        &tools.catalogs,
-        &workspace.settings,
-        &tools.patterns,
-    )
 }
 
 fn uses(view: &ClusterView) -> ImageUse {

@@ -16,7 +16,7 @@ use crate::read::{ClusterEntry, Workspace};
 use crate::render::{self, FileObjects, Home, Renderer};
 use crate::schema::Schemas;
 
-use super::fleet::{self, FleetCheck, Tools};
+use super::fleet::{Fleet, FleetCheck};
 use super::{Terminal, Verdict};
 use crate::report::{Format, print_findings};
 
@@ -39,6 +39,8 @@ pub(crate) struct Rendered {
     pub(crate) fleet_check: FleetCheck<()>,
     /// How many clusters were looked at.
     pub(crate) clusters: usize,
+    /// The workspace, without its templates and schemas.
+    pub(crate) workspace: Workspace,
 }
 
 /// Whether the clusters that are clean are rendered where others have errors.
@@ -76,30 +78,26 @@ impl Material {
     }
 }
 
-/// Renders a part of the workspace.
+/// Renders a part of the fleet.
 ///
 /// # Errors
 /// A file cannot be read.
 pub(crate) fn rendered(
-    workspace: &mut Workspace,
-    today: Date,
+    mut fleet: Fleet,
     part: Part<'_>,
     faulty: Faulty,
 ) -> Result<Rendered, Error> {
-    let tools = fleet::tools(workspace, today)?;
-    let material = Material::of(workspace);
-    let renderer = material.renderer(workspace);
-    let scope = RenderScope::of(workspace, &renderer, today);
-    let workspace = &*workspace;
+    let material = Material::of(&mut fleet.workspace);
+    let renderer = material.renderer(&mut fleet.workspace);
+    let scope = RenderScope::of(&mut fleet, &renderer);
+    let workspace = &fleet.workspace;
     let make = |view: &ClusterView, checked: &Checked| {
         Ok(scope.cluster(workspace, &renderer, view, checked))
     };
     let mut fleet_check = match part {
-        Part::Whole => fleet::check_fleet(workspace, &tools, make)?,
-        Part::Shared => {
-            fleet::check_fleet(workspace, &tools, |_, _| Ok((Made::default(), Vec::new())))?
-        }
-        Part::Cluster(entry) => fleet::check_one(workspace, &tools, entry, make)?,
+        Part::Whole => fleet.check(make)?,
+        Part::Shared => fleet.check(|_, _| Ok((Made::default(), Vec::new())))?,
+        Part::Cluster(entry) => fleet.check_one(entry, make)?,
     };
     let mut made = std::mem::take(&mut fleet_check.results);
     let mut objects: Vec<FileObjects> = Vec::new();
@@ -107,18 +105,18 @@ pub(crate) fn rendered(
         objects.append(&mut made.objects);
     }
     if matches!(part, Part::Whole) {
-        fleet_check.require_pools(workspace, today);
+        fleet_check.require_pools(&fleet);
     }
     let may =
         |fleet_check: &FleetCheck<_>| faulty == Faulty::KeepGoing || !fleet_check.has_errors();
-    compare((&objects, &[]), workspace, &mut fleet_check, today);
+    compare((&objects, &[]), &fleet, &mut fleet_check);
     let mut common = match !matches!(part, Part::Cluster(_)) && scope.shares() && may(&fleet_check)
     {
-        true => shared(workspace, &renderer, &mut fleet_check, &tools),
+        true => shared(&fleet, &renderer, &mut fleet_check),
         false => Vec::new(),
     };
     let of_all = render::objects(&mut common, None);
-    compare_shared((&objects, &of_all), workspace, &mut fleet_check, today);
+    compare_shared((&objects, &of_all), &fleet, &mut fleet_check);
     let clean = made
         .into_iter()
         .filter(|made| !fleet_check.faulty.contains(&made.cluster));
@@ -129,12 +127,13 @@ pub(crate) fn rendered(
     };
     let clusters = match part {
         Part::Cluster(_) => 1,
-        Part::Whole | Part::Shared => fleet::entries(workspace).count(),
+        Part::Whole | Part::Shared => workspace.entries().count(),
     };
     Ok(Rendered {
         files,
         fleet_check: fleet_check.without_results(),
         clusters,
+        workspace: fleet.workspace,
     })
 }
 
@@ -148,7 +147,8 @@ pub(crate) struct RenderScope {
 
 impl RenderScope {
     /// The scope that the options select. Shared files apply to every cluster: the run that writes them reads all.
-    pub(crate) fn of(workspace: &mut Workspace, renderer: &Renderer<'_>, today: Date) -> Self {
+    pub(crate) fn of(fleet: &mut Fleet, renderer: &Renderer<'_>) -> Self {
+        let (workspace, today) = (&mut fleet.workspace, fleet.today);
         let shard = workspace.shard;
         if shard.is_some_and(Shard::is_first) && renderer.has_shared() {
             workspace.shard = None;
@@ -228,13 +228,12 @@ pub(crate) struct Made {
 /// Compares the objects of all clusters: one that two of them render is an error of both.
 pub(crate) fn compare<T>(
     (clusters, shared): (&[FileObjects], &[FileObjects]),
-    workspace: &Workspace,
+    fleet: &Fleet,
     fleet_check: &mut FleetCheck<T>,
-    today: Date,
 ) {
-    let found = render::duplicates(clusters, shared, &workspace.settings);
+    let found = render::duplicates(clusters, shared, &fleet.workspace.settings);
     let errors = fleet_check.errors();
-    fleet_check.add(found.findings, workspace, today);
+    fleet_check.add(found.findings, fleet);
     if fleet_check.errors() > errors {
         fleet_check.faulty.extend(found.clusters);
     }
@@ -243,24 +242,23 @@ pub(crate) fn compare<T>(
 /// Compares the shared files' objects with those of all clusters.
 pub(crate) fn compare_shared<T>(
     objects: (&[FileObjects], &[FileObjects]),
-    workspace: &Workspace,
+    fleet: &Fleet,
     fleet_check: &mut FleetCheck<T>,
-    today: Date,
 ) {
     if !objects.1.is_empty() {
-        compare(objects, workspace, fleet_check, today);
+        compare(objects, fleet, fleet_check);
     }
 }
 
 /// What all clean clusters share.
 pub(crate) fn shared<T>(
-    workspace: &Workspace,
+    fleet: &Fleet,
     renderer: &Renderer<'_>,
     fleet_check: &mut FleetCheck<T>,
-    tools: &Tools,
 ) -> Vec<ManifestFile> {
     let clean = |name: &Arc<str>| !fleet_check.faulty.contains(name);
-    let names: Vec<Arc<str>> = workspace
+    let names: Vec<Arc<str>> = fleet
+        .workspace
         .clusters
         .iter()
         .map(|entry| Arc::clone(&entry.name))
@@ -270,7 +268,7 @@ pub(crate) fn shared<T>(
     let files = renderer.shared(&fleet_check.served, &names, &mut |finding| {
         found.push(finding)
     });
-    fleet_check.add(found, workspace, tools.today);
+    fleet_check.add(found, fleet);
     files
 }
 

@@ -13,7 +13,7 @@ use crate::printer::{Color, Printer};
 use crate::read::{self, Workspace};
 use crate::report::{self, Changes, Findings, REPORTS, Report, Run};
 
-use super::{Terminal, fleet};
+use super::Terminal;
 
 /// Where findings go.
 #[derive(Clone, Debug, Args)]
@@ -148,9 +148,7 @@ pub(crate) fn findings<'a>(
     changes: Changes<'a>,
     color: Color,
 ) -> Findings<'a> {
-    let mut clusters: Vec<&str> = fleet::entries(workspace)
-        .map(|entry| &*entry.name)
-        .collect();
+    let mut clusters: Vec<&str> = workspace.entries().map(|entry| &*entry.name).collect();
     let checked = clusters.len();
     clusters.sort_unstable();
     let run = Run {

@@ -187,4 +187,13 @@ impl Workspace {
     pub fn has_values(&self) -> bool {
         self.clusters.len() > self.of_manifests.len()
     }
+
+    /// The clusters that this run looks at: all of them, or its shard's.
+    pub fn entries(&self) -> impl Iterator<Item = &ClusterEntry> {
+        let is_held = |entry: &&ClusterEntry| {
+            let shard = self.shard;
+            shard.is_none_or(|shard| shard.holds(&entry.name))
+        };
+        self.clusters.iter().filter(is_held)
+    }
 }

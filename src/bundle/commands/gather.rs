@@ -20,6 +20,7 @@ use crate::model::rule::RuleId;
 use crate::read::Workspace;
 
 use super::{Run, lost};
+use crate::pipeline::fleet::Fleet;
 use crate::pipeline::rendered::{Faulty, Part, rendered};
 use crate::pipeline::{Terminal, Verdict};
 use crate::report::Format;
@@ -83,16 +84,15 @@ pub(super) fn named(run: &Run<'_>, inputs: &[PathBuf], kind: PackKind) -> Result
     Ok(gathered)
 }
 
-/// The files that the project renders; none if there is an error, which is printed.
+/// The files that the project renders, and the project; none if there is an error, which is printed.
 pub(super) fn of_project(
-    workspace: &mut Workspace,
+    workspace: Workspace,
     kind: PackKind,
     today: Date,
     terminal: &mut Terminal,
-) -> Result<Option<Gathered>, Error> {
-    let made = rendered(workspace, today, Part::Whole, Faulty::StopAll)?;
-    // Findings of the workspace are printed with those of rendering.
-    workspace.findings.clear();
+) -> Result<Option<(Gathered, Workspace)>, Error> {
+    let fleet = Fleet::open(workspace, today)?;
+    let made = rendered(fleet, Part::Whole, Faulty::StopAll)?;
     if made.report(Format::Human, terminal)? == Verdict::Findings {
         return Ok(None);
     }
@@ -112,7 +112,10 @@ pub(super) fn of_project(
         };
         gathered.add(path, file);
     }
-    Ok(Some(gathered))
+    // Its findings are printed with those of rendering.
+    let mut workspace = made.workspace;
+    workspace.findings.clear();
+    Ok(Some((gathered, workspace)))
 }
 
 impl Gathered {

@@ -96,10 +96,12 @@ impl PackingOptions {
         let mut workspace = run.workspace(matches!(source, Source::Project))?;
         let gathered = match source {
             Source::Project => {
-                match gather::of_project(&mut workspace, kind, run.today, terminal)? {
-                    Some(gathered) => gathered,
-                    None => return Ok(None),
-                }
+                let made = gather::of_project(workspace, kind, run.today, terminal)?;
+                let Some((gathered, read)) = made else {
+                    return Ok(None);
+                };
+                workspace = read;
+                gathered
             }
             Source::Archive(file) => Input::Path(file.clone()).load(run)?.into(),
             Source::Files(inputs) => match inputs.as_slice() {

@@ -8,49 +8,50 @@ use crate::error::Error;
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
 use crate::oci::{Digest, Failure, FailureKind, Reference, Store as _};
-use crate::pipeline::fleet;
+use crate::pipeline::fleet::Fleet;
 use crate::read::Workspace;
 
 use super::Run;
 
 impl Run<'_> {
-    /// The reference with its digest, or why it is not accepted. The digest is in the reference, or in the lock, or the
-    /// registry's own where that is allowed.
+    /// The reference with its digest, or why it is not accepted, and the workspace with what is wrong in its lock. The digest is
+    /// in the reference, or in the lock, or the registry's own where that is allowed.
     ///
     /// # Errors
     /// The lock or the registry cannot be read.
     pub(super) fn pinned(
         &self,
-        workspace: &mut Workspace,
+        workspace: Workspace,
         stores: &Stores,
         reference: &Reference,
         allow_tag: bool,
-    ) -> Result<Result<Reference, Finding>, Error> {
+    ) -> Result<(Workspace, Result<Reference, Finding>), Error> {
         if reference.digest.is_some() {
-            return Ok(Ok(reference.clone()));
+            return Ok((workspace, Ok(reference.clone())));
         }
-        let tools = fleet::tools(workspace, self.today)?;
+        let fleet = Fleet::open(workspace, self.today)?;
         let is_it = |written: &str| {
             let parsed = Reference::parse(written);
             parsed
                 .is_ok_and(|it| it.name() == reference.name() && it.target() == reference.target())
         };
-        let locked: Vec<&Digest> = tools
+        let locked: Vec<&Digest> = fleet
             .lock()
             .images()
             .iter()
             .filter(|entry| is_it(&entry.reference.value))
             .map(|entry| &entry.digest.value)
             .collect();
-        if let [first, others @ ..] = locked.as_slice()
-            && others.iter().all(|other| other == first)
-        {
-            return Ok(Ok(reference.at(first)));
-        }
-        match (allow_tag, current(stores, reference)) {
-            (true, current) => Ok(Ok(current?)),
-            (false, current) => Ok(Err(unpinned(reference, current.ok().as_ref()))),
-        }
+        let pinned = match locked.as_slice() {
+            [first, others @ ..] if others.iter().all(|other| other == first) => {
+                Ok(reference.at(first))
+            }
+            _ => match (allow_tag, current(stores, reference)) {
+                (true, current) => Ok(current?),
+                (false, current) => Err(unpinned(reference, current.ok().as_ref())),
+            },
+        };
+        Ok((fleet.workspace, pinned))
     }
 }
 

@@ -39,10 +39,11 @@ pub(super) fn pull(
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
     let key = run.key(options.key.as_deref())?;
-    let mut workspace = run.workspace(false)?;
+    let workspace = run.workspace(false)?;
     let stores = run.stores()?;
     let reporting = &options.unpacking.reporting;
-    let pinned = match run.pinned(&mut workspace, &stores, &options.of, options.allow_tag)? {
+    let (workspace, pinned) = run.pinned(workspace, &stores, &options.of, options.allow_tag)?;
+    let pinned = match pinned {
         Ok(pinned) => pinned,
         Err(finding) => return run.report(&workspace, vec![finding], reporting, terminal),
     };

@@ -22,7 +22,8 @@ use crate::render::Renderer;
 use crate::report::init::{Outlook, Templates};
 use crate::report::{self, Findings};
 
-use crate::pipeline::{Terminal, Verdict, fleet};
+use crate::pipeline::fleet::Fleet;
+use crate::pipeline::{Terminal, Verdict};
 pub use ci::CodeHost;
 use found::Found;
 use records::Described;
@@ -196,10 +197,11 @@ fn outlook(
     };
     let added = [(PathBuf::from(PROJECT_FILE_NAME), text.as_bytes().to_vec())];
     let files = Overlay::new(files, added);
-    let mut workspace = read::workspace_in(request, &location, Arc::new(files))?;
-    let tools = fleet::tools(&mut workspace, today)?;
+    let workspace = read::workspace_in(request, &location, Arc::new(files))?;
+    let fleet = Fleet::open(workspace, today)?;
+    let workspace = &fleet.workspace;
     let renderer = Renderer::new(&workspace.settings, &workspace.templates, None, &mut |_| {});
-    let fleet_check = fleet::check_fleet(&workspace, &tools, |view, checked| {
+    let fleet_check = fleet.check(|view, checked| {
         let pools = view.cluster.pools.len();
         let rendered = match checked.has_errors() {
             true => 0,

@@ -15,6 +15,7 @@ use crate::model::policy::Date;
 use crate::model::rule::{Level, RuleId};
 use crate::model::value::{Node, Value};
 use crate::objects::ManifestObject;
+use crate::pipeline::fleet::Fleet;
 use crate::providers::named::{below, image_fields};
 use crate::read::{self, Location, PROJECT_FILE_NAME, Request};
 
@@ -163,15 +164,9 @@ pub(super) fn described(
     let (mut left_out, mut mismatched) = (BTreeSet::new(), BTreeSet::new());
     for _ in 0..MOST_TRIES {
         let mut described = of_objects(&manifests.objects, &left_out, &mismatched);
-        let mut workspace = workspace(&described)?;
+        let fleet = Fleet::open(workspace(&described)?, today)?;
         let options = Options::default();
-        let (plan, checked) = planned(
-            &mut workspace,
-            &manifests,
-            (&options, &Moves::new()),
-            None,
-            today,
-        )?;
+        let (plan, checked) = planned(&fleet, &manifests, (&options, &Moves::new()), None)?;
         let errors = |rule| {
             let judged = checked.findings.iter();
             judged.filter(move |judged| judged.level == Level::Error && judged.finding.rule == rule)

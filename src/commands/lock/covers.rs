@@ -5,7 +5,8 @@ use crate::model::finding::{Finding, Judged};
 use crate::model::lock::Locking;
 use crate::model::policy::Date;
 use crate::model::rule::{Level, RuleId};
-use crate::pipeline::{Terminal, Verdict, check, fleet};
+use crate::pipeline::fleet::Fleet;
+use crate::pipeline::{Terminal, Verdict, check};
 use crate::read::{self, Request};
 use crate::report::print_findings;
 
@@ -20,16 +21,13 @@ pub(super) fn check(
 ) -> Result<Verdict, Error> {
     let mut request = request.clone();
     request.flags.locking = Locking::Frozen;
-    let mut workspace = read::workspace(&request)?;
-    let tools = fleet::tools(&mut workspace, today)?;
-    let found = std::mem::take(&mut workspace.findings);
-    let fleet_check = fleet::check_fleet(&workspace, &tools, |view, _| {
-        Ok((view.findings.clone(), Vec::new()))
-    })?;
+    let mut fleet = Fleet::open(read::workspace(&request)?, today)?;
+    let found = std::mem::take(&mut fleet.workspace.findings);
+    let fleet_check = fleet.check(|view, _| Ok((view.findings.clone(), Vec::new())))?;
     let reading = fleet_check.results.into_iter().flatten();
     let mut reading: Vec<Finding> = reading.filter(|it| !it.rule.is_of_lock()).collect();
     reading.extend(found);
-    let reading = check::findings(reading, &workspace.settings, today).findings;
+    let reading = check::findings(reading, &fleet.workspace.settings, today).findings;
     let of_lock = fleet_check.judged.into_iter();
     let of_lock = of_lock.filter(|judged| judged.finding.rule.is_of_lock());
     let mut judged: Vec<Judged> = of_lock.collect();
@@ -44,7 +42,7 @@ pub(super) fn check(
     print_findings(
         &mut terminal.out,
         &judged,
-        fleet::entries(&workspace).count(),
+        fleet.workspace.entries().count(),
         options.format,
     )?;
     Ok(verdict)

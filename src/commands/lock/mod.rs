@@ -17,7 +17,7 @@ use crate::model::policy::Date;
 use crate::model::rule::{Level, RuleId};
 use crate::output::Held;
 use crate::pipeline::check::{self, Checked};
-use crate::pipeline::fleet::{self, Tools};
+use crate::pipeline::fleet::Fleet;
 use crate::pipeline::{Terminal, Verdict, recover, stores};
 use crate::read::{self, Request, Workspace};
 use crate::report::{self, Format, print_findings};
@@ -78,7 +78,8 @@ pub(super) fn within(
     workspace.checks_signers = true;
     // Read before they are understood: where they change in between, they are not written over.
     let before = Before::read(&workspace)?;
-    let tools = fleet::tools(&mut workspace, today)?;
+    let fleet = Fleet::open(workspace, today)?;
+    let workspace = &fleet.workspace;
     // What was edited is written as the artifacts say it; everything else has to be put right first.
     let (mut tampered, found): (Vec<Finding>, Vec<Finding>) = workspace
         .findings
@@ -95,31 +96,31 @@ pub(super) fn within(
         print_findings(&mut terminal.err, &errors, clusters, options.format)?;
         return Ok(Verdict::Findings);
     }
-    let required = requirements(&workspace, &tools)?;
-    let accepts = |finding: &Finding| accepted(finding, &workspace, today);
+    let required = requirements(&fleet)?;
+    let accepts = |finding: &Finding| accepted(finding, workspace, today);
     let mut lock_request = LockRequest {
         accepts: &accepts,
-        ..lock_request(options, &required.requirements, tools.lock(), &workspace)?
+        ..lock_request(options, &required.requirements, fleet.lock(), workspace)?
     };
     let judged = check::findings(required.findings.clone(), &workspace.settings, today);
     lock_request.keep_unrequired = judged.has_errors();
-    let store = stores::open(&workspace, terminal);
-    let answers = pages(&workspace, &store);
+    let store = stores::open(workspace, terminal);
+    let answers = pages(workspace, &store);
     lock_request.pages = answers.pages;
     // Manifests that are stamped may name any of them.
     lock_request.pages.used = match workspace.stamps.is_empty() {
         true => required.used,
-        false => tools
+        false => fleet
             .lock()
             .images()
             .iter()
             .map(|image| Arc::clone(&image.key.value))
             .collect(),
     };
-    let wanted = (&lock_request, &tools.keyring);
+    let wanted = (&lock_request, &fleet.keyring);
     let mut locked = locking::lock(
-        tools.lock(),
-        &tools.lock_sources(),
+        fleet.lock(),
+        &fleet.lock_sources(),
         &required.requirements,
         wanted,
         &store,
@@ -128,26 +129,22 @@ pub(super) fn within(
     locked.findings.extend(required.findings);
     locked.findings.extend(answers.findings);
     locked.failures.extend(answers.failures);
-    let written = save(&workspace, &locked, &before, held)?;
+    let written = save(workspace, &locked, &before, held)?;
     let judged = check::findings(locked.findings.clone(), &workspace.settings, today);
     finish(
         locked,
         &judged,
         written,
-        &workspace,
+        workspace,
         options.format,
         terminal,
     )
 }
 
 /// The lock with further requirements, as the next run of [`lock`] would make it. Nothing is written.
-pub(super) fn beside(
-    workspace: &Workspace,
-    tools: &Tools,
-    requirements: &Requirements,
-    terminal: &Terminal,
-) -> Locked {
-    let accepts = |finding: &Finding| accepted(finding, workspace, tools.today);
+pub(super) fn beside(fleet: &Fleet, requirements: &Requirements, terminal: &Terminal) -> Locked {
+    let workspace = &fleet.workspace;
+    let accepts = |finding: &Finding| accepted(finding, workspace, fleet.today);
     let lock_request = LockRequest {
         keep_unrequired: true,
         architecture: stores::architecture(workspace),
@@ -155,10 +152,10 @@ pub(super) fn beside(
         ..LockRequest::default()
     };
     let store = stores::open(workspace, terminal);
-    let wanted = (&lock_request, &tools.keyring);
+    let wanted = (&lock_request, &fleet.keyring);
     locking::lock(
-        tools.lock(),
-        &tools.lock_sources(),
+        fleet.lock(),
+        &fleet.lock_sources(),
         requirements,
         wanted,
         &store,

@@ -10,8 +10,8 @@ use crate::error::Error;
 use crate::model::finding::Finding;
 use crate::model::image::ImageKey;
 use crate::model::lock::is_lockable;
-use crate::pipeline::fleet::{self, Tools};
-use crate::read::{ClusterEntry, Workspace};
+use crate::pipeline::fleet::Fleet;
+use crate::read::ClusterEntry;
 
 /// What clusters use.
 #[derive(Default)]
@@ -25,11 +25,8 @@ pub(in crate::commands) struct Required {
 }
 
 /// Reads every cluster. What the first cluster says of a reference is shown, whichever thread is the first.
-pub(in crate::commands) fn requirements(
-    workspace: &Workspace,
-    tools: &Tools,
-) -> Result<Required, Error> {
-    let one = |entry: &ClusterEntry| of_cluster(workspace, tools, entry);
+pub(in crate::commands) fn requirements(fleet: &Fleet) -> Result<Required, Error> {
+    let one = |entry: &ClusterEntry| of_cluster(fleet, entry);
     let join = |mut left: Required, right: Required| {
         for requirement in right.requirements.into_values() {
             add(&mut left.requirements, requirement);
@@ -38,21 +35,18 @@ pub(in crate::commands) fn requirements(
         left.used.extend(right.used);
         left
     };
-    workspace
+    fleet
+        .workspace
         .clusters
         .par_iter()
         .map(one)
         .try_reduce(Required::default, |left, right| Ok(join(left, right)))
 }
 
-fn of_cluster(
-    workspace: &Workspace,
-    tools: &Tools,
-    entry: &ClusterEntry,
-) -> Result<Required, Error> {
-    let view = fleet::unlocked_view(workspace, tools, entry)?;
-    let required = &workspace.settings.policy.signatures;
-    let (requirements, found) = requirements_of(&view, required, &tools.keyring);
+fn of_cluster(fleet: &Fleet, entry: &ClusterEntry) -> Result<Required, Error> {
+    let view = fleet.unlocked_view(entry)?;
+    let required = &fleet.workspace.settings.policy.signatures;
+    let (requirements, found) = requirements_of(&view, required, &fleet.keyring);
     let others = view.images.values().filter(|image| !is_lockable(image));
     let used = others.filter(|image| view.is_used(&image.key));
     let used = used.map(|image| Arc::clone(&image.key)).collect();

@@ -9,15 +9,14 @@ use crate::model::cluster::ClusterOrigin;
 use crate::model::fix::Fix;
 use crate::model::place::Source;
 use crate::model::plan::{Goal, PlanStep, PoolState};
-use crate::model::policy::Date;
 use crate::model::waves::{Wave, WaveStep};
 use crate::output;
-use crate::pipeline::fleet::{self, Tools};
+use crate::pipeline::fleet::Fleet;
 use crate::pipeline::{Terminal, Verdict};
-use crate::read::{Request, Workspace};
+use crate::read::Request;
 use crate::report;
 
-use super::{Fleet, errors, manifests};
+use super::{Plans, errors, manifests};
 
 /// The wave of a number, all of whose clusters are to make their first step.
 ///
@@ -43,13 +42,11 @@ pub(super) fn chosen(waves: &[Wave], number: usize) -> Result<&Wave, Error> {
 /// A wave to apply.
 pub(super) struct Apply<'a> {
     pub(super) request: &'a Request,
-    pub(super) workspace: &'a Workspace,
-    pub(super) tools: &'a Tools,
-    /// The clusters as they are.
     pub(super) fleet: &'a Fleet,
+    /// The clusters as they are.
+    pub(super) plans: &'a Plans,
     pub(super) goal: Goal,
     pub(super) wave: &'a Wave,
-    pub(super) today: Date,
 }
 
 impl Apply<'_> {
@@ -69,8 +66,8 @@ impl Apply<'_> {
             }
             return Ok(Verdict::Findings);
         }
-        let mut held = output::hold(&self.workspace.settings.root)?;
-        texts::replace(self.workspace, &files, &mut held)?;
+        let mut held = output::hold(&self.fleet.workspace.settings.root)?;
+        texts::replace(&self.fleet.workspace, &files, &mut held)?;
         for fix in &fixes {
             writeln!(terminal.err, "edited {}: `{}`", fix.spot, fix.text)?;
         }
@@ -90,13 +87,13 @@ impl Apply<'_> {
     }
 
     fn step(&self, of: &WaveStep) -> &PlanStep {
-        &self.fleet.plans[of.plan].steps[of.step]
+        &self.plans.plans[of.plan].steps[of.step]
     }
 
     /// The edits of all clusters of the wave, tried in memory.
     fn edits(&self) -> Result<Edits, Error> {
         let of = |name: &str| self.wave.clusters.iter().find(|it| *it.cluster == *name);
-        let made = fleet::check_fleet(self.workspace, self.tools, |view, _| {
+        let made = self.fleet.check(|view, _| {
             let step = of(&view.cluster.name).map(|it| self.step(it));
             let moves = step.map_or_else(Vec::new, |step| manifests::moves(view, step));
             let edits = match step {
@@ -116,12 +113,12 @@ impl Apply<'_> {
                 Err(why) => all.refused.push(why),
             }
         }
-        match fix::all(&all.fixes, self.workspace.engine) {
+        match fix::all(&all.fixes, self.fleet.workspace.engine) {
             Ok(files) => all.files = files,
             Err(why) => all.refused.push(why),
         }
         if all.refused.is_empty() && !moves.is_empty() {
-            match manifests::edits(self.request, self.tools, &moves)? {
+            match manifests::edits(self.request, self.fleet, &moves)? {
                 Ok(files) => all.join(files),
                 Err(why) => all.refused = why,
             }
@@ -135,10 +132,11 @@ impl Apply<'_> {
     /// What the project with edited files is other than the plan says: the wave's clusters run their step's version on its
     /// images, no other cluster changes, and no rule finds an error that was none before.
     fn differences(&self, files: &[(Arc<Source>, String)]) -> Result<Vec<String>, Error> {
-        let (workspace, tools) = texts::read_with(self.request, self.workspace, files, self.today)?;
-        let after = Fleet::read((&workspace, &tools), self.goal, None)?;
+        let (workspace, today) = (&self.fleet.workspace, self.fleet.today);
+        let after = texts::read_with(self.request, workspace, files, today)?;
+        let after = Plans::read(&after, self.goal, None)?;
         let mut found = Vec::new();
-        for (index, plan) in self.fleet.plans.iter().enumerate() {
+        for (index, plan) in self.plans.plans.iter().enumerate() {
             let state = &after.states[index];
             let (is_meant, why) = match self.wave.clusters.iter().find(|it| it.plan == index) {
                 Some(it) => {
@@ -152,14 +150,14 @@ impl Apply<'_> {
                 }
                 None => {
                     let why = "it is in another wave and would change too".to_owned();
-                    (*state == self.fleet.states[index], why)
+                    (*state == self.plans.states[index], why)
                 }
             };
             if !is_meant {
                 found.push(format!("{}: {why}", plan.cluster));
             }
         }
-        let known = errors(&self.fleet.judged);
+        let known = errors(&self.plans.judged);
         found.extend(errors(&after.judged).difference(&known).cloned());
         Ok(found)
     }

@@ -17,8 +17,8 @@ use crate::model::image::{Images, Origin, fact};
 use crate::model::place::Source;
 use crate::pipeline::Terminal;
 use crate::pipeline::check;
-use crate::pipeline::fleet::{self, Tools};
-use crate::read::{ClusterEntry, Request, Workspace};
+use crate::pipeline::fleet::Fleet;
+use crate::read::{ClusterEntry, Request};
 use crate::report::{self, Format};
 
 /// The images of each cluster.
@@ -30,11 +30,11 @@ pub(super) type Offered = BTreeMap<Arc<str>, Arc<Images>>;
 /// It cannot be read or fetched; it names no image of the version.
 pub(super) fn offered(
     request: &Request,
-    (workspace, tools): (&Workspace, &Tools),
+    fleet: &Fleet,
     (version, options): (&str, &OfferOptions),
     terminal: &mut Terminal,
 ) -> Result<Offered, Error> {
-    let catalogs = fleet::catalogs(workspace, tools)?;
+    let (workspace, catalogs) = (&fleet.workspace, fleet.catalogs()?);
     let current = edit::version(&catalogs);
     let target = UpdateTarget {
         from: current.clone(),
@@ -45,23 +45,23 @@ pub(super) fn offered(
     report::update::left_out(&offer, &[], &mut terminal.err)?;
     let plan = update::Plan::of_offer(
         request,
-        (workspace, tools),
+        fleet,
         &catalogs,
         (&target, &offer),
         Versions::Keep,
-        tools.today,
+        fleet.today,
     )?;
-    let unknown = unknown(&plan.workspace, &plan.tools, version)?;
+    let unknown = unknown(&plan.fleet, version)?;
     if unknown.is_empty() {
-        return images(&plan.workspace, &plan.tools);
+        return images(&plan.fleet);
     }
-    let locked = lock::beside(&plan.workspace, &plan.tools, &unknown, terminal);
+    let locked = lock::beside(&plan.fleet, &unknown, terminal);
     if !locked.failures.is_empty() {
         return Err(Error::Fetch {
             failures: locked.failures,
         });
     }
-    let judged = check::findings(locked.findings, &workspace.settings, tools.today).findings;
+    let judged = check::findings(locked.findings, &workspace.settings, fleet.today).findings;
     if !judged.is_empty() {
         let clusters = workspace.clusters.len();
         report::print_findings(&mut terminal.err, &judged, clusters, Format::Human)?;
@@ -71,14 +71,13 @@ pub(super) fn offered(
     files.push((source(&workspace.lock), sources::lock_text(&locked.lock)));
     let evidence = sources::evidence_text(&locked.lock).unwrap_or_default();
     files.push((source(&sources::evidence_path(&workspace.lock)), evidence));
-    let (workspace, tools) = texts::read_with(request, workspace, &files, tools.today)?;
-    images(&workspace, &tools)
+    images(&texts::read_with(request, workspace, &files, fleet.today)?)
 }
 
 /// The images of a version whose Kubernetes version at most a name says.
-fn unknown(workspace: &Workspace, tools: &Tools, version: &str) -> Result<Requirements, Error> {
-    let mut unknown = lock::requirements(workspace, tools)?.requirements;
-    let images = images(workspace, tools)?;
+fn unknown(fleet: &Fleet, version: &str) -> Result<Requirements, Error> {
+    let mut unknown = lock::requirements(fleet)?.requirements;
+    let images = images(fleet)?;
     let mut catalogs: Vec<&Arc<Images>> = images.values().collect();
     catalogs.dedup_by(|one, other| Arc::ptr_eq(one, other));
     let is_known = |key: &str, reference: &str| {
@@ -96,10 +95,10 @@ fn unknown(workspace: &Workspace, tools: &Tools, version: &str) -> Result<Requir
 }
 
 /// The images of each cluster of a project.
-fn images(workspace: &Workspace, tools: &Tools) -> Result<Offered, Error> {
-    let entries: Vec<&ClusterEntry> = fleet::entries(workspace).collect();
+fn images(fleet: &Fleet) -> Result<Offered, Error> {
+    let entries: Vec<&ClusterEntry> = fleet.workspace.entries().collect();
     let of = |entry: &&ClusterEntry| -> Result<_, Error> {
-        let view = fleet::view(workspace, tools, entry)?;
+        let view = fleet.view(entry)?;
         Ok((view.cluster.name, view.images))
     };
     entries.par_iter().map(of).collect()

@@ -16,7 +16,7 @@ use crate::model::place::{FileId, Source, Spot};
 use crate::model::plan::PlanStep;
 use crate::model::proof;
 use crate::objects::ManifestObject;
-use crate::pipeline::fleet::{self, Tools};
+use crate::pipeline::fleet::Fleet;
 use crate::read::{self, Request};
 use crate::yaml;
 use crate::yaml::edit::{Edit, Target, edit};
@@ -57,24 +57,18 @@ type Files = Vec<(Arc<Source>, String)>;
 /// I/O failed.
 pub(super) fn edits(
     request: &Request,
-    tools: &Tools,
+    fleet: &Fleet,
     moves: &[PoolMove],
 ) -> Result<Result<Files, Vec<String>>, Error> {
-    let today = tools.today;
+    let today = fleet.today;
     let options = Options {
         rotate: true,
         keep: 1,
         set_version: true,
     };
-    let mut workspace = read::workspace(request)?;
-    let before = read::manifests(&workspace, request, &[])?;
-    let (plan, checked) = planned(
-        &mut workspace,
-        &before,
-        (&options, &Moves::new()),
-        None,
-        today,
-    )?;
+    let on_disk = Fleet::open(read::workspace(request)?, today)?;
+    let before = read::manifests(&on_disk.workspace, request, &[])?;
+    let (plan, checked) = planned(&on_disk, &before, (&options, &Moves::new()), None)?;
     if let Some((file, _)) = plan.files.first() {
         let why = format!(
             "`{}` is not stamped: run `metalmark stamp --rotate` first",
@@ -87,15 +81,20 @@ pub(super) fn edits(
         Ok(located) => located,
         Err(why) => return Ok(Err(why)),
     };
-    let shared = fleet::shared(&workspace, tools)?;
-    let named = stamp::named(&before.objects, &workspace.stamps, &shared.images, &located);
+    let shared = fleet.shared()?;
+    let named = stamp::named(
+        &before.objects,
+        &on_disk.workspace.stamps,
+        &shared.images,
+        &located,
+    );
     let named = match named.and_then(|named| renamed(&named)) {
         Ok(named) => named,
         Err(why) => return Ok(Err(vec![why])),
     };
-    let (mut workspace, _) = texts::read_with(request, &workspace, &named, today)?;
-    let objects = read::manifests(&workspace, request, &[])?;
-    let (plan, checked) = planned(&mut workspace, &objects, (&options, &located), None, today)?;
+    let renamed = texts::read_with(request, &on_disk.workspace, &named, today)?;
+    let objects = read::manifests(&renamed.workspace, request, &[])?;
+    let (plan, checked) = planned(&renamed, &objects, (&options, &located), None)?;
     let results = objects.objects.iter().zip(&plan.results);
     let problems = results.flat_map(|(object, result)| {
         let of = move |problem: &String| format!("{}: {problem}", object.title());
@@ -112,19 +111,13 @@ pub(super) fn edits(
         file.or_insert_with(|| (source, String::new())).1 = text;
     }
     let files: Files = files.into_values().collect();
-    let (mut workspace, _) = texts::read_with(request, &workspace, &files, today)?;
-    let after = read::manifests(&workspace, request, &[])?;
+    let edited = texts::read_with(request, &on_disk.workspace, &files, today)?;
+    let after = read::manifests(&edited.workspace, request, &[])?;
     let options = Options {
         rotate: true,
         ..Options::default()
     };
-    let (left, _) = planned(
-        &mut workspace,
-        &after,
-        (&options, &Moves::new()),
-        None,
-        today,
-    )?;
+    let (left, _) = planned(&edited, &after, (&options, &Moves::new()), None)?;
     Ok(match left.files.first() {
         None => Ok(files),
         Some((file, _)) => Err(vec![format!(

@@ -14,9 +14,9 @@ use crate::model::plan::{self, ClusterPlan, Goal, PoolState};
 use crate::model::policy::Date;
 use crate::model::rule::Level;
 use crate::model::waves;
-use crate::pipeline::fleet::{self, Tools};
+use crate::pipeline::fleet::Fleet;
 use crate::pipeline::{Terminal, Verdict, recover};
-use crate::read::{self, Request, Workspace};
+use crate::read::{self, Request};
 use crate::report::{self, CommentFormat};
 
 use super::update::OfferOptions;
@@ -55,7 +55,7 @@ fn date(text: &str) -> Result<Date, String> {
 }
 
 /// The clusters of a project, with their plans.
-struct Fleet {
+struct Plans {
     plans: Vec<ClusterPlan>,
     /// The pools of each.
     states: Vec<Vec<PoolState>>,
@@ -63,14 +63,10 @@ struct Fleet {
     judged: Vec<Judged>,
 }
 
-impl Fleet {
+impl Plans {
     /// With the images that are offered to each cluster, else those of its catalog.
-    fn read(
-        (workspace, tools): (&Workspace, &Tools),
-        goal: Goal,
-        offered: Option<&Offered>,
-    ) -> Result<Self, Error> {
-        let checked = fleet::check_fleet(workspace, tools, |view, _| {
+    fn read(fleet: &Fleet, goal: Goal, offered: Option<&Offered>) -> Result<Self, Error> {
+        let checked = fleet.check(|view, _| {
             let offered = offered.and_then(|offered| offered.get(&view.cluster.name));
             let images = offered.unwrap_or(&view.images);
             let planned = (plan::of_cluster(view, images, goal), plan::states(view));
@@ -99,8 +95,7 @@ pub fn plan(
     if options.apply.is_some() {
         recover(request, terminal)?;
     }
-    let mut workspace = read::workspace(request)?;
-    let tools = fleet::tools(&mut workspace, today)?;
+    let fleet = Fleet::open(read::workspace(request)?, today)?;
     let since = options.security_before.map(Goal::BuiltSince);
     let goal = options.to.or(since).unwrap_or(Goal::Patches);
     let builder = options.to_builder.as_deref();
@@ -110,30 +105,28 @@ pub fn plan(
     }
     let offered = match builder {
         Some(version) => {
-            let (read, wanted) = ((&workspace, &tools), (version, &options.offer));
-            Some(builder::offered(request, read, wanted, terminal)?)
+            let wanted = (version, &options.offer);
+            Some(builder::offered(request, &fleet, wanted, terminal)?)
         }
         None => None,
     };
-    let fleet = Fleet::read((&workspace, &tools), goal, offered.as_ref())?;
+    let plans = Plans::read(&fleet, goal, offered.as_ref())?;
     // The builder's version is written once for all clusters that share it: `update` is that change.
     let waves = match builder {
         Some(_) => Vec::new(),
-        None => waves::waves(&fleet.plans, &workspace.settings.waves),
+        None => waves::waves(&plans.plans, &fleet.workspace.settings.waves),
     };
     if let Some(number) = options.apply {
         let wave = apply::Apply {
             request,
-            workspace: &workspace,
-            tools: &tools,
             fleet: &fleet,
+            plans: &plans,
             goal,
             wave: apply::chosen(&waves, number)?,
-            today,
         };
         return wave.run(terminal);
     }
-    let plans = &fleet.plans;
+    let plans = &plans.plans;
     let what = report::PlanScope { goal, builder };
     report::plan((plans, &waves), &what, options.format, &mut terminal.out)?;
     let is_blocked = plans.iter().any(|plan| plan.blocked.is_some());

@@ -13,7 +13,7 @@ use crate::model::manifest::ChangeSet;
 use crate::model::ownership::Record;
 use crate::model::policy::Date;
 use crate::output::{self, Held};
-use crate::pipeline::fleet::{self, FleetCheck};
+use crate::pipeline::fleet::{Fleet, FleetCheck};
 use crate::pipeline::rendered::{self, EMPTY, Faulty, Material, Part, RenderScope};
 use crate::pipeline::{Reporting, Terminal, Verdict, recover};
 use crate::read::{self, Request, Workspace};
@@ -85,20 +85,18 @@ pub(super) fn within(
         ..options.clone()
     };
     if options.stdout {
-        return print(&mut workspace, options, today, terminal);
+        return print(Fleet::open(workspace, today)?, options, terminal);
     }
-    let tools = fleet::tools(&mut workspace, today)?;
-    let material = Material::of(&mut workspace);
-    let renderer = material.renderer(&mut workspace);
-    let scope = RenderScope::of(&mut workspace, &renderer, today);
+    let mut fleet = Fleet::open(workspace, today)?;
+    let material = Material::of(&mut fleet.workspace);
+    let renderer = material.renderer(&mut fleet.workspace);
+    let scope = RenderScope::of(&mut fleet, &renderer);
     let job = Job {
         request,
-        workspace: &workspace,
-        tools: &tools,
+        fleet: &fleet,
         renderer: &renderer,
         scope: &scope,
         options,
-        today,
     };
     plan(&job, held, terminal)
 }
@@ -107,21 +105,16 @@ const NO_OUTPUT: &str = "there is nothing to render: the project file has no `ou
      help: add `outputs: [{target: manifests, path: rendered}]`, or type --target manifests --out rendered";
 
 /// Everything as one stream, clusters in order, then what they share.
-fn print(
-    workspace: &mut Workspace,
-    options: &RenderOptions,
-    today: Date,
-    terminal: &mut Terminal,
-) -> Result<Verdict, Error> {
+fn print(fleet: Fleet, options: &RenderOptions, terminal: &mut Terminal) -> Result<Verdict, Error> {
     let faulty = match options.keep_going {
         true => Faulty::KeepGoing,
         false => Faulty::StopAll,
     };
     // Nothing is pruned by a stream, and another shard may have all the clusters.
-    let in_shard = workspace.shard.is_some();
-    let rendered = rendered::rendered(workspace, today, Part::Whole, faulty)?;
+    let in_shard = fleet.workspace.shard.is_some();
+    let rendered = rendered::rendered(fleet, Part::Whole, faulty)?;
     let verdict = report(
-        workspace,
+        &rendered.workspace,
         &rendered.fleet_check,
         Changes::None,
         options,
@@ -136,9 +129,7 @@ fn print(
 
 /// Files against the disk: written, or shown.
 fn plan(job: &Job<'_>, held: Option<&mut Held>, terminal: &mut Terminal) -> Result<Verdict, Error> {
-    let Job {
-        workspace, options, ..
-    } = *job;
+    let (workspace, options) = (&job.fleet.workspace, job.options);
     let Planned {
         fleet_check,
         mut changes,

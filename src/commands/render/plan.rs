@@ -7,13 +7,12 @@ use crate::edit::stamp::{self, Rendered};
 use crate::error::Error;
 use crate::model::manifest::{ChangeSet, Keeps};
 use crate::model::place::Source;
-use crate::model::policy::Date;
 use crate::output::{Foreign, Previous};
 use crate::pipeline::cache::{Cache, RenderedFiles};
-use crate::pipeline::fleet::{self, FleetCheck};
+use crate::pipeline::fleet::{Fleet, FleetCheck};
 use crate::pipeline::outputs::{self, Outputs};
 use crate::pipeline::rendered::{self, RenderScope};
-use crate::read::{self, Request, Workspace};
+use crate::read::{self, Request};
 use crate::render::{self, FileObjects, Renderer};
 
 use super::{RenderOptions, may_write};
@@ -21,12 +20,10 @@ use super::{RenderOptions, may_write};
 /// What is rendered, with what and how.
 pub(super) struct Job<'a> {
     pub(super) request: &'a Request,
-    pub(super) workspace: &'a Workspace,
-    pub(super) tools: &'a fleet::Tools,
+    pub(super) fleet: &'a Fleet,
     pub(super) renderer: &'a Renderer<'a>,
     pub(super) scope: &'a RenderScope,
     pub(super) options: &'a RenderOptions,
-    pub(super) today: Date,
 }
 
 /// What a run does.
@@ -41,14 +38,13 @@ pub(super) struct Planned {
 /// Every cluster checked, rendered and compared with the disk; what may not be written is among the findings.
 pub(super) fn planned(job: &Job<'_>) -> Result<Planned, Error> {
     let Job {
-        workspace,
-        tools,
+        fleet,
         renderer,
         scope,
         options,
-        today,
         ..
     } = *job;
+    let workspace = &fleet.workspace;
     let foreign = Foreign::by(options.adopt);
     let previous = match options.check {
         true => Previous::Keep,
@@ -59,8 +55,8 @@ pub(super) fn planned(job: &Job<'_>) -> Result<Planned, Error> {
         outputs: &trees,
         has_shared: renderer.has_shared(),
     };
-    let cache = Cache::open(job.request, workspace, tools, keeper)?;
-    let mut fleet_check = fleet::check_changed(workspace, tools, cache, |view, checked| {
+    let cache = Cache::open(job.request, fleet, keeper)?;
+    let mut fleet_check = fleet.check_changed(cache, |view, checked| {
         let (mut made, found) = scope.cluster(workspace, renderer, view, checked);
         let files = std::mem::take(&mut made.files);
         Ok(((made, trees.compare(files)?), found))
@@ -70,15 +66,15 @@ pub(super) fn planned(job: &Job<'_>) -> Result<Planned, Error> {
     for (made, _) in &mut made {
         objects.append(&mut made.objects);
     }
-    rendered::compare((&objects, &[]), workspace, &mut fleet_check, today);
-    fleet_check.require_pools(workspace, today);
+    rendered::compare((&objects, &[]), fleet, &mut fleet_check);
+    fleet_check.require_pools(fleet);
     // While there is an error, shared files would name clusters that are not written.
     let mut shared = match scope.shares() && may_write(&fleet_check, options) {
-        true => rendered::shared(workspace, renderer, &mut fleet_check, tools),
+        true => rendered::shared(fleet, renderer, &mut fleet_check),
         false => Vec::new(),
     };
     let of_all = render::objects(&mut shared, None);
-    rendered::compare_shared((&objects, &of_all), workspace, &mut fleet_check, today);
+    rendered::compare_shared((&objects, &of_all), fleet, &mut fleet_check);
     let mut parts = Vec::with_capacity(made.len() + 1);
     for (made, part) in made {
         // Clusters that render each other's objects were compared with the disk before that was known.
@@ -93,9 +89,9 @@ pub(super) fn planned(job: &Job<'_>) -> Result<Planned, Error> {
         .iter_mut()
         .flat_map(|changes| std::mem::take(&mut changes.findings));
     let refused = refused.collect();
-    fleet_check.add(refused, workspace, today);
+    fleet_check.add(refused, fleet);
     if workspace.out.is_none() {
-        fleet_check.add(outputs::orphans(workspace)?, workspace, today);
+        fleet_check.add(outputs::orphans(workspace)?, fleet);
     }
     objects.extend(of_all);
     let followed = followed(job, &objects, &mut fleet_check)?;
@@ -112,7 +108,7 @@ fn followed<T>(
     objects: &[FileObjects],
     fleet_check: &mut FleetCheck<T>,
 ) -> Result<Vec<(Arc<Source>, String)>, Error> {
-    let workspace = job.workspace;
+    let workspace = &job.fleet.workspace;
     if workspace.manifests.is_empty() || workspace.out.is_some() {
         return Ok(Vec::new());
     }
@@ -129,13 +125,13 @@ fn followed<T>(
     let rendered: Vec<Rendered<'_>> = rendered.collect();
     let mut followed = stamp::follow(&files.objects, &rendered);
     followed.findings.append(&mut files.findings);
-    fleet_check.add(followed.findings, workspace, job.today);
+    fleet_check.add(followed.findings, job.fleet);
     Ok(followed.files)
 }
 
 /// Whether no cluster of a fleet falls to this shard.
 pub(super) fn is_idle(job: &Job<'_>) -> bool {
-    let clusters = &job.workspace.clusters;
+    let clusters = &job.fleet.workspace.clusters;
     job.scope.shard.is_some_and(|shard| {
         !clusters.is_empty() && !clusters.iter().any(|entry| shard.holds(&entry.name))
     })
@@ -146,12 +142,13 @@ fn keeps<T>(job: &Job<'_>, fleet_check: &FleetCheck<T>) -> Keeps {
     let mut these = BTreeSet::new();
     if job.options.keep_going {
         for cluster in &fleet_check.faulty {
-            let outputs = job.workspace.settings.outputs.iter();
+            let outputs = job.fleet.workspace.settings.outputs.iter();
             these.extend(outputs.map(|output| Arc::from(format!("{}/{cluster}", output.target))));
         }
     }
     let names = || {
-        job.workspace
+        job.fleet
+            .workspace
             .clusters
             .iter()
             .map(|entry| Arc::clone(&entry.name))

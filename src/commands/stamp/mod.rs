@@ -12,6 +12,7 @@ use crate::error::Error;
 use crate::model::policy::Date;
 use crate::model::pool_counts::PoolCounts;
 use crate::output;
+use crate::pipeline::fleet::Fleet;
 use crate::pipeline::{Reporting, Terminal, Verdict, recover};
 use crate::read::{self, Request, Workspace};
 use crate::report::{self, Changes};
@@ -51,17 +52,17 @@ pub fn stamp(
     if !options.check {
         recover(request, terminal)?;
     }
-    let mut workspace = read::workspace(&request.naming(&options.paths))?;
-    let files = read::manifests(&workspace, request, &options.paths)?;
+    let fleet = Fleet::open(read::workspace(&request.naming(&options.paths))?, today)?;
+    let workspace = &fleet.workspace;
+    let files = read::manifests(workspace, request, &options.paths)?;
     let (plan, checked) = planned(
-        &mut workspace,
+        &fleet,
         &files,
         (&options.templates, &Moves::new()),
         options.against.as_deref(),
-        today,
     )?;
     report::skipped(&files.skipped, &mut terminal.err)?;
-    let changes = [texts::changes(&workspace, &plan.files, files.read)];
+    let changes = [texts::changes(workspace, &plan.files, files.read)];
     let shown = match (checked.has_errors(), options.check) {
         (true, _) => Changes::None,
         (false, true) => Changes::Drift(&changes),
@@ -69,12 +70,12 @@ pub fn stamp(
     };
     let reporting = options.reporting.within(request.directory.as_ref());
     let found = (checked.findings.as_slice(), &PoolCounts::default());
-    reporting.print(found, &workspace, shown, terminal)?;
+    reporting.print(found, workspace, shown, terminal)?;
     if checked.has_errors() {
         return Ok(Verdict::Findings);
     }
     if !options.check {
-        write_all(&workspace, &plan)?;
+        write_all(workspace, &plan)?;
     }
     report::stamped(&shown, reporting.output, &mut terminal.out)?;
     Ok(match options.check && !plan.files.is_empty() {

@@ -7,23 +7,21 @@ use crate::edit::stamp::{self, Chooser, Moves, Plan};
 use crate::error::Error;
 use crate::files::{Files, Found, Repository, Revision, Scope};
 use crate::model::engine::Engine;
-use crate::model::policy::Date;
 use crate::pipeline::check::{self, Checked};
-use crate::pipeline::fleet;
+use crate::pipeline::fleet::Fleet;
 use crate::read::{ManifestFiles, Workspace};
 use crate::render::Renderer;
 use crate::yaml;
 
 /// The plan, with objects that move to other images, and all findings.
 pub(in crate::commands) fn planned(
-    workspace: &mut Workspace,
+    fleet: &Fleet,
     files: &ManifestFiles,
     (options, moves): (&stamp::Options, &Moves),
     against: Option<&str>,
-    today: Date,
 ) -> Result<(Plan, Checked), Error> {
-    let tools = fleet::tools(workspace, today)?;
-    let shared = fleet::shared(workspace, &tools)?;
+    let (workspace, today) = (&fleet.workspace, fleet.today);
+    let shared = fleet.shared()?;
     let settings = workspace.settings.clone();
     let mut found = workspace.findings.clone();
     found.extend(shared.findings.iter().cloned());
@@ -34,7 +32,7 @@ pub(in crate::commands) fn planned(
     let chooser = Chooser {
         images: &shared.images,
         matching: settings.matching,
-        patterns: &tools.patterns,
+        patterns: &fleet.patterns,
         stamp: &|image| renderer.stamp_of(&shared.images, image, None),
     };
     let mut plan = stamp::moving(
@@ -47,7 +45,7 @@ pub(in crate::commands) fn planned(
     found.append(&mut plan.findings);
     compare_with(workspace, files, against, &mut plan)?;
     found.extend(stamp::findings(&files.objects, &plan));
-    let (clusters, dangling) = fleet::stamped(workspace, &tools, &files.objects, &plan.stamped())?;
+    let (clusters, dangling) = fleet.stamped(&files.objects, &plan.stamped())?;
     found.extend(dangling);
     let mut checked = check::findings(found, &settings, today);
     for view in clusters {

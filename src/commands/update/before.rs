@@ -7,13 +7,13 @@ use crate::catalog::offers::PoolChange;
 use crate::error::Error;
 use crate::files::{Repository, Revision};
 use crate::model::policy::Date;
-use crate::read::{self, Request, Workspace};
+use crate::read::{self, Request};
 use crate::report::counted;
 
 use crate::edit::update;
 use crate::edit::update::UpdateTarget;
 use crate::pipeline::booted::{self, Booted, Machine};
-use crate::pipeline::fleet::{self, Tools};
+use crate::pipeline::fleet::Fleet;
 
 /// What was booted.
 pub(super) struct Before {
@@ -37,16 +37,15 @@ impl Before {
 /// that does not, or the lock, which still holds the old references.
 pub(super) fn before(
     request: &Request,
-    workspace: &Workspace,
-    tools: &Tools,
+    fleet: &Fleet,
     target: &UpdateTarget,
 ) -> Result<Before, Error> {
     if target.is_raised()
-        && let Some(earlier) = in_git(request, target, tools.today)
+        && let Some(earlier) = in_git(request, target, fleet.today)
     {
         return Ok(earlier);
     }
-    let current = booted::booted(workspace, tools)?;
+    let current = booted::booted(fleet)?;
     let mut before = Before {
         machines: current.machines,
         from: target.from.clone(),
@@ -54,12 +53,12 @@ pub(super) fn before(
         doubt: None,
     };
     if target.is_raised() {
-        before.doubt = match tools.lock().images().is_empty() {
+        before.doubt = match fleet.lock().images().is_empty() {
             true => Some(format!(
                 "the values name {} already, and neither git nor a lock shows the version before",
                 target.to
             )),
-            false => by_lock(&mut before, tools),
+            false => by_lock(&mut before, fleet),
         };
     }
     Ok(before)
@@ -78,15 +77,15 @@ fn in_git(request: &Request, target: &UpdateTarget, today: Date) -> Option<Befor
         .chain(base);
     let mut commits = commits.filter_map(|(commit, since)| {
         let revision = Revision::open(&repository, &commit, scope.clone()).ok()?;
-        let mut workspace = read::workspace_in(request, &location, Arc::new(revision)).ok()?;
-        let tools = fleet::tools(&mut workspace, today).ok()?;
-        let catalogs = fleet::catalogs(&workspace, &tools).ok()?;
+        let workspace = read::workspace_in(request, &location, Arc::new(revision)).ok()?;
+        let fleet = Fleet::open(workspace, today).ok()?;
+        let catalogs = fleet.catalogs().ok()?;
         let version = update::version(&catalogs);
         if version.is_none() || update::names(&catalogs, &target.to) {
             return None;
         }
         Some(Before {
-            machines: booted::booted(&workspace, &tools).ok()?.machines,
+            machines: booted::booted(&fleet).ok()?.machines,
             from: target.from.clone().or(version),
             since: Some(since),
             doubt: None,
@@ -96,8 +95,8 @@ fn in_git(request: &Request, target: &UpdateTarget, today: Date) -> Option<Befor
 }
 
 /// Replaces references that the lock does not know by those that it still holds. Returns what it does not show.
-fn by_lock(before: &mut Before, tools: &Tools) -> Option<String> {
-    let lock = tools.lock();
+fn by_lock(before: &mut Before, fleet: &Fleet) -> Option<String> {
+    let lock = fleet.lock();
     let (mut unknown, mut versions) = (0, BTreeSet::new());
     let stale = before.machines.values_mut();
     for machine in stale.filter(|machine| machine.digest.is_none()) {

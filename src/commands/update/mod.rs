@@ -19,15 +19,15 @@ use crate::model::finding::Judged;
 use crate::model::policy::Date;
 use crate::model::rule::RuleId;
 use crate::output;
-use crate::read::{self, Request, Workspace};
+use crate::read::{self, Request};
 use crate::report;
 use crate::rules;
 
 use super::lock;
 use crate::edit::update::{Change, Versions};
 use crate::edit::{fix, texts};
-use crate::pipeline::{Reporting, Terminal, Verdict, booted, fleet, recover};
-use fleet::Tools;
+use crate::pipeline::fleet::Fleet;
+use crate::pipeline::{Reporting, Terminal, Verdict, booted, recover};
 pub use offer::OfferOptions;
 pub(super) use offer::offer;
 pub(super) use plan::Plan;
@@ -84,18 +84,18 @@ pub fn update(
     if !options.check {
         recover(request, terminal)?;
     }
-    let mut workspace = read::workspace(request)?;
-    let tools = fleet::tools(&mut workspace, today)?;
-    let catalogs = fleet::catalogs(&workspace, &tools)?;
+    let fleet = Fleet::open(read::workspace(request)?, today)?;
+    let workspace = &fleet.workspace;
+    let catalogs = fleet.catalogs()?;
     let target = target::target(options, renovate, &catalogs)?;
-    let offer = offer(&options.offer, &target, &workspace, &catalogs, terminal)?;
+    let offer = offer(&options.offer, &target, workspace, &catalogs, terminal)?;
     let versions = match options.k8s_versions {
         true => Versions::Move,
         false => Versions::Keep,
     };
     let mut plan = Plan::of_offer(
         request,
-        (&workspace, &tools),
+        &fleet,
         &catalogs,
         (&target, &offer),
         versions,
@@ -103,7 +103,7 @@ pub fn update(
     )?;
     plan.fix(request, options, today, terminal)?;
     report::update::left_out(&offer, &plan.change.computed, &mut terminal.err)?;
-    let before = before::before(request, &workspace, &tools, &target)?;
+    let before = before::before(request, &fleet, &target)?;
     let mut summary = Summary {
         from: before.from.clone(),
         to: target.to.clone(),
@@ -116,7 +116,7 @@ pub fn update(
         let planned = (&target, &plan, before);
         return preview::preview(
             request,
-            &workspace,
+            workspace,
             planned,
             summary,
             (options, today),
@@ -125,18 +125,17 @@ pub fn update(
     }
     // From the first edit to the last rendered file no other run writes here.
     let mut held = output::hold(&workspace.settings.root)?;
-    let has_lock = lock::Before::read(&workspace)?.has_lock();
-    texts::replace(&workspace, &plan.files(), &mut held)?;
+    let has_lock = lock::Before::read(workspace)?.has_lock();
+    texts::replace(workspace, &plan.files(), &mut held)?;
     let finished = || -> Result<Verdict, Error> {
         let locked = finish::lock_again(request, has_lock, today, &mut held, terminal);
-        let mut after = read::workspace(request)?;
-        let tools = fleet::tools(&mut after, today)?;
-        summary.pools = Some(before.changes(booted::booted(&after, &tools)?));
+        let after = Fleet::open(read::workspace(request)?, today)?;
+        summary.pools = Some(before.changes(booted::booted(&after)?));
         summarize(&plan.change, &summary, options, terminal)?;
         match locked? {
             Verdict::Clean => {
                 let held = Some(&mut held);
-                finish::finish(request, &after, options, today, held, terminal)
+                finish::finish(request, &after.workspace, options, today, held, terminal)
             }
             refused => Ok(refused),
         }
@@ -170,12 +169,12 @@ fn summarize(
 }
 
 /// The selections of images that the catalog does not have, of pools and of levels that no pool takes one from.
-fn lost(workspace: &Workspace, tools: &Tools) -> Result<Vec<Judged>, Error> {
+fn lost(fleet: &Fleet) -> Result<Vec<Judged>, Error> {
     let without_pool = |view: &ClusterView, _: &_| {
-        let found = rules::without_pool(view, &workspace.settings);
+        let found = rules::without_pool(view, &fleet.workspace.settings);
         Ok(((), found))
     };
-    let fleet_check = fleet::check_fleet(workspace, tools, without_pool)?;
+    let fleet_check = fleet.check(without_pool)?;
     let judged = fleet_check.judged.into_iter();
     Ok(judged
         .filter(|judged| judged.finding.rule == RuleId::UnknownImage)

@@ -10,9 +10,9 @@ use crate::error::Error;
 use crate::model::catalog::Catalog;
 use crate::model::place::{Source, Sources};
 use crate::model::policy::Date;
+use crate::pipeline::fleet::Fleet;
 use crate::read::{Request, Workspace};
 
-use super::fleet::{self, Tools};
 use super::{Terminal, UpdateOptions, fix, lost};
 
 /// The edits, and the project with them.
@@ -22,31 +22,23 @@ pub(in crate::commands) struct Plan {
     /// The edits of selections, upon those.
     pub(super) fixed: Vec<(Arc<Source>, String)>,
     /// The project with all of them.
-    pub(in crate::commands) workspace: Workspace,
-    /// What it is read with.
-    pub(in crate::commands) tools: Tools,
+    pub(in crate::commands) fleet: Fleet,
 }
 
 impl Plan {
     /// The project with what a version offers.
     pub(in crate::commands) fn of_offer(
         request: &Request,
-        (workspace, tools): (&Workspace, &Tools),
+        fleet: &Fleet,
         catalogs: &[(Arc<Catalog>, Sources)],
         (target, offer): (&UpdateTarget, &Offer),
         versions: Versions,
         today: Date,
     ) -> Result<Self, Error> {
         let change = |untouched: &BTreeSet<String>| {
-            edit::change(
-                (workspace, tools),
-                catalogs,
-                target,
-                offer,
-                versions,
-                untouched,
-            )
+            edit::change(fleet, catalogs, target, offer, versions, untouched)
         };
+        let workspace = &fleet.workspace;
         let plan = Self::of(request, workspace, change(&BTreeSet::new())?, today)?;
         // What expressions evaluate to may change with the version.
         let computed = edit::computed(&plan.catalogs()?, Some(&target.to));
@@ -63,12 +55,11 @@ impl Plan {
         change: Change,
         today: Date,
     ) -> Result<Self, Error> {
-        let (workspace, tools) = texts::read_with(request, workspace, &change.files, today)?;
+        let fleet = texts::read_with(request, workspace, &change.files, today)?;
         Ok(Self {
             change,
             fixed: Vec::new(),
-            workspace,
-            tools,
+            fleet,
         })
     }
 
@@ -83,20 +74,19 @@ impl Plan {
         if !options.fix {
             return Ok(());
         }
-        let lost = lost(&self.workspace, &self.tools)?;
+        let lost = lost(&self.fleet)?;
         let tense = match options.check {
             true => fix::Tense::Would,
             false => fix::Tense::Done,
         };
-        self.fixed = fix::planned(&self.workspace, &lost, tense, terminal)?;
-        (self.workspace, self.tools) =
-            texts::read_with(request, &self.workspace, &self.fixed, today)?;
+        self.fixed = fix::planned(&self.fleet.workspace, &lost, tense, terminal)?;
+        self.fleet = texts::read_with(request, &self.fleet.workspace, &self.fixed, today)?;
         Ok(())
     }
 
     /// The catalogs of the changed project.
     pub(super) fn catalogs(&self) -> Result<Vec<(Arc<Catalog>, Sources)>, Error> {
-        fleet::catalogs(&self.workspace, &self.tools)
+        self.fleet.catalogs()
     }
 
     /// All edited files: each as it was read, and its new text.

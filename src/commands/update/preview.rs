@@ -23,7 +23,7 @@ pub(super) fn preview(
     (options, today): (&UpdateOptions, Date),
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
-    let booted = booted::booted(&plan.workspace, &plan.tools)?;
+    let booted = booted::booted(&plan.fleet)?;
     let unlocked = booted.unlocked.len();
     summary.pools = Some(before.changes(booted));
     let change = &plan.change;

@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::model::catalog::Catalog;
 use crate::model::fix::Fix;
 use crate::model::place::{Located, Source, Sources, Spot};
-use crate::pipeline::fleet::Tools;
+use crate::pipeline::fleet::Fleet;
 use crate::read::Workspace;
 use crate::yaml::edit::{Edit, Target};
 
@@ -90,13 +90,14 @@ pub(crate) fn names(catalogs: &[(Arc<Catalog>, Sources)], version: &str) -> bool
 /// The edits that are needed, made in memory. `untouched` are images that entries named by expressions will be, besides
 /// those that they are now.
 pub(crate) fn change(
-    (workspace, tools): (&Workspace, &Tools),
+    fleet: &Fleet,
     catalogs: &[(Arc<Catalog>, Sources)],
     target: &UpdateTarget,
     offer: &Offer,
     versions: Versions,
     untouched: &BTreeSet<String>,
 ) -> Result<Change, Error> {
+    let workspace = &fleet.workspace;
     let (from, version) = (target.current.as_deref(), target.to.as_str());
     let Listed { entries, computed } = list_entries(catalogs, from);
     let mut names: Vec<&str> = Vec::new();
@@ -139,7 +140,7 @@ pub(crate) fn change(
                 files.add(&source, edit);
             }
         }
-        for (spot, from, to) in cluster_versions(workspace, tools, &drift)? {
+        for (spot, from, to) in cluster_versions(fleet, &drift)? {
             let at = place(&spot);
             files.add(&spot.source, Edit::Replace { at, from, to });
         }

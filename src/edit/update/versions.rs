@@ -4,7 +4,7 @@ use crate::catalog::offers::{Drift, moves, replacements};
 use crate::error::Error;
 use crate::model::fix::Fix;
 use crate::model::place::{FileId, Source, Spot};
-use crate::pipeline::fleet::{self, Tools};
+use crate::pipeline::fleet::Fleet;
 use crate::read::Workspace;
 use crate::yaml;
 use crate::yaml::edit::{Edit, Target};
@@ -15,12 +15,11 @@ const VERSION_MAPS: [&[&str]; 2] = [&["k8s_version_map"], &["_internal", "k8s_ve
 /// The Kubernetes versions that clusters and pools write themselves and that entries of their distribution moved away from:
 /// where, the text there and the new one.
 pub(super) fn cluster_versions(
-    workspace: &Workspace,
-    tools: &Tools,
+    fleet: &Fleet,
     drift: &Drift,
 ) -> Result<Vec<(Spot, String, String)>, Error> {
     let moves = moves(drift);
-    let fleet_check = fleet::check_fleet(workspace, tools, |view, _| {
+    let fleet_check = fleet.check(|view, _| {
         let cluster = &view.cluster;
         let own = cluster
             .pools

@@ -21,6 +21,7 @@ use crate::model::manifest::FileKind;
 use crate::model::policy::Date;
 use crate::read::{self, Request};
 
+use crate::pipeline::fleet::Fleet;
 use crate::pipeline::rendered::{self, Faulty};
 use crate::pipeline::{Terminal, Verdict};
 use crate::report::Format;
@@ -47,14 +48,14 @@ pub fn generate(
     selection::outputs(&mut workspace.settings.outputs, &given.targets)?;
     let selected = selection::part(&workspace, &given, environment)?;
     let part = selected.part();
-    let mut rendered = rendered::rendered(&mut workspace, today, part, Faulty::StopAll)?;
+    let mut rendered = rendered::rendered(Fleet::open(workspace, today)?, part, Faulty::StopAll)?;
     rendered.files.retain(|file| file.kind == FileKind::Objects);
     let verdict = rendered.report(Format::Human, terminal)?;
     if verdict != Verdict::Clean {
         return Ok(verdict);
     }
     if rendered.files.is_empty() && !given.allow_empty {
-        return Err(selected.is_empty(&workspace.settings.outputs));
+        return Err(selected.is_empty(&rendered.workspace.settings.outputs));
     }
     rendered.print(terminal)?;
     Ok(verdict)

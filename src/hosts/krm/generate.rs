@@ -9,6 +9,7 @@ use crate::model::place::FileId;
 use crate::model::policy::Date;
 use crate::model::suggest::did_you_mean;
 use crate::model::value::{Entry, Map, Node, Value};
+use crate::pipeline::fleet::Fleet;
 use crate::pipeline::rendered::{self, EMPTY, Faulty, Part};
 use crate::read::{self, Request, Workspace};
 use crate::yaml;
@@ -48,7 +49,7 @@ pub(super) fn run(
     }
     let entry = cluster(&workspace, config)?;
     let part = entry.as_ref().map_or(Part::Whole, Part::Cluster);
-    let rendered = rendered::rendered(&mut workspace, today, part, Faulty::StopAll)?;
+    let rendered = rendered::rendered(Fleet::open(workspace, today)?, part, Faulty::StopAll)?;
     let results = findings::results(&rendered.fleet_check.judged);
     if rendered.fleet_check.has_errors() {
         return Ok(super::unchanged(list, results));

@@ -10,9 +10,8 @@ use crate::model::rule::RuleId;
 use crate::model::suggest::did_you_mean;
 use crate::model::value::Node;
 use crate::pipeline::check;
-use crate::pipeline::fleet::{self, Tools};
+use crate::pipeline::fleet::Fleet;
 use crate::providers::Stamp;
-use crate::read::Workspace;
 use crate::render::Renderer;
 
 use super::config::{Config, IMAGE_ANNOTATION};
@@ -23,8 +22,7 @@ const CLUSTER_LABEL: &str = "cluster.x-k8s.io/cluster-name";
 
 /// The project as far as items require it.
 pub(super) struct Project<'a> {
-    pub(super) workspace: &'a Workspace,
-    pub(super) tools: &'a Tools,
+    pub(super) fleet: &'a Fleet,
     pub(super) renderer: &'a Renderer<'a>,
     pub(super) config: &'a Config,
     /// The clusters that items belong to, by name.
@@ -93,20 +91,20 @@ impl Project<'_> {
         if let Some((name, _)) = self.clusters.iter().find(|(_, cluster)| known(cluster)) {
             return Ok(Some(Arc::clone(name)));
         }
-        let mut entries = self.workspace.clusters.iter();
+        let mut entries = self.fleet.workspace.clusters.iter();
         let Some(entry) = entries.find(|entry| *entry.name == *name) else {
             return Ok(None);
         };
-        let view = fleet::view(self.workspace, self.tools, entry)?;
-        let settings = &self.workspace.settings;
-        let mut checked = check::cluster(&view, settings, self.tools.today);
+        let view = self.fleet.view(entry)?;
+        let settings = &self.fleet.workspace.settings;
+        let mut checked = check::cluster(&view, settings, self.fleet.today);
         let mut found: Vec<Finding> = Vec::new();
         let mut report = |mut finding: Finding| {
             finding.subject.cluster = Some(entry.name.to_string());
             found.push(finding);
         };
         let stamps = self.renderer.stamps(&view, &mut report);
-        checked.join(check::findings(found, settings, self.tools.today));
+        checked.join(check::findings(found, settings, self.fleet.today));
         let cluster = Cluster {
             has_errors: checked.has_errors(),
             judged: checked.findings,
@@ -129,7 +127,7 @@ impl Project<'_> {
             Some(cluster) => &cluster.view,
             None => {
                 if self.shared.is_none() {
-                    self.shared = Some(fleet::shared(self.workspace, self.tools)?);
+                    self.shared = Some(self.fleet.shared()?);
                 }
                 match &self.shared {
                     Some(view) => view,

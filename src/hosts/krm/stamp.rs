@@ -10,9 +10,9 @@ use crate::model::policy::Date;
 use crate::model::rule::{Level, RuleId};
 use crate::model::value::Node;
 use crate::pipeline::check;
-use crate::pipeline::fleet;
+use crate::pipeline::fleet::Fleet;
 use crate::providers::{self, Kind, PROVIDERS, Provider};
-use crate::read::{self, Request, Workspace};
+use crate::read::{self, Request};
 use crate::render::Renderer;
 use crate::yaml::edit::{Edit, Step, edit};
 
@@ -58,15 +58,15 @@ pub(super) fn validate(
     list: &List<'_>,
     today: Date,
 ) -> Result<Outcome, Error> {
-    let (stamped, mut workspace) = stamped(request, config, list, today)?;
-    let tools = fleet::tools(&mut workspace, today)?;
-    let fleet_check = fleet::check_fleet(&workspace, &tools, |_, _| Ok(((), Vec::new())))?;
+    let (stamped, fleet) = stamped(request, config, list, today)?;
+    let fleet_check = fleet.check(|_, _| Ok(((), Vec::new())))?;
     let mut results = findings::results(&fleet_check.judged);
     let of_items = stamped
         .results
         .into_iter()
         .filter(|result| result.item.is_some());
-    let level = workspace
+    let level = fleet
+        .workspace
         .settings
         .policy
         .level(&Finding::new(RuleId::ImageUnstamped, ""));
@@ -109,9 +109,9 @@ fn stamped(
     config: &Config,
     list: &List<'_>,
     today: Date,
-) -> Result<(Stamped, Workspace), Error> {
-    let mut workspace = read::workspace(request)?;
-    let tools = fleet::tools(&mut workspace, today)?;
+) -> Result<(Stamped, Fleet), Error> {
+    let fleet = Fleet::open(read::workspace(request)?, today)?;
+    let workspace = &fleet.workspace;
     let (settings, templates) = (workspace.settings.clone(), BTreeMap::new());
     let mut found = workspace.findings.clone();
     let renderer = Renderer::new(&settings, &templates, None, &mut |finding| {
@@ -121,8 +121,7 @@ fn stamped(
     let checked = check::findings(found, &settings, today);
     stamped.results = findings::results(&checked.findings);
     let mut project = Project {
-        workspace: &workspace,
-        tools: &tools,
+        fleet: &fleet,
         renderer: &renderer,
         config,
         clusters: BTreeMap::new(),
@@ -141,7 +140,7 @@ fn stamped(
     for (_, cluster) in project.clusters {
         stamped.results.extend(findings::results(&cluster.judged));
     }
-    Ok((stamped, workspace))
+    Ok((stamped, fleet))
 }
 
 fn one(

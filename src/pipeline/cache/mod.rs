@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::check::Checked;
-use super::fleet::{self, Part, Tools};
+use super::fleet::{Fleet, Part};
 use crate::artifacts::layout;
 use crate::error::Error;
 use crate::files::{Looks, Recorded, digest_of_looks, for_one, ordered};
@@ -26,7 +26,7 @@ use crate::model::image::{Image, ImageKey, Images};
 use crate::model::pool_counts::PoolCounts;
 use crate::oci::hex;
 use crate::output::CacheFile;
-use crate::read::{Request, Workspace};
+use crate::read::Request;
 use crate::rules::ImageUse;
 
 pub(crate) use rendered::RenderedFiles;
@@ -113,13 +113,13 @@ impl<K> Cache<K> {
     /// A source of facts cannot be read.
     pub(crate) fn open<T>(
         request: &Request,
-        workspace: &Workspace,
-        tools: &Tools,
+        fleet: &Fleet,
         keeper: K,
     ) -> Result<Option<Self>, Error>
     where
         K: Keeper<T>,
     {
+        let workspace = &fleet.workspace;
         let (Some(folder), Some(recorded)) = (&request.flags.cache, &workspace.recorded) else {
             return Ok(None);
         };
@@ -138,7 +138,7 @@ impl<K> Cache<K> {
         let expired = policy
             .waivers
             .iter()
-            .map(|waiver| waiver.has_expired(tools.today));
+            .map(|waiver| waiver.has_expired(fleet.today));
         let policy = format!("{:?} {:?}", policy.rules, expired.collect::<Vec<bool>>());
         let looks = hex(&digest_of_looks(&recorded.common()));
         let key = key([BUILD, &name, &policy, &looks]);
@@ -152,7 +152,7 @@ impl<K> Cache<K> {
             key,
             known,
             common,
-            images: fleet::shared(workspace, tools)?.images,
+            images: fleet.shared()?.images,
         }))
     }
 

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use super::{Cache, Clean};
 use crate::model::cluster_view::ClusterView;
 use crate::pipeline::check::Checked;
-use crate::pipeline::fleet;
+use crate::pipeline::fleet::Fleet;
 use crate::read::{self, Flags, Request};
 use crate::testing::today;
 
@@ -71,17 +71,17 @@ fn evaluated(folder: &TempDir) -> String {
         },
         ..Request::default()
     };
-    let mut workspace = read::workspace(&request).expect("read");
-    let tools = fleet::tools(&mut workspace, today()).expect("read");
-    let cache = Cache::open(&request, &workspace, &tools, Clean).expect("read");
+    let workspace = read::workspace(&request).expect("read");
+    let fleet = Fleet::open(workspace, today()).expect("read");
+    let cache = Cache::open(&request, &fleet, Clean).expect("read");
     let names = Mutex::new(BTreeSet::new());
     let keep = |view: &ClusterView, _: &Checked| {
         let mut names = names.lock().expect("no panic");
         names.insert(view.cluster.name.to_string());
         Ok(((), Vec::new()))
     };
-    let check = fleet::check_changed(&workspace, &tools, cache, keep).expect("checked");
-    assert_eq!(check.counts.checked, workspace.clusters.len());
+    let check = fleet.check_changed(cache, keep).expect("checked");
+    assert_eq!(check.counts.checked, fleet.workspace.clusters.len());
     let names = names.into_inner().expect("no panic");
     names.into_iter().collect::<Vec<_>>().concat()
 }

@@ -6,7 +6,8 @@ use crate::error::Error;
 use crate::model::cluster_view::ClusterView;
 use crate::model::finding::Finding;
 use crate::model::policy::Date;
-use crate::pipeline::{check, fleet};
+use crate::pipeline::check;
+use crate::pipeline::fleet::Fleet;
 use crate::read::{ClusterEntry, Workspace};
 use crate::render::Renderer;
 use crate::report::impact::{self, ClusterChange, Kind, Served};
@@ -14,31 +15,25 @@ use crate::rules::{ChangeInput, Side};
 
 /// One side of the change.
 pub(crate) struct End {
-    pub(crate) workspace: Workspace,
-    pub(crate) tools: fleet::Tools,
+    pub(crate) fleet: Fleet,
     api_version: Option<String>,
 }
 
 impl End {
-    pub(super) fn new(mut workspace: Workspace, today: Date) -> Result<Self, Error> {
-        let tools = fleet::tools(&mut workspace, today)?;
-        let mut outputs = workspace.settings.outputs.iter();
+    pub(super) fn new(workspace: Workspace, today: Date) -> Result<Self, Error> {
+        let fleet = Fleet::open(workspace, today)?;
+        let mut outputs = fleet.workspace.settings.outputs.iter();
         let version = outputs.find_map(|output| output.options.get("api-version")?.as_str());
         Ok(Self {
             api_version: version.map(str::to_owned),
-            tools,
-            workspace,
+            fleet,
         })
     }
 
     pub(super) fn renderer(&self) -> Renderer<'_> {
-        let workspace = &self.workspace;
+        let workspace = &self.fleet.workspace;
         // `check` and `render` report what is wrong with a template.
         Renderer::new(&workspace.settings, &workspace.templates, None, &mut |_| {})
-    }
-
-    pub(super) fn view(&self, entry: &ClusterEntry) -> Result<ClusterView, Error> {
-        fleet::view(&self.workspace, &self.tools, entry)
     }
 }
 
@@ -72,7 +67,7 @@ impl Comparison<'_> {
             api_version: self.after.api_version.as_deref(),
         };
         self.serve(None, Some(view));
-        let before = old.map(|entry| self.before.view(entry));
+        let before = old.map(|entry| self.before.fleet.view(entry));
         let old_view = match before {
             Some(Ok(old_view)) => old_view,
             unread => {
@@ -110,7 +105,7 @@ impl Comparison<'_> {
             .as_ref()
             .is_none_or(|change| change.change != Kind::Replaced);
         let found = match is_same {
-            true => check::change(&input, &self.after.workspace.settings),
+            true => check::change(&input, &self.after.fleet.workspace.settings),
             false => Vec::new(),
         };
         (Compared { change, note: None }, found)
@@ -118,7 +113,7 @@ impl Comparison<'_> {
 
     /// A cluster that is gone.
     pub(super) fn gone(&self, entry: &ClusterEntry) -> Compared {
-        match self.before.view(entry) {
+        match self.before.fleet.view(entry) {
             Ok(view) => {
                 self.serve(Some(&view), None);
                 let stamps = self.renderers.0.stamps(&view, &mut |_| {});
@@ -157,7 +152,7 @@ impl Comparison<'_> {
     fn has_own_templates(&self) -> bool {
         let mut sides = [self.before, self.after].into_iter();
         sides.any(|end| {
-            let mut names = end.workspace.templates.keys();
+            let mut names = end.fleet.workspace.templates.keys();
             names.any(|name| name.starts_with("manifests/"))
         })
     }

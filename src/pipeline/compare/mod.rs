@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::model::cluster_view::ClusterView;
 use crate::model::policy::Date;
 use crate::pipeline::check::Checked;
-use crate::pipeline::fleet::{self, FleetCheck};
+use crate::pipeline::fleet::FleetCheck;
 use crate::report::impact::{Impact, Kind, ServedChange};
 
 use comparison::{Compared, Comparison};
@@ -49,7 +49,7 @@ pub(crate) fn sides<T: Send>(
         mut notes,
     } = sides;
     let (before, after) = (End::new(before, today)?, End::new(after, today)?);
-    let pairs = Pairs::new(&before, &after.workspace);
+    let pairs = Pairs::new(&before.fleet, &after.fleet.workspace);
     let comparison = Comparison {
         renderers: (before.renderer(), after.renderer()),
         before: &before,
@@ -57,7 +57,7 @@ pub(crate) fn sides<T: Send>(
         commit: &commit,
         served: Mutex::default(),
     };
-    let fleet_check = fleet::check_fleet(&after.workspace, &after.tools, |view, checked| {
+    let fleet_check = after.fleet.check(|view, checked| {
         let old = pairs.before(&view.cluster);
         let (compared, found) = comparison.cluster(old, view);
         Ok(((compared, keep(view, checked)), found))

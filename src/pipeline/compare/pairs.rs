@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::comparison::End;
 use crate::model::cluster::Cluster;
+use crate::pipeline::fleet::Fleet;
 use crate::read::{ClusterEntry, Workspace};
 
 /// The clusters of the earlier side, to be found by those of the later one.
@@ -18,7 +18,7 @@ pub(super) struct Pairs<'a> {
 }
 
 impl<'a> Pairs<'a> {
-    pub(super) fn new(before: &'a End, after: &Workspace) -> Self {
+    pub(super) fn new(before: &'a Fleet, after: &Workspace) -> Self {
         let entries = &before.workspace.clusters;
         let names = after.clusters.iter().map(|entry| Arc::clone(&entry.name));
         let after: BTreeSet<Arc<str>> = names.collect();
