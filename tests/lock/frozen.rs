@@ -31,6 +31,8 @@ fn what_is_not_locked_is_an_error_that_lists_the_keys() {
     );
     assert_eq!(loose.status, 0, "{}", loose.stdout);
     assert_eq!(project.run("check --frozen").status, 1);
+    let covers = project.run("lock --check");
+    assert_eq!(covers.status, 1, "{}", covers.stdout);
     assert_eq!(project.run("render --frozen").status, 1);
     // Facts from another file do not excuse it.
     let info =

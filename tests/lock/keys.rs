@@ -282,6 +282,30 @@ fn an_image_of_two_clusters_with_different_keys_is_signed_by_both() {
     assert_eq!(run(KEY, UNUSABLE, &[&a]), (1, String::new()));
 }
 
+/// The key that was known already may be the second by its fingerprint.
+#[test]
+fn a_further_key_makes_the_lock_that_both_make_at_once() {
+    let second = KEY.replace("a.pub", "b.pub");
+    let (a, b) = (Key::new(), Key::new());
+    for (known, further) in [(&a, &b), (&b, &a)] {
+        let lock = |first: &[&str]| {
+            let project = two_clusters(KEY, KEY);
+            project.write("a.pub", &known.pem());
+            project.write("b.pub", &further.pem());
+            registry(&project, &[("a", &[known, further])]);
+            for other in first.iter().chain(&[second.as_str()]) {
+                let values = project.read("other.yaml");
+                let values = values.replace(KEY, other).replace(&second, other);
+                project.write("other.yaml", &values);
+                let run = project.run("lock");
+                assert_eq!(run.status, 0, "{}", run.stderr);
+            }
+            project.read("metalmark.lock")
+        };
+        assert_eq!(lock(&[KEY]), lock(&[]));
+    }
+}
+
 /// What `verify` says of the one image: whether it is in place, its signer, the rules of the findings.
 fn verified(project: &Project) -> (serde_json::Value, Option<String>, Vec<String>) {
     let run = project.run("verify --output json");

@@ -412,6 +412,20 @@ fn signatures_are_required_below_a_registry() {
         let lock = project.run("lock");
         assert_eq!(lock.status, status, "{prefix}: {}", lock.stderr);
     }
+    // Where there is a lock, what it lacks is reported of it.
+    let (project, _) = signed();
+    policy(
+        &project,
+        "{signatures: {'registry.example.org/os': required}}",
+    );
+    let more = [NOBLE, JAMMY, "ubuntu-noble-plain-rke2-1-30-1"];
+    project.values("0.4.12", &more, "    cosign_publickey: a.pub\n");
+    let check = project.run("check --frozen").stdout;
+    assert!(
+        check.contains("error[lock-missing-image]: the lock does not hold"),
+        "{check}"
+    );
+    assert!(!check.contains("there is no lock"), "{check}");
     let project = Project::new();
     policy(&project, "{signatures: optional}");
     let check = project.run("check");

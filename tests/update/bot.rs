@@ -202,6 +202,17 @@ fn another_dependency_s_version_is_not_the_builder_s() {
 }
 
 #[test]
+fn what_the_bot_says_comes_before_what_git_shows() {
+    let Some(scratch) = clone() else { return };
+    super::raise(scratch.path());
+    let mut upgrade = builder("0.4.13");
+    upgrade[2].1 = "0.4.10";
+    let outcome = run(scratch.path(), Some(&data(&[upgrade])));
+    let reported = "OS images: 0.4.10 → 0.4.13\n";
+    assert!(outcome.stderr.contains(reported), "{}", outcome.stderr);
+}
+
+#[test]
 fn what_a_merge_request_shows_ends_with_the_errors() {
     let Some(scratch) = clone() else { return };
     let folder = scratch.path();

@@ -300,6 +300,27 @@ fn git_shows_what_a_raised_version_rolls() {
 }
 
 #[test]
+fn a_commit_without_a_catalog_shows_nothing() {
+    let Some(scratch) = crate::git::repository() else {
+        return;
+    };
+    let folder = scratch.path().join("before");
+    crate::git::copy(&case("locked/images"), &scratch.path().join("images"));
+    crate::git::copy(&case("locked/before"), &folder);
+    fs::remove_file(folder.join("metalmark.lock")).expect("removed");
+    let values = fs::read_to_string(folder.join("values.yaml")).expect("values");
+    fs::write(folder.join("values.yaml"), "cluster: {}\n").expect("written");
+    crate::git::commit(scratch.path(), "Without a catalog");
+    fs::write(folder.join("values.yaml"), values).expect("written");
+    raise(&folder);
+    let outcome = Metalmark::within(&folder)
+        .args(["update", "--check", "--fix", "--k8s-versions"])
+        .run();
+    let reported = "neither git nor a lock shows the version before";
+    assert!(outcome.stderr.contains(reported), "{}", outcome.stderr);
+}
+
+#[test]
 fn a_version_that_nothing_is_listed_for_changes_nothing() {
     let scratch = copy_of(&case("sylva"));
     let folder = scratch.path().join("before");

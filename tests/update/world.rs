@@ -287,6 +287,20 @@ fn a_repository_named_like_an_image_of_the_user_is_left_out() {
     assert_eq!(read(&folder), of("0.4.13", &AFTER), "{}", outcome.stderr);
 }
 
+/// What the builder's list names is the builder's, whatever its name says.
+#[test]
+fn an_image_whose_name_says_nothing_is_kept() {
+    let registry = filled();
+    registry.image("sylva/builder/custom", "0.4.13", &[]);
+    let folder = project(&registry, "");
+    let of = |version: &str, [ubuntu, opensuse]: [&str; 2]| {
+        values(&registry.host(), version, &[ubuntu, opensuse, "custom"])
+    };
+    fs::write(folder.path().join("values.yaml"), of("0.4.12", IMAGES)).expect("written");
+    let outcome = update(&folder, &["0.4.13"]);
+    assert_eq!(read(&folder), of("0.4.13", AFTER), "{}", outcome.stderr);
+}
+
 /// Successors are found for images of any system, and what is left out is counted.
 #[test]
 fn an_image_of_any_system_is_kept() {

@@ -81,6 +81,9 @@ const TWINS: &[(&str, &str)] = &[
     ("starts_with", "ends_with"),
 ];
 
+/// Functions that do the same with their two arguments in either order.
+const SYMMETRIC: &[&str] = &["eq", "max", "min", "ptr_eq", "swap"];
+
 /// Methods that may be left out, so that their receiver is the answer.
 const OPTIONAL: &[&str] = &[
     "or",
@@ -307,8 +310,9 @@ impl<'ast> Visit<'ast> for Finder<'_> {
             Expr::MethodCall(call) => self.method(call),
             Expr::Call(call) if call.args.len() == 2 => {
                 let (one, other) = (self.source(&call.args[0]), self.source(&call.args[1]));
-                if one != other {
-                    let function = self.source(&*call.func);
+                let function = self.source(&*call.func);
+                let name = function.rsplit("::").next().unwrap_or(function);
+                if one != other && !SYMMETRIC.contains(&name) {
                     self.instead(call, format!("{function}({other}, {one})"));
                 }
             }

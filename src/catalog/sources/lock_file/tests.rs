@@ -62,6 +62,23 @@ fn a_lock_is_written_as_people_read_it_and_read_back() {
 }
 
 #[test]
+fn signers_are_the_same_in_any_order() {
+    let signers = signers(3);
+    let of = |verified: Vec<Verified>| {
+        let (mut lock, _) = read::lock(&with(ENTRY), FILE);
+        let mut image = lock.images()[0].clone();
+        image.verified = verified;
+        lock = Lock::new(vec![image]);
+        text(&lock)
+    };
+    let backward = of(signers.iter().rev().cloned().collect());
+    assert_ne!(backward, of(signers.clone()));
+    let (lock, faults) = read::lock(&backward, FILE);
+    assert!(faults.is_empty());
+    assert_eq!(lock.images()[0].verified, signers);
+}
+
+#[test]
 fn its_facts_are_the_strongest_and_count_for_their_reference_alone() {
     let (lock, _) = read::lock(&with(ENTRY), FILE);
     let file = LockFile::new(Arc::new(lock));
@@ -109,6 +126,9 @@ fn another_format_version_is_refused_and_nothing_of_it_read() {
     );
     let none = with(ENTRY).replace("version: 1\n", "");
     assert_eq!(faults(&none), ["2: the lock does not say its `version` []"]);
+    for unread in [odd, none] {
+        assert!(read::lock(&unread, FILE).0.images().is_empty());
+    }
 }
 
 #[test]
