@@ -59,6 +59,10 @@ fn the_bot_says_which_version_came_before() {
         let folder = scratch.path().join("before");
         super::raise(&folder);
         fs::remove_file(folder.join("metalmark.lock")).expect("removed");
+        // A cluster may have a catalog of its own, at its own version.
+        let edge = folder.join("clusters/edge-b.yaml");
+        let text = fs::read_to_string(&edge).expect("a cluster");
+        fs::write(&edge, text + "sylva_diskimagebuilder_version: 0.4.1\n").expect("written");
         let outcome = run(&folder, Some(&data(upgrades)));
         let reported = format!("OS images: {title}\n");
         assert!(outcome.stderr.contains(&reported), "{}", outcome.stderr);
