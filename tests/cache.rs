@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{chown, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
+use metalmark::output::CacheFile;
 use proptest::collection::vec;
 use proptest::prelude::{Just, Strategy, any, prop_oneof};
 use tempfile::TempDir;
@@ -345,7 +346,22 @@ fn a_cache_that_others_may_write_is_none() {
     assert_eq!(files(caches.path()).len(), 0);
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).expect("set");
     forged(caches.path(), project.path());
-    assert_eq!(files(caches.path()).len(), 1);
+    let written: Vec<PathBuf> = files(caches.path()).into_keys().collect();
+    // What was written while it was private is not believed once it is not.
+    let [name] = &written[..] else {
+        panic!("{written:?}")
+    };
+    let name = name.file_name().expect("a name").to_str().expect("UTF-8");
+    let file = CacheFile::new(&folder, project.path(), name.to_owned()).expect("outside");
+    assert!(file.read().is_some());
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o770)).expect("set");
+    assert!(file.read().is_none());
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).expect("set");
+    assert!(file.read().is_some());
+    match chown(&folder, Some(65_534), None) {
+        Ok(()) => assert!(file.read().is_none()),
+        Err(_) => super::programs::missing("root"),
+    }
 }
 
 #[test]

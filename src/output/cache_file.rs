@@ -118,12 +118,15 @@ fn make_private(folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)
 }
 
-/// Whether nobody else may write there.
+/// Whether it is this user's, and nobody else may write there.
 #[cfg(unix)]
 fn is_private(folder: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt as _;
-    let found = fs::metadata(folder);
-    found.is_ok_and(|found| found.is_dir() && found.permissions().mode() & 0o022 == 0)
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+    let user = rustix::process::geteuid().as_raw();
+    fs::metadata(folder).is_ok_and(|found| {
+        let is_own = found.uid() == user;
+        found.is_dir() && is_own && found.permissions().mode() & 0o022 == 0
+    })
 }
 
 /// Other systems keep a user's folders private by themselves.

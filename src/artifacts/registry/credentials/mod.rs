@@ -60,14 +60,11 @@ impl Environment {
     }
 }
 
-/// The user ID of this process, on Linux.
+/// The user ID of this process, on Unix.
 fn user_id() -> Option<u32> {
-    #[cfg(target_os = "linux")]
-    {
-        use std::os::unix::fs::MetadataExt as _;
-        std::fs::metadata("/proc/self").ok().map(|it| it.uid())
-    }
-    #[cfg(not(target_os = "linux"))]
+    #[cfg(unix)]
+    return Some(rustix::process::getuid().as_raw());
+    #[cfg(not(unix))]
     None
 }
 
