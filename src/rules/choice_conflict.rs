@@ -126,6 +126,23 @@ mod tests {
     const ID: RuleId = RuleId::ChoiceConflict;
 
     #[test]
+    fn a_key_and_a_name_conflict_unless_they_mean_one_image() {
+        for (name, is_found) in [("noble-a", false), ("noble-b", true), ("other", true)] {
+            let mut given = Given::new();
+            for key in ["noble-a", "noble-b"] {
+                given.image(key, &[]);
+            }
+            let choice = Choice {
+                key: Some(given.line("image_key", "noble-a")),
+                name: Some(given.line("image_name", name)),
+                ..Choice::default()
+            };
+            given.choose(&choice, &Outcome::Image("noble-a".into()));
+            assert_eq!(!given.found(ID).is_empty(), is_found, "{name}");
+        }
+    }
+
+    #[test]
     fn a_key_and_a_url_conflict() {
         let mut given = Given::new();
         let choice = Choice {

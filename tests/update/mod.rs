@@ -300,6 +300,55 @@ fn git_shows_what_a_raised_version_rolls() {
 }
 
 #[test]
+fn an_empty_catalog_is_filled_and_none_is_made_up() {
+    let scratch = tempfile::tempdir().expect("a scratch folder");
+    let write = |name: &str, text: &str| {
+        fs::write(scratch.path().join(name), text).expect("written");
+    };
+    write(
+        "metalmark.yaml",
+        "version: 1\nvalues: [values.yaml]\nclusters: [{name: edge, values: [edge.yaml]}]\n",
+    );
+    write("edge.yaml", "cluster: {name: edge}\n");
+    let names = [
+        "ubuntu-noble-plain-rke2-1-30-9",
+        "opensuse-15-6-plain-rke2-1-31-9",
+    ];
+    write("offered.txt", &names.join("\n"));
+    let run = |list: &str| {
+        write(
+            "values.yaml",
+            &format!("sylva_diskimagebuilder_version: 0.4.12\n{list}cluster: {{}}\n"),
+        );
+        let outcome = Metalmark::within(scratch.path())
+            .args(["update", "0.4.13", "--images", "offered.txt"])
+            .run();
+        let text = fs::read_to_string(scratch.path().join("values.yaml")).expect("values");
+        (outcome, text)
+    };
+    for (empty, filled) in [(" {}", ""), ("", ""), (" {} # none yet", " # none yet")] {
+        let (outcome, text) = run(&format!("sylva_diskimagebuilder_images:{empty}\n"));
+        assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+        let expected = format!(
+            "sylva_diskimagebuilder_version: 0.4.13\nsylva_diskimagebuilder_images:{filled}\n  \
+             {}: {{}}\n  {}: {{}}\ncluster: {{}}\n",
+            names[1], names[0]
+        );
+        assert_eq!(text, expected);
+    }
+    let (outcome, text) = run("");
+    assert_eq!(
+        (outcome.status, outcome.stderr.as_str()),
+        (
+            2,
+            "error: the values have no catalog to list images in\n\
+             help: add `sylva_diskimagebuilder_images: {}` beside the version\n"
+        )
+    );
+    assert!(text.contains("_version: 0.4.12\n"), "{text}");
+}
+
+#[test]
 fn a_commit_without_a_catalog_shows_nothing() {
     let Some(scratch) = crate::git::repository() else {
         return;

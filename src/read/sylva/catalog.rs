@@ -34,28 +34,28 @@ pub(super) const KEYS: [&str; 9] = [
     GIVEN[0], GIVEN[1], BUILT[0], BUILT[1], VERSION[0], VERSION[1], REGISTRIES, BASE, BUNDLES,
 ];
 
-/// The catalog, evaluated: the version and the base registry only where an image needs them.
+/// The catalog, evaluated: the version only where there is a list of the builder's images, the base registry only where an image
+/// needs it.
 pub(super) fn catalog(evaluator: &Evaluator, report: &mut Report<'_>) -> Catalog {
     let root = evaluator.root();
-    let mut entries = Vec::new();
+    let (mut entries, mut has_builder) = (Vec::new(), false);
     for (names, built) in [(GIVEN, false), (BUILT, true)] {
         let first = entries.len();
         for name in names {
-            images(&root, name, built, report, &mut entries);
+            has_builder |= images(&root, name, built, report, &mut entries) && built;
         }
         entries[first..].sort_by_key(|entry: &CatalogEntry| (entry.place.file, entry.place.start));
     }
     switch(&mut entries);
     let mut bundles = Vec::new();
     images(&root, BUNDLES, false, report, &mut bundles);
-    let needs_builder = entries.iter().any(|entry| entry.built);
     let needs_base = entries
         .iter()
         .any(|entry| entry.built && entry.registry.is_none());
     Catalog {
         version: VERSION
             .iter()
-            .filter(|_| needs_builder)
+            .filter(|_| has_builder)
             .find_map(|name| report.string(&root, name)),
         base_registry: needs_base.then(|| report.string(&root, BASE)).flatten(),
         registries: registries(&root, report),
@@ -90,26 +90,28 @@ fn switch(entries: &mut [CatalogEntry]) {
     }
 }
 
+/// Adds the images of a list. Whether there is one, which may be empty.
 fn images(
     root: &Branch,
     list: &'static str,
     built: bool,
     report: &mut Report<'_>,
     entries: &mut Vec<CatalogEntry>,
-) {
+) -> bool {
     let Some(branch) = report.answer(root.child(list)) else {
-        return;
+        return false;
     };
     let Some(node) = report.answer(branch.shallow()) else {
-        return;
+        return false;
     };
     if !matches!(node.value, Value::Map(_) | Value::Null) {
         report.wrong_type(list, &node, "a map");
-        return;
+        return false;
     }
     for found in report.answer(branch.entries()).unwrap_or_default() {
         entries.extend(image(&found, (list, built), report));
     }
+    true
 }
 
 /// One image. What it says beside its name may be nothing (`{}`), or null.
