@@ -100,11 +100,15 @@ fn documents_come_and_go() {
         edited(inner, &[within("a", &[behind(0, "x: 1\n")])]).as_deref(),
         Ok(expected)
     );
-    let nowhere = edited(text, &[behind(7, "x: 1\n")]);
-    assert!(
-        matches!(nowhere, Err(EditError::Missing { .. })),
-        "{nowhere:?}"
-    );
+    for document in [3, 7] {
+        for edit in [behind(document, "x: 1\n"), Edit::RemoveDocument { document }] {
+            let nowhere = edited(text, &[edit]);
+            assert!(
+                matches!(nowhere, Err(EditError::Missing { .. })),
+                "{nowhere:?}"
+            );
+        }
+    }
 }
 
 proptest! {
