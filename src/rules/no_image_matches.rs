@@ -241,7 +241,10 @@ mod tests {
         let mut given = given(&[("os", "ubuntu")], &[near]);
         given.image("noble-a", &[("k8s-version", "1.31.9+rke2r1")]);
         let found = given.found(ID);
-        assert!(found.contains("the catalog's only image differs"), "{found}");
+        assert!(
+            found.contains("the catalog's only image differs"),
+            "{found}"
+        );
         assert!(found.contains("help: to boot `noble-a`: `cluster.k8s_version: v1.31.9+rke2r1`"));
         assert!(found.contains("k8s_version: v1.31.8+rke2r1: the nearest image has"));
     }

@@ -533,6 +533,28 @@ fn an_entry_that_an_expression_names_is_reported_once_for_all_clusters() {
 }
 
 #[test]
+fn an_entry_that_an_expression_names_by_the_version_is_not_added_beside_it() {
+    let scratch = tempfile::tempdir().expect("a scratch folder");
+    let put = |name: &str, text: &str| fs::write(scratch.path().join(name), text).expect("written");
+    let project = "version: 1\nvalues: [values.yaml]\nclusters: [{name: a, values: [a.yaml]}]\n";
+    put("metalmark.yaml", project);
+    put("a.yaml", "cluster: {name: a}\n");
+    put("names", "ubuntu-noble-plain-rke2-1-31-3\n");
+    let values = |version: &str| {
+        let key = r#"{{ .Values.sylva_diskimagebuilder_version | replace "0.4.1" "ubuntu-noble-plain-rke2-1-31-" }}"#;
+        format!(
+            "sylva_diskimagebuilder_version: {version}\nsylva_diskimagebuilder_images: {{'{key}': {{}}}}\n"
+        )
+    };
+    put("values.yaml", &values("0.4.12"));
+    let outcome = Metalmark::within(scratch.path())
+        .args(["update", "0.4.13", "--images", "names"])
+        .run();
+    let after = fs::read_to_string(scratch.path().join("values.yaml")).expect("values");
+    assert_eq!(after, values("0.4.13"), "{}", outcome.stderr);
+}
+
+#[test]
 fn an_update_does_not_write_over_files_of_others() {
     let scratch = copy_of(&case("locked"));
     let folder = scratch.path().join("before");

@@ -101,7 +101,10 @@ fn documents_come_and_go() {
         Ok(expected)
     );
     for document in [3, 7] {
-        for edit in [behind(document, "x: 1\n"), Edit::RemoveDocument { document }] {
+        for edit in [
+            behind(document, "x: 1\n"),
+            Edit::RemoveDocument { document },
+        ] {
             let nowhere = edited(text, &[edit]);
             assert!(
                 matches!(nowhere, Err(EditError::Missing { .. })),
