@@ -238,6 +238,26 @@ fn a_template_that_keeps_its_name_replaces_no_machine() {
     );
 }
 
+#[test]
+fn a_waiver_of_an_image_accepts_other_bytes_at_its_url() {
+    let bad = ours().join("fixtures/rules/image-replaced-in-place/bad");
+    for (image, status) in [("ubuntu-noble-plain-rke2-1-31-8", 0), ("another", 1)] {
+        let Some(scratch) = repository() else { return };
+        let folder = scratch.path();
+        copy(&bad.join("before"), folder);
+        let project = fs::read_to_string(bad.join("metalmark.yaml")).expect("read");
+        let waiver = format!("{{rule: image-replaced-in-place, where: {image}, reason: tried}}");
+        let project = project + &format!("  waivers: [{waiver}]\n");
+        fs::write(folder.join("metalmark.yaml"), project).expect("written");
+        commit(folder, "before");
+        for name in ["values.yaml", "os-images-info.yaml"] {
+            fs::copy(bad.join(name), folder.join(name)).expect("copied");
+        }
+        let run = run(folder, &["--against", "HEAD"]);
+        assert_eq!(run.status, status, "{}{}", run.out, run.err);
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn links_are_followed_inside_the_commit() {

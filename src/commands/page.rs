@@ -18,7 +18,7 @@ use crate::printer::{Color, Printer};
 use crate::read::{self, Request, Workspace};
 use crate::report::impact::Impact;
 use crate::report::page::{ClusterPart, Gatherer, Page, SourceUrl};
-use crate::report::{self, Changes, PlanScope};
+use crate::report::{self, Changes, PlanReport};
 
 /// What the page shows, and where it is written.
 #[derive(Clone, Debug, Args)]
@@ -120,7 +120,9 @@ impl Print<'_> {
         let (clusters, plans): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
         let plans: Vec<ClusterPlan> = plans.into_iter().flatten().collect();
         let waves = waves::waves(&plans, &self.workspace.settings.waves);
-        let scope = |goal| PlanScope {
+        let planned = |goal| PlanReport {
+            plans: &plans,
+            waves: &waves,
             goal,
             builder: None,
         };
@@ -132,10 +134,7 @@ impl Print<'_> {
             gatherer,
             findings: &reporting::findings(found, self.workspace, Changes::None, Color::Never),
             change,
-            plan: self
-                .options
-                .plan
-                .map(|goal| (&*plans, &*waves, scope(goal))),
+            plan: self.options.plan.map(planned),
         };
         if self.options.is_stdout() {
             return Ok(report::page::page(page, &mut terminal.out)?);

@@ -7,7 +7,6 @@ use crate::error::Error;
 use crate::files::Overlay;
 use crate::model::manifest::{Change, ChangeKind, ChangeSet, Origin};
 use crate::model::place::Source;
-use crate::model::policy::Date;
 use crate::output::{self, Held, Replacement};
 use crate::pipeline::fleet::Fleet;
 use crate::read::{self, Request, Workspace};
@@ -66,16 +65,15 @@ pub(crate) fn replace(
 /// The project with these texts cannot be read.
 pub(crate) fn read_with(
     request: &Request,
-    workspace: &Workspace,
+    fleet: &Fleet,
     texts: &[(Arc<Source>, String)],
-    today: Date,
 ) -> Result<Fleet, Error> {
     let added = texts.iter().map(|(source, text)| {
         let path = PathBuf::from(&*source.path);
         (path, text.clone().into_bytes())
     });
-    let files = Overlay::new(Arc::clone(&workspace.files), added);
+    let files = Overlay::new(Arc::clone(&fleet.workspace.files), added);
     let location = read::location(request)?;
     let workspace = read::workspace_in(request, &location, Arc::new(files))?;
-    Fleet::open(workspace, today)
+    Fleet::open(workspace, fleet.today)
 }

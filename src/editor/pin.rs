@@ -87,9 +87,9 @@ impl Answers<'_> {
 
     /// Whether every pool of the cluster boots what it boots today.
     fn keeps_images(&self, cluster: usize, pin: &Pin) -> Result<bool, Error> {
-        let (request, today) = (&self.analysis.request, self.analysis.fleet.today);
+        let (request, fleet) = (&self.analysis.request, &self.analysis.fleet);
         let edited = std::slice::from_ref(&pin.file);
-        let fleet = texts::read_with(request, self.analysis.workspace(), edited, today)?;
+        let fleet = texts::read_with(request, fleet, edited)?;
         let entry = fleet.workspace.entries().nth(cluster);
         let (Some(before), Some(entry)) = (self.view(cluster)?, entry) else {
             return Ok(false);

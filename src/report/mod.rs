@@ -51,7 +51,7 @@ pub use format::{CommentFormat, Format, ListFormat, print_findings};
 pub use images::{ImageRow, images};
 pub use lines::Lines;
 pub use locked::locked;
-pub use plan::{PlanScope, plan};
+pub use plan::{PlanReport, plan};
 pub use registry::{RegistryImage, names, registry_image};
 pub use stamped::{skipped, stamped};
 pub use verified::verification;

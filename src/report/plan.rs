@@ -7,18 +7,24 @@ use serde_json::Value;
 
 use super::{CommentFormat, counted};
 use crate::model::plan::{Blocked, ClusterPlan, Goal};
+use crate::model::successor::same_line;
 use crate::model::waves::Wave;
 use crate::printer::{Printer, Safe};
 
-/// What is planned.
-pub struct PlanScope<'a> {
+/// The plans of clusters, and what they are to run.
+#[derive(Clone, Copy)]
+pub struct PlanReport<'a> {
+    /// The clusters.
+    pub plans: &'a [ClusterPlan],
+    /// The waves that they are spread over; none where they are not to be applied.
+    pub waves: &'a [Wave],
     /// What clusters are to run.
     pub goal: Goal,
     /// The version of the image builder whose images are taken, instead of those of the catalog.
     pub builder: Option<&'a str>,
 }
 
-impl PlanScope<'_> {
+impl PlanReport<'_> {
     /// The goal in words, for a cluster that is there.
     fn reached(&self) -> String {
         match self.goal {
@@ -42,47 +48,148 @@ impl PlanScope<'_> {
             .map(|version| format!(", with the images of {version}"));
         of.unwrap_or_default()
     }
-}
 
-/// The plan as JSON.
-fn json((plans, waves): (&[ClusterPlan], &[Wave]), scope: &PlanScope<'_>) -> Value {
-    let minor = match scope.goal {
-        Goal::Minor(..) => Some(scope.goal.to_string()),
-        Goal::Patches | Goal::BuiltSince(_) => None,
-    };
-    let since = match scope.goal {
-        Goal::BuiltSince(day) => Some(day.to_string()),
-        Goal::Minor(..) | Goal::Patches => None,
-    };
-    serde_json::json!({
-        "version": 1, "goal": minor, "built_since": since, "builder": scope.builder, "clusters": plans, "waves": waves
-    })
+    /// The plan as JSON.
+    fn json(&self) -> Value {
+        let minor = match self.goal {
+            Goal::Minor(..) => Some(self.goal.to_string()),
+            Goal::Patches | Goal::BuiltSince(_) => None,
+        };
+        let since = match self.goal {
+            Goal::BuiltSince(day) => Some(day.to_string()),
+            Goal::Minor(..) | Goal::Patches => None,
+        };
+        serde_json::json!({
+            "version": 1, "goal": minor, "built_since": since, "builder": self.builder, "clusters": self.plans, "waves": self.waves
+        })
+    }
+
+    /// How many clusters are to be upgraded, are there, and are blocked.
+    pub(super) fn sum(&self) -> String {
+        let count = |wanted: &dyn Fn(&ClusterPlan) -> bool| {
+            self.plans.iter().filter(|plan| wanted(plan)).count()
+        };
+        let blocked = count(&|plan| plan.blocked.is_some());
+        let there = count(&|plan| plan.blocked.is_none() && plan.steps.is_empty());
+        let steps: usize = self.plans.iter().map(|plan| plan.steps.len()).sum();
+        format!(
+            "{}: {} to upgrade in {}, {there} at {}, {blocked} blocked{}",
+            counted(self.plans.len(), "cluster"),
+            self.plans.len() - blocked - there,
+            counted(steps, "step"),
+            self.reached(),
+            self.images()
+        )
+    }
+
+    /// The sum first, then what is missing, then a table.
+    fn markdown(&self, out: &mut Printer) -> io::Result<()> {
+        let text = |text: &str| Safe::markdown(text);
+        let title = match self.goal {
+            Goal::Minor(..) => format!("Kubernetes {}", self.goal),
+            Goal::Patches | Goal::BuiltSince(_) => self.goal.to_string(),
+        };
+        out.markup(&Safe::of([
+            "### The way to ".into(),
+            text(&title),
+            "\n\n**".into(),
+            text(&self.sum()),
+            "**\n".into(),
+        ]))?;
+        let missing = self.missing();
+        if !missing.is_empty() {
+            out.markup(&"\nMissing:\n\n".into())?;
+        }
+        for missing in &missing {
+            out.markup(&Safe::of(["- ".into(), text(missing), "\n".into()]))?;
+        }
+        for wave in self.waves {
+            let mark = if wave.number == 1 { "\n- " } else { "- " };
+            out.markup(&Safe::of([
+                mark.into(),
+                text(&self::wave(wave)),
+                "\n".into(),
+            ]))?;
+        }
+        if !self.plans.is_empty() {
+            out.markup(
+                &"\n| cluster | Kubernetes | images | blocked |\n|---|---|---|---|\n".into(),
+            )?;
+        }
+        for plan in self.plans {
+            let images = plan.steps.iter().map(|step| {
+                let mut images: Vec<&str> = step.images.values().map(|image| &**image).collect();
+                images.sort_unstable();
+                images.dedup();
+                format!("{}: {}", step.version, images.join(", "))
+            });
+            let images: Vec<String> = images.collect();
+            out.markup(&Safe::of([
+                "| ".into(),
+                text(&plan.cluster),
+                " | ".into(),
+                text(&versions(plan)),
+                " | ".into(),
+                text(&images.join("; ")),
+                " | ".into(),
+                text(&blocked(plan)),
+                " |\n".into(),
+            ]))?;
+        }
+        Ok(())
+    }
+
+    /// The images that are missing, over all clusters: what the builder has to build. Clusters may stop at several patches of a
+    /// line, which is one image to build.
+    pub(super) fn missing(&self) -> Vec<String> {
+        let stops = self.plans.iter().filter_map(|plan| {
+            let blocked = plan.blocked.as_ref()?;
+            Some((blocked.before.as_deref()?, &blocked.lacking))
+        });
+        let stops: Vec<_> = stops.collect();
+        let lacking = stops.iter().flat_map(|(_, lacking)| lacking.values());
+        let lacking: BTreeSet<&str> = lacking.map(|image| &**image).collect();
+        let mut lines: BTreeMap<&str, &str> = BTreeMap::new();
+        for image in lacking {
+            let known = lines.values().find(|line| same_line(line, image));
+            lines.insert(image, known.copied().unwrap_or(image));
+        }
+        let mut wanted: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+        for (minor, lacking) in stops {
+            let of_cluster: BTreeSet<&str> =
+                lacking.values().map(|image| lines[&**image]).collect();
+            for line in of_cluster {
+                *wanted.entry((minor, line)).or_default() += 1;
+            }
+        }
+        let built = self.wanted();
+        let wanted = wanted.into_iter().map(|((minor, image), clusters)| {
+            let clusters = counted(clusters, "cluster");
+            format!("an image of {minor}{built} in the line of `{image}`, for {clusters}")
+        });
+        wanted.collect()
+    }
 }
 
 /// Prints the plans of clusters, and what they are to run.
-pub fn plan(
-    (plans, waves): (&[ClusterPlan], &[Wave]),
-    scope: &PlanScope<'_>,
-    format: CommentFormat,
-    out: &mut Printer,
-) -> io::Result<()> {
+pub fn plan(report: &PlanReport<'_>, format: CommentFormat, out: &mut Printer) -> io::Result<()> {
     match format {
-        CommentFormat::Json => out.json(&json((plans, waves), scope)),
-        CommentFormat::Markdown => markdown((plans, waves), scope, out),
+        CommentFormat::Json => out.json(&report.json()),
+        CommentFormat::Markdown => report.markdown(out),
         CommentFormat::Human => {
-            for plan in plans {
+            for plan in report.plans {
                 cluster(plan, out)?;
             }
-            if !plans.is_empty() {
+            if !report.plans.is_empty() {
                 writeln!(out)?;
             }
-            for missing in missing(plans, scope) {
+            for missing in report.missing() {
                 writeln!(out, "missing: {missing}")?;
             }
-            for wave in waves {
+            for wave in report.waves {
                 writeln!(out, "{}", self::wave(wave))?;
             }
-            writeln!(out, "{}", sum(plans, scope))
+            writeln!(out, "{}", report.sum())
         }
     }
 }
@@ -104,82 +211,6 @@ fn wave(wave: &Wave) -> String {
         .map(|count| format!(", {}", counted(count, "machine")));
     let machines = machines.unwrap_or_default();
     format!("wave {}, to {}{machines}: {names}", wave.number, wave.to)
-}
-
-/// How many clusters are to be upgraded, are there, and are blocked.
-pub(super) fn sum(plans: &[ClusterPlan], scope: &PlanScope<'_>) -> String {
-    let count =
-        |wanted: &dyn Fn(&ClusterPlan) -> bool| plans.iter().filter(|plan| wanted(plan)).count();
-    let blocked = count(&|plan| plan.blocked.is_some());
-    let there = count(&|plan| plan.blocked.is_none() && plan.steps.is_empty());
-    let steps: usize = plans.iter().map(|plan| plan.steps.len()).sum();
-    format!(
-        "{}: {} to upgrade in {}, {there} at {}, {blocked} blocked{}",
-        counted(plans.len(), "cluster"),
-        plans.len() - blocked - there,
-        counted(steps, "step"),
-        scope.reached(),
-        scope.images()
-    )
-}
-
-/// The sum first, then what is missing, then a table.
-fn markdown(
-    (plans, waves): (&[ClusterPlan], &[Wave]),
-    scope: &PlanScope<'_>,
-    out: &mut Printer,
-) -> io::Result<()> {
-    let text = |text: &str| Safe::markdown(text);
-    let title = match scope.goal {
-        Goal::Minor(..) => format!("Kubernetes {}", scope.goal),
-        Goal::Patches | Goal::BuiltSince(_) => scope.goal.to_string(),
-    };
-    out.markup(&Safe::of([
-        "### The way to ".into(),
-        text(&title),
-        "\n\n**".into(),
-        text(&sum(plans, scope)),
-        "**\n".into(),
-    ]))?;
-    let missing = missing(plans, scope);
-    if !missing.is_empty() {
-        out.markup(&"\nMissing:\n\n".into())?;
-    }
-    for missing in &missing {
-        out.markup(&Safe::of(["- ".into(), text(missing), "\n".into()]))?;
-    }
-    for wave in waves {
-        let mark = if wave.number == 1 { "\n- " } else { "- " };
-        out.markup(&Safe::of([
-            mark.into(),
-            text(&self::wave(wave)),
-            "\n".into(),
-        ]))?;
-    }
-    if !plans.is_empty() {
-        out.markup(&"\n| cluster | Kubernetes | images | blocked |\n|---|---|---|---|\n".into())?;
-    }
-    for plan in plans {
-        let images = plan.steps.iter().map(|step| {
-            let mut images: Vec<&str> = step.images.values().map(|image| &**image).collect();
-            images.sort_unstable();
-            images.dedup();
-            format!("{}: {}", step.version, images.join(", "))
-        });
-        let images: Vec<String> = images.collect();
-        out.markup(&Safe::of([
-            "| ".into(),
-            text(&plan.cluster),
-            " | ".into(),
-            text(&versions(plan)),
-            " | ".into(),
-            text(&images.join("; ")),
-            " | ".into(),
-            text(&blocked(plan)),
-            " |\n".into(),
-        ]))?;
-    }
-    Ok(())
 }
 
 /// The versions that a cluster goes through.
@@ -235,22 +266,52 @@ fn cluster(plan: &ClusterPlan, out: &mut Printer) -> io::Result<()> {
     Ok(())
 }
 
-/// The images that are missing, over all clusters: what the builder has to build.
-pub(super) fn missing(plans: &[ClusterPlan], scope: &PlanScope<'_>) -> Vec<String> {
-    let mut wanted: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-    for blocked in plans.iter().filter_map(|plan| plan.blocked.as_ref()) {
-        let Some(minor) = &blocked.before else {
-            continue;
+#[cfg(test)]
+mod tests {
+    use super::PlanReport;
+    use crate::model::plan::{Blocked, ClusterPlan, Goal};
+
+    #[test]
+    fn an_image_is_missing_once_for_a_line() {
+        let plan = |cluster: &str, lacking: &[(&str, &str)]| ClusterPlan {
+            cluster: cluster.into(),
+            from: None,
+            machines: None,
+            labels: Default::default(),
+            steps: Vec::new(),
+            blocked: Some(Blocked {
+                before: Some("1.32".to_owned()),
+                reason: String::new(),
+                lacking: lacking
+                    .iter()
+                    .map(|(pool, image)| ((*pool).to_owned(), (*image).into()))
+                    .collect(),
+            }),
         };
-        let images: BTreeSet<&str> = blocked.lacking.values().map(|key| &**key).collect();
-        for image in images {
-            *wanted.entry((minor, image)).or_default() += 1;
-        }
+        let (first, later) = (
+            "ubuntu-noble-plain-rke2-1-31-8",
+            "ubuntu-noble-plain-rke2-1-31-9",
+        );
+        let other = "ubuntu-noble-hardened-rke2-1-31-9";
+        let plans = [
+            plan("a", &[("control-plane", first), ("md0", first)]),
+            plan("b", &[("control-plane", later), ("md0", first)]),
+            plan("c", &[("control-plane", later), ("md0", other)]),
+            plan("d", &[("control-plane", "own")]),
+        ];
+        let report = PlanReport {
+            plans: &plans,
+            waves: &[],
+            goal: Goal::Minor(1, 32),
+            builder: None,
+        };
+        assert_eq!(
+            report.missing(),
+            [
+                "an image of 1.32 in the line of `own`, for 1 cluster",
+                "an image of 1.32 in the line of `ubuntu-noble-hardened-rke2-1-31-9`, for 1 cluster",
+                "an image of 1.32 in the line of `ubuntu-noble-plain-rke2-1-31-8`, for 3 clusters",
+            ]
+        );
     }
-    let built = scope.wanted();
-    let wanted = wanted.into_iter().map(|((minor, image), clusters)| {
-        let clusters = counted(clusters, "cluster");
-        format!("an image of {minor}{built} in the line of `{image}`, for {clusters}")
-    });
-    wanted.collect()
 }

@@ -226,5 +226,5 @@ fn a_stamped_shape_is_stored_as_kubectls_patch_of_it() {
             "{name}: {message}"
         );
     }
-    assert_eq!(stored, 47);
+    assert_eq!(stored, 48);
 }

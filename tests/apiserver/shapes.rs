@@ -172,6 +172,7 @@ pub(super) const SHAPES: &[(&str, &[&str])] = &[
             {"op": "replace", "path": "/spec/topology/variables/1/value", "value": {"url": "{url}", "checksum": "{sum}"}},
             {"op": "replace", "path": "/spec/topology/workers/machineDeployments/0/variables/overrides/0/value",
              "value": "{url}"}]"#,
+            r#"[{"op": "test", "path": "/spec/topology/variables/0/value", "value": "https://images.example.org/own.raw"}]"#,
             r#"[{"op": "replace", "path": "/spec/variables/0/schema/openAPIV3Schema/default", "value": "{url}"}]"#,
         ],
     ),

@@ -132,8 +132,7 @@ impl Apply<'_> {
     /// What the project with edited files is other than the plan says: the wave's clusters run their step's version on its
     /// images, no other cluster changes, and no rule finds an error that was none before.
     fn differences(&self, files: &[(Arc<Source>, String)]) -> Result<Vec<String>, Error> {
-        let (workspace, today) = (&self.fleet.workspace, self.fleet.today);
-        let after = texts::read_with(self.request, workspace, files, today)?;
+        let after = texts::read_with(self.request, self.fleet, files)?;
         let after = Plans::read(&after, self.goal, None)?;
         let mut found = Vec::new();
         for (index, plan) in self.plans.plans.iter().enumerate() {

@@ -43,14 +43,8 @@ pub(super) fn offered(
     };
     let offer = update::offer(options, &target, workspace, &catalogs, terminal)?;
     report::update::left_out(&offer, &[], &mut terminal.err)?;
-    let plan = update::Plan::of_offer(
-        request,
-        fleet,
-        &catalogs,
-        (&target, &offer),
-        Versions::Keep,
-        fleet.today,
-    )?;
+    let plan =
+        update::Plan::of_offer(request, fleet, &catalogs, (&target, &offer), Versions::Keep)?;
     let unknown = unknown(&plan.fleet, version)?;
     if unknown.is_empty() {
         return images(&plan.fleet);
@@ -71,7 +65,7 @@ pub(super) fn offered(
     files.push((source(&workspace.lock), sources::lock_text(&locked.lock)));
     let evidence = sources::evidence_text(&locked.lock).unwrap_or_default();
     files.push((source(&sources::evidence_path(&workspace.lock)), evidence));
-    images(&texts::read_with(request, workspace, &files, fleet.today)?)
+    images(&texts::read_with(request, fleet, &files)?)
 }
 
 /// The images of a version whose Kubernetes version at most a name says.

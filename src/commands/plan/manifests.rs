@@ -60,13 +60,12 @@ pub(super) fn edits(
     fleet: &Fleet,
     moves: &[PoolMove],
 ) -> Result<Result<Files, Vec<String>>, Error> {
-    let today = fleet.today;
     let options = Options {
         rotate: true,
         keep: 1,
         set_version: true,
     };
-    let on_disk = Fleet::open(read::workspace(request)?, today)?;
+    let on_disk = Fleet::open(read::workspace(request)?, fleet.today)?;
     let before = read::manifests(&on_disk.workspace, request, &[])?;
     let (plan, checked) = planned(&on_disk, &before, (&options, &Moves::new()), None)?;
     if let Some((file, _)) = plan.files.first() {
@@ -92,7 +91,7 @@ pub(super) fn edits(
         Ok(named) => named,
         Err(why) => return Ok(Err(vec![why])),
     };
-    let renamed = texts::read_with(request, &on_disk.workspace, &named, today)?;
+    let renamed = texts::read_with(request, &on_disk, &named)?;
     let objects = read::manifests(&renamed.workspace, request, &[])?;
     let (plan, checked) = planned(&renamed, &objects, (&options, &located), None)?;
     let results = objects.objects.iter().zip(&plan.results);
@@ -111,7 +110,7 @@ pub(super) fn edits(
         file.or_insert_with(|| (source, String::new())).1 = text;
     }
     let files: Files = files.into_values().collect();
-    let edited = texts::read_with(request, &on_disk.workspace, &files, today)?;
+    let edited = texts::read_with(request, &on_disk, &files)?;
     let after = read::manifests(&edited.workspace, request, &[])?;
     let options = Options {
         rotate: true,

@@ -127,8 +127,13 @@ pub fn plan(
         return wave.run(terminal);
     }
     let plans = &plans.plans;
-    let what = report::PlanScope { goal, builder };
-    report::plan((plans, &waves), &what, options.format, &mut terminal.out)?;
+    let report = report::PlanReport {
+        plans,
+        waves: &waves,
+        goal,
+        builder,
+    };
+    report::plan(&report, options.format, &mut terminal.out)?;
     let is_blocked = plans.iter().any(|plan| plan.blocked.is_some());
     Ok(match is_blocked {
         true => Verdict::Findings,

@@ -93,15 +93,8 @@ pub fn update(
         true => Versions::Move,
         false => Versions::Keep,
     };
-    let mut plan = Plan::of_offer(
-        request,
-        &fleet,
-        &catalogs,
-        (&target, &offer),
-        versions,
-        today,
-    )?;
-    plan.fix(request, options, today, terminal)?;
+    let mut plan = Plan::of_offer(request, &fleet, &catalogs, (&target, &offer), versions)?;
+    plan.fix(request, options, terminal)?;
     report::update::left_out(&offer, &plan.change.computed, &mut terminal.err)?;
     let before = before::before(request, &fleet, &target)?;
     let mut summary = Summary {

@@ -9,9 +9,8 @@ use crate::edit::update::{self as edit, Change, UpdateTarget, Versions};
 use crate::error::Error;
 use crate::model::catalog::Catalog;
 use crate::model::place::{Source, Sources};
-use crate::model::policy::Date;
 use crate::pipeline::fleet::Fleet;
-use crate::read::{Request, Workspace};
+use crate::read::Request;
 
 use super::{Terminal, UpdateOptions, fix, lost};
 
@@ -33,29 +32,22 @@ impl Plan {
         catalogs: &[(Arc<Catalog>, Sources)],
         (target, offer): (&UpdateTarget, &Offer),
         versions: Versions,
-        today: Date,
     ) -> Result<Self, Error> {
         let change = |untouched: &BTreeSet<String>| {
             edit::change(fleet, catalogs, target, offer, versions, untouched)
         };
-        let workspace = &fleet.workspace;
-        let plan = Self::of(request, workspace, change(&BTreeSet::new())?, today)?;
+        let plan = Self::of(request, fleet, change(&BTreeSet::new())?)?;
         // What expressions evaluate to may change with the version.
         let computed = edit::computed(&plan.catalogs()?, Some(&target.to));
         match plan.change.adds(&computed) {
-            true => Self::of(request, workspace, change(&computed)?, today),
+            true => Self::of(request, fleet, change(&computed)?),
             false => Ok(plan),
         }
     }
 
     /// The project with a change.
-    fn of(
-        request: &Request,
-        workspace: &Workspace,
-        change: Change,
-        today: Date,
-    ) -> Result<Self, Error> {
-        let fleet = texts::read_with(request, workspace, &change.files, today)?;
+    fn of(request: &Request, fleet: &Fleet, change: Change) -> Result<Self, Error> {
+        let fleet = texts::read_with(request, fleet, &change.files)?;
         Ok(Self {
             change,
             fixed: Vec::new(),
@@ -68,7 +60,6 @@ impl Plan {
         &mut self,
         request: &Request,
         options: &UpdateOptions,
-        today: Date,
         terminal: &mut Terminal,
     ) -> Result<(), Error> {
         if !options.fix {
@@ -80,7 +71,7 @@ impl Plan {
             false => fix::Tense::Done,
         };
         self.fixed = fix::planned(&self.fleet.workspace, &lost, tense, terminal)?;
-        self.fleet = texts::read_with(request, &self.fleet.workspace, &self.fixed, today)?;
+        self.fleet = texts::read_with(request, &self.fleet, &self.fixed)?;
         Ok(())
     }
 

@@ -22,11 +22,9 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::impact::Impact;
-use super::{Color, Findings, PlanScope, Run};
+use super::{Color, Findings, PlanReport, Run};
 use crate::model::finding::Judged;
-use crate::model::plan::ClusterPlan;
 use crate::model::pool_counts::PoolCounts;
-use crate::model::waves::Wave;
 use crate::printer::Printer;
 
 pub use cluster::ClusterPart;
@@ -59,7 +57,7 @@ pub struct Page<'a> {
     /// What a change does, with what was found before it.
     pub change: Option<(&'a Impact, &'a [Judged])>,
     /// The plan of an upgrade: of each cluster, in their order, and its waves.
-    pub plan: Option<(&'a [ClusterPlan], &'a [Wave], PlanScope<'a>)>,
+    pub plan: Option<PlanReport<'a>>,
 }
 
 /// The data of the page's script.
@@ -116,9 +114,7 @@ pub fn page(page: Page<'_>, out: &mut Printer) -> io::Result<()> {
         let before = Findings::new(before, 0, Color::Never);
         ChangeTable::new(impact, found.rows(&before, &mut tables), &findings)
     });
-    let plan = page
-        .plan
-        .map(|(plans, waves, scope)| PlanTable::new((plans, waves), &scope, &mut tables));
+    let plan = page.plan.map(|report| PlanTable::new(&report, &mut tables));
     let summary = page.findings.summary.text();
     let data = Data {
         version: VERSION,

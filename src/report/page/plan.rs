@@ -3,9 +3,8 @@
 use serde::Serialize;
 
 use super::tables::{Ids, Tables};
-use crate::model::plan::{ClusterPlan, PlanStep};
-use crate::model::waves::Wave;
-use crate::report::plan::{self, PlanScope};
+use crate::model::plan::PlanStep;
+use crate::report::plan::{self, PlanReport};
 
 /// The plan of a page. Clusters are numbers of the page's list, whose order the plans have.
 #[derive(Serialize)]
@@ -57,14 +56,10 @@ struct WaveRow {
 }
 
 impl PlanTable {
-    pub(super) fn new(
-        (plans, waves): (&[ClusterPlan], &[Wave]),
-        scope: &PlanScope<'_>,
-        tables: &mut Tables,
-    ) -> Self {
+    pub(super) fn new(report: &PlanReport<'_>, tables: &mut Tables) -> Self {
         let mut steps = Ids::default();
-        let mut ways = Vec::with_capacity(plans.len());
-        for of_cluster in plans {
+        let mut ways = Vec::with_capacity(report.plans.len());
+        for of_cluster in report.plans {
             let lacking = of_cluster.blocked.iter().flat_map(|it| &it.lacking);
             ways.push(WayRow {
                 from: tables.optional(of_cluster.from.as_deref()),
@@ -79,7 +74,7 @@ impl PlanTable {
                 blocked: tables.text(&plan::blocked(of_cluster)),
             });
         }
-        let waves = waves.iter().map(|wave| WaveRow {
+        let waves = report.waves.iter().map(|wave| WaveRow {
             to: tables.text(&wave.to),
             machines: wave.machines,
             clusters: wave
@@ -90,9 +85,9 @@ impl PlanTable {
         });
         Self {
             waves: waves.collect(),
-            goal: scope.goal.to_string(),
-            sum: plan::sum(plans, scope),
-            missing: plan::missing(plans, scope),
+            goal: report.goal.to_string(),
+            sum: report.sum(),
+            missing: report.missing(),
             steps: steps.values().into_iter().cloned().collect(),
             clusters: ways,
         }

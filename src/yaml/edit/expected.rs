@@ -43,10 +43,6 @@ pub(super) fn tree(
             Ok(list_after(items, collection, plan, engine)?.into())
         }
         (_, Value::Null) => Ok(of_null(plan, engine)),
-        (Shape::Alias(name), _) => Err(EditError::Aliased {
-            path: plan.path.clone(),
-            name: (*name).to_owned(),
-        }),
         _ => Err(unfit("is neither a map nor a list")),
     }
 }
