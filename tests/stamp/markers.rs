@@ -61,6 +61,13 @@ fn a_marker_that_is_about_nothing_says_why() {
         (format!("{OBJECT}{mark}\na:\n  b: c\n"), NO_FIELD),
         (format!("{OBJECT}a: b\nc: {mark}\n  d: e\n"), NO_FIELD),
         (
+            format!(
+                "{OBJECT}spec:\n  {mark}\n  d: {{e: f, g: h}}\n  manifests:\n  - {}\n",
+                host()
+            ),
+            NO_FIELD,
+        ),
+        (
             above_spec(mark).replacen("Metal3Machine", "Metal3Data", 1),
             NO_FIELD,
         ),

@@ -147,6 +147,22 @@ fn a_first_image_gives_no_other_name() {
     assert_eq!(names(&stamped(&[&without], ROTATED).0[0]), ["a", "a"]);
 }
 
+/// A name that changes in one file and not in another would leave references in the air.
+#[test]
+fn a_file_that_cannot_be_edited_stops_the_others_only_where_names_change() {
+    let plain = template("a");
+    let shared = template("b")
+        .replace("url: first", "url: &u first")
+        .replacen("format: raw}", "format: raw}, other: *u", 1);
+    for rotate in [false, true] {
+        let options = Options { rotate, ..ROTATED };
+        let (after, problems) = stamped(&[&plain, &shared], options);
+        assert_eq!(problems.len(), 1, "{problems:?}");
+        assert_eq!(after[0] == plain, rotate, "{}", after[0]);
+        assert_eq!(after[1], shared);
+    }
+}
+
 #[test]
 fn content_that_has_its_name_already_gets_no_other() {
     let (once, _) = stamped(&[&template("a")], Options { keep: 0, ..ROTATED });

@@ -533,6 +533,31 @@ fn an_entry_that_an_expression_names_is_reported_once_for_all_clusters() {
 }
 
 #[test]
+fn an_entry_of_two_catalogs_is_renamed_once() {
+    let scratch = tempfile::tempdir().expect("a scratch folder");
+    let put = |name: &str, text: &str| fs::write(scratch.path().join(name), text).expect("written");
+    let project = "version: 1\nvalues: [values.yaml]\nclusters: [{name: a, values: [a.yaml]}, {name: b, values: [b.yaml]}]\n";
+    put("metalmark.yaml", project);
+    for name in ["a", "b"] {
+        let values = format!("os_images: {{{name}: {{uri: x}}}}\ncluster: {{name: {name}}}\n");
+        put(&format!("{name}.yaml"), &values);
+    }
+    let values = |version: &str, patch: u32| {
+        format!(
+            "sylva_diskimagebuilder_version: {version}\n\
+             sylva_diskimagebuilder_images: {{ubuntu-noble-plain-rke2-1-31-{patch}: {{}}}}\n"
+        )
+    };
+    put("values.yaml", &values("0.4.12", 8));
+    put("names", "ubuntu-noble-plain-rke2-1-31-9\n");
+    let outcome = Metalmark::within(scratch.path())
+        .args(["update", "0.4.13", "--images", "names", "--keep-going"])
+        .run();
+    let after = fs::read_to_string(scratch.path().join("values.yaml")).expect("values");
+    assert_eq!(after, values("0.4.13", 9), "{}", outcome.stderr);
+}
+
+#[test]
 fn an_entry_that_an_expression_names_by_the_version_is_not_added_beside_it() {
     let scratch = tempfile::tempdir().expect("a scratch folder");
     let put = |name: &str, text: &str| fs::write(scratch.path().join(name), text).expect("written");

@@ -139,3 +139,22 @@ pub(super) fn word(stamp: &Stamp, field: &str) -> Option<Arc<str>> {
         fact => stamp.facts.text(fact).map(Arc::from),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::word;
+    use crate::providers::Stamp;
+
+    #[test]
+    fn an_empty_url_is_none() {
+        let of = |url: &str| {
+            let stamp = Stamp {
+                url: url.into(),
+                ..Stamp::default()
+            };
+            word(&stamp, "url")
+        };
+        assert_eq!(of(""), None);
+        assert_eq!(of("https://a").as_deref(), Some("https://a"));
+    }
+}
