@@ -315,3 +315,15 @@ fn a_text_in_a_string_is_edited_only_behind_a_bar() {
         "x: |\n  l: [\n  two\n  ]\n",
     );
 }
+
+#[test]
+fn a_comment_that_is_indented_deeper_goes_with_its_member_behind_blank_lines() {
+    each_becomes(&[
+        ("a:\n  b: 1\n\n  # of a\nc: 2\n", &[remove("a")], "c: 2\n"),
+        (
+            "a:\n  b: 1\n\n# of c\nc: 2\n",
+            &[remove("a")],
+            "\n# of c\nc: 2\n",
+        ),
+    ]);
+}
