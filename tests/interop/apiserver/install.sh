@@ -14,7 +14,8 @@ if [ ! -x "$etcd" ]; then
   trap 'rm -rf "$scratch"' EXIT
   # Unpacked, not installed: the package would start a server.
   (cd "$scratch" && { apt-get download -qq etcd-server || { apt-get update -qq && apt-get download -qq etcd-server; }; }) >&2
-  dpkg-deb -x "$scratch"/etcd-server_*.deb "$folder/etcd"
+  dpkg-deb -x "$scratch"/etcd-server_*.deb "$folder/etcd.part"
+  rm -rf "$folder/etcd" && mv "$folder/etcd.part" "$folder/etcd"
 fi
 
 program="$folder/kube-apiserver-$version"
@@ -22,8 +23,9 @@ if [ ! -x "$program" ]; then
   command -v go >/dev/null || exit 1
   said=k8s.io/component-base/version
   IFS=. read -r major minor _ <<<"$version"
-  GOFLAGS="-mod=readonly -buildvcs=false -trimpath" GOTOOLCHAIN=local CGO_ENABLED=0 go build -o "$program" \
+  GOFLAGS="-mod=readonly -buildvcs=false -trimpath" GOTOOLCHAIN=local CGO_ENABLED=0 go build -o "$program.part" \
     -ldflags="-s -w -X $said.gitVersion=v$version -X $said.gitMajor=$major -X $said.gitMinor=$minor" \
     k8s.io/kubernetes/cmd/kube-apiserver >&2
+  mv "$program.part" "$program"
 fi
 echo "export METALMARK_ETCD='$etcd' METALMARK_KUBE_APISERVER='$program'"

@@ -11,7 +11,10 @@ cd "$(dirname "$0")"
 export GOFLAGS="-mod=readonly -buildvcs=false -trimpath" GOTOOLCHAIN=local CGO_ENABLED=0
 for name in server client; do
   program=$folder/$name
-  [ -x "$program" ] || go build -ldflags='-s -w' -o "$program" "./$name" >&2
+  if [ ! -x "$program" ]; then
+    go build -ldflags='-s -w' -o "$program.part" "./$name" >&2
+    mv "$program.part" "$program"
+  fi
 done
 if [ ! -x "$folder/git-verify-wrapper.sh" ]; then
   go mod download github.com/argoproj/argo-cd/v3

@@ -23,7 +23,8 @@ for name in kustomize-controller helm-controller; do
       cp -r decryptor "$scratch/source/internal/"
     fi
     go mod edit -replace="github.com/fluxcd/$name=$scratch/source" "$scratch/go.mod"
-    go build -modfile="$scratch/go.mod" -ldflags="-s -w" -o "$program" "github.com/fluxcd/$name" >&2
+    go build -modfile="$scratch/go.mod" -ldflags="-s -w" -o "$program.part" "github.com/fluxcd/$name" >&2
+    mv "$program.part" "$program"
     rm -rf "$scratch"
   fi
   variable=METALMARK_$(echo "$name" | tr 'a-z-' 'A-Z_')

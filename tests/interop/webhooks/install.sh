@@ -17,9 +17,10 @@ if [ ! -x "$program" ]; then
     cp -r "$METALMARK_CAPM3" "$scratch/capm3"
     mkdir "$scratch/capm3/reviews"
     cp main.go _capm3/capm3.go "$scratch/capm3/reviews"
-    (cd "$scratch/capm3" && GOFLAGS="-mod=mod -buildvcs=false -trimpath" go build -ldflags="-s -w" -o "$program" ./reviews) >&2
+    (cd "$scratch/capm3" && GOFLAGS="-mod=mod -buildvcs=false -trimpath" go build -ldflags="-s -w" -o "$program.part" ./reviews) >&2
   else
-    go build -ldflags="-s -w" -o "$program" . >&2
+    go build -ldflags="-s -w" -o "$program.part" . >&2
   fi
+  mv "$program.part" "$program"
 fi
 echo "export METALMARK_WEBHOOKS='$program'"
