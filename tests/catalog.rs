@@ -82,3 +82,11 @@ fn an_entry_of_the_users_own_list_is_never_one_of_the_builders_release() {
     let expected = "error[registry-unknown]: `lost` of `os_images` has no `uri`\n";
     assert!(found.contains(expected), "{found}");
 }
+
+#[test]
+fn an_image_whose_expression_fails_is_reported_and_stays_in_the_catalog() {
+    let (listed, check) = images("os_images:\n  failing: '{{ .Values.missing.deep }}'\n");
+    assert!(listed.iter().any(|(key, _)| key == "failing"), "{listed:?}");
+    let reported = "error[value-missing]: cannot read `.deep` of nil\n --> catalog.yaml:2:16\n";
+    assert_eq!(check.matches(reported).count(), 1, "{check}");
+}
