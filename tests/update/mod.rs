@@ -316,9 +316,13 @@ fn an_empty_catalog_is_filled_and_none_is_made_up() {
     ];
     write("offered.txt", &names.join("\n"));
     let run = |list: &str| {
+        let version = match list.starts_with("diskimage_builder") {
+            true => "diskimage_builder_version",
+            false => "sylva_diskimagebuilder_version",
+        };
         write(
             "values.yaml",
-            &format!("sylva_diskimagebuilder_version: 0.4.12\n{list}cluster: {{}}\n"),
+            &format!("{version}: 0.4.12\n{list}cluster: {{}}\n"),
         );
         let outcome = Metalmark::within(scratch.path())
             .args(["update", "0.4.13", "--images", "offered.txt"])
@@ -336,6 +340,9 @@ fn an_empty_catalog_is_filled_and_none_is_made_up() {
         );
         assert_eq!(text, expected);
     }
+    let (_, text) = run("diskimage_builder_os_images: {}\n");
+    let filled = format!("diskimage_builder_os_images:\n  {}: {{}}\n", names[1]);
+    assert!(text.contains(&filled), "{text}");
     let (outcome, text) = run("");
     assert_eq!(
         (outcome.status, outcome.stderr.as_str()),
