@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::evaluate::TemplateCache;
 use crate::files::for_all;
 use crate::model::catalog::Catalog;
-use crate::model::cluster_view::ClusterView;
+use crate::model::cluster_view::{ClusterRead, ClusterView};
 use crate::model::finding::{Finding, Judged};
 use crate::model::image::{Image, ImageKey, Images};
 use crate::model::lock::{Lock, is_lockable};
@@ -95,18 +95,13 @@ impl Fleet {
 
     /// One cluster, read and resolved, whatever its lock says.
     pub(crate) fn unlocked_view(&self, entry: &ClusterEntry) -> Result<ClusterView, Error> {
-        let read = read::cluster(
-            &self.workspace,
-            entry,
-            &self.shared_catalog,
-            &self.templates,
-        )?;
-        resolve::cluster(
-            read,
-            &self.expanded,
-            &self.workspace.settings,
-            &self.patterns,
-        )
+        let settings = &self.workspace.settings;
+        resolve::cluster(self.read(entry)?, &self.expanded, settings, &self.patterns)
+    }
+
+    fn read(&self, entry: &ClusterEntry) -> Result<ClusterRead, Error> {
+        let (shared, templates) = (&self.shared_catalog, &self.templates);
+        read::cluster(&self.workspace, entry, shared, templates)
     }
 
     /// The clusters that objects make once they are stamped, and the objects' dangling references. What is wrong with the catalog
@@ -135,12 +130,7 @@ impl Fleet {
         let shared = read::shared(&self.workspace, &self.shared_catalog);
         let mut all = vec![(shared.catalog, shared.sources)];
         for entry in &self.workspace.clusters {
-            let read = read::cluster(
-                &self.workspace,
-                entry,
-                &self.shared_catalog,
-                &self.templates,
-            )?;
+            let read = self.read(entry)?;
             if !all
                 .iter()
                 .any(|(known, _)| Arc::ptr_eq(known, &read.catalog))

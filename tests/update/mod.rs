@@ -10,6 +10,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use tempfile::TempDir;
+
 use crate::programs;
 use crate::support::{Metalmark, copy_of, golden, repository};
 
@@ -261,15 +263,21 @@ fn what_nothing_declares_is_unknown() {
     );
 }
 
-#[test]
-fn git_shows_what_a_raised_version_rolls() {
-    let Some(scratch) = crate::git::repository() else {
-        return;
-    };
+/// A repository of git with the project in a folder, without its lock. Nothing is committed.
+fn without_lock() -> Option<(TempDir, PathBuf)> {
+    let scratch = crate::git::repository()?;
     let folder = scratch.path().join("before");
     crate::git::copy(&case("locked/images"), &scratch.path().join("images"));
     crate::git::copy(&case("locked/before"), &folder);
     fs::remove_file(folder.join("metalmark.lock")).expect("removed");
+    Some((scratch, folder))
+}
+
+#[test]
+fn git_shows_what_a_raised_version_rolls() {
+    let Some((scratch, folder)) = without_lock() else {
+        return;
+    };
     crate::git::commit(scratch.path(), "Before");
     raise(&folder);
     let outcome = Metalmark::within(&folder)
@@ -357,13 +365,9 @@ fn an_empty_catalog_is_filled_and_none_is_made_up() {
 
 #[test]
 fn a_commit_without_a_catalog_shows_nothing() {
-    let Some(scratch) = crate::git::repository() else {
+    let Some((scratch, folder)) = without_lock() else {
         return;
     };
-    let folder = scratch.path().join("before");
-    crate::git::copy(&case("locked/images"), &scratch.path().join("images"));
-    crate::git::copy(&case("locked/before"), &folder);
-    fs::remove_file(folder.join("metalmark.lock")).expect("removed");
     let values = fs::read_to_string(folder.join("values.yaml")).expect("values");
     fs::write(folder.join("values.yaml"), "cluster: {}\n").expect("written");
     crate::git::commit(scratch.path(), "Without a catalog");
