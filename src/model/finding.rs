@@ -2,6 +2,7 @@
 //!
 //! A finding does not decide its level: [`super::policy::Policy`] does, and [`crate::pipeline::check`] joins the two.
 
+use super::cluster::PoolName;
 use super::fix::Fix;
 use super::place::Spot;
 use super::proposal::Proposal;
@@ -39,6 +40,32 @@ pub struct Subject {
     pub pool: Option<String>,
     /// The image key.
     pub image: Option<String>,
+}
+
+impl Subject {
+    /// A cluster as a whole.
+    pub fn cluster(name: &str) -> Self {
+        Self {
+            cluster: Some(name.to_owned()),
+            ..Self::default()
+        }
+    }
+
+    /// A node pool of a cluster.
+    pub fn pool(cluster: &str, name: &PoolName) -> Self {
+        Self {
+            pool: Some(name.to_string()),
+            ..Self::cluster(cluster)
+        }
+    }
+
+    /// An image, whichever clusters use it.
+    pub fn image(key: &str) -> Self {
+        Self {
+            image: Some(key.to_owned()),
+            ..Self::default()
+        }
+    }
 }
 
 /// A place and its part in the story.

@@ -97,10 +97,7 @@ fn with_state(
     let options = release_options::of(workspace, entry, &own);
     let namespace = Arc::clone(&options.release.namespace);
     let evaluator = Evaluator::guarded(&own.values, &options, templates, &own.sources);
-    let subject = Subject {
-        cluster: Some(entry.name.to_string()),
-        ..Subject::default()
-    };
+    let subject = Subject::cluster(&entry.name);
     // A value may be in an object that is not in the repository.
     let is_whole = own.missing.is_empty();
     let schema = { chart.as_ref() }.and_then(|chart| chart.schema.as_ref());

@@ -51,10 +51,7 @@ pub fn values(workspace: &Workspace, entry: &ClusterEntry) -> Result<ClusterValu
     let mut options = release_options::of(workspace, entry, &own);
     // No other cluster is evaluated, so that this one has the run's whole budget.
     options.limits = Limits::default();
-    let subject = Subject {
-        cluster: Some(entry.name.to_string()),
-        ..Subject::default()
-    };
+    let subject = Subject::cluster(&entry.name);
     let about = |finding: Finding| finding.about(subject.clone());
     Ok(ClusterValues {
         layers: own.layers,

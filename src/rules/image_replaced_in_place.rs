@@ -1,7 +1,7 @@
 //! A change puts another image behind a URL that machines boot from.
 
 use crate::model::checksum;
-use crate::model::finding::Finding;
+use crate::model::finding::{Finding, Subject};
 use crate::model::image::{ImageKey, fact};
 use crate::model::rule::RuleId;
 use crate::providers::Stamp;
@@ -68,10 +68,9 @@ fn moved_tag(input: &ChangeInput<'_>, key: &ImageKey) -> Option<Finding> {
         short(old),
         short(&new.value)
     );
-    let subject = crate::model::finding::Subject {
-        cluster: Some(input.after.view.cluster.name.to_string()),
-        pool: None,
+    let subject = Subject {
         image: Some(key.to_string()),
+        ..Subject::cluster(&input.after.view.cluster.name)
     };
     let finding = Finding::new(RuleId::ImageReplacedInPlace, message).about(subject);
     let finding = finding.at(input.spot(new.place), "");

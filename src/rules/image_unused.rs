@@ -50,10 +50,7 @@ fn unused(
     (place, label): (Place, &str),
     edit: String,
 ) -> Finding {
-    let subject = Subject {
-        image: Some(image.key.to_string()),
-        ..Subject::default()
-    };
+    let subject = Subject::image(&image.key);
     Finding::new(
         RuleId::ImageUnused,
         format!("no cluster uses image `{}`", image.key),

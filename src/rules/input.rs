@@ -84,11 +84,7 @@ impl<'a> ChangeInput<'a> {
     /// The subject of a finding about a pool after the change.
     pub fn subject(&self, pool: usize) -> Subject {
         let cluster = &self.after.view.cluster;
-        Subject {
-            cluster: Some(cluster.name.to_string()),
-            pool: Some(cluster.pools[pool].name.to_string()),
-            image: None,
-        }
+        Subject::pool(&cluster.name, &cluster.pools[pool].name)
     }
 }
 
@@ -363,9 +359,8 @@ impl<'a> ClusterInput<'a> {
     /// The subject of a finding about the cluster, or one of its pools.
     pub fn subject(&self, pool: Option<&Pool>) -> Subject {
         Subject {
-            cluster: Some(self.view.cluster.name.to_string()),
             pool: pool.map(|pool| pool.name.to_string()),
-            image: None,
+            ..Subject::cluster(&self.view.cluster.name)
         }
     }
 

@@ -32,10 +32,7 @@ pub(super) fn workspace(input: &WorkspaceInput<'_>, report: &mut dyn FnMut(Findi
     });
     for image in unused {
         let (key, reference) = image.identity();
-        let subject = Subject {
-            image: Some(key.to_owned()),
-            ..Subject::default()
-        };
+        let subject = Subject::image(key);
         let message = format!("the lock holds `{reference}`, which no cluster requires");
         report(
             Finding::new(RuleId::LockUnused, message)

@@ -47,10 +47,7 @@ pub fn finding(entry: &LockedImage) -> Finding {
         "`{reference}` is locked as signed by the key {}, and the values name no key for it any more",
         signers.join(" and ")
     );
-    let subject = Subject {
-        image: Some(key.to_owned()),
-        ..Subject::default()
-    };
+    let subject = Subject::image(key);
     let finding = Finding::new(RuleId::SignatureUnchecked, message).about(subject);
     finding.help(format!(
         "name the key again; or, if the image is not signed any more, run `metalmark lock --upgrade {key}`"

@@ -347,10 +347,7 @@ fn moved(known: &LockedImage, now: &str, sources: &Sources) -> Finding {
     let (key, reference) = known.identity();
     let message = format!("`{reference}` has moved: it is `{now}` now");
     Finding::new(RuleId::TagMoved, message)
-        .about(Subject {
-            image: Some(key.to_owned()),
-            ..Subject::default()
-        })
+        .about(Subject::image(key))
         .at(sources.resolve(known.digest.place), "locked to this digest")
 }
 

@@ -141,10 +141,7 @@ impl Requirement {
 
     /// A finding about it, at its place in the catalog.
     pub(super) fn finding(&self, rule: RuleId, message: String) -> Finding {
-        let subject = Subject {
-            image: Some(self.key.to_string()),
-            ..Subject::default()
-        };
+        let subject = Subject::image(&self.key);
         Finding::new(rule, message)
             .about(subject)
             .at(self.spot.clone(), "required here")

@@ -191,7 +191,6 @@ impl Faults<'_> {
         let message =
             format!("the key that images of {of} are signed with cannot be used: {reason}");
         let finding = Finding::new(RuleId::SignatureInvalid, message)
-            .about(Subject::default())
             .at(self.view.sources.resolve(named.place()), "")
             .help("write the PEM text that `cosign generate-key-pair` left in cosign.pub, or the path of that file");
         self.findings.push(finding);
@@ -209,7 +208,6 @@ impl Faults<'_> {
             "`policy.signatures` requires signatures, and the values name no key for images of {of}"
         );
         let finding = Finding::new(RuleId::SignatureUnchecked, message)
-            .about(Subject::default())
             .at(self.view.sources.resolve(place), "")
             .help("name the key of its publisher: `cosign_publickey`");
         self.findings.push(finding);
@@ -227,10 +225,7 @@ pub(super) fn refused((key, reference): (&str, &str), verdict: &Verdict, found: 
         }
         _ => format!("`{reference}` is not trusted: {verdict}"),
     };
-    let subject = Subject {
-        image: Some(key.to_owned()),
-        ..Subject::default()
-    };
+    let subject = Subject::image(key);
     Finding::new(rule, message).about(subject).help(help)
 }
 

@@ -59,10 +59,7 @@ fn without_lock(view: &ClusterView, missing: &[&Image]) -> Option<Finding> {
         "`policy.signatures` requires signatures, and there is no lock with those of {}",
         keys.join(", ")
     );
-    let subject = Subject {
-        cluster: Some(view.cluster.name.to_string()),
-        ..Subject::default()
-    };
+    let subject = Subject::cluster(&view.cluster.name);
     let finding = Finding::new(RuleId::LockMissingImage, message).about(subject);
     Some(
         finding
@@ -119,10 +116,7 @@ pub(super) fn under(entry: &LockedImage, key: &PublicKey, keyring: &Keyring) -> 
         Some((Verdict::Good(_), _)) => {
             let (key, of) = (key.fingerprint(), &entry.key.value);
             let message = format!("the lock leaves out that `{of}` is signed by the key {key}");
-            let subject = Subject {
-                image: Some(of.to_string()),
-                ..Subject::default()
-            };
+            let subject = Subject::image(of);
             let finding = Finding::new(RuleId::LockTampered, message).about(subject);
             let finding = finding
                 .help("find out who edited the lock; `metalmark lock` writes the signer again");
@@ -156,9 +150,8 @@ fn unsigned_addresses(view: &ClusterView, required: &RequiredSignatures) -> Vec<
             "`policy.signatures` requires signatures, and nothing can sign {what}: it is no OCI artifact"
         );
         let subject = Subject {
-            cluster: Some(view.cluster.name.to_string()),
             image: image.map(ToString::to_string),
-            ..Subject::default()
+            ..Subject::cluster(&view.cluster.name)
         };
         let finding = Finding::new(RuleId::SignatureUnchecked, message).about(subject);
         findings.push(finding.at(view.sources.resolve(place), "").help(

@@ -47,8 +47,5 @@ pub struct VerifiedImage {
 
 /// A finding about an entry of the lock.
 pub(super) fn about(image: &LockedImage, rule: RuleId, message: String) -> Finding {
-    Finding::new(rule, message).about(Subject {
-        image: Some(image.key.value.to_string()),
-        ..Subject::default()
-    })
+    Finding::new(rule, message).about(Subject::image(&image.key.value))
 }

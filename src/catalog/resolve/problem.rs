@@ -96,10 +96,7 @@ impl Problem {
                 }
             }
         };
-        finding.about(Subject {
-            image: Some(self.image().to_string()),
-            ..Subject::default()
-        })
+        finding.about(Subject::image(self.image()))
     }
 
     /// The image that it is about.

@@ -48,10 +48,7 @@ impl Chooser<'_> {
 
     fn unknown(&self, name: &str, request: &ImageRequest) -> Finding {
         let message = format!("the catalog has no image `{name}`");
-        let finding = Finding::new(RuleId::UnknownImage, message).about(Subject {
-            image: Some(name.to_owned()),
-            ..Subject::default()
-        });
+        let finding = Finding::new(RuleId::UnknownImage, message).about(Subject::image(name));
         let finding = finding.at(request.spot.clone(), "this image is named here");
         match did_you_mean(name, self.images.keys().map(|key| &**key)) {
             Some(meant) => finding.help(format!("write `{meant}`")),

@@ -136,10 +136,8 @@ fn unreferenced(template: &Rendered<'_>) -> Finding {
         ..
     } = template;
     let message = format!("no manifest refers to {kind} `{namespace}/{name}`");
-    let finding = Finding::new(RuleId::TemplateUnreferenced, message).about(Subject {
-        cluster: cluster.map(str::to_owned),
-        ..Subject::default()
-    });
+    let finding = Finding::new(RuleId::TemplateUnreferenced, message)
+        .about(cluster.map(Subject::cluster).unwrap_or_default());
     finding.help(format!(
         "write `name: {}` in the reference: `metalmark render` adds the hash, and moves the reference with it",
         base(name)

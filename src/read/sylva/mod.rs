@@ -60,10 +60,7 @@ pub(super) fn cluster(
     namespace: &Arc<str>,
     scope: Scope,
 ) -> (Cluster, Vec<Finding>) {
-    let subject = Subject {
-        cluster: Some(name.to_string()),
-        ..Subject::default()
-    };
+    let subject = Subject::cluster(name);
     let mut report = Report::new(sources, subject);
     let cluster = cluster::cluster(evaluator, name, namespace, scope, &mut report);
     report.order(evaluator);

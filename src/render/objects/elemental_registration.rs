@@ -31,11 +31,7 @@ fn context(view: &ClusterView, pool: &Pool, report: &mut dyn FnMut(Finding)) -> 
         Finding::new(RuleId::ManifestInvalid, message)
             .at(view.sources.resolve(place), "this registration")
             .help(help)
-            .about(Subject {
-                cluster: Some(view.cluster.name.to_string()),
-                pool: Some(pool.name.to_string()),
-                image: None,
-            })
+            .about(Subject::pool(&view.cluster.name, &pool.name))
     };
     let fields = match &node.value {
         Value::Map(map) => map,

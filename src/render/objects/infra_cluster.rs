@@ -41,10 +41,7 @@ pub fn context(
             .help(format!(
                 "`cluster.infra_cluster.{field}: …`, in the CRD's words"
             ));
-        report(finding.about(Subject {
-            cluster: Some(cluster.name.to_string()),
-            ..Subject::default()
-        }));
+        report(finding.about(Subject::cluster(&cluster.name)));
     }
     spec.insert(Entry::computed("controlPlaneEndpoint", fields(endpoint)));
     let labels = Map::from_iter([Entry::computed(CLUSTER_LABEL, &*cluster.object_name)]);
@@ -75,10 +72,7 @@ pub fn template(
         report(
             finding
                 .help("`infra-cluster: true` writes the cluster itself")
-                .about(Subject {
-                    cluster: Some(cluster.name.to_string()),
-                    ..Subject::default()
-                }),
+                .about(Subject::cluster(&cluster.name)),
         );
         return None;
     };

@@ -68,9 +68,8 @@ fn finding(view: &ClusterView, pool: &Pool, problem: Problem) -> Finding {
 
 fn subject(view: &ClusterView, pool: &str) -> Subject {
     Subject {
-        cluster: Some(view.cluster.name.to_string()),
         pool: Some(pool.to_owned()),
-        image: None,
+        ..Subject::cluster(&view.cluster.name)
     }
 }
 

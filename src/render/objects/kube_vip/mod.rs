@@ -45,10 +45,7 @@ pub fn context(
             .map_or(found.place, |it| it.settings.place);
         finding
             .at(view.sources.resolve(place), "kube-vip is described here")
-            .about(Subject {
-                cluster: Some(cluster.name.to_string()),
-                ..Subject::default()
-            })
+            .about(Subject::cluster(&cluster.name))
     };
     let default = KubeVip {
         mode: KubeVipMode::Arp,
