@@ -3,29 +3,21 @@
 use std::collections::HashSet;
 
 use crate::model::finding::{Finding, Subject};
-use crate::model::lock::{Lock, LockedImage, Locking};
-use crate::model::lock_gaps::{Gap, gaps};
+use crate::model::lock::{Lock, LockedImage};
+use crate::model::lock_gaps::gaps;
 use crate::model::place::Sources;
 use crate::model::rule::{Level, RuleId};
-use crate::rules::{ClusterInput, WorkspaceInput, not_locked};
+use crate::rules::not_locked::{self, Words};
+use crate::rules::{ClusterInput, WorkspaceInput};
 
 /// Looks at the catalog of each cluster, where the project has a lock.
 pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
-    let frozen = input.settings.locking == Locking::Frozen;
     let stale = gaps(input.view, input.settings.locking).stale;
-    let (used, idle): (Vec<Gap<'_>>, Vec<Gap<'_>>) =
-        stale.into_iter().partition(|gap| gap.is_used || frozen);
-    let what = "the lock holds another reference of";
-    for (gaps, level) in [(used, None), (idle, Some(Level::Warning))] {
-        let Some(finding) = not_locked(input, RuleId::LockStale, what, "required here", &gaps)
-        else {
-            continue;
-        };
-        report(match level {
-            Some(level) => finding.unless_set(level),
-            None => finding,
-        });
-    }
+    let words = Words {
+        what: "the lock holds another reference of",
+        label: "required here",
+    };
+    not_locked::report(input, RuleId::LockStale, words, stale, report);
 }
 
 /// Looks at the whole lock.

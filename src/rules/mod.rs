@@ -32,6 +32,7 @@ mod lock_unused;
 mod matching_differs;
 mod namespace_missing;
 mod no_image_matches;
+mod not_locked;
 mod object_duplicate;
 mod provider_unknown;
 mod registry_unknown;
@@ -54,7 +55,6 @@ use std::borrow::Cow;
 use crate::model::cluster::Pool;
 use crate::model::finding::Finding;
 use crate::model::image::Image;
-use crate::model::lock_gaps::Gap;
 use crate::model::rule::{RuleId, RuleOption};
 use crate::objects::bundled::Bundle;
 
@@ -212,46 +212,6 @@ fn fact_missing(
             .help("give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml"),
         false => finding.help(format!("`{}.{written}`", entry_path(image))),
     }
-}
-
-/// That images are not locked: one finding that lists all their keys. None where there are none.
-fn not_locked(
-    input: &ClusterInput<'_>,
-    rule: RuleId,
-    what: &str,
-    label: &str,
-    gaps: &[Gap<'_>],
-) -> Option<Finding> {
-    /// Places that are shown; the message has every key.
-    const SHOWN: usize = 5;
-    let keys: Vec<String> = gaps
-        .iter()
-        .map(|gap| format!("`{}`", gap.image.key))
-        .collect();
-    let message = match keys.as_slice() {
-        [] => return None,
-        [key] => format!("{what} {} {key}", gaps[0].what),
-        keys if gaps.iter().all(|gap| gap.what == gaps[0].what) => {
-            format!(
-                "{what} {} {}s: {}",
-                keys.len(),
-                gaps[0].what,
-                keys.join(", ")
-            )
-        }
-        keys => format!("{what} {} artifacts: {}", keys.len(), keys.join(", ")),
-    };
-    let mut finding = Finding::new(rule, message).about(input.subject(None));
-    if let [gap] = gaps {
-        finding.subject.image = Some(gap.image.key.to_string());
-    }
-    for gap in gaps.iter().take(SHOWN) {
-        finding = finding.at(input.spot(gap.image.place), label);
-        if let Some(locked) = gap.locked.last() {
-            finding = finding.at(input.spot(locked.reference.place), "locked for this one");
-        }
-    }
-    Some(finding.help("run `metalmark lock` and commit the lock"))
 }
 
 /// The pattern that matches this value and no other.
