@@ -49,11 +49,7 @@ pub fn check(
     reporting.save(found, &fleet.workspace, Changes::None)?;
     let findings = reporting::findings(found, &fleet.workspace, Changes::None, terminal.out.color);
     reporting.output.findings(&findings, &mut terminal.out)?;
-    Ok(if fleet_check.has_errors() {
-        Verdict::Findings
-    } else {
-        Verdict::Clean
-    })
+    Ok(fleet_check.verdict())
 }
 
 fn checked(

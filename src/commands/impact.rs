@@ -42,10 +42,7 @@ pub fn impact(
     let judged = &change.fleet_check.judged;
     let checked = change.fleet_check.results.len();
     print(&change.impact, judged, checked, options, terminal)?;
-    Ok(match change.fleet_check.has_errors() {
-        true => Verdict::Findings,
-        false => Verdict::Clean,
-    })
+    Ok(change.fleet_check.verdict())
 }
 
 /// The result goes to stdout, findings beside it to stderr.

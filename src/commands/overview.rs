@@ -31,10 +31,7 @@ pub fn overview(request: &Request, today: Date, terminal: &mut Terminal) -> Resu
     let project = place.file.map(|file| place.root.join(file));
     let project = project.map(|file| shown(&file));
     report::overview::overview(&findings, project.as_deref(), &mut terminal.out)?;
-    Ok(match found.has_errors() {
-        true => Verdict::Findings,
-        false => Verdict::Clean,
-    })
+    Ok(found.verdict())
 }
 
 /// The project file as people type it.

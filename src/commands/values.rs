@@ -85,11 +85,7 @@ pub fn values(
     if !checked.findings.is_empty() {
         print_findings(&mut terminal.err, &checked.findings, 1, Format::Human)?;
     }
-    Ok(if checked.has_errors() {
-        Verdict::Findings
-    } else {
-        Verdict::Clean
-    })
+    Ok(checked.verdict())
 }
 
 /// The rules of findings that say that a layer is not read, or not whole.

@@ -71,8 +71,5 @@ pub fn verify(
         let failures = verified.failures;
         return Err(Error::Fetch { failures });
     }
-    Ok(match judged.has_errors() {
-        true => Verdict::Findings,
-        false => Verdict::Clean,
-    })
+    Ok(judged.verdict())
 }

@@ -14,6 +14,7 @@ use crate::model::rule::{Level, RuleId};
 use crate::model::selected;
 use crate::model::settings::Settings;
 use crate::objects::bundled::Bundle;
+use crate::pipeline::Verdict;
 use crate::rules::{ChangeInput, ClusterInput, RULES, Rule, RunScope, Scope, WorkspaceInput, rule};
 
 /// The result of checking one cluster or the workspace.
@@ -178,6 +179,11 @@ impl Checked {
         self.findings
             .iter()
             .any(|judged| judged.level == Level::Error)
+    }
+
+    /// The result of a run that finds no more than this.
+    pub(crate) fn verdict(&self) -> Verdict {
+        Verdict::of(self.has_errors())
     }
 
     /// Adds what was found later of the same cluster.

@@ -23,6 +23,7 @@ use crate::model::policy::Date;
 use crate::model::pool_counts::PoolCounts;
 use crate::model::rule::{Level, RuleId};
 use crate::objects::ManifestObject;
+use crate::pipeline::Verdict;
 use crate::pipeline::cache::{Cache, Keeper};
 use crate::pipeline::check::{self, Checked};
 use crate::read::{self, ClusterEntry, SharedCatalog, Stamped, Workspace};
@@ -278,6 +279,11 @@ impl<T> FleetCheck<T> {
     /// Whether a finding at error level exists.
     pub(crate) fn has_errors(&self) -> bool {
         self.errors() > 0
+    }
+
+    /// The result of a run that finds no more than this.
+    pub(crate) fn verdict(&self) -> Verdict {
+        Verdict::of(self.has_errors())
     }
 
     /// How many findings are at error level.

@@ -45,6 +45,14 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// Of a check, by whether it has errors.
+    pub(crate) fn of(has_errors: bool) -> Self {
+        match has_errors {
+            true => Self::Findings,
+            false => Self::Clean,
+        }
+    }
+
     /// The exit status.
     pub fn status(self) -> u8 {
         match self {

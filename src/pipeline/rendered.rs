@@ -287,10 +287,7 @@ impl Rendered {
                 format,
             )?;
         }
-        Ok(match self.fleet_check.has_errors() {
-            true => Verdict::Findings,
-            false => Verdict::Clean,
-        })
+        Ok(self.fleet_check.verdict())
     }
 
     /// Writes the objects as one YAML stream, each file below its path as a comment. What a tool reads to make objects, such as

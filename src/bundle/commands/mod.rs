@@ -135,10 +135,7 @@ impl Run<'_> {
         let found = (checked.findings.as_slice(), &PoolCounts::default());
         let reporting = reporting.within(self.request.directory.as_ref());
         reporting.print_beside(found, workspace, Changes::None, terminal)?;
-        Ok(match checked.has_errors() {
-            true => Verdict::Findings,
-            false => Verdict::Clean,
-        })
+        Ok(checked.verdict())
     }
 
     /// Shows a terminal how many of a total are done.

@@ -184,10 +184,7 @@ fn finish(
     format: Format,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
-    let verdict = match judged.has_errors() {
-        true => Verdict::Findings,
-        false => Verdict::Clean,
-    };
+    let verdict = judged.verdict();
     if !judged.findings.is_empty() {
         print_findings(
             &mut terminal.err,

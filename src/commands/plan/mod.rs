@@ -135,10 +135,7 @@ pub fn plan(
     };
     report::plan(&report, options.format, &mut terminal.out)?;
     let is_blocked = plans.iter().any(|plan| plan.blocked.is_some());
-    Ok(match is_blocked {
-        true => Verdict::Findings,
-        false => Verdict::Clean,
-    })
+    Ok(Verdict::of(is_blocked))
 }
 
 /// The findings at error level, in words.

@@ -244,8 +244,5 @@ fn report<T>(
         true => reporting.print_beside(found, workspace, changes, terminal)?,
         false => reporting.print(found, workspace, changes, terminal)?,
     }
-    Ok(match fleet_check.has_errors() {
-        true => Verdict::Findings,
-        false => Verdict::Clean,
-    })
+    Ok(fleet_check.verdict())
 }
