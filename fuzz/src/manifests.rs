@@ -66,7 +66,7 @@ fn stamped(text: &str, options: &Options) -> Option<String> {
         )
     });
     let Plan { files, .. } = plan;
-    files.into_iter().map(|(_, text)| text).next()
+    files.into_iter().map(|file| file.text).next()
 }
 
 thread_local! {

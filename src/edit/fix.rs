@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::sync::Arc;
 
+use super::texts::{self, EditedFile};
 use crate::error::Error;
 use crate::model::engine::Engine;
 use crate::model::finding::Judged;
@@ -13,7 +14,6 @@ use crate::output::{self, Held};
 use crate::read::Workspace;
 use crate::yaml::edit::{Edit, EditError, Target, edit};
 
-use super::texts;
 use crate::pipeline::Terminal;
 
 /// Makes every edit that a finding is sure of, in all files or none, and reports each on stderr. Answers how many were made.
@@ -31,7 +31,7 @@ pub(crate) fn findings(
         let (text, tried) = apply_fixes(&source, &fixes, workspace.engine);
         outcomes.extend(tried);
         if text != source.text {
-            edited.push((source, text));
+            edited.push(EditedFile { source, text });
         }
     }
     if !edited.is_empty() {
@@ -70,7 +70,7 @@ pub(crate) fn planned(
     judged: &[Judged],
     tense: Tense,
     terminal: &mut Terminal,
-) -> Result<Vec<(Arc<Source>, String)>, Error> {
+) -> Result<Vec<EditedFile>, Error> {
     let (done, not_done) = match tense {
         Tense::Would => ("would fix", "would not fix"),
         Tense::Done => ("fixed", "not fixed"),
@@ -85,7 +85,7 @@ pub(crate) fn planned(
             }
         }
         if text != source.text {
-            files.push((source, text));
+            files.push(EditedFile { source, text });
         }
     }
     Ok(files)
@@ -95,14 +95,14 @@ pub(crate) fn planned(
 ///
 /// # Errors
 /// The first edit that cannot be made, and why.
-pub(crate) fn all(fixes: &[Fix], engine: Engine) -> Result<Vec<(Arc<Source>, String)>, String> {
+pub(crate) fn all(fixes: &[Fix], engine: Engine) -> Result<Vec<EditedFile>, String> {
     let mut files = Vec::new();
     for (source, fixes) in by_file(fixes) {
         let (text, outcomes) = apply_fixes(&source, &fixes, engine);
         for (place, outcome) in outcomes {
             outcome.map_err(|why| format!("{place}: {why}"))?;
         }
-        files.push((source, text));
+        files.push(EditedFile { source, text });
     }
     Ok(files)
 }

@@ -11,17 +11,22 @@ use crate::output::{self, Held, Replacement};
 use crate::pipeline::fleet::Fleet;
 use crate::read::{self, Request, Workspace};
 
+/// A file of the user's, and its text after edits.
+#[derive(Clone, Debug)]
+pub struct EditedFile {
+    /// As it was read.
+    pub source: Arc<Source>,
+    /// As it is to be.
+    pub text: String,
+}
+
 /// The changes of files; `read` is the number of files that were read.
-pub(crate) fn changes(
-    workspace: &Workspace,
-    files: &[(Arc<Source>, String)],
-    read: usize,
-) -> ChangeSet {
-    let changes = files.iter().map(|(source, text)| Change {
-        path: source.path.to_string(),
+pub(crate) fn changes(workspace: &Workspace, files: &[EditedFile], read: usize) -> ChangeSet {
+    let changes = files.iter().map(|file| Change {
+        path: file.source.path.to_string(),
         kind: ChangeKind::Updated,
-        old: Some(source.text.clone()),
-        new: Some(text.clone()),
+        old: Some(file.source.text.clone()),
+        new: Some(file.text.clone()),
         origin: Origin::Run,
         seen: None,
     });
@@ -39,21 +44,21 @@ pub(crate) fn changes(
 /// A file cannot be written, or has changed.
 pub(crate) fn replace(
     workspace: &Workspace,
-    files: &[(Arc<Source>, String)],
+    files: &[EditedFile],
     held: &mut Held,
 ) -> Result<(), Error> {
     let root = &workspace.settings.root;
     let paths: Vec<PathBuf> = files
         .iter()
-        .map(|(source, _)| root.join(&*source.path))
+        .map(|file| root.join(&*file.source.path))
         .collect();
     let replacements: Vec<Replacement<'_>> = files
         .iter()
         .zip(&paths)
-        .map(|((source, text), path)| Replacement {
+        .map(|(file, path)| Replacement {
             path,
-            before: &source.text,
-            after: text,
+            before: &file.source.text,
+            after: &file.text,
         })
         .collect();
     output::replace_all(held, &replacements)
@@ -66,11 +71,11 @@ pub(crate) fn replace(
 pub(crate) fn read_with(
     request: &Request,
     fleet: &Fleet,
-    texts: &[(Arc<Source>, String)],
+    files: &[EditedFile],
 ) -> Result<Fleet, Error> {
-    let added = texts.iter().map(|(source, text)| {
-        let path = PathBuf::from(&*source.path);
-        (path, text.clone().into_bytes())
+    let added = files.iter().map(|file| {
+        let path = PathBuf::from(&*file.source.path);
+        (path, file.text.clone().into_bytes())
     });
     let files = Overlay::new(Arc::clone(&fleet.workspace.files), added);
     let location = read::location(request)?;

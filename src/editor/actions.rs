@@ -9,6 +9,7 @@ use lsp_types::{
 };
 
 use crate::edit::fix;
+use crate::edit::texts::EditedFile;
 use crate::error::Error;
 use crate::files::Found;
 use crate::model::engine::Engine;
@@ -159,7 +160,7 @@ impl Answers<'_> {
         }
     }
 
-    fn edit(&self, files: &[(Arc<Source>, String)]) -> Option<WorkspaceEdit> {
+    fn edit(&self, files: &[EditedFile]) -> Option<WorkspaceEdit> {
         let root = self.analysis.root();
         edits::edit(files, self.encoding, |path| answers::uri(&root.join(path)))
     }
@@ -196,7 +197,10 @@ impl Answers<'_> {
             ),
             kind: Some(CodeActionKind::QUICKFIX),
             diagnostics: Some(vec![diagnostic.clone()]),
-            edit: Some(self.edit(&[(project, text)])?),
+            edit: Some(self.edit(&[EditedFile {
+                source: project,
+                text,
+            }])?),
             ..CodeAction::default()
         })
     }

@@ -1,25 +1,24 @@
 //! Edits of the user's files as the protocol has them.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use lsp_types::{TextEdit, Uri, WorkspaceEdit};
 
-use crate::model::place::Source;
+use crate::edit::texts::EditedFile;
 use crate::printer;
 
 use super::position::{Encoding, Lines};
 
 /// The edits that turn the texts of files into others; none where one of them would show a secret.
 pub(super) fn edit(
-    files: &[(Arc<Source>, String)],
+    files: &[EditedFile],
     encoding: Encoding,
     uri: impl Fn(&str) -> Option<Uri>,
 ) -> Option<WorkspaceEdit> {
     // A URI is the key because it is in the protocol; it is not changed while it is one.
     #[expect(clippy::mutable_key_type, reason = "the protocol's own type")]
     let mut changes = HashMap::new();
-    for (source, text) in files {
+    for EditedFile { source, text } in files {
         let edit = difference(&source.text, text, encoding)?;
         changes.insert(uri(&source.path)?, vec![edit]);
     }

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::edit::texts;
+use crate::edit::texts::{self, EditedFile};
 use crate::error::Error;
 use crate::model::cluster::KEY_NAMES;
 use crate::model::image::ImageKey;
-use crate::model::place::Source;
 use crate::model::plan::states;
 use crate::report::values::{Step, ValuePath};
 use crate::yaml::edit::{self, Edit, Position, Target, edit};
@@ -20,7 +19,7 @@ pub(super) struct Pin {
     /// The image that it selects.
     pub(super) key: ImageKey,
     /// The document with that key in its place.
-    pub(super) file: (Arc<Source>, String),
+    pub(super) file: EditedFile,
 }
 
 impl Answers<'_> {
@@ -72,7 +71,10 @@ impl Answers<'_> {
         };
         let pin = Pin {
             key,
-            file: (Arc::clone(&file.source), text),
+            file: EditedFile {
+                source: Arc::clone(&file.source),
+                text,
+            },
         };
         Ok(self.keeps_images(cluster, &pin)?.then_some(pin))
     }

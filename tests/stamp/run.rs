@@ -75,8 +75,8 @@ pub(super) fn texts(sources: &[Arc<Source>], plan: &Plan) -> Vec<String> {
     let new = |source: &Arc<Source>| {
         plan.files
             .iter()
-            .find(|(own, _)| Arc::ptr_eq(own, source))
-            .map(|(_, text)| text)
+            .find(|file| Arc::ptr_eq(&file.source, source))
+            .map(|file| &file.text)
     };
     sources
         .iter()

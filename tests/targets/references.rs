@@ -239,7 +239,7 @@ fn a_reference_that_may_mean_templates_of_two_namespaces_stays() {
         let source = Arc::new(Source::new("edge.yaml", text));
         let found = objects(&source).expect("YAML").objects;
         let followed = follow(&found, &rendered);
-        let texts = followed.files.into_iter().map(|(_, text)| text);
+        let texts = followed.files.into_iter().map(|file| file.text);
         (texts.collect::<String>(), followed.findings.len())
     };
     assert_eq!(followed(""), (String::new(), 0));

@@ -171,7 +171,7 @@ pub(super) fn described(
             let judged = checked.findings.iter();
             judged.filter(move |judged| judged.level == Level::Error && judged.finding.rule == rule)
         };
-        let changed = plan.files.iter().map(|(source, _)| &source.path);
+        let changed = plan.files.iter().map(|file| &file.source.path);
         let unstamped = errors(RuleId::ImageUnstamped).flat_map(|judged| &judged.finding.labels);
         let unstamped = unstamped.map(|label| &label.spot.source.path);
         let bad: BTreeSet<Arc<str>> = changed.chain(unstamped).cloned().collect();

@@ -1,8 +1,8 @@
 //! The edits of a wave, made where the project with them is what the plan says, and nowhere else.
 
 use std::io::Write as _;
-use std::sync::Arc;
 
+use crate::edit::texts::EditedFile;
 use crate::edit::{fix, step, texts};
 use crate::error::Error;
 use crate::model::cluster::ClusterOrigin;
@@ -73,8 +73,8 @@ impl Apply<'_> {
         }
         let is_fixed =
             |source: &Source| fixes.iter().any(|fix| fix.spot.source.path == source.path);
-        for (source, _) in files.iter().filter(|(source, _)| !is_fixed(source)) {
-            writeln!(terminal.err, "edited {}", source.path)?;
+        for file in files.iter().filter(|file| !is_fixed(&file.source)) {
+            writeln!(terminal.err, "edited {}", file.source.path)?;
         }
         let clusters = report::counted(self.wave.clusters.len(), "cluster");
         let files = report::counted(files.len(), "file");
@@ -131,7 +131,7 @@ impl Apply<'_> {
 
     /// What the project with edited files is other than the plan says: the wave's clusters run their step's version on its
     /// images, no other cluster changes, and no rule finds an error that was none before.
-    fn differences(&self, files: &[(Arc<Source>, String)]) -> Result<Vec<String>, Error> {
+    fn differences(&self, files: &[EditedFile]) -> Result<Vec<String>, Error> {
         let after = texts::read_with(self.request, self.fleet, files)?;
         let after = Plans::read(&after, self.goal, None)?;
         let mut found = Vec::new();
@@ -167,24 +167,21 @@ impl Apply<'_> {
 struct Edits {
     fixes: Vec<Fix>,
     /// The files that they are in, each with its text after them.
-    files: Vec<(Arc<Source>, String)>,
+    files: Vec<EditedFile>,
     /// Why nothing is written, if anything is against it.
     refused: Vec<String>,
 }
 
 impl Edits {
     /// Adds the edits of manifests. What is edited as values too is refused.
-    fn join(&mut self, files: Vec<(Arc<Source>, String)>) {
-        for (source, text) in files {
-            if self
-                .files
-                .iter()
-                .any(|(known, _)| known.path == source.path)
-            {
-                let why = format!("`{}` holds values and manifests of the wave", source.path);
+    fn join(&mut self, files: Vec<EditedFile>) {
+        for file in files {
+            let path = &file.source.path;
+            if self.files.iter().any(|known| known.source.path == *path) {
+                let why = format!("`{path}` holds values and manifests of the wave");
                 self.refused.push(why);
             }
-            self.files.push((source, text));
+            self.files.push(file);
         }
     }
 }

@@ -10,14 +10,13 @@ use crate::catalog::locking::Requirements;
 use crate::catalog::sources;
 use crate::commands::lock;
 use crate::commands::update::{self, OfferOptions};
-use crate::edit::texts;
+use crate::edit::texts::{self, EditedFile};
 use crate::edit::update::{self as edit, UpdateTarget, Versions};
 use crate::error::Error;
 use crate::model::image::{Images, Origin, fact};
 use crate::model::place::Source;
-use crate::pipeline::Terminal;
-use crate::pipeline::check;
 use crate::pipeline::fleet::Fleet;
+use crate::pipeline::{Terminal, check};
 use crate::read::{ClusterEntry, Request};
 use crate::report::{self, Format};
 
@@ -60,11 +59,14 @@ pub(super) fn offered(
         let clusters = workspace.clusters.len();
         report::print_findings(&mut terminal.err, &judged, clusters, Format::Human)?;
     }
-    let source = |path: &Path| Arc::new(Source::new(path.to_string_lossy(), ""));
+    let file = |path: &Path, text| EditedFile {
+        source: Arc::new(Source::new(path.to_string_lossy(), "")),
+        text,
+    };
     let mut files = plan.files();
-    files.push((source(&workspace.lock), sources::lock_text(&locked.lock)));
+    files.push(file(&workspace.lock, sources::lock_text(&locked.lock)));
     let evidence = sources::evidence_text(&locked.lock).unwrap_or_default();
-    files.push((source(&sources::evidence_path(&workspace.lock)), evidence));
+    files.push(file(&sources::evidence_path(&workspace.lock), evidence));
     images(&texts::read_with(request, fleet, &files)?)
 }
 

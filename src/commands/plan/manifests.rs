@@ -1,12 +1,13 @@
 //! The edits of a wave in plain manifests: what `stamp --rotate --set-version` does once markers and the project file name the images
 //! of the plan.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::commands::stamp::planned;
 use crate::edit::stamp::{self, Moves, NamedImage, Options};
-use crate::edit::texts;
+use crate::edit::texts::{self, EditedFile};
 use crate::error::Error;
 use crate::model::cluster::ClusterOrigin;
 use crate::model::cluster_view::ClusterView;
@@ -48,9 +49,6 @@ pub(super) fn moves(view: &ClusterView, step: &PlanStep) -> Vec<PoolMove> {
     moves.collect()
 }
 
-/// Files, each as it is on disk and with its text after the edits.
-type Files = Vec<(Arc<Source>, String)>;
-
 /// The files after a wave's moves; `Err` says why nothing is to be written.
 ///
 /// # Errors
@@ -59,7 +57,7 @@ pub(super) fn edits(
     request: &Request,
     fleet: &Fleet,
     moves: &[PoolMove],
-) -> Result<Result<Files, Vec<String>>, Error> {
+) -> Result<Result<Vec<EditedFile>, Vec<String>>, Error> {
     let options = Options {
         rotate: true,
         keep: 1,
@@ -68,10 +66,10 @@ pub(super) fn edits(
     let on_disk = Fleet::open(read::workspace(request)?, fleet.today)?;
     let before = read::manifests(&on_disk.workspace, request, &[])?;
     let (plan, checked) = planned(&on_disk, &before, (&options, &Moves::new()), None)?;
-    if let Some((file, _)) = plan.files.first() {
+    if let Some(file) = plan.files.first() {
         let why = format!(
             "`{}` is not stamped: run `metalmark stamp --rotate` first",
-            file.path
+            file.source.path
         );
         return Ok(Err(vec![why]));
     }
@@ -104,12 +102,14 @@ pub(super) fn edits(
     if !refused.is_empty() {
         return Ok(Err(refused.into_iter().collect()));
     }
-    let mut files: BTreeMap<Arc<str>, (Arc<Source>, String)> = BTreeMap::new();
-    for (source, text) in named.into_iter().chain(plan.files) {
-        let file = files.entry(Arc::clone(&source.path));
-        file.or_insert_with(|| (source, String::new())).1 = text;
+    let mut files: BTreeMap<Arc<str>, EditedFile> = BTreeMap::new();
+    for EditedFile { source, text } in named.into_iter().chain(plan.files) {
+        match files.entry(Arc::clone(&source.path)) {
+            Entry::Occupied(mut known) => known.get_mut().text = text,
+            Entry::Vacant(new) => drop(new.insert(EditedFile { source, text })),
+        }
     }
-    let files: Files = files.into_values().collect();
+    let files: Vec<EditedFile> = files.into_values().collect();
     let edited = texts::read_with(request, &on_disk, &files)?;
     let after = read::manifests(&edited.workspace, request, &[])?;
     let options = Options {
@@ -119,9 +119,9 @@ pub(super) fn edits(
     let (left, _) = planned(&edited, &after, (&options, &Moves::new()), None)?;
     Ok(match left.files.first() {
         None => Ok(files),
-        Some((file, _)) => Err(vec![format!(
+        Some(file) => Err(vec![format!(
             "`{}` would be stamped otherwise by the next `metalmark stamp`: a marker or `stamps` does not select the images of the plan",
-            file.path
+            file.source.path
         )]),
     })
 }
@@ -165,14 +165,14 @@ fn located(objects: &[ManifestObject], moves: &[PoolMove]) -> Result<Moves, Vec<
 }
 
 /// The files of markers and of entries of the project file, with other images in them.
-fn renamed(named: &[NamedImage]) -> Result<Files, String> {
+fn renamed(named: &[NamedImage]) -> Result<Vec<EditedFile>, String> {
     let mut files: BTreeMap<Arc<str>, (Arc<Source>, Vec<&NamedImage>)> = BTreeMap::new();
     for it in named {
         let file = files.entry(Arc::clone(&it.spot.source.path));
         let file = file.or_insert_with(|| (Arc::clone(&it.spot.source), Vec::new()));
         file.1.push(it);
     }
-    let mut texts = Files::new();
+    let mut texts = Vec::new();
     for (source, mut named) in files.into_values() {
         // From the end, so that places before an edit stay.
         named.sort_by_key(|it| std::cmp::Reverse(it.spot.start));
@@ -185,7 +185,7 @@ fn renamed(named: &[NamedImage]) -> Result<Files, String> {
                 )
             })?;
         }
-        texts.push((source, text));
+        texts.push(EditedFile { source, text });
     }
     Ok(texts)
 }

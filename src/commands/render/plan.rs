@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::edit::stamp::{self, Rendered};
+use crate::edit::texts::EditedFile;
 use crate::error::Error;
 use crate::model::manifest::{ChangeSet, Keeps};
-use crate::model::place::Source;
 use crate::output::{Foreign, Previous};
 use crate::pipeline::cache::{Cache, RenderedFiles};
 use crate::pipeline::fleet::{Fleet, FleetCheck};
@@ -32,7 +32,7 @@ pub(super) struct Planned {
     /// The changes of the folders that metalmark owns.
     pub(super) changes: Vec<ChangeSet>,
     /// The manifests of people whose references move, each with its new text.
-    pub(super) followed: Vec<(Arc<Source>, String)>,
+    pub(super) followed: Vec<EditedFile>,
 }
 
 /// Every cluster checked, rendered and compared with the disk; what may not be written is among the findings.
@@ -107,7 +107,7 @@ fn followed<T>(
     job: &Job<'_>,
     objects: &[FileObjects],
     fleet_check: &mut FleetCheck<T>,
-) -> Result<Vec<(Arc<Source>, String)>, Error> {
+) -> Result<Vec<EditedFile>, Error> {
     let workspace = &job.fleet.workspace;
     if workspace.manifests.is_empty() || workspace.out.is_some() {
         return Ok(Vec::new());

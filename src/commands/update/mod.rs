@@ -135,8 +135,8 @@ pub fn update(
     };
     let verdict = finished();
     if matches!(verdict, Ok(Verdict::Clean)) || options.keep_going {
-        for (source, _) in &plan.change.files {
-            writeln!(terminal.err, "changed {}", source.path)?;
+        for file in &plan.change.files {
+            writeln!(terminal.err, "changed {}", file.source.path)?;
         }
     } else if held.undo()? {
         writeln!(terminal.err, "{NOTHING_WRITTEN}")?;

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::catalog::offers::Offer;
-use crate::edit::texts;
+use crate::edit::texts::{self, EditedFile};
 use crate::edit::update::{self as edit, Change, UpdateTarget, Versions};
 use crate::error::Error;
 use crate::model::catalog::Catalog;
-use crate::model::place::{Source, Sources};
+use crate::model::place::Sources;
 use crate::pipeline::fleet::Fleet;
 use crate::read::Request;
 
@@ -19,7 +19,7 @@ pub(in crate::commands) struct Plan {
     /// The edits of version and catalog.
     pub(super) change: Change,
     /// The edits of selections, upon those.
-    pub(super) fixed: Vec<(Arc<Source>, String)>,
+    pub(super) fixed: Vec<EditedFile>,
     /// The project with all of them.
     pub(in crate::commands) fleet: Fleet,
 }
@@ -81,15 +81,13 @@ impl Plan {
     }
 
     /// All edited files: each as it was read, and its new text.
-    pub(in crate::commands) fn files(&self) -> Vec<(Arc<Source>, String)> {
+    pub(in crate::commands) fn files(&self) -> Vec<EditedFile> {
         let mut files = self.change.files.clone();
-        for (source, text) in &self.fixed {
-            match files
-                .iter_mut()
-                .find(|(known, _)| known.path == source.path)
-            {
-                Some(known) => known.1.clone_from(text),
-                None => files.push((Arc::clone(source), text.clone())),
+        for fixed in &self.fixed {
+            let is_it = |known: &&mut EditedFile| known.source.path == fixed.source.path;
+            match files.iter_mut().find(is_it) {
+                Some(known) => known.text.clone_from(&fixed.text),
+                None => files.push(fixed.clone()),
             }
         }
         files

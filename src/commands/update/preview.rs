@@ -3,7 +3,7 @@
 use crate::catalog::offers::Summary;
 use crate::error::Error;
 use crate::model::policy::Date;
-use crate::pipeline::{Terminal, Verdict};
+use crate::pipeline::{Terminal, Verdict, booted};
 use crate::read::{Request, Workspace};
 use crate::report::{self, update::Preview};
 
@@ -12,7 +12,6 @@ use super::before::Before;
 use super::finish::finish;
 use super::plan::Plan;
 use crate::edit::update::UpdateTarget;
-use crate::pipeline::booted;
 
 /// Prints what would be done; drift if that is anything.
 pub(super) fn preview(
@@ -33,7 +32,7 @@ pub(super) fn preview(
         to: &target.to,
         is_raised: target.is_raised(),
         versions: &change.versions,
-        files: files.map(|(source, _)| source).collect(),
+        files: files.map(|file| &file.source).collect(),
         unlocked,
     };
     report::update::preview(&preview, &mut terminal.err)?;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::edit::texts::EditedFile;
 use crate::model::engine::Engine;
 use crate::model::place::Source;
 use crate::objects::ManifestObject;
@@ -16,7 +17,7 @@ pub(super) fn changed(
     objects: &[ManifestObject],
     edits: &BTreeMap<usize, Vec<Edit>>,
     results: &mut [ObjectResult],
-) -> (Vec<(Arc<Source>, String)>, bool) {
+) -> (Vec<EditedFile>, bool) {
     let (mut changed, mut is_whole) = (Vec::new(), true);
     let mut start = 0;
     for file in objects.chunk_by(|a, b| Arc::ptr_eq(a.file(), b.file())) {
@@ -39,7 +40,10 @@ pub(super) fn changed(
         let source = file[0].file();
         let all: Vec<Edit> = outward.values().flatten().cloned().collect();
         match edit(&source.text, Engine::Kubectl, &all) {
-            Ok(text) => changed.push((Arc::clone(source), text)),
+            Ok(text) => changed.push(EditedFile {
+                source: Arc::clone(source),
+                text,
+            }),
             Err(error) => {
                 is_whole = false;
                 blame(source, &outward, &error.to_string(), results);

@@ -5,10 +5,9 @@
 //! that ended between two files is completed by the next one.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
+use crate::edit::texts::EditedFile;
 use crate::model::finding::{Finding, Subject};
-use crate::model::place::Source;
 use crate::model::rule::RuleId;
 use crate::objects::{ManifestObject, Reference, references};
 use crate::providers::PROVIDERS;
@@ -71,7 +70,7 @@ impl<'a> Rendered<'a> {
 #[derive(Default)]
 pub struct Followed {
     /// The files that change, each with its new text.
-    pub files: Vec<(Arc<Source>, String)>,
+    pub files: Vec<EditedFile>,
     /// The references that cannot be moved, and the templates that nothing refers to.
     pub findings: Vec<Finding>,
 }

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::edit::texts::EditedFile;
 use crate::model::finding::{Finding, Subject};
 use crate::model::image::ImageKey;
-use crate::model::place::{Source, Spot};
+use crate::model::place::Spot;
 use crate::objects::ManifestObject;
 use crate::read::Stamped;
 use crate::yaml::edit::Edit;
@@ -18,7 +19,7 @@ pub struct Plan {
     /// The Kubernetes versions that are written, by the object's index.
     pub versions: BTreeMap<usize, Arc<str>>,
     /// The files that change, each with its new text.
-    pub files: Vec<(Arc<Source>, String)>,
+    pub files: Vec<EditedFile>,
     /// What is wrong with markers and selections.
     pub findings: Vec<Finding>,
     /// The edits of each object, in the text that holds it.

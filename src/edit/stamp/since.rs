@@ -35,8 +35,11 @@ pub fn since(
             continue;
         }
         let source = file[0].file();
-        let new = plan.files.iter().find(|(own, _)| Arc::ptr_eq(own, source));
-        let new = new.map_or(&source.text, |(_, text)| text);
+        let new = plan
+            .files
+            .iter()
+            .find(|file| Arc::ptr_eq(&file.source, source));
+        let new = new.map_or(&source.text, |file| &file.text);
         let old = before(source).unwrap_or_default();
         let same = old == *new;
         let (old, new) = match same {

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::catalog::offers::{Drift, Offer, drift, is_of_version};
+use crate::edit::texts::EditedFile;
 use crate::error::Error;
 use crate::model::catalog::Catalog;
 use crate::model::fix::Fix;
@@ -45,7 +46,7 @@ pub(crate) struct Change {
     /// The entries with a key that an expression makes, each with its key and place. They are not edited.
     pub(crate) computed: Vec<(String, Spot)>,
     /// The files that change, each with its new text.
-    pub(crate) files: Vec<(Arc<Source>, String)>,
+    pub(crate) files: Vec<EditedFile>,
 }
 
 impl Change {
@@ -258,7 +259,7 @@ impl Files {
     }
 
     /// The files' new texts.
-    fn edited(self, workspace: &Workspace) -> Result<Vec<(Arc<Source>, String)>, Error> {
+    fn edited(self, workspace: &Workspace) -> Result<Vec<EditedFile>, Error> {
         let mut files = Vec::new();
         for file in self.0.into_values() {
             let engine = workspace.engine;
@@ -267,7 +268,10 @@ impl Files {
                 .map_err(|why| {
                     Error::usage(format!("`{}` cannot be edited: {why}", file.source.path))
                 })?;
-            files.push((file.source, text));
+            files.push(EditedFile {
+                source: file.source,
+                text,
+            });
         }
         Ok(files)
     }
