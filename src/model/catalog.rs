@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::image::Facts;
-use super::place::{Located, Place};
+use super::place::{Located, Place, Sources};
 use crate::oci::Digest;
 
 /// Everything that the values say of images.
@@ -20,6 +20,15 @@ pub struct Catalog {
     pub version: Option<Located<Arc<str>>>,
     /// `sylva_base_oci_registry`, where it is set (docs/sylva.md#the-catalog).
     pub base_registry: Option<Located<Arc<str>>>,
+}
+
+/// A catalog and the files that its places point into.
+#[derive(Clone, Debug)]
+pub struct ReadCatalog {
+    /// What the values say.
+    pub catalog: Arc<Catalog>,
+    /// Their files.
+    pub sources: Sources,
 }
 
 impl Catalog {

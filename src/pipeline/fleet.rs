@@ -12,7 +12,7 @@ use crate::catalog::sources;
 use crate::error::Error;
 use crate::evaluate::TemplateCache;
 use crate::files::for_all;
-use crate::model::catalog::Catalog;
+use crate::model::catalog::ReadCatalog;
 use crate::model::cluster_view::{ClusterRead, ClusterView};
 use crate::model::finding::{Finding, Judged};
 use crate::model::image::{Image, ImageKey, Images};
@@ -127,16 +127,20 @@ impl Fleet {
     }
 
     /// What the shared layers, and then each cluster's, say of images; each catalog once.
-    pub(crate) fn catalogs(&self) -> Result<Vec<(Arc<Catalog>, Sources)>, Error> {
+    pub(crate) fn catalogs(&self) -> Result<Vec<ReadCatalog>, Error> {
         let shared = read::shared(&self.workspace, &self.shared_catalog);
-        let mut all = vec![(shared.catalog, shared.sources)];
+        let mut all = vec![ReadCatalog {
+            catalog: shared.catalog,
+            sources: shared.sources,
+        }];
         for entry in &self.workspace.clusters {
             let read = self.read(entry)?;
-            if !all
-                .iter()
-                .any(|(known, _)| Arc::ptr_eq(known, &read.catalog))
-            {
-                all.push((read.catalog, read.sources));
+            let is_it = |known: &ReadCatalog| Arc::ptr_eq(&known.catalog, &read.catalog);
+            if !all.iter().any(is_it) {
+                all.push(ReadCatalog {
+                    catalog: read.catalog,
+                    sources: read.sources,
+                });
             }
         }
         Ok(all)

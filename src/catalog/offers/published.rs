@@ -1,14 +1,12 @@
 //! What a builder version offers, from where it was published: the description of a release, or the registries of the catalog.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use super::offer::{Offer, is_image, notes, offered, tagged};
 use crate::catalog::resolve;
 use crate::catalog::sources::Stores;
 use crate::error::Error;
-use crate::model::catalog::{Catalog, CatalogEntry};
-use crate::model::place::Sources;
+use crate::model::catalog::{Catalog, CatalogEntry, ReadCatalog};
 use crate::model::settings::RELEASE;
 use crate::oci::{Failure, FailureKind, Reference, SCHEME, Store};
 
@@ -68,7 +66,7 @@ fn encoded(version: &str) -> String {
 /// One of them cannot be read, or they have too many repositories.
 pub fn registries(
     (current, version): (Option<&str>, &str),
-    catalogs: &[(Arc<Catalog>, Sources)],
+    catalogs: &[ReadCatalog],
     stores: &Stores,
 ) -> Result<Published, Error> {
     let (listed, prefixes) = sites(catalogs, current);
@@ -158,12 +156,9 @@ fn shown(prefix: &Reference) -> String {
 }
 
 /// The keys that the builder's lists hold, and the addresses below which their registries have the images of that version.
-fn sites(
-    catalogs: &[(Arc<Catalog>, Sources)],
-    current: Option<&str>,
-) -> (BTreeSet<String>, BTreeSet<String>) {
+fn sites(catalogs: &[ReadCatalog], current: Option<&str>) -> (BTreeSet<String>, BTreeSet<String>) {
     let (mut listed, mut sites) = (BTreeSet::new(), BTreeSet::new());
-    for (catalog, _) in catalogs {
+    for ReadCatalog { catalog, .. } in catalogs {
         let entries = catalog.entries.iter();
         for entry in entries.filter(|entry| entry.built) {
             listed.insert(entry.name.value.replace('.', "-"));

@@ -1,7 +1,6 @@
 //! Determines the images of a version: from a text, the description of a release, or the registries.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use clap::Args;
 
@@ -9,8 +8,7 @@ use crate::catalog::offers::{self, Offer};
 use crate::catalog::sources::Stores;
 use crate::edit::update::UpdateTarget;
 use crate::error::Error;
-use crate::model::catalog::Catalog;
-use crate::model::place::Sources;
+use crate::model::catalog::ReadCatalog;
 use crate::model::rule::RuleId;
 use crate::pipeline::{Terminal, stores};
 use crate::read::{self, Workspace};
@@ -46,7 +44,7 @@ pub(in crate::commands) fn offer(
     options: &OfferOptions,
     target: &UpdateTarget,
     workspace: &Workspace,
-    catalogs: &[(Arc<Catalog>, Sources)],
+    catalogs: &[ReadCatalog],
     terminal: &Terminal,
 ) -> Result<Offer, Error> {
     let version = target.to.as_str();

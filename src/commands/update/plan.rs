@@ -1,14 +1,12 @@
 //! Plans an update: its edits, and the project after them, computed in memory.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use crate::catalog::offers::Offer;
 use crate::edit::texts::{self, EditedFile};
 use crate::edit::update::{self as edit, Change, UpdateTarget, Versions};
 use crate::error::Error;
-use crate::model::catalog::Catalog;
-use crate::model::place::Sources;
+use crate::model::catalog::ReadCatalog;
 use crate::pipeline::fleet::Fleet;
 use crate::read::Request;
 
@@ -29,7 +27,7 @@ impl Plan {
     pub(in crate::commands) fn of_offer(
         request: &Request,
         fleet: &Fleet,
-        catalogs: &[(Arc<Catalog>, Sources)],
+        catalogs: &[ReadCatalog],
         (target, offer): (&UpdateTarget, &Offer),
         versions: Versions,
     ) -> Result<Self, Error> {
@@ -38,7 +36,7 @@ impl Plan {
         };
         let plan = Self::of(request, fleet, change(&BTreeSet::new())?)?;
         // What expressions evaluate to may change with the version.
-        let computed = edit::computed(&plan.catalogs()?, Some(&target.to));
+        let computed = edit::computed(&plan.fleet.catalogs()?, Some(&target.to));
         match plan.change.adds(&computed) {
             true => Self::of(request, fleet, change(&computed)?),
             false => Ok(plan),
@@ -73,11 +71,6 @@ impl Plan {
         self.fixed = fix::planned(&self.fleet.workspace, &lost, tense, terminal)?;
         self.fleet = texts::read_with(request, &self.fleet, &self.fixed)?;
         Ok(())
-    }
-
-    /// The catalogs of the changed project.
-    pub(super) fn catalogs(&self) -> Result<Vec<(Arc<Catalog>, Sources)>, Error> {
-        self.fleet.catalogs()
     }
 
     /// All edited files: each as it was read, and its new text.

@@ -1,12 +1,10 @@
 //! Determines the version to update to, and the current one in the values.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use crate::edit::update::{self, UpdateTarget};
 use crate::error::Error;
-use crate::model::catalog::Catalog;
-use crate::model::place::Sources;
+use crate::model::catalog::ReadCatalog;
 use crate::model::renovate::{self, Upgrade};
 use crate::read;
 
@@ -19,7 +17,7 @@ use super::UpdateOptions;
 pub(super) fn target(
     options: &UpdateOptions,
     renovate: Option<&Path>,
-    catalogs: &[(Arc<Catalog>, Sources)],
+    catalogs: &[ReadCatalog],
 ) -> Result<UpdateTarget, Error> {
     let written = update::version(catalogs);
     let none = || Error::usage(NO_VERSION);

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::catalog::offers::Added;
 use crate::error::Error;
-use crate::model::catalog::Catalog;
-use crate::model::place::{FileId, Source, Sources, Spot};
+use crate::model::catalog::ReadCatalog;
+use crate::model::place::{FileId, Source, Spot};
 use crate::model::value::{Map, Value};
 use crate::read::Workspace;
 use crate::yaml;
@@ -24,7 +24,7 @@ const SWITCHES: [&str; 2] = ["enabled", "default_enabled"];
 pub(super) fn insert(
     workspace: &Workspace,
     listed: &[(Arc<str>, Spot)],
-    catalogs: &[(Arc<Catalog>, Sources)],
+    catalogs: &[ReadCatalog],
     added: &Added,
 ) -> Result<(Arc<Source>, Edit), Error> {
     let behind = added.behind.as_deref();
@@ -88,11 +88,11 @@ pub(super) fn beside(
 /// The list of a catalog without entries: beside the version.
 fn empty_list(
     workspace: &Workspace,
-    catalogs: &[(Arc<Catalog>, Sources)],
+    catalogs: &[ReadCatalog],
 ) -> Result<(Arc<Source>, &'static str), Error> {
-    let found = catalogs.iter().find_map(|(catalog, sources)| {
-        let place = catalog.version.as_ref()?.place;
-        let source = Arc::clone(sources.get(place.file)?);
+    let found = catalogs.iter().find_map(|read| {
+        let place = read.catalog.version.as_ref()?.place;
+        let source = Arc::clone(read.sources.get(place.file)?);
         let values = yaml::values(&source.text, FileId(0), workspace.engine).ok()?;
         let list = LISTS.iter().find(|list| values.at(&[list]).is_some())?;
         Some((source, *list))

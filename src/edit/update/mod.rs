@@ -9,9 +9,9 @@ use std::sync::Arc;
 use crate::catalog::offers::{Drift, Offer, drift, is_of_version};
 use crate::edit::texts::EditedFile;
 use crate::error::Error;
-use crate::model::catalog::Catalog;
+use crate::model::catalog::ReadCatalog;
 use crate::model::fix::Fix;
-use crate::model::place::{Located, Source, Sources, Spot};
+use crate::model::place::{Located, Source, Spot};
 use crate::pipeline::fleet::Fleet;
 use crate::read::Workspace;
 use crate::yaml::edit::{Edit, Target};
@@ -70,17 +70,17 @@ pub(crate) enum Versions {
 }
 
 /// The version that the values name.
-pub(crate) fn version(catalogs: &[(Arc<Catalog>, Sources)]) -> Option<String> {
-    let mut versions = catalogs.iter().filter_map(|(catalog, _)| {
-        let version = catalog.version.as_ref()?;
+pub(crate) fn version(catalogs: &[ReadCatalog]) -> Option<String> {
+    let mut versions = catalogs.iter().filter_map(|read| {
+        let version = read.catalog.version.as_ref()?;
         Some(version.value.to_string())
     });
     versions.next()
 }
 
 /// Whether the values name that version anywhere: as the builder's, or as a registry's own.
-pub(crate) fn names(catalogs: &[(Arc<Catalog>, Sources)], version: &str) -> bool {
-    catalogs.iter().any(|(catalog, _)| {
+pub(crate) fn names(catalogs: &[ReadCatalog], version: &str) -> bool {
+    catalogs.iter().any(|ReadCatalog { catalog, .. }| {
         let tags = catalog.registries.values();
         let tags = tags.filter_map(|registry| registry.tag.as_ref());
         let mut all = catalog.version.iter().chain(tags);
@@ -92,7 +92,7 @@ pub(crate) fn names(catalogs: &[(Arc<Catalog>, Sources)], version: &str) -> bool
 /// those that they are now.
 pub(crate) fn change(
     fleet: &Fleet,
-    catalogs: &[(Arc<Catalog>, Sources)],
+    catalogs: &[ReadCatalog],
     target: &UpdateTarget,
     offer: &Offer,
     versions: Versions,
@@ -163,12 +163,12 @@ struct Listed {
     computed: Vec<(String, Spot)>,
 }
 
-fn list_entries(catalogs: &[(Arc<Catalog>, Sources)], from: Option<&str>) -> Listed {
+fn list_entries(catalogs: &[ReadCatalog], from: Option<&str>) -> Listed {
     let mut listed = Listed {
         entries: Vec::new(),
         computed: Vec::new(),
     };
-    for (catalog, sources) in catalogs {
+    for ReadCatalog { catalog, sources } in catalogs {
         for entry in &catalog.entries {
             if !entry.built || !is_of_version(catalog, entry, from) {
                 continue;
@@ -191,21 +191,18 @@ fn list_entries(catalogs: &[(Arc<Catalog>, Sources)], from: Option<&str>) -> Lis
 }
 
 /// The keys of the entries that expressions name.
-pub(crate) fn computed(
-    catalogs: &[(Arc<Catalog>, Sources)],
-    from: Option<&str>,
-) -> BTreeSet<String> {
+pub(crate) fn computed(catalogs: &[ReadCatalog], from: Option<&str>) -> BTreeSet<String> {
     let computed = list_entries(catalogs, from).computed.into_iter();
     computed.map(|(key, _)| key).collect()
 }
 
 /// Where the version is written: the builder's own line, and registries' tags that repeat it.
-fn version_spots(catalogs: &[(Arc<Catalog>, Sources)], from: Option<&str>) -> Vec<Spot> {
+fn version_spots(catalogs: &[ReadCatalog], from: Option<&str>) -> Vec<Spot> {
     let mut spots: Vec<Spot> = Vec::new();
     let Some(from) = from else {
         return spots;
     };
-    for (catalog, sources) in catalogs {
+    for ReadCatalog { catalog, sources } in catalogs {
         let tags = catalog.registries.values();
         let tags = tags.filter_map(|registry| registry.tag.as_ref());
         let own = |found: &&Located<Arc<str>>| &*found.value == from;
