@@ -2,14 +2,11 @@
 
 use reqwest::header::{CONTENT_LENGTH, CONTENT_RANGE, HeaderMap};
 
-use crate::oci::{
-    Descriptor, Digest, FailureKind, MANIFEST_LIMIT, Manifest, ManifestError, Reference, Target,
-};
+use crate::oci::{Descriptor, Digest, FailureKind, Manifest, ManifestError, Reference};
 
-use super::endpoint::Endpoint;
 use super::error::{RegistryError, authority};
-use super::request::{Answer, ByteRange, Operation, Request};
-use super::session::{Context, Sessions};
+use super::repository::Repository;
+use super::request::{Answer, ByteRange, Request};
 
 /// The accepted media types of manifests (image-spec, media-types.md, and Docker's older ones).
 const MANIFESTS: &str = "application/vnd.oci.image.manifest.v1+json, \
@@ -22,69 +19,34 @@ pub(super) const DO_NOT_USE: &str = "something between here and the registry, or
 
 /// Fetches the manifest that a reference names, with one request.
 pub(super) async fn manifest(
-    sessions: &Sessions,
+    repository: &Repository<'_>,
     reference: &Reference,
-    context: Context,
 ) -> Result<Manifest, RegistryError> {
-    manifest_at(sessions, &Endpoint::for_pull(reference), reference, context).await
-}
-
-/// The same, with the credentials and scope for a push.
-pub(super) async fn manifest_to_push(
-    sessions: &Sessions,
-    reference: &Reference,
-    context: Context,
-) -> Result<Manifest, RegistryError> {
-    manifest_at(sessions, &Endpoint::for_push(reference), reference, context).await
-}
-
-async fn manifest_at(
-    sessions: &Sessions,
-    endpoint: &Endpoint,
-    reference: &Reference,
-    context: Context,
-) -> Result<Manifest, RegistryError> {
-    let target = match reference.target() {
-        Target::Tag(tag) => tag,
-        Target::Digest(digest) => digest.as_str(),
-    };
+    let url = repository.url(&format!("manifests/{}", reference.target()))?;
     let request = Request {
-        url: sessions.url(
-            endpoint,
-            &format!("{}/manifests/{target}", endpoint.repository),
-        )?,
         accept: MANIFESTS,
-        operation: Operation::Get,
-        range: ByteRange::Whole,
-        limit: MANIFEST_LIMIT as u64,
-        deadline: context.deadline,
+        ..repository.request(url)
     };
-    let answer = found(sessions.get(endpoint, request, context).await?)?;
+    let answer = require_success(repository.get(request).await?)?;
     verified(answer, reference.digest.as_ref())
 }
 
 /// Fetches a whole blob of at most `limit` bytes.
 pub(super) async fn blob(
-    sessions: &Sessions,
-    reference: &Reference,
+    repository: &Repository<'_>,
     descriptor: &Descriptor,
     limit: u64,
-    context: Context,
 ) -> Result<Vec<u8>, RegistryError> {
     let (digest, size) = (&descriptor.digest, descriptor.size);
     if size > limit {
         let message = format!("blob `{digest}` has {size} bytes; at most {limit} are read");
         return Err(RegistryError::new(FailureKind::TooLarge, message));
     }
-    let endpoint = Endpoint::for_pull(reference);
-    let request = blob_request(
-        sessions,
-        &endpoint,
-        digest,
-        (ByteRange::Whole, size),
-        context,
-    )?;
-    let answer = found(sessions.get(&endpoint, request, context).await?)?;
+    let request = Request {
+        limit: size,
+        ..blob_request(repository, digest)?
+    };
+    let answer = require_success(repository.get(request).await?)?;
     if answer.body.len() as u64 != size {
         let host = authority(&answer.url);
         let message = format!(
@@ -102,41 +64,26 @@ pub(super) async fn blob(
     Ok(answer.body)
 }
 
-/// The request for a range of a blob, whose answer has at most `limit` bytes.
-fn blob_request(
-    sessions: &Sessions,
-    endpoint: &Endpoint,
+/// The request for a blob; its caller limits what is read of the answer.
+pub(super) fn blob_request(
+    repository: &Repository<'_>,
     digest: &Digest,
-    (range, limit): (ByteRange, u64),
-    context: Context,
 ) -> Result<Request, RegistryError> {
-    let path = format!("{}/blobs/{digest}", endpoint.repository);
-    Ok(Request {
-        url: sessions.url(endpoint, &path)?,
-        accept: "*/*",
-        operation: Operation::Get,
-        range,
-        limit,
-        deadline: context.deadline,
-    })
+    let url = repository.url(&format!("blobs/{digest}"))?;
+    Ok(repository.request(url))
 }
 
 /// The length of a blob in bytes, found by a request for its first byte.
 pub(super) async fn size(
-    sessions: &Sessions,
-    reference: &Reference,
+    repository: &Repository<'_>,
     digest: &Digest,
-    context: Context,
 ) -> Result<u64, RegistryError> {
-    let endpoint = Endpoint::for_pull(reference);
-    let request = blob_request(
-        sessions,
-        &endpoint,
-        digest,
-        (ByteRange::FirstByte, 1),
-        context,
-    )?;
-    let answer = sessions.get(&endpoint, request, context).await?;
+    let request = Request {
+        range: ByteRange::FirstByte,
+        limit: 1,
+        ..blob_request(repository, digest)?
+    };
+    let answer = repository.get(request).await?;
     let header = |name| answer.headers.get(name)?.to_str().ok();
     // `bytes 0-0/42`, or `bytes */0` for an empty blob (RFC 9110, 14.4).
     let length = match answer.status {
@@ -146,13 +93,13 @@ pub(super) async fn size(
     if let (200 | 206 | 416, Some(Ok(size))) = (answer.status, length.map(str::parse)) {
         return Ok(size);
     }
-    let host = authority(&found(answer)?.url);
+    let host = authority(&require_success(answer)?.url);
     let message = format!("`{host}` does not report how many bytes it has");
     Err(RegistryError::new(FailureKind::Unreachable, message))
 }
 
 /// The answer if it is a success; otherwise an error that distinguishes 404 (not found) from all others.
-pub(super) fn found(answer: Answer) -> Result<Answer, RegistryError> {
+pub(super) fn require_success(answer: Answer) -> Result<Answer, RegistryError> {
     let host = authority(&answer.url);
     match answer.status {
         200..=299 => Ok(answer),

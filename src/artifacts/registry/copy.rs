@@ -5,47 +5,38 @@ use std::io::Write;
 use reqwest::Response;
 use tokio::time::{Instant, sleep};
 
-use crate::oci::{Descriptor, Digesting, FailureKind, Reference};
+use crate::oci::{Descriptor, Digesting, FailureKind};
 
 use super::content;
-use super::endpoint::Endpoint;
 use super::error::{self, RegistryError, authority};
 use super::meter::Meter;
 use super::options::Limits;
-use super::request::{Answer, ByteRange, Operation, Request};
+use super::repository::Repository;
+use super::request::{Answer, ByteRange, Request};
 use super::retry;
-use super::session::{Context, Sessions};
 
 /// Copies a blob into a writer. The caller must discard what was written if this fails.
 pub(super) async fn blob(
-    sessions: &Sessions,
-    of: &Reference,
+    repository: &Repository<'_>,
     blob: &Descriptor,
-    (into, meter): (&mut (dyn Write + Send), &Meter),
-    context: Context,
+    into: &mut (dyn Write + Send),
+    meter: &Meter,
 ) -> Result<(), RegistryError> {
-    let endpoint = Endpoint::for_pull(of);
-    let url = sessions.url(
-        &endpoint,
-        &format!("{}/blobs/{}", endpoint.repository, blob.digest),
-    )?;
-    let limits = &sessions.transport.limits;
+    let whole = content::blob_request(repository, &blob.digest)?;
+    let limits = &repository.sessions.transport.limits;
     let mut into = Digesting::like(&blob.digest, into);
     let mut attempt = 0;
     // An empty blob needs no request.
     while into.written() < blob.size {
         let from = into.written();
         let request = Request {
-            url: url.clone(),
-            accept: "*/*",
-            operation: Operation::Get,
             range: ByteRange::From(from),
             limit: 0,
-            deadline: context.deadline,
+            ..whole.clone()
         };
-        let answer = sessions.get(&endpoint, request, context).await;
-        let outcome = match answer.and_then(content::found) {
-            Ok(answer) => append(answer, limits, blob, (&mut into, meter)).await,
+        let answer = repository.get(request).await;
+        let outcome = match answer.and_then(content::require_success) {
+            Ok(answer) => append(answer, limits, blob, &mut into, meter).await,
             Err(error) => Err(error),
         };
         let Err(error) = outcome else {
@@ -55,7 +46,7 @@ pub(super) async fn blob(
             attempt = 0;
         }
         let pause = retry::pause(limits, attempt, None);
-        let is_late = Instant::now() + pause >= context.deadline;
+        let is_late = Instant::now() + pause >= whole.deadline;
         if !error.retryable || attempt == limits.retries || is_late {
             return Err(error);
         }
@@ -68,7 +59,7 @@ pub(super) async fn blob(
         false => {
             let message = format!(
                 "`{}` sent {} bytes with the digest `{digest}`, not the requested digest `{}`",
-                endpoint.authority, blob.size, blob.digest
+                repository.endpoint.authority, blob.size, blob.digest
             );
             Err(RegistryError::new(FailureKind::Corrupt, message).help(content::DO_NOT_USE))
         }
@@ -80,9 +71,10 @@ async fn append<W: Write>(
     mut answer: Answer,
     limits: &Limits,
     blob: &Descriptor,
-    (into, meter): (&mut Digesting<W>, &Meter),
+    into: &mut Digesting<W>,
+    meter: &Meter,
 ) -> Result<(), RegistryError> {
-    let mut skip = skipped(&answer, into.written())?;
+    let mut skip = repeated_bytes(&answer, into.written())?;
     let Some(rest) = answer.rest.as_mut() else {
         return Ok(());
     };
@@ -120,7 +112,7 @@ async fn append<W: Write>(
 }
 
 /// How many of the first bytes of an answer to skip: a server without support for ranges sends the blob from its start.
-fn skipped(answer: &Answer, from: u64) -> Result<u64, RegistryError> {
+fn repeated_bytes(answer: &Answer, from: u64) -> Result<u64, RegistryError> {
     if answer.status != 206 {
         return Ok(from);
     }

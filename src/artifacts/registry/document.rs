@@ -3,11 +3,11 @@
 
 use reqwest::Url;
 
-use crate::oci::{FailureKind, MANIFEST_LIMIT};
+use crate::oci::FailureKind;
 
 use super::content;
 use super::error::{RegistryError, authority};
-use super::request::{ByteRange, Operation, Request};
+use super::request::Request;
 use super::session::{Context, Sessions};
 
 const ACCEPT: &str = "application/json, text/plain;q=0.9, */*;q=0.5";
@@ -19,14 +19,10 @@ pub(super) async fn text(
     context: Context,
 ) -> Result<String, RegistryError> {
     let request = Request {
-        url: url(address)?,
         accept: ACCEPT,
-        operation: Operation::Get,
-        limit: MANIFEST_LIMIT as u64,
-        range: ByteRange::Whole,
-        deadline: context.deadline,
+        ..Request::get(url(address)?, context.deadline)
     };
-    let answer = sessions.transport.execute(&request, None, &|_| ()).await?;
+    let answer = sessions.transport.execute(&request, None).await?;
     let host = authority(&answer.url);
     if matches!(answer.status, 401 | 403) {
         let message = format!(
@@ -37,7 +33,7 @@ pub(super) async fn text(
             "no credentials are sent there: fetch it with your own client and pass the file with `--release-notes FILE`",
         ));
     }
-    let answer = content::found(answer)?;
+    let answer = content::require_success(answer)?;
     String::from_utf8(answer.body).map_err(|_| {
         let message = format!("`{host}` sent something that is not text in UTF-8");
         RegistryError::new(FailureKind::Corrupt, message)

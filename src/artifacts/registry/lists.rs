@@ -8,15 +8,15 @@ use reqwest::Url;
 use reqwest::header::LINK;
 use serde::Deserialize;
 
-use crate::oci::{
-    Content, Descriptor, Digest, FailureKind, INDEX_TYPE, MANIFEST_LIMIT, Manifest, Reference,
-};
+use crate::oci::{Content, Descriptor, Digest, FailureKind, INDEX_TYPE, Manifest, Reference};
 
 use super::content;
-use super::endpoint::Endpoint;
 use super::error::{RegistryError, authority};
-use super::request::{Answer, ByteRange, Operation, Request};
-use super::session::{Context, Sessions};
+use super::repository::Repository;
+use super::request::{Answer, Request};
+
+/// The media type of a list of names.
+const NAMES: &str = "application/json";
 
 /// How many names to request per page.
 const PAGE: usize = 1000;
@@ -35,14 +35,9 @@ struct Repositories {
 }
 
 /// The tags of a repository, sorted.
-pub(super) async fn tags(
-    sessions: &Sessions,
-    of: &Reference,
-    context: Context,
-) -> Result<Vec<String>, RegistryError> {
-    let endpoint = Endpoint::for_pull(of);
-    let path = format!("{}/tags/list?n={PAGE}", endpoint.repository);
-    let pages = pages(sessions, &endpoint, &path, "application/json", context).await?;
+pub(super) async fn tags(repository: &Repository<'_>) -> Result<Vec<String>, RegistryError> {
+    let url = repository.url(&format!("tags/list?n={PAGE}"))?;
+    let pages = pages(repository, url, NAMES).await?;
     let pages = pages
         .iter()
         .map(|page| read::<Tags>(page).map(|page| page.tags));
@@ -51,16 +46,14 @@ pub(super) async fn tags(
 
 /// The repositories of a registry, sorted.
 pub(super) async fn repositories(
-    sessions: &Sessions,
-    of: &Reference,
-    context: Context,
+    mut registry: Repository<'_>,
 ) -> Result<Vec<String>, RegistryError> {
-    let endpoint = Endpoint {
-        repository: String::new(),
-        ..Endpoint::for_pull(of)
-    };
-    let path = format!("_catalog?n={PAGE}");
-    let pages = pages(sessions, &endpoint, &path, "application/json", context).await;
+    registry.endpoint.repository.clear();
+    let endpoint = &registry.endpoint;
+    let url = registry
+        .sessions
+        .url(endpoint, &format!("_catalog?n={PAGE}"))?;
+    let pages = pages(&registry, url, NAMES).await;
     let pages = pages.map_err(|mut error| {
         if error.kind == FailureKind::NotFound {
             error.kind = FailureKind::Unsupported;
@@ -76,15 +69,13 @@ pub(super) async fn repositories(
 
 /// The referrers of a manifest: by the API, or by the tag `sha256-…` if the registry does not have the API.
 pub(super) async fn referrers(
-    sessions: &Sessions,
+    repository: &Repository<'_>,
     reference: &Reference,
     digest: &Digest,
-    context: Context,
 ) -> Result<Vec<Descriptor>, RegistryError> {
-    let endpoint = Endpoint::for_pull(reference);
-    let path = format!("{}/referrers/{digest}", endpoint.repository);
+    let url = repository.url(&format!("referrers/{digest}"))?;
     let mut found = Vec::new();
-    match pages(sessions, &endpoint, &path, INDEX_TYPE, context).await {
+    match pages(repository, url, INDEX_TYPE).await {
         Ok(pages) => {
             for page in pages {
                 let host = authority(&page.url);
@@ -96,7 +87,7 @@ pub(super) async fn referrers(
         }
         Err(error) if error.kind == FailureKind::NotFound => {
             let tag = digest.as_str().replacen(':', "-", 1);
-            match content::manifest(sessions, &reference.tagged(&tag), context).await {
+            match content::manifest(repository, &reference.tagged(&tag)).await {
                 Ok(manifest) => {
                     if let Content::Index { manifests, .. } = manifest.content {
                         found = manifests;
@@ -113,25 +104,18 @@ pub(super) async fn referrers(
 
 /// All pages of a list. A next page on another host is an error.
 async fn pages(
-    sessions: &Sessions,
-    endpoint: &Endpoint,
-    path: &str,
+    repository: &Repository<'_>,
+    mut url: Url,
     accept: &'static str,
-    context: Context,
 ) -> Result<Vec<Answer>, RegistryError> {
     let mut pages = Vec::new();
-    let mut url = sessions.url(endpoint, path)?;
     let mut seen = BTreeSet::new();
     while seen.insert(url.to_string()) && pages.len() < PAGES {
         let request = Request {
-            url: url.clone(),
             accept,
-            operation: Operation::Get,
-            range: ByteRange::Whole,
-            limit: MANIFEST_LIMIT as u64,
-            deadline: context.deadline,
+            ..repository.request(url.clone())
         };
-        let page = content::found(sessions.get(endpoint, request, context).await?)?;
+        let page = content::require_success(repository.get(request).await?)?;
         let next = next(&page);
         pages.push(page);
         match next {

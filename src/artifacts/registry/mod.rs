@@ -22,6 +22,7 @@ mod lists;
 mod meter;
 mod options;
 mod push;
+mod repository;
 mod request;
 mod retry;
 mod session;
@@ -43,6 +44,7 @@ use batch::BatchOptions;
 pub use credentials::Environment;
 use error::RegistryError;
 pub use options::{Limits, Options, Progress};
+use repository::Repository;
 use session::{Context, Sessions};
 
 /// The client for all registries. Do not use it within an asynchronous runtime: it has its own.
@@ -135,9 +137,13 @@ impl Registries {
         repositories: Vec<Reference>,
         reports: bool,
     ) -> Vec<Result<Vec<String>, RegistryError>> {
-        self.batch(repositories, reports, |sessions, of: Reference, context| async move {
-            lists::tags(&sessions, &of, context).await
-        })
+        self.batch(
+            repositories,
+            reports,
+            |sessions, of: Reference, context| async move {
+                lists::tags(&Repository::for_pull(&sessions, &of, context)).await
+            },
+        )
     }
 
     /// Fetches the text at a web address, without credentials.
@@ -167,7 +173,7 @@ impl Registries {
             hosts,
             false,
             |sessions, of: Reference, context| async move {
-                lists::repositories(&sessions, &of, context).await
+                lists::repositories(Repository::for_pull(&sessions, &of, context)).await
             },
         )
     }
@@ -176,7 +182,8 @@ impl Registries {
 impl Store for Registries {
     fn manifests(&self, references: &[Reference]) -> Vec<Result<Manifest, Failure>> {
         let each = |sessions: Arc<Sessions>, reference: Reference, context| async move {
-            content::manifest(&sessions, &reference, context).await
+            let repository = Repository::for_pull(&sessions, &reference, context);
+            content::manifest(&repository, &reference).await
         };
         let mut answers = self.batch(references.to_vec(), true, each);
         suggestions::advise(self, references, &mut answers);
@@ -193,7 +200,8 @@ impl Store for Registries {
     ) -> Vec<Result<Vec<u8>, Failure>> {
         type Item = (Reference, Descriptor);
         let each = move |sessions: Arc<Sessions>, (reference, descriptor): Item, context| async move {
-            content::blob(&sessions, &reference, &descriptor, limit, context).await
+            let repository = Repository::for_pull(&sessions, &reference, context);
+            content::blob(&repository, &descriptor, limit).await
         };
         let answers = self.batch(blobs.to_vec(), true, each);
         let pairs = blobs.iter().zip(answers);
@@ -216,8 +224,8 @@ impl Store for Registries {
     fn sizes(&self, blobs: &[(Reference, Digest)]) -> Vec<Result<Option<u64>, Failure>> {
         type Item = (Reference, Digest);
         let each = |sessions: Arc<Sessions>, (reference, digest): Item, context| async move {
-            let size = content::size(&sessions, &reference, &digest, context).await;
-            size.map(Some)
+            let repository = Repository::for_pull(&sessions, &reference, context);
+            content::size(&repository, &digest).await.map(Some)
         };
         let answers = self.batch(blobs.to_vec(), true, each);
         let pairs = blobs.iter().zip(answers);
@@ -229,7 +237,8 @@ impl Store for Registries {
     fn referrers(&self, subjects: &[(Reference, Digest)]) -> Vec<Result<Vec<Descriptor>, Failure>> {
         type Item = (Reference, Digest);
         let each = |sessions: Arc<Sessions>, (reference, digest): Item, context| async move {
-            lists::referrers(&sessions, &reference, &digest, context).await
+            let repository = Repository::for_pull(&sessions, &reference, context);
+            lists::referrers(&repository, &reference, &digest).await
         };
         let answers = self.batch(subjects.to_vec(), true, each);
         let pairs = subjects.iter().zip(answers);

@@ -6,6 +6,8 @@ use reqwest::header::{HeaderMap, HeaderValue};
 use reqwest::{Method, Response, Url};
 use tokio::time::Instant;
 
+use crate::oci::MANIFEST_LIMIT;
+
 use super::body::Piece;
 
 /// How much of an answer to read.
@@ -88,6 +90,20 @@ pub(super) struct Request {
     pub(super) limit: u64,
     /// No attempt starts after this time.
     pub(super) deadline: Instant,
+}
+
+impl Request {
+    /// A GET of a whole answer of any type, which is at most as long as a manifest.
+    pub(super) fn get(url: Url, deadline: Instant) -> Self {
+        Self {
+            url,
+            accept: "*/*",
+            operation: Operation::Get,
+            range: ByteRange::Whole,
+            limit: MANIFEST_LIMIT as u64,
+            deadline,
+        }
+    }
 }
 
 /// One answer.

@@ -99,7 +99,7 @@ impl Sessions {
                     .await?
             }
             None => {
-                let answer = self.transport.execute(&request, None, &|_| ()).await?;
+                let answer = self.transport.execute(&request, None).await?;
                 match (answer.status, challenge::of(&answer.headers)) {
                     // Other requests needed no authentication, but this one does.
                     (401, Some(challenge)) => {
@@ -156,7 +156,10 @@ impl Sessions {
                 *known = Authentication::Open;
             }
         };
-        let outcome = self.transport.execute(request, None, &on_status).await;
+        let outcome = self
+            .transport
+            .execute_reporting(request, None, &on_status)
+            .await;
         match (outcome, take()) {
             (Ok(answer), Some(mut known)) if answer.status == 401 => {
                 match challenge::of(&answer.headers) {
@@ -253,10 +256,7 @@ impl Sessions {
             }
             _ => None,
         };
-        let answer = self
-            .transport
-            .execute(request, header.as_ref(), &|_| ())
-            .await?;
+        let answer = self.transport.execute(request, header.as_ref()).await?;
         let mut accepted = registry
             .accepted
             .lock()
@@ -313,10 +313,7 @@ impl Sessions {
             };
             drop(known_token);
             let header: HeaderValue = token::header(&token)?;
-            let answer = self
-                .transport
-                .execute(request, Some(&header), &|_| ())
-                .await?;
+            let answer = self.transport.execute(request, Some(&header)).await?;
             if answer.status != 401 || is_new || renewed {
                 return Ok(answer);
             }

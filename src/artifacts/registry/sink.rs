@@ -11,6 +11,7 @@ use crate::oci::{Artifact, Blob, Descriptor, Failure, FailureKind, Put, Referenc
 use super::error::RegistryError;
 use super::meter::Meter;
 use super::options::Limits;
+use super::repository::Repository;
 use super::session::{Context, Sessions};
 use super::{Registries, copy, for_reference, push};
 
@@ -23,13 +24,16 @@ impl Sink for Registries {
             return Err(failure);
         }
         let sizes = artifact.blobs.iter().map(|blob| blob.descriptor.size);
-        let limits = extended(&self.options.limits, sizes.clone());
+        let limits = with_time_to_transfer(&self.options.limits, sizes.clone());
         let size = sizes.fold(0u64, u64::saturating_add);
         let meter = Arc::new(Meter::new(self.options.progress.clone(), size));
         let destination = to.clone();
         let each = move |sessions: Arc<Sessions>, blob: Blob, context| {
             let (destination, meter) = (destination.clone(), Arc::clone(&meter));
-            async move { push::blob(&sessions, &destination, &blob, &meter, context).await }
+            async move {
+                let repository = Repository::for_push(&sessions, &destination, context);
+                push::blob(&repository, &blob, &meter).await
+            }
         };
         let mut sent = 0;
         for answer in self.batch_within(limits, artifact.blobs.clone(), false, each) {
@@ -38,7 +42,8 @@ impl Sink for Registries {
         let artifacts = vec![(to.clone(), artifact.clone())];
         type Item = (Reference, Artifact);
         let each = |sessions: Arc<Sessions>, (to, artifact): Item, context| async move {
-            push::manifest(&sessions, &to, &artifact, context).await
+            let repository = Repository::for_push(&sessions, &to, context);
+            push::manifest(&repository, &to, &artifact).await
         };
         let answer = self.batch(artifacts, false, each).pop();
         let is_unchanged = for_reference(answer.unwrap_or(Ok(false)), to)?;
@@ -63,7 +68,7 @@ fn digest_mismatch(to: &Reference, artifact: &Artifact) -> Option<Failure> {
 }
 
 /// Limits with additional time for large blobs.
-fn extended(limits: &Limits, sizes: impl Iterator<Item = u64>) -> Limits {
+fn with_time_to_transfer(limits: &Limits, sizes: impl Iterator<Item = u64>) -> Limits {
     let (mut longest, mut all) = (0, 0u64);
     for size in sizes {
         longest = size.max(longest);
@@ -88,14 +93,15 @@ impl Registries {
             let message = "the system provides no threads";
             return Err(Failure::new(of, FailureKind::Unreachable, message));
         };
-        let limits = extended(&self.options.limits, std::iter::once(blob.size));
+        let limits = with_time_to_transfer(&self.options.limits, std::iter::once(blob.size));
         let copied = async {
             let context = Context {
                 batch: self.next_batch(),
                 deadline: Instant::now() + limits.request,
             };
             let meter = Meter::new(self.options.progress.clone(), blob.size);
-            let copied = copy::blob(&self.sessions, of, blob, (into, &meter), context);
+            let repository = Repository::for_pull(&self.sessions, of, context);
+            let copied = copy::blob(&repository, blob, into, &meter);
             let copied = timeout_at(context.deadline, copied).await;
             copied.unwrap_or_else(|_| {
                 let message = format!("it was not sent within {:?}", limits.request);

@@ -16,7 +16,7 @@ use crate::oci::FailureKind;
 use super::authorization;
 use super::credentials::{Credential, Found, Secret};
 use super::error::{RegistryError, authority};
-use super::request::{ByteRange, Operation, Request};
+use super::request::{Operation, Request};
 use super::transport::Transport;
 
 /// The most bytes of a token server's answer.
@@ -66,9 +66,7 @@ pub(super) async fn fetch(
         .map(|authorization| authorization.header())
         .transpose()?;
     let host = authority(token_request.realm);
-    let answer = transport
-        .execute(&request, authorization.as_ref(), &|_| ())
-        .await?;
+    let answer = transport.execute(&request, authorization.as_ref()).await?;
     match answer.status {
         200..=299 => {}
         400 | 401 | 403 => {
@@ -118,12 +116,9 @@ fn request(
     credential: Option<&Credential>,
 ) -> (Request, Option<authorization::Authorization>) {
     let mut request = Request {
-        url: token_request.realm.clone(),
         accept: "application/json",
-        operation: Operation::Get,
-        range: ByteRange::Whole,
         limit: LIMIT,
-        deadline: token_request.deadline,
+        ..Request::get(token_request.realm.clone(), token_request.deadline)
     };
     let scope = ("scope", token_request.scope);
     let service = token_request.service.map(|service| ("service", service));

@@ -55,6 +55,16 @@ impl Transport {
         &self,
         request: &Request,
         authorization: Option<&HeaderValue>,
+    ) -> Result<Answer, RegistryError> {
+        self.execute_reporting(request, authorization, &|_| ())
+            .await
+    }
+
+    /// The same, and reports the status of the final answer before its body is read.
+    pub(super) async fn execute_reporting(
+        &self,
+        request: &Request,
+        authorization: Option<&HeaderValue>,
         on_status: OnStatus<'_>,
     ) -> Result<Answer, RegistryError> {
         let host = authority(&request.url);

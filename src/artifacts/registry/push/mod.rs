@@ -10,80 +10,68 @@ use std::sync::Arc;
 
 use reqwest::Url;
 
-use crate::oci::{Artifact, Blob, Content, Digest, FailureKind, Manifest, Reference, Target};
+use crate::oci::{Artifact, Blob, Content, Descriptor, Digest, FailureKind, Manifest, Reference};
 
 use super::body::Source;
 use super::content;
-use super::endpoint::Endpoint;
 use super::error::{RegistryError, authority};
 use super::meter::Meter;
-use super::request::{Answer, ByteRange, Operation, Request};
-use super::session::{Context, Sessions};
+use super::repository::Repository;
+use super::request::{Answer, Operation, Request};
 
 /// The most bytes of the answer to an upload; its content is not used.
 const ANSWER_LIMIT: u64 = 1 << 20;
 
 /// Uploads a blob unless it exists, and returns whether it was sent.
 pub(super) async fn blob(
-    sessions: &Sessions,
-    to: &Reference,
+    repository: &Repository<'_>,
     blob: &Blob,
     meter: &Arc<Meter>,
-    context: Context,
 ) -> Result<bool, RegistryError> {
-    let endpoint = Endpoint::for_push(to);
-    if is_there(sessions, &endpoint, &blob.descriptor.digest, context).await? {
+    if is_there(repository, &blob.descriptor.digest).await? {
         meter.add(blob.descriptor.size);
         return Ok(false);
     }
     let source = Source::of(blob, meter);
-    let sent = upload::whole(sessions, &endpoint, &source, context).await;
+    let sent = upload::whole(repository, &source).await;
     // A local error explains more than what the registry or the connection made of an incomplete body.
     let sent = sent.map_err(|error| source.fault().unwrap_or(error));
     sent.map(|()| true)
 }
 
 /// Whether a blob exists. On an answer that says neither, it is sent.
-async fn is_there(
-    sessions: &Sessions,
-    endpoint: &Endpoint,
-    digest: &Digest,
-    context: Context,
-) -> Result<bool, RegistryError> {
-    let url = sessions.url(endpoint, &format!("{}/blobs/{digest}", endpoint.repository))?;
-    let answer = sessions
-        .get(endpoint, request(url, Operation::Head, context), context)
-        .await?;
+async fn is_there(repository: &Repository<'_>, digest: &Digest) -> Result<bool, RegistryError> {
+    let path = format!("blobs/{digest}");
+    let answer = send(repository, &path, Operation::Head).await?;
     match answer.status {
         // A redirect to the registry's storage means that the blob exists.
         200..=399 => Ok(true),
         400..=407 | 410..=428 => Ok(false),
-        _ => Err(refusal(sessions, endpoint, &answer, "checking for a blob").await),
+        _ => Err(repository.refusal(&answer, "checking for a blob").await),
     }
 }
 
 /// Uploads the manifest, whose blobs exist, and returns whether the reference already named it.
 pub(super) async fn manifest(
-    sessions: &Sessions,
+    repository: &Repository<'_>,
     to: &Reference,
     artifact: &Artifact,
-    context: Context,
 ) -> Result<bool, RegistryError> {
-    let digest = &artifact.descriptor.digest;
+    let descriptor = &artifact.descriptor;
+    let digest = &descriptor.digest;
     let named = match &to.tag {
         Some(tag) => to.tagged(tag),
         None => to.at(digest),
     };
-    let is_unchanged = match content::manifest_to_push(sessions, &named, context).await {
+    let is_unchanged = match content::manifest(repository, &named).await {
         Ok(known) => known.digest == *digest,
         Err(error) if error.kind == FailureKind::Unreachable => return Err(error),
         Err(_) => false,
     };
-    let media_type = artifact.descriptor.media_type.as_str();
     let bytes = &artifact.manifest;
     let lists = match is_unchanged {
         true => None,
-        false => Some(put(sessions, &named, media_type, bytes, digest, context).await?),
+        false => Some(put(repository, &named, descriptor, bytes).await?),
     };
     if let Ok(Manifest { content, .. }) = Manifest::read(bytes.clone())
         && let Content::Image {
@@ -92,8 +80,7 @@ pub(super) async fn manifest(
         } = &content
         && lists != Some(SubjectSupport::Referrers)
     {
-        let descriptor = &artifact.descriptor;
-        referrers::add(sessions, to, &subject.digest, descriptor, &content, context).await?;
+        referrers::add(repository, to, &subject.digest, descriptor, &content).await?;
     }
     Ok(is_unchanged)
 }
@@ -107,47 +94,42 @@ enum SubjectSupport {
 
 /// Uploads one manifest or index under one name.
 async fn put(
-    sessions: &Sessions,
+    repository: &Repository<'_>,
     named: &Reference,
-    media_type: &str,
+    descriptor: &Descriptor,
     bytes: &[u8],
-    digest: &Digest,
-    context: Context,
 ) -> Result<SubjectSupport, RegistryError> {
-    let endpoint = Endpoint::for_push(named);
-    let target = match named.target() {
-        Target::Tag(tag) => tag,
-        Target::Digest(digest) => digest.as_str(),
-    };
-    let url = sessions.url(
-        &endpoint,
-        &format!("{}/manifests/{target}", endpoint.repository),
-    )?;
+    let path = format!("manifests/{}", named.target());
     let operation = Operation::Put {
-        media_type: media_type.into(),
+        media_type: descriptor.media_type.as_str().into(),
         bytes: Arc::from(bytes),
     };
-    let answer = sessions
-        .get(&endpoint, request(url, operation, context), context)
-        .await?;
+    let answer = send(repository, &path, operation).await?;
     if !(200..=299).contains(&answer.status) {
-        return Err(refusal(sessions, &endpoint, &answer, "uploading the manifest").await);
+        return Err(repository.refusal(&answer, "uploading the manifest").await);
     }
-    check_digest(&answer, digest)?;
+    check_digest(&answer, &descriptor.digest)?;
     Ok(match answer.header("oci-subject") {
         Some(_) => SubjectSupport::Referrers,
         None => SubjectSupport::Nothing,
     })
 }
 
-fn request(url: Url, operation: Operation, context: Context) -> Request {
+/// Sends a request for a path below the repository.
+async fn send(
+    repository: &Repository<'_>,
+    path: &str,
+    operation: Operation,
+) -> Result<Answer, RegistryError> {
+    let request = request(repository, repository.url(path)?, operation);
+    repository.get(request).await
+}
+
+fn request(repository: &Repository<'_>, url: Url, operation: Operation) -> Request {
     Request {
-        url,
-        accept: "*/*",
         operation,
-        range: ByteRange::Whole,
         limit: ANSWER_LIMIT,
-        deadline: context.deadline,
+        ..repository.request(url)
     }
 }
 
@@ -167,27 +149,4 @@ fn check_digest(answer: &Answer, digest: &Digest) -> Result<(), RegistryError> {
     Err(RegistryError::new(FailureKind::Corrupt, message).help(
         "something between here and the registry, or the registry itself, changes what is pushed; do not use it",
     ))
-}
-
-/// The error for an answer that is not a success.
-async fn refusal(
-    sessions: &Sessions,
-    endpoint: &Endpoint,
-    answer: &Answer,
-    action: &str,
-) -> RegistryError {
-    let host = authority(&answer.url);
-    let reason = sessions.reason(answer, endpoint).await;
-    let reason = reason.map_or(String::new(), |reason| format!(" ({reason})"));
-    let status = answer.status;
-    let message = format!("`{host}` answered {status}{reason} when {action}");
-    match status {
-        404 => RegistryError::new(FailureKind::NotFound, message)
-            .help("check the repository's name; in some registries a repository must be created before the first push"),
-        413 => RegistryError::new(FailureKind::TooLarge, message)
-            .help("have the operator of the registry, or of a proxy before it, allow larger requests"),
-        429 => RegistryError::new(FailureKind::Unreachable, message)
-            .help("try later, or send fewer requests at once: `registries: {concurrency: 1}`"),
-        _ => RegistryError::new(FailureKind::Unreachable, message),
-    }
 }

@@ -9,20 +9,19 @@ use crate::oci::{Content, Descriptor, Digest, FailureKind, INDEX_TYPE, Manifest,
 
 use super::super::content;
 use super::super::error::RegistryError;
-use super::super::session::{Context, Sessions};
+use super::super::repository::Repository;
 use super::put;
 
 /// Adds a manifest to the list of a subject's referrers.
 pub(super) async fn add(
-    sessions: &Sessions,
+    repository: &Repository<'_>,
     to: &Reference,
     subject: &Digest,
     descriptor: &Descriptor,
     content: &Content,
-    context: Context,
 ) -> Result<(), RegistryError> {
     let tag = to.tagged(&subject.as_str().replacen(':', "-", 1));
-    let known = match content::manifest_to_push(sessions, &tag, context).await {
+    let known = match content::manifest(repository, &tag).await {
         Ok(known) => Some(known),
         Err(error) if error.kind == FailureKind::NotFound => None,
         Err(error) => return Err(error),
@@ -31,12 +30,10 @@ pub(super) async fn add(
         return Ok(());
     };
     put(
-        sessions,
+        repository,
         &tag,
-        INDEX_TYPE,
+        &Descriptor::of(INDEX_TYPE, &bytes),
         &bytes,
-        &Digest::of(&bytes),
-        context,
     )
     .await?;
     Ok(())

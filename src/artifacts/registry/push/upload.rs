@@ -13,10 +13,10 @@ use crate::oci::FailureKind;
 use super::super::body::Source;
 use super::super::endpoint::Endpoint;
 use super::super::error::{RegistryError, authority};
+use super::super::repository::Repository;
 use super::super::request::{Answer, Operation};
 use super::super::retry;
-use super::super::session::{Context, Sessions};
-use super::{check_digest, refusal, request};
+use super::{check_digest, request, send};
 
 /// The chunk size for a registry that refused a larger one, in bytes.
 const SMALL: u64 = 8 << 20;
@@ -59,28 +59,24 @@ impl From<RegistryError> for UploadError {
 
 /// An upload that was started, and the address where it continues.
 struct Upload<'a> {
-    sessions: &'a Sessions,
-    endpoint: &'a Endpoint,
+    repository: &'a Repository<'a>,
     source: &'a Source,
-    context: Context,
     url: Url,
 }
 
 /// Sends a blob, with retries.
 pub(super) async fn whole(
-    sessions: &Sessions,
-    endpoint: &Endpoint,
+    repository: &Repository<'_>,
     source: &Source,
-    context: Context,
 ) -> Result<(), RegistryError> {
-    let limits = &sessions.transport.limits;
+    let limits = &repository.sessions.transport.limits;
     let mut mode = match source.descriptor().size > limits.piece {
         true => Mode::Chunks(limits.piece),
         false => Mode::Whole,
     };
     let (mut attempt, mut refused_chunks) = (0, false);
     loop {
-        let Err(stop) = once(sessions, endpoint, source, mode, context).await else {
+        let Err(stop) = once(repository, source, mode).await else {
             return Ok(());
         };
         let UploadError { error, recovery } = stop;
@@ -90,7 +86,7 @@ pub(super) async fn whole(
         match (recovery, mode) {
             (Recovery::Retry(requested), _) if attempt < limits.retries => {
                 let pause = retry::pause(limits, attempt, requested);
-                if Instant::now() + pause >= context.deadline {
+                if Instant::now() + pause >= repository.context.deadline {
                     return Err(error);
                 }
                 attempt += 1;
@@ -107,31 +103,18 @@ pub(super) async fn whole(
 }
 
 /// One upload from its start.
-async fn once(
-    sessions: &Sessions,
-    endpoint: &Endpoint,
-    source: &Source,
-    mode: Mode,
-    context: Context,
-) -> Result<(), UploadError> {
-    let path = format!("{}/blobs/uploads/", endpoint.repository);
-    let begin = sessions.url(endpoint, &path)?;
-    let answer = sessions
-        .get(endpoint, request(begin, Operation::Begin, context), context)
-        .await?;
+async fn once(repository: &Repository<'_>, source: &Source, mode: Mode) -> Result<(), UploadError> {
+    let answer = send(repository, "blobs/uploads/", Operation::Begin).await?;
     if !matches!(answer.status, 200..=202) {
-        return Err(refusal(sessions, endpoint, &answer, "starting an upload")
-            .await
-            .into());
+        let refusal = repository.refusal(&answer, "starting an upload").await;
+        return Err(refusal.into());
     }
     let smallest = answer.header("oci-chunk-min-length");
     let smallest = smallest.and_then(|length| length.parse().ok());
     let mut upload = Upload {
-        sessions,
-        endpoint,
+        repository,
         source,
-        context,
-        url: continuation(&answer, endpoint)?,
+        url: continuation(&answer, &repository.endpoint)?,
     };
     let size = source.descriptor().size;
     match mode {
@@ -151,7 +134,7 @@ async fn once(
 impl Upload<'_> {
     /// Sends all chunks but does not complete the upload.
     async fn chunks(&mut self, chunk: u64) -> Result<(), UploadError> {
-        let limits = &self.sessions.transport.limits;
+        let limits = &self.repository.sessions.transport.limits;
         let size = self.source.descriptor().size;
         let (mut at, mut attempt) = (0, 0);
         while at < size {
@@ -187,7 +170,7 @@ impl Upload<'_> {
         let answer = self.send(operation).await?;
         match answer.status {
             200..=202 | 204 => {
-                self.url = continuation(&answer, self.endpoint)?;
+                self.url = continuation(&answer, &self.repository.endpoint)?;
                 Ok(received_bytes(&answer).unwrap_or(to))
             }
             400 | 404 | 405 | 411 | 415 | 501 if from == 0 => Err(UploadError {
@@ -205,7 +188,8 @@ impl Upload<'_> {
             return None;
         }
         let received = received_bytes(&answer)?;
-        self.url = continuation(&answer, self.endpoint).unwrap_or_else(|_| self.url.clone());
+        self.url =
+            continuation(&answer, &self.repository.endpoint).unwrap_or_else(|_| self.url.clone());
         Some(received)
     }
 
@@ -224,19 +208,13 @@ impl Upload<'_> {
 
     /// Sends a request to the address where the upload continues. Another host gets no credentials.
     async fn send(&self, operation: Operation) -> Result<Answer, RegistryError> {
-        let request = request(self.url.clone(), operation, self.context);
-        let own = self.sessions.url(self.endpoint, "")?;
+        let request = request(self.repository, self.url.clone(), operation);
+        let own = self.repository.url("")?;
         match self.url.origin() == own.origin() {
-            true => {
-                self.sessions
-                    .get(self.endpoint, request, self.context)
-                    .await
-            }
+            true => self.repository.get(request).await,
             false => {
-                self.sessions
-                    .transport
-                    .execute(&request, None, &|_| ())
-                    .await
+                let transport = &self.repository.sessions.transport;
+                transport.execute(&request, None).await
             }
         }
     }
@@ -256,7 +234,7 @@ impl Upload<'_> {
     async fn refusal(&self, answer: &Answer) -> RegistryError {
         let digest = &self.source.descriptor().digest;
         let action = format!("uploading blob `{digest}`");
-        refusal(self.sessions, self.endpoint, answer, &action).await
+        self.repository.refusal(answer, &action).await
     }
 
     fn wrong_range(&self) -> RegistryError {
