@@ -14,17 +14,15 @@ use super::text::is_unsafe;
 
 /// Writes data as JSON with indentation.
 pub(super) fn json<T: Serialize + ?Sized>(data: &T, out: &mut dyn Write) -> io::Result<()> {
-    let mut serializer = serde_json::Serializer::with_formatter(out, Masking::default());
+    let formatter = Masking::new(PrettyFormatter::new(), Markup::Kept);
+    let mut serializer = serde_json::Serializer::with_formatter(out, formatter);
     data.serialize(&mut serializer)?;
     Ok(())
 }
 
 /// Writes data as JSON in one line that can be in an element of an HTML page: no text ends the element, or begins another one.
 pub(super) fn embedded<T: Serialize + ?Sized>(data: &T, out: &mut dyn Write) -> io::Result<()> {
-    let formatter = Masking {
-        layout: Layout::Line,
-        ..Masking::default()
-    };
+    let formatter = Masking::new(CompactFormatter, Markup::Escaped);
     // In memory first: a large document has millions of small parts.
     let mut bytes = Vec::new();
     let mut serializer = serde_json::Serializer::with_formatter(&mut bytes, formatter);
@@ -73,26 +71,33 @@ fn node(node: &Node) -> Node {
     }
 }
 
-/// How JSON is laid out.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Layout {
-    /// With indentation.
-    #[default]
-    Indented,
-    /// In one line, without the characters that HTML interprets.
-    Line,
+/// What becomes of the characters that HTML interprets.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Markup {
+    Kept,
+    Escaped,
 }
 
-/// Collects each string, masks it as a whole, and escapes it.
-#[derive(Default)]
-struct Masking {
-    layout: Layout,
-    pretty: PrettyFormatter<'static>,
+/// Collects each string, masks it as a whole, and escapes it. The inner formatter lays out everything else.
+struct Masking<F> {
+    inner: F,
+    markup: Markup,
     string: String,
     is_key: bool,
 }
 
-impl Formatter for Masking {
+impl<F> Masking<F> {
+    fn new(inner: F, markup: Markup) -> Self {
+        Self {
+            inner,
+            markup,
+            string: String::new(),
+            is_key: false,
+        }
+    }
+}
+
+impl<F: Formatter> Formatter for Masking<F> {
     fn begin_string<W: ?Sized + Write>(&mut self, _: &mut W) -> io::Result<()> {
         self.string.clear();
         Ok(())
@@ -136,7 +141,7 @@ impl Formatter for Masking {
         }
         let masked = secret::mask(&self.string);
         let quoted = quoted(&masked);
-        if self.layout == Layout::Indented || !quoted.contains(['<', '>', '&']) {
+        if self.markup == Markup::Kept || !quoted.contains(['<', '>', '&']) {
             return out.write_all(quoted.as_bytes());
         }
         let escaped = quoted
@@ -147,68 +152,41 @@ impl Formatter for Masking {
     }
 
     fn begin_array<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        match self.layout {
-            Layout::Indented => self.pretty.begin_array(out),
-            Layout::Line => CompactFormatter.begin_array(out),
-        }
+        self.inner.begin_array(out)
     }
 
     fn end_array<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        match self.layout {
-            Layout::Indented => self.pretty.end_array(out),
-            Layout::Line => CompactFormatter.end_array(out),
-        }
+        self.inner.end_array(out)
     }
 
     fn begin_array_value<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
-        match self.layout {
-            Layout::Indented => self.pretty.begin_array_value(out, first),
-            Layout::Line => CompactFormatter.begin_array_value(out, first),
-        }
+        self.inner.begin_array_value(out, first)
     }
 
     fn end_array_value<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        match self.layout {
-            Layout::Indented => self.pretty.end_array_value(out),
-            Layout::Line => CompactFormatter.end_array_value(out),
-        }
+        self.inner.end_array_value(out)
     }
 
     fn begin_object<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        match self.layout {
-            Layout::Indented => self.pretty.begin_object(out),
-            Layout::Line => CompactFormatter.begin_object(out),
-        }
+        self.inner.begin_object(out)
     }
 
     fn end_object<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        match self.layout {
-            Layout::Indented => self.pretty.end_object(out),
-            Layout::Line => CompactFormatter.end_object(out),
-        }
+        self.inner.end_object(out)
     }
 
     fn begin_object_key<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
         self.is_key = true;
-        match self.layout {
-            Layout::Indented => self.pretty.begin_object_key(out, first),
-            Layout::Line => CompactFormatter.begin_object_key(out, first),
-        }
+        self.inner.begin_object_key(out, first)
     }
 
     fn begin_object_value<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
         self.is_key = false;
-        match self.layout {
-            Layout::Indented => self.pretty.begin_object_value(out),
-            Layout::Line => CompactFormatter.begin_object_value(out),
-        }
+        self.inner.begin_object_value(out)
     }
 
     fn end_object_value<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        match self.layout {
-            Layout::Indented => self.pretty.end_object_value(out),
-            Layout::Line => CompactFormatter.end_object_value(out),
-        }
+        self.inner.end_object_value(out)
     }
 }
 
