@@ -35,7 +35,12 @@ pub fn changes_json(folders: &[ChangeSet], out: &mut Printer) -> io::Result<()> 
         drift: folders.iter().any(ChangeSet::drift),
         changes: folders
             .iter()
-            .flat_map(|changes| changes.changes.iter().map(|change| one(changes, change)))
+            .flat_map(|changes| {
+                changes
+                    .changes
+                    .iter()
+                    .map(|change| change_entry(changes, change))
+            })
             .collect(),
         summary: Summary::of(folders),
     };
@@ -92,12 +97,12 @@ fn closing(folders: &[ChangeSet]) -> String {
 struct Document {
     version: u32,
     drift: bool,
-    changes: Vec<One>,
+    changes: Vec<ChangeEntry>,
     summary: Summary,
 }
 
 #[derive(serde::Serialize)]
-struct One {
+struct ChangeEntry {
     path: String,
     kind: ChangeKind,
     edited: bool,
@@ -132,9 +137,9 @@ impl Summary {
     }
 }
 
-fn one(changes: &ChangeSet, change: &Change) -> One {
+fn change_entry(changes: &ChangeSet, change: &Change) -> ChangeEntry {
     let counts = line_counts(change);
-    One {
+    ChangeEntry {
         path: changes.shown(&change.path),
         kind: change.kind,
         edited: change.origin == Origin::Edited,

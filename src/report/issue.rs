@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::fingerprint::Fingerprints;
-use super::lines::Lines;
+use super::lines::{Lines, Range};
 use super::{Changes, Findings, Group, findings};
 use crate::model::finding::Label;
 use crate::model::manifest::{Change, ChangeKind, ChangeSet, OWNERSHIP_FILE, Origin};
@@ -38,15 +38,6 @@ pub(super) struct Site {
     pub(super) path: String,
     /// From 1; none where only the file is known.
     pub(super) range: Option<Range>,
-}
-
-/// Lines and columns from 1, columns in characters; the end is behind the last character.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Range {
-    pub(super) line: usize,
-    pub(super) column: usize,
-    pub(super) end_line: usize,
-    pub(super) end_column: usize,
 }
 
 impl Site {
@@ -93,7 +84,7 @@ pub(super) fn issues<'a>(findings: &'a Findings<'a>) -> Vec<Issue<'a>> {
     let mut lines = Lines::default();
     let groups = findings.groups.iter();
     let mut issues: Vec<Issue<'a>> = groups
-        .map(|group| one(group, folder, &mut lines, &mut fingerprints))
+        .map(|group| of_group(group, folder, &mut lines, &mut fingerprints))
         .collect();
     if let Changes::Drift(folders) = findings.run.changes {
         for changes in folders {
@@ -103,7 +94,7 @@ pub(super) fn issues<'a>(findings: &'a Findings<'a>) -> Vec<Issue<'a>> {
     issues
 }
 
-fn one<'a>(
+fn of_group<'a>(
     group: &'a Group<'a>,
     folder: &str,
     lines: &mut Lines,
@@ -149,15 +140,7 @@ fn site(label: &Label, folder: &str, lines: &mut Lines) -> Option<Site> {
     if spot.source.text.is_empty() {
         return Some(Site { path, range: None });
     }
-    let lined = lines.of(&spot.source);
-    let (line, column) = lined.line_column(spot.start);
-    let (end_line, end_column) = lined.line_column(spot.end.max(spot.start));
-    let range = Some(Range {
-        line,
-        column,
-        end_line,
-        end_column,
-    });
+    let range = Some(lines.of(&spot.source).range_of(spot));
     Some(Site { path, range })
 }
 

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::lines::Lines;
+use super::lines::{Lines, Range};
 use super::{Changes, Findings, Group, JSON_VERSION, Report, Summary, WriteChanges};
 use crate::model::finding::Label;
 use crate::model::fix::Fix;
@@ -28,7 +28,7 @@ impl Report for Json {
             findings: findings
                 .groups
                 .iter()
-                .map(|group| one(group, &mut lines))
+                .map(|group| finding_entry(group, &mut lines))
                 .collect(),
             summary: &findings.summary,
         };
@@ -50,12 +50,12 @@ fn changed(changes: &Changes<'_>, out: &mut Printer) -> io::Result<()> {
 #[derive(serde::Serialize)]
 struct Document<'a> {
     version: u32,
-    findings: Vec<One<'a>>,
+    findings: Vec<FindingEntry<'a>>,
     summary: &'a Summary,
 }
 
 #[derive(serde::Serialize)]
-struct One<'a> {
+struct FindingEntry<'a> {
     rule: &'a str,
     level: Level,
     message: &'a str,
@@ -73,27 +73,23 @@ struct One<'a> {
 struct Edit<'a> {
     text: &'a str,
     path: &'a str,
-    line: usize,
-    column: usize,
-    end_line: usize,
-    end_column: usize,
+    #[serde(flatten)]
+    range: Range,
     value: &'a str,
 }
 
 #[derive(serde::Serialize)]
 struct Located<'a> {
     path: &'a str,
-    line: usize,
-    column: usize,
-    end_line: usize,
-    end_column: usize,
+    #[serde(flatten)]
+    range: Range,
     text: &'a str,
 }
 
-fn one<'a>(group: &'a Group<'a>, lines: &mut Lines) -> One<'a> {
+fn finding_entry<'a>(group: &'a Group<'a>, lines: &mut Lines) -> FindingEntry<'a> {
     let finding = &group.judged.finding;
     let subject = &finding.subject;
-    One {
+    FindingEntry {
         rule: finding.rule.as_str(),
         level: group.judged.level,
         message: &finding.message,
@@ -112,31 +108,19 @@ fn one<'a>(group: &'a Group<'a>, lines: &mut Lines) -> One<'a> {
 }
 
 fn edit<'a>(fix: &'a Fix, lines: &mut Lines) -> Edit<'a> {
-    let lined = lines.of(&fix.spot.source);
-    let (line, column) = lined.line_column(fix.spot.start);
-    let (end_line, end_column) = lined.line_column(fix.spot.end.max(fix.spot.start));
     Edit {
         text: &fix.text,
         path: &fix.spot.source.path,
-        line,
-        column,
-        end_line,
-        end_column,
+        range: lines.of(&fix.spot.source).range_of(&fix.spot),
         value: &fix.value,
     }
 }
 
 fn located<'a>(label: &'a Label, lines: &mut Lines) -> Located<'a> {
     let spot = &label.spot;
-    let lined = lines.of(&spot.source);
-    let (line, column) = lined.line_column(spot.start);
-    let (end_line, end_column) = lined.line_column(spot.end.max(spot.start));
     Located {
         path: &spot.source.path,
-        line,
-        column,
-        end_line,
-        end_column,
+        range: lines.of(&spot.source).range_of(spot),
         text: &label.text,
     }
 }

@@ -1,7 +1,7 @@
 //! Computes lines and columns of many places in few files: each file is scanned once.
 
 use std::collections::HashMap;
-use std::ops::Range;
+use std::ops;
 use std::sync::Arc;
 
 use crate::model::place::{Source, Spot};
@@ -29,6 +29,15 @@ pub(super) struct Lined<'a> {
     text: &'a str,
     starts: &'a [u32],
     marks: &'a [(usize, usize)],
+}
+
+/// Lines and columns from 1, columns in characters; the end is behind the last character.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub(super) struct Range {
+    pub(super) line: usize,
+    pub(super) column: usize,
+    pub(super) end_line: usize,
+    pub(super) end_column: usize,
 }
 
 impl Lines {
@@ -83,7 +92,7 @@ impl<'a> Lined<'a> {
     }
 
     /// The bytes of a line, from 0, without its end (LF or CR LF).
-    pub(super) fn range(&self, line: usize) -> Range<usize> {
+    pub(super) fn range(&self, line: usize) -> ops::Range<usize> {
         let start = self.starts[line] as usize;
         let end = self
             .starts
@@ -105,6 +114,18 @@ impl<'a> Lined<'a> {
             false => self.text[start..offset].chars().count(),
         };
         (line + 1, column + 1)
+    }
+
+    /// The range of a spot in this file.
+    pub(super) fn range_of(&self, spot: &Spot) -> Range {
+        let (line, column) = self.line_column(spot.start);
+        let (end_line, end_column) = self.line_column(spot.end.max(spot.start));
+        Range {
+            line,
+            column,
+            end_line,
+            end_column,
+        }
     }
 
     /// The text.
