@@ -122,15 +122,7 @@ fn facts(
         }
         None => Box::new(sources::stores(&root, &settings, None)),
     };
-    let mut chosen = oci::images(
-        &*store,
-        std::slice::from_ref(&reference),
-        &settings.architecture,
-    );
-    let Some(chosen) = chosen.pop() else {
-        return Ok(Verdict::Clean);
-    };
-    let oci::Chosen { manifest, chain } = chosen?;
+    let oci::Chosen { manifest, chain } = oci::image(&*store, &reference, &settings.architecture)?;
     let empty = BTreeMap::new();
     let annotated = annotations::facts(match &manifest.content {
         Content::Image { annotations, .. } => annotations,

@@ -46,6 +46,19 @@ pub fn images(
     chosen
 }
 
+/// The image of one reference.
+///
+/// # Errors
+/// It cannot be fetched, or its index has none for the architecture.
+pub fn image(
+    store: &dyn Store,
+    reference: &Reference,
+    architecture: &str,
+) -> Result<Chosen, Failure> {
+    let answer = images(store, std::slice::from_ref(reference), architecture).pop();
+    answer.unwrap_or_else(|| Err(Failure::unanswered(reference)))
+}
+
 /// The descriptor for an architecture; if there is only one without an architecture, that one.
 fn for_architecture<'a>(
     reference: &Reference,

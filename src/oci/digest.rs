@@ -67,6 +67,11 @@ impl Digest {
         self.0.split_once(':').map_or("", |(_, hex)| hex)
     }
 
+    /// The tag for what belongs to content with this digest: `sha256-<hex>` (distribution-spec, "Referrers Tag Schema").
+    pub fn as_tag(&self) -> String {
+        self.0.replacen(':', "-", 1)
+    }
+
     /// Whether the bytes have this digest.
     pub fn is_of(&self, bytes: &[u8]) -> bool {
         match self.0.starts_with("sha512:") {

@@ -47,6 +47,11 @@ impl Failure {
         }
     }
 
+    /// A store gave fewer answers than there were requests.
+    pub fn unanswered(wanted: impl fmt::Display) -> Self {
+        Self::new(wanted, FailureKind::Unreachable, "it was not requested")
+    }
+
     /// The same, with the place and the key in the user's files.
     pub fn at(self, place: Option<String>, key: &str) -> Self {
         let place = match place {

@@ -56,6 +56,34 @@ pub enum Content {
     },
 }
 
+impl Content {
+    /// The descriptor for a list of referrers: with the annotations, and with the type of the configuration if no artifact type
+    /// is declared (distribution-spec, "Listing Referrers"). That of an index is returned as it is.
+    pub fn describe(&self, base: Descriptor) -> Descriptor {
+        match self {
+            Self::Index { .. } => base,
+            Self::Image {
+                config,
+                annotations,
+                artifact_type,
+                ..
+            } => Descriptor {
+                annotations: annotations.clone(),
+                artifact_type: Some(artifact_type.as_ref().unwrap_or(&config.media_type).clone()),
+                ..base
+            },
+        }
+    }
+
+    /// The manifest that it refers to; an index refers to none.
+    pub fn subject(&self) -> Option<&Descriptor> {
+        match self {
+            Self::Image { subject, .. } => subject.as_deref(),
+            Self::Index { .. } => None,
+        }
+    }
+}
+
 /// A descriptor of some content.
 ///
 /// Source: image-spec, descriptor.md.

@@ -15,7 +15,7 @@ mod reference;
 use std::io::Write;
 
 pub use artifact::{Artifact, Blob, Body, Digesting};
-pub use choose::{Chosen, images};
+pub use choose::{Chosen, image, images};
 pub use digest::{Digest, DigestError, hex, sha256};
 pub use failure::{Failure, FailureKind, listed as listed_failures};
 pub use manifest::{
@@ -54,6 +54,15 @@ pub trait Store: Send + Sync {
     /// The manifests or indexes of references, verified against the requested digests. An index is returned as such:
     /// [`Manifest::content`] shows which it is.
     fn manifests(&self, requests: &[Reference]) -> Vec<Result<Manifest, Failure>>;
+
+    /// The manifest or index of one reference.
+    ///
+    /// # Errors
+    /// It cannot be fetched, or does not have the requested digest.
+    fn manifest(&self, of: &Reference) -> Result<Manifest, Failure> {
+        let answer = self.manifests(std::slice::from_ref(of)).pop();
+        answer.unwrap_or_else(|| Err(Failure::unanswered(of)))
+    }
 
     /// Small blobs as a whole, verified against their descriptors. None is longer than its descriptor declares or than `limit`
     /// bytes. The references name the repositories.

@@ -22,7 +22,7 @@ impl Layout {
     /// # Errors
     /// A manifest cannot be read; an index has too many manifests, or contains other indexes.
     pub fn artifacts(&self, of: &Reference) -> Result<Vec<Artifact>, Failure> {
-        let top = self.one(of)?;
+        let top = self.manifest(of)?;
         let mut found = Vec::new();
         if let Content::Index { manifests, .. } = &top.content {
             let failure = |message: &str| Failure::new(of, FailureKind::Unsupported, message);
@@ -30,7 +30,7 @@ impl Layout {
                 return Err(failure("its index names more than 1000 manifests"));
             }
             for child in manifests {
-                let manifest = self.one(&of.at(&child.digest))?;
+                let manifest = self.manifest(&of.at(&child.digest))?;
                 if matches!(manifest.content, Content::Index { .. }) {
                     return Err(failure(
                         "its index names another index, which is not followed",
@@ -43,14 +43,6 @@ impl Layout {
         let media_type = entry.map_or("", |entry| &entry.media_type);
         found.push(self.artifact(&top, media_type)?);
         Ok(found)
-    }
-
-    fn one(&self, of: &Reference) -> Result<Manifest, Failure> {
-        let mut found = self.manifests(std::slice::from_ref(of));
-        found.pop().unwrap_or_else(|| {
-            let message = "it was not requested";
-            Err(Failure::new(of, FailureKind::Unreachable, message))
-        })
     }
 
     fn artifact(&self, manifest: &Manifest, media_type: &str) -> Result<Artifact, Failure> {

@@ -106,7 +106,7 @@ impl Layout {
     }
 
     /// The manifest of a reference. `alone`: all requested references are in one repository.
-    fn manifest(&self, requested: &Reference, alone: bool) -> Result<Manifest, Failure> {
+    fn manifest_of(&self, requested: &Reference, alone: bool) -> Result<Manifest, Failure> {
         let (digest, size) = match requested.target() {
             Target::Digest(digest) => {
                 let entry = self.entries.iter().find(|entry| entry.digest == *digest);
@@ -207,9 +207,9 @@ impl Layout {
         requested: &Reference,
         digest: &Digest,
     ) -> Result<Vec<Descriptor>, Failure> {
-        let tag = digest.as_str().replacen(':', "-", 1);
+        let tag = digest.as_tag();
         let listed = match self.names.find(requested, &tag) {
-            Some(_) => self.manifest(&requested.tagged(&tag), true)?.content,
+            Some(_) => self.manifest_of(&requested.tagged(&tag), true)?.content,
             None => Content::Index {
                 manifests: Vec::new(),
                 annotations: BTreeMap::new(),
@@ -235,7 +235,7 @@ impl Store for Layout {
             .all(|pair| pair[0].name() == pair[1].name());
         requested
             .iter()
-            .map(|reference| self.manifest(reference, alone))
+            .map(|reference| self.manifest_of(reference, alone))
             .collect()
     }
 

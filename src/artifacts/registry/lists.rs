@@ -86,7 +86,7 @@ pub(super) async fn referrers(
             }
         }
         Err(error) if error.kind == FailureKind::NotFound => {
-            let tag = digest.as_str().replacen(':', "-", 1);
+            let tag = digest.as_tag();
             match content::manifest(repository, &reference.tagged(&tag)).await {
                 Ok(manifest) => {
                     if let Content::Index { manifests, .. } = manifest.content {

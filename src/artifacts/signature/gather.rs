@@ -103,9 +103,8 @@ struct Layer {
 /// The signatures at the tags `sha256-<hex>.sig`. A tag that does not exist is no signature; one that cannot be fetched is a
 /// failure.
 pub(super) fn at_tags(store: &dyn Store, wanted: &[Wanted]) -> Vec<Result<Vec<Evidence>, Failure>> {
-    let tagged = |(reference, digest): &Wanted| {
-        reference.tagged(&format!("{}.sig", digest.as_str().replacen(':', "-", 1)))
-    };
+    let tagged =
+        |(reference, digest): &Wanted| reference.tagged(&format!("{}.sig", digest.as_tag()));
     let tags: Vec<Reference> = wanted.iter().map(tagged).collect();
     let found = store
         .manifests(&tags)

@@ -57,12 +57,12 @@ pub fn sign(
     }
     let (to, signature) = match form {
         SignatureForm::Tag => {
-            let tag = format!("{}.sig", artifact.digest.as_str().replacen(':', "-", 1));
+            let tag = format!("{}.sig", artifact.digest.as_tag());
             let at = of.tagged(&tag);
-            let before = match store.manifests(std::slice::from_ref(&at)).pop() {
-                Some(Ok(manifest)) => Some(manifest),
-                Some(Err(failure)) if failure.kind != FailureKind::NotFound => return Err(failure),
-                _ => None,
+            let before = match store.manifest(&at) {
+                Ok(manifest) => Some(manifest),
+                Err(failure) if failure.kind == FailureKind::NotFound => None,
+                Err(failure) => return Err(failure),
             };
             let signature = image(of, &artifact.digest, key, before);
             (at, signature.ok_or_else(|| no_signature(of))?)

@@ -155,15 +155,7 @@ fn stored(
     architecture: &str,
     shown: String,
 ) -> Result<Loaded, Error> {
-    let mut chosen = oci::images(store, std::slice::from_ref(reference), architecture);
-    let missing = || {
-        Err(Failure::new(
-            reference,
-            FailureKind::NotFound,
-            "it was not found",
-        ))
-    };
-    let chosen = chosen.pop().unwrap_or_else(missing)?;
+    let chosen = oci::image(store, reference, architecture)?;
     let digest = chosen.manifest.digest.clone();
     let of = reference.at(&digest);
     let received = bundle::receive(store, &of, &chosen.manifest, Limits::default(), &|_| {});

@@ -7,7 +7,7 @@ use crate::catalog::sources::Stores;
 use crate::error::Error;
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
-use crate::oci::{Digest, Failure, FailureKind, Reference, Store as _};
+use crate::oci::{Digest, Failure, Reference, Store as _};
 use crate::pipeline::fleet::Fleet;
 use crate::read::Workspace;
 
@@ -72,12 +72,7 @@ pub(super) fn current(stores: &Stores, reference: &Reference) -> Result<Referenc
     if reference.digest.is_some() {
         return Ok(reference.clone());
     }
-    let found = stores.manifests(std::slice::from_ref(reference)).pop();
-    let missing = || {
-        let message = "it was not requested";
-        Failure::new(reference, FailureKind::Unreachable, message)
-    };
-    Ok(reference.at(&found.ok_or_else(missing)??.digest))
+    Ok(reference.at(&stores.manifest(reference)?.digest))
 }
 
 /// Whether the key of a file signed what a reference names by its digest: the clause that says so, or what is wrong.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use reqwest::Url;
 
-use crate::oci::{Artifact, Blob, Content, Descriptor, Digest, FailureKind, Manifest, Reference};
+use crate::oci::{Artifact, Blob, Descriptor, Digest, FailureKind, Manifest, Reference};
 
 use super::body::Source;
 use super::content;
@@ -74,13 +74,12 @@ pub(super) async fn manifest(
         false => Some(put(repository, &named, descriptor, bytes).await?),
     };
     if let Ok(Manifest { content, .. }) = Manifest::read(bytes.clone())
-        && let Content::Image {
-            subject: Some(subject),
-            ..
-        } = &content
+        && let Some(subject) = content.subject()
         && lists != Some(SubjectSupport::Referrers)
     {
-        referrers::add(repository, to, &subject.digest, descriptor, &content).await?;
+        // Without what else the artifact's own descriptor may have, such as the name of its entry in a layout.
+        let bare = Descriptor::new(&descriptor.media_type, digest.clone(), descriptor.size);
+        referrers::add(repository, to, &subject.digest, &content.describe(bare)).await?;
     }
     Ok(is_unchanged)
 }

@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use crate::oci::{Content, Descriptor, Digest, FailureKind, INDEX_TYPE, Manifest, Reference};
+use crate::oci::{Descriptor, Digest, FailureKind, INDEX_TYPE, Manifest, Reference};
 
 use super::super::content;
 use super::super::error::RegistryError;
@@ -17,16 +17,15 @@ pub(super) async fn add(
     repository: &Repository<'_>,
     to: &Reference,
     subject: &Digest,
-    descriptor: &Descriptor,
-    content: &Content,
+    entry: &Descriptor,
 ) -> Result<(), RegistryError> {
-    let tag = to.tagged(&subject.as_str().replacen(':', "-", 1));
+    let tag = to.tagged(&subject.as_tag());
     let known = match content::manifest(repository, &tag).await {
         Ok(known) => Some(known),
         Err(error) if error.kind == FailureKind::NotFound => None,
         Err(error) => return Err(error),
     };
-    let Some(bytes) = with_entry(known, descriptor, content)? else {
+    let Some(bytes) = with_entry(known, entry)? else {
         return Ok(());
     };
     put(
@@ -42,8 +41,7 @@ pub(super) async fn add(
 /// The list with one more entry and all others unchanged; none if it has that entry already.
 fn with_entry(
     known: Option<Manifest>,
-    descriptor: &Descriptor,
-    content: &Content,
+    entry: &Descriptor,
 ) -> Result<Option<Vec<u8>>, RegistryError> {
     let not_an_index = || {
         let message = "the tag of its list of referrers names something else";
@@ -55,27 +53,10 @@ fn with_entry(
     };
     let entries = index.get_mut("manifests").and_then(Value::as_array_mut);
     let entries = entries.ok_or_else(not_an_index)?;
-    let is_same = |entry: &Value| entry["digest"].as_str() == Some(descriptor.digest.as_str());
+    let is_same = |known: &Value| known["digest"].as_str() == Some(entry.digest.as_str());
     if entries.iter().any(is_same) {
         return Ok(None);
     }
-    entries.push(entry(descriptor, content));
+    entries.push(json!(entry));
     Ok(Some(index.to_string().into_bytes()))
-}
-
-/// The descriptor with the annotations of the manifest, and with the type of its configuration if it declares no artifact type.
-fn entry(descriptor: &Descriptor, content: &Content) -> Value {
-    let (media_type, digest) = (&descriptor.media_type, descriptor.digest.clone());
-    let mut entry = Descriptor::new(media_type, digest, descriptor.size);
-    if let Content::Image {
-        config,
-        annotations,
-        artifact_type,
-        ..
-    } = content
-    {
-        entry.annotations.clone_from(annotations);
-        entry.artifact_type = artifact_type.clone().or(Some(config.media_type.clone()));
-    }
-    json!(entry)
 }
