@@ -9,7 +9,7 @@ use std::time::Duration;
 use metalmark::artifacts::layout::Layout;
 use metalmark::artifacts::registry::{Options, Registries};
 use metalmark::artifacts::signature::{
-    self, Form, PublicKey, SecretKeyError, SignatureForm, Signed, SigningKey, Verdict,
+    self, Form, PublicKey, Question, SecretKeyError, SignatureForm, Signed, SigningKey, Verdict,
 };
 use metalmark::model::registries::{Host, RegistrySettings};
 use metalmark::oci::{Descriptor, Digest, Reference, Store};
@@ -179,8 +179,12 @@ impl Workshop {
     fn check(&self, store: &dyn Store, repository: &str, key: &PublicKey) -> Verdict {
         let name = format!("{}:1", self.name(repository));
         let reference = Reference::parse(&name).expect("a reference");
-        let wanted = [(reference, self.image.clone(), key.clone())];
-        signature::check(store, &wanted).remove(0).expect("asked")
+        let question = Question {
+            of: reference,
+            digest: self.image.clone(),
+            key: key.clone(),
+        };
+        signature::check_one(store, question).expect("an answer")
     }
 
     fn copy(&self, repository: &str) -> Layout {

@@ -5,7 +5,7 @@ use std::process::Command;
 use metalmark::artifacts::layout::{Layout, LayoutSink};
 use metalmark::artifacts::registry::{Environment, Options, Registries};
 use metalmark::artifacts::signature::{
-    self, Form, PublicKey, SecretKeyError, SignatureForm, Signed, SigningKey, Verdict,
+    self, Form, PublicKey, Question, SecretKeyError, SignatureForm, Signed, SigningKey, Verdict,
 };
 use metalmark::model::bytes::BASE64;
 use metalmark::model::registries::{Host, RegistrySettings};
@@ -40,10 +40,12 @@ fn client(registry: &Registry) -> Registries {
 }
 
 fn verdict(store: &dyn Store, of: &Reference, image: &Artifact, key: &PublicKey) -> Verdict {
-    let wanted = [(of.clone(), image.descriptor.digest.clone(), key.clone())];
-    signature::check(store, &wanted)
-        .remove(0)
-        .expect("an answer")
+    let question = Question {
+        of: of.clone(),
+        digest: image.descriptor.digest.clone(),
+        key: key.clone(),
+    };
+    signature::check_one(store, question).expect("an answer")
 }
 
 fn form(verdict: &Verdict) -> Option<Form> {

@@ -71,9 +71,13 @@ impl Locked {
         assert!(found.is_empty(), "{}", found[0].message);
         for image in facts.lock.unwrap().images() {
             let evidence = image.evidence.as_ref().unwrap();
-            let reference = Reference::parse(&image.reference.value).unwrap();
-            let asked = (reference, image.digest.value.clone(), self.key.clone());
-            let (verdict, _) = signature::recheck(&asked, &evidence.manifest, &evidence.signatures);
+            let question = signature::Question {
+                of: Reference::parse(&image.reference.value).unwrap(),
+                digest: image.digest.value.clone(),
+                key: self.key.clone(),
+            };
+            let (verdict, _) =
+                signature::recheck(&question, &evidence.manifest, &evidence.signatures);
             assert!(matches!(verdict, Verdict::Good(_)));
         }
         started.elapsed()

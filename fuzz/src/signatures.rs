@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use metalmark::artifacts::signature::{self, PublicKey};
+use metalmark::artifacts::signature::{self, PublicKey, Question};
 use metalmark::oci::{Descriptor, Digest, Failure, FailureKind, Manifest, Reference, Store};
 
 use super::memory::{find, repository};
@@ -25,8 +25,12 @@ pub(super) fn run(data: &[u8]) {
     let reference = Reference::parse(NAME).expect("a reference");
     let signed = Digest::parse(SIGNED).expect("a digest");
     let other = Digest::of(b"an image that nobody signed");
-    let wanted = [signed, other].map(|digest| (reference.clone(), digest, key.clone()));
-    let verdicts = signature::check(&store, &wanted);
+    let questions = [signed, other].map(|digest| Question {
+        of: reference.clone(),
+        digest,
+        key: key.clone(),
+    });
+    let verdicts = signature::check(&store, &questions);
     let proven = verdicts[1]
         .as_ref()
         .is_ok_and(|verdict| verdict.is_proven());

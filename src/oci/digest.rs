@@ -67,6 +67,13 @@ impl Digest {
         self.0.split_once(':').map_or("", |(_, hex)| hex)
     }
 
+    /// The bytes of the hash.
+    pub fn bytes(&self) -> Vec<u8> {
+        let hex = self.hex();
+        let byte = |at: usize| u8::from_str_radix(&hex[at..at + 2], 16).unwrap_or_default();
+        (0..hex.len()).step_by(2).map(byte).collect()
+    }
+
     /// The tag for what belongs to content with this digest: `sha256-<hex>` (distribution-spec, "Referrers Tag Schema").
     pub fn as_tag(&self) -> String {
         self.0.replacen(':', "-", 1)

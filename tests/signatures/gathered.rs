@@ -1,6 +1,6 @@
 //! What becomes of a store's answers on the way to a verdict: each failure, each limit, each lie.
 
-use metalmark::artifacts::signature::{self, Form, Verdict};
+use metalmark::artifacts::signature::{self, Form, Question, Verdict};
 use metalmark::model::bytes::BASE64;
 use metalmark::oci::{Digest, Failure, FailureKind, Reference};
 use serde_json::{Value, json};
@@ -64,8 +64,12 @@ impl World {
 
     fn check(&self) -> Result<Verdict, Failure> {
         let reference = Reference::parse(&at("1")).expect("a reference");
-        let wanted = [(reference, self.image.clone(), self.mine.public())];
-        signature::check(&self.store, &wanted).remove(0)
+        let question = Question {
+            of: reference,
+            digest: self.image.clone(),
+            key: self.mine.public(),
+        };
+        signature::check_one(&self.store, question)
     }
 
     fn form(&self) -> Option<Form> {
@@ -334,12 +338,16 @@ fn each_image_of_a_batch_has_its_own_answer() {
             store.refer(&image, None, &[layer]);
         }
         let reference = Reference::parse(&name).expect("a reference");
-        wanted.push((reference, image, mine.public()));
+        wanted.push(Question {
+            of: reference,
+            digest: image,
+            key: mine.public(),
+        });
     }
-    let text = payload(&wanted[0].1, "r/a");
+    let text = payload(&wanted[0].digest, "r/a");
     let mut layer = store.layer(SIMPLE, text.as_bytes());
     layer["annotations"] = json!({ANNOTATION: BASE64.encode(&mine.sign(text.as_bytes()))});
-    let tag = format!("oci://r/a:sha256-{}.sig", wanted[0].1.hex());
+    let tag = format!("oci://r/a:sha256-{}.sig", wanted[0].digest.hex());
     store.put(&tag, json!({"layers": [layer]}));
     let answers = signature::check(&store, &wanted);
     let forms: Vec<_> = answers

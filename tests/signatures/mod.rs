@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use metalmark::artifacts::layout::Layout;
-use metalmark::artifacts::signature::{self, Form, KeyError, PublicKey, Verdict};
+use metalmark::artifacts::signature::{self, Form, KeyError, PublicKey, Question, Verdict};
 use metalmark::model::bytes::BASE64;
 use metalmark::oci::{Digest, Failure, Reference, Store};
 use serde_json::{Value, json};
@@ -143,7 +143,12 @@ fn check(
     key: &PublicKey,
 ) -> Result<Verdict, Failure> {
     let reference = Reference::parse(name).expect("a reference");
-    signature::check(store, &[(reference, image.clone(), key.clone())]).remove(0)
+    let question = Question {
+        of: reference,
+        digest: image.clone(),
+        key: key.clone(),
+    };
+    signature::check_one(store, question)
 }
 
 fn form(verdict: &Verdict) -> Option<Form> {

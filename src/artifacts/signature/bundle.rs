@@ -14,7 +14,7 @@ use crate::oci::Digest;
 
 use super::key::PublicKey;
 use super::payload::decoded;
-use super::verdict::Claim;
+use super::verdict::{Claim, Flaw};
 
 /// How the media type of a bundle starts; the version follows, `v0.3+json`.
 pub(super) const MEDIA_TYPE: &str = "application/vnd.dev.sigstore.bundle.";
@@ -173,25 +173,27 @@ impl Bundle {
         let Ok(statement) = statement.as_ref().map_err(String::as_str) else {
             let error = statement.err().unwrap_or_default();
             return match is_proven {
-                true => Claim::Malformed(format!("its statement cannot be read: {error}")),
+                true => Claim::Bad(Flaw::Malformed(format!(
+                    "its statement cannot be read: {error}"
+                ))),
                 false => self.unproven(key, false),
             };
         };
         if statement.predicate_type != PREDICATE {
-            return Claim::Attestation;
+            return Claim::Bad(Flaw::Attestation);
         }
         let (algorithm, hex) = ours.as_str().split_once(':').unwrap_or_default();
         let of = |subject: &&Subject| subject.digest.get(algorithm).is_some_and(|it| it == hex);
         let subject = statement.subject.iter().find(of);
         match (is_proven, subject) {
             (false, _) => self.unproven(key, subject.is_some()),
-            (true, _) if !statement.kind.starts_with(STATEMENT) => {
-                Claim::Malformed("its statement is not of in-toto's type".to_owned())
-            }
+            (true, _) if !statement.kind.starts_with(STATEMENT) => Claim::Bad(Flaw::Malformed(
+                "its statement is not of in-toto's type".to_owned(),
+            )),
             (true, Some(subject)) => {
                 Claim::Good(Some(subject.name.clone()).filter(|name| !name.is_empty()))
             }
-            (true, None) => Claim::OtherDigest(digests_of(&statement.subject)),
+            (true, None) => Claim::Bad(Flaw::OtherDigest(digests_of(&statement.subject))),
         }
     }
 
@@ -202,8 +204,8 @@ impl Bundle {
             None => !is_ours,
         };
         match is_altered {
-            true => Claim::Altered,
-            false => Claim::WrongKey,
+            true => Claim::Bad(Flaw::Altered),
+            false => Claim::Bad(Flaw::WrongKey),
         }
     }
 }
@@ -220,10 +222,7 @@ pub(super) fn encoded(kind: &str, payload: &[u8]) -> Vec<u8> {
 
 /// How cosign names a key: base64 of the sha256 of its SubjectPublicKeyInfo.
 pub(super) fn hint_of(key: &PublicKey) -> String {
-    let hex = key.fingerprint().hex();
-    let byte = |at: usize| u8::from_str_radix(&hex[at..at + 2], 16).unwrap_or_default();
-    let bytes: Vec<u8> = (0..hex.len()).step_by(2).map(byte).collect();
-    BASE64.encode(&bytes)
+    BASE64.encode(&key.fingerprint().bytes())
 }
 
 /// The digests of subjects, for a message.

@@ -9,7 +9,7 @@ use crate::oci::{Content, Descriptor, Digest, Failure, FailureKind, Manifest, Re
 use super::bundle::{self, Bundle};
 use super::key::PublicKey;
 use super::payload;
-use super::verdict::{Claim, Form};
+use super::verdict::{Claim, Flaw, Form};
 
 /// The longest payload or bundle that is read, in bytes. A signature has a few thousand; what is longer is an attestation.
 const LIMIT: u64 = 256 << 10;
@@ -58,7 +58,7 @@ impl Evidence {
     pub(super) fn claim(&self, key: &PublicKey, ours: &Digest) -> Result<Claim, Failure> {
         Ok(match &self.item {
             Item::Witness { witness, manifest } => claim(witness, key, ours, manifest.as_deref()),
-            Item::Attestation => Claim::Attestation,
+            Item::Attestation => Claim::Bad(Flaw::Attestation),
             Item::Failed(failure) => return Err(failure.clone()),
         })
     }
@@ -85,9 +85,9 @@ pub(super) fn claim(
         }
         Witness::Bundle { bundle } => match Bundle::read(bundle.as_bytes()) {
             Ok(bundle) => bundle.claim(key, ours, manifest),
-            Err(reason) => Claim::Malformed(reason),
+            Err(reason) => Claim::Bad(Flaw::Malformed(reason)),
         },
-        Witness::Malformed { reason } => Claim::Malformed(reason.to_string()),
+        Witness::Malformed { reason } => Claim::Bad(Flaw::Malformed(reason.to_string())),
     }
 }
 

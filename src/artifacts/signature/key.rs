@@ -60,7 +60,7 @@ impl PublicKey {
     /// # Errors
     /// It holds no public key, or one that is not read.
     pub fn read(text: &str) -> Result<Self, KeyError> {
-        Self::of_der(&unwrap(text)?)
+        Self::of_der(&only_block(text)?)
     }
 
     /// The key of a SubjectPublicKeyInfo.
@@ -110,7 +110,7 @@ impl fmt::Debug for PublicKey {
 }
 
 /// The DER inside the one PEM block.
-fn unwrap(text: &str) -> Result<Vec<u8>, KeyError> {
+fn only_block(text: &str) -> Result<Vec<u8>, KeyError> {
     if text.len() > LIMIT {
         return Err(KeyError::NotAKey);
     }
@@ -122,11 +122,16 @@ fn unwrap(text: &str) -> Result<Vec<u8>, KeyError> {
     if rest.contains("-----BEGIN ") {
         return Err(KeyError::Several);
     }
+    pem_bytes(body).ok_or(KeyError::Malformed)
+}
+
+/// The bytes of the lines between the marks of a PEM block.
+pub(super) fn pem_bytes(body: &str) -> Option<Vec<u8>> {
     let bare: Vec<u8> = body
         .bytes()
         .filter(|byte| !byte.is_ascii_whitespace())
         .collect();
-    BASE64.decode(&bare).map_err(|_| KeyError::Malformed)
+    BASE64.decode(&bare).ok()
 }
 
 // Object identifiers of algorithms and curves, with tag and length (RFC 5480, RFC 8017, RFC 8410).

@@ -15,6 +15,7 @@ mod verdict;
 pub use key::{KeyError, PublicKey};
 pub use secret::{SecretKeyError, SigningKey};
 pub use sign::{SignatureForm, Signed, sign};
+use verdict::Decision;
 pub use verdict::{Form, Signature, Verdict};
 
 use crate::model::evidence::Witness;
@@ -25,14 +26,29 @@ use gather::{Evidence, Wanted};
 /// A verdict and the signature that decided it, if it can be kept.
 pub type Proof = (Verdict, Option<Witness>);
 
-/// The verdicts on artifacts, each under its key, in the order of the requests. The digests are those of the resolved
-/// manifests: nothing in a signature replaces them. The references are the originals, not a
-/// mirror's: signatures name the repository that they were made in.
-pub fn check(
-    store: &dyn Store,
-    wanted: &[(Reference, Digest, PublicKey)],
-) -> Vec<Result<Verdict, Failure>> {
-    let proofs = prove(store, wanted).into_iter();
+/// Whether a key signed the manifest of a digest under the name of a reference.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// The original reference, not a mirror's: signatures name the repository that they were made in.
+    pub of: Reference,
+    /// The digest of the resolved manifest: nothing in a signature replaces it.
+    pub digest: Digest,
+    /// The key.
+    pub key: PublicKey,
+}
+
+/// The verdict on one artifact.
+///
+/// # Errors
+/// The store cannot be read.
+pub fn check_one(store: &dyn Store, question: Question) -> Result<Verdict, Failure> {
+    let verdict = check(store, std::slice::from_ref(&question)).pop();
+    verdict.unwrap_or_else(|| Err(Failure::unanswered(&question.of)))
+}
+
+/// The verdicts on artifacts, in the order of the questions.
+pub fn check(store: &dyn Store, questions: &[Question]) -> Vec<Result<Verdict, Failure>> {
+    let proofs = prove(store, questions).into_iter();
     proofs
         .map(|proof| proof.map(|(verdict, _)| verdict))
         .collect()
@@ -42,22 +58,19 @@ pub fn check(
 ///
 /// Sends few requests: the tags `sha256-<hex>.sig` in one batch, their payloads in another; the referrers only of what is not
 /// proven by then.
-pub fn prove(
-    store: &dyn Store,
-    wanted: &[(Reference, Digest, PublicKey)],
-) -> Vec<Result<Proof, Failure>> {
-    if wanted.is_empty() {
+pub fn prove(store: &dyn Store, questions: &[Question]) -> Vec<Result<Proof, Failure>> {
+    if questions.is_empty() {
         return Vec::new();
     }
-    let targets: Vec<Wanted> = wanted
+    let targets: Vec<Wanted> = questions
         .iter()
-        .map(|(reference, digest, _)| (reference.clone(), digest.clone()))
+        .map(|question| (question.of.clone(), question.digest.clone()))
         .collect();
     let mut found = gather::at_tags(store, &targets);
-    let open: Vec<usize> = (0..wanted.len())
+    let open: Vec<usize> = (0..questions.len())
         .filter(|place| match &found[*place] {
             Ok(evidence) => {
-                !judge(&wanted[*place], evidence).is_ok_and(|(verdict, _)| verdict.is_proven())
+                !judge(&questions[*place], evidence).is_ok_and(|(verdict, _)| verdict.is_proven())
             }
             // A store that does not answer is not queried again.
             Err(_) => false,
@@ -74,16 +87,13 @@ pub fn prove(
             (evidence, more) => *evidence = more,
         }
     }
-    let judged = |(wanted, found): (_, Result<Vec<Evidence>, Failure>)| judge(wanted, &found?);
-    wanted.iter().zip(found).map(judged).collect()
+    let judged = |(question, found): (_, Result<Vec<Evidence>, Failure>)| judge(question, &found?);
+    questions.iter().zip(found).map(judged).collect()
 }
 
 /// What signatures that were kept prove of the manifest with these bytes, and which of them decided it. Sends no request.
-pub fn recheck(
-    (reference, digest, key): &(Reference, Digest, PublicKey),
-    manifest: &str,
-    witnesses: &[Witness],
-) -> Proof {
+pub fn recheck(question: &Question, manifest: &str, witnesses: &[Witness]) -> Proof {
+    let Question { of, digest, key } = question;
     let claims = witnesses.iter().map(|witness| {
         let form = match witness {
             Witness::Referrer { .. } => Form::Referrer,
@@ -93,16 +103,14 @@ pub fn recheck(
         let claim = gather::claim(witness, key, digest, Some(manifest.as_bytes()));
         (form, claim)
     });
-    let (verdict, decided) = verdict::of(claims, reference, key.fingerprint());
-    let witness = decided.and_then(|index| witnesses.get(index));
-    (verdict, witness.cloned())
+    let decision = verdict::of(claims, of, key.fingerprint());
+    let witness = decision.claim.and_then(|index| witnesses.get(index));
+    (decision.verdict, witness.cloned())
 }
 
 /// The verdict on what was found. What could not be fetched fails it, unless something else is good.
-fn judge(
-    (reference, digest, key): &(Reference, Digest, PublicKey),
-    found: &[Evidence],
-) -> Result<Proof, Failure> {
+fn judge(question: &Question, found: &[Evidence]) -> Result<Proof, Failure> {
+    let Question { of, digest, key } = question;
     let mut failed = None;
     let mut had = Vec::new();
     for evidence in found {
@@ -116,11 +124,11 @@ fn judge(
     let claims = had
         .iter()
         .map(|(evidence, claim)| (evidence.form, claim.clone()));
-    let (verdict, decided) = verdict::of(claims, reference, key.fingerprint());
+    let Decision { verdict, claim } = verdict::of(claims, of, key.fingerprint());
     match failed {
         Some(failure) if !verdict.is_proven() => Err(failure),
         _ => {
-            let decided = decided.and_then(|index| had.get(index));
+            let decided = claim.and_then(|index| had.get(index));
             let witness = decided.and_then(|(evidence, _)| evidence.witness().cloned());
             Ok((verdict, witness))
         }

@@ -9,7 +9,7 @@ use crate::model::bytes::BASE64;
 use crate::oci::Digest;
 
 use super::key::PublicKey;
-use super::verdict::Claim;
+use super::verdict::{Claim, Flaw};
 
 /// The media type of a payload among the layers of a signature image.
 pub(super) const MEDIA_TYPE: &str = "application/vnd.dev.cosign.simplesigning.v1+json";
@@ -48,31 +48,33 @@ struct Image {
 /// What the key claims by a payload and its signature (base64, as the annotation has it).
 pub(super) fn claim(key: &PublicKey, ours: &Digest, payload: &[u8], signature: &str) -> Claim {
     let Some(signature) = decoded(signature) else {
-        return Claim::Malformed("its signature is not base64".to_owned());
+        return Claim::Bad(Flaw::Malformed("its signature is not base64".to_owned()));
     };
     let is_proven = key.verifies(payload, &signature);
     let read = serde_json::from_slice::<Payload>(payload);
     match (is_proven, read) {
-        (true, Err(error)) => Claim::Malformed(format!("its payload cannot be read: {error}")),
-        (true, Ok(Payload { critical })) if critical.kind != TYPE => {
-            Claim::Malformed(format!("its payload is not of type `{TYPE}`"))
-        }
+        (true, Err(error)) => Claim::Bad(Flaw::Malformed(format!(
+            "its payload cannot be read: {error}"
+        ))),
+        (true, Ok(Payload { critical })) if critical.kind != TYPE => Claim::Bad(Flaw::Malformed(
+            format!("its payload is not of type `{TYPE}`"),
+        )),
         (true, Ok(Payload { critical })) if critical.image.digest != ours.as_str() => {
-            Claim::OtherDigest(critical.image.digest)
+            Claim::Bad(Flaw::OtherDigest(critical.image.digest))
         }
         (true, Ok(Payload { critical })) => {
             let identity = critical.identity.docker_reference;
             Claim::Good(Some(identity).filter(|identity| !identity.is_empty()))
         }
-        (false, _) if key.is_elliptic() && !signature.starts_with(&[0x30]) => {
-            Claim::Malformed("its signature is not DER, as cosign writes it".to_owned())
-        }
+        (false, _) if key.is_elliptic() && !signature.starts_with(&[0x30]) => Claim::Bad(
+            Flaw::Malformed("its signature is not DER, as cosign writes it".to_owned()),
+        ),
         // Nothing in an unproven payload is believed. But one that names this very image is most likely unchanged, and
         // signed by somebody else.
         (false, Ok(Payload { critical })) if critical.image.digest == ours.as_str() => {
-            Claim::WrongKey
+            Claim::Bad(Flaw::WrongKey)
         }
-        (false, _) => Claim::Altered,
+        (false, _) => Claim::Bad(Flaw::Altered),
     }
 }
 

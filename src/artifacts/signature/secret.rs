@@ -10,7 +10,7 @@ use aws_lc_rs::signature::{ECDSA_P256_SHA256_ASN1_SIGNING, EcdsaKeyPair, KeyPair
 
 use crate::model::bytes::BASE64;
 
-use super::key::PublicKey;
+use super::key::{PublicKey, pem_bytes};
 
 /// Longer texts are no key.
 const LIMIT: usize = 16 << 10;
@@ -107,11 +107,7 @@ fn block(text: &str) -> Result<Vec<u8>, SecretKeyError> {
         if body.contains("Proc-Type:") {
             return Err(SecretKeyError::Encrypted);
         }
-        let bare: Vec<u8> = body
-            .bytes()
-            .filter(|byte| !byte.is_ascii_whitespace())
-            .collect();
-        return BASE64.decode(&bare).map_err(|_| SecretKeyError::Malformed);
+        return pem_bytes(body).ok_or(SecretKeyError::Malformed);
     }
     Err(match text {
         text if text.contains("PRIVATE KEY-----") => SecretKeyError::Unsupported,

@@ -14,6 +14,7 @@ use crate::oci::{
 use super::bundle;
 use super::payload;
 use super::secret::SigningKey;
+use super::{Question, Verdict};
 
 const EMPTY: &str = "application/vnd.oci.empty.v1+json";
 const BUNDLE: &str = "application/vnd.dev.sigstore.bundle.v0.3+json";
@@ -48,9 +49,12 @@ pub fn sign(
     key: &SigningKey,
     form: SignatureForm,
 ) -> Result<Signed, Failure> {
-    let wanted = [(of.clone(), artifact.digest.clone(), key.public().clone())];
-    let known = super::check(store, &wanted).pop();
-    if let Some(Ok(super::Verdict::Good(signature))) = known
+    let question = Question {
+        of: of.clone(),
+        digest: artifact.digest.clone(),
+        key: key.public().clone(),
+    };
+    if let Ok(Verdict::Good(signature)) = super::check_one(store, question)
         && (signature.form == super::Form::Bundle) == (form == SignatureForm::Bundle)
     {
         return Ok(Signed::Already);

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::bundle::Bundle;
 use super::key::{KeyError, PublicKey};
 use super::payload;
-use super::verdict::{Claim, Form, Verdict, of};
+use super::verdict::{Claim, Flaw, Form, Verdict, of};
 use crate::model::bytes::BASE64;
 use crate::oci::{Digest, Reference};
 
@@ -70,7 +70,10 @@ fn no_flipped_bit_of_a_payload_or_of_its_signature_verifies() {
             altered[at] ^= 1 << bit;
             let claim = payload::claim(&key, &image, &altered, &signature);
             assert!(
-                matches!(claim, Claim::WrongKey | Claim::Altered),
+                matches!(
+                    claim,
+                    Claim::Bad(Flaw::WrongKey) | Claim::Bad(Flaw::Altered)
+                ),
                 "byte {at}, bit {bit}: {claim:?}"
             );
         }
@@ -160,22 +163,25 @@ fn any_good_claim_is_enough_and_otherwise_the_most_specific_counts() {
     let reference = Reference::parse("r.example.org/mirror/noble:1").expect("a reference");
     let judge = |claims: &[Claim]| {
         let claims = claims.iter().map(|claim| (Form::Tag, claim.clone()));
-        of(claims, &reference, key().fingerprint()).0
+        of(claims, &reference, key().fingerprint()).verdict
     };
     let good = |identity: &str| Claim::Good(Some(identity.to_owned()));
     assert_eq!(judge(&[]), Verdict::Missing);
-    assert_eq!(judge(&[Claim::Attestation]), Verdict::NotASignature);
     assert_eq!(
-        judge(&[Claim::WrongKey, Claim::Attestation]),
+        judge(&[Claim::Bad(Flaw::Attestation)]),
+        Verdict::NotASignature
+    );
+    assert_eq!(
+        judge(&[Claim::Bad(Flaw::WrongKey), Claim::Bad(Flaw::Attestation)]),
         Verdict::WrongKey
     );
     assert_eq!(
-        judge(&[Claim::Altered, Claim::WrongKey]),
+        judge(&[Claim::Bad(Flaw::Altered), Claim::Bad(Flaw::WrongKey)]),
         Verdict::PayloadAltered
     );
-    let other = Claim::OtherDigest("sha256:0".to_owned());
+    let other = Claim::Bad(Flaw::OtherDigest("sha256:0".to_owned()));
     assert_eq!(
-        judge(&[Claim::Altered, other]),
+        judge(&[Claim::Bad(Flaw::Altered), other]),
         Verdict::OtherDigest("sha256:0".to_owned())
     );
     for identity in [
@@ -186,7 +192,7 @@ fn any_good_claim_is_enough_and_otherwise_the_most_specific_counts() {
     ] {
         let verdict = judge(&[
             good("o.example.org/os/jammy"),
-            Claim::WrongKey,
+            Claim::Bad(Flaw::WrongKey),
             good(identity),
         ]);
         assert!(
@@ -194,7 +200,7 @@ fn any_good_claim_is_enough_and_otherwise_the_most_specific_counts() {
             "{identity}: {verdict:?}"
         );
     }
-    let verdict = judge(&[Claim::WrongKey, good("o.example.org/os/jammy")]);
+    let verdict = judge(&[Claim::Bad(Flaw::WrongKey), good("o.example.org/os/jammy")]);
     assert!(
         matches!(verdict, Verdict::OtherRepository(_)),
         "{verdict:?}"

@@ -89,9 +89,18 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// What one payload or bundle claims under one key. The most informative ones come last.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// What one payload or bundle claims under one key.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Claim {
+    /// Proven, for our digest; with the identity that it names.
+    Good(Option<String>),
+    /// Not proven.
+    Bad(Flaw),
+}
+
+/// Why a claim is not proven. The most informative ones come last.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Flaw {
     /// It is no signature, whosever it is.
     Attestation,
     Malformed(String),
@@ -99,52 +108,69 @@ pub(super) enum Claim {
     Altered,
     /// Proven, for another digest.
     OtherDigest(String),
-    /// Proven, for ours; with the identity that it names.
-    Good(Option<String>),
 }
 
-/// The verdict of all claims of one artifact: any good one is enough; else the most informative one. With it the number of the claim
-/// that decided it.
+impl From<Flaw> for Verdict {
+    fn from(flaw: Flaw) -> Self {
+        match flaw {
+            Flaw::Attestation => Self::NotASignature,
+            Flaw::Malformed(reason) => Self::Malformed(reason),
+            Flaw::WrongKey => Self::WrongKey,
+            Flaw::Altered => Self::PayloadAltered,
+            Flaw::OtherDigest(digest) => Self::OtherDigest(digest),
+        }
+    }
+}
+
+/// A verdict, and the number of the claim that decided it.
+pub(super) struct Decision {
+    pub(super) verdict: Verdict,
+    pub(super) claim: Option<usize>,
+}
+
+/// The verdict of all claims of one artifact: any good one is enough; else the most informative one.
 pub(super) fn of(
     claims: impl IntoIterator<Item = (Form, Claim)>,
     reference: &Reference,
     fingerprint: &Digest,
-) -> (Verdict, Option<usize>) {
-    let mut best: Option<(Claim, usize)> = None;
+) -> Decision {
+    let decided = |verdict, claim| Decision {
+        verdict,
+        claim: Some(claim),
+    };
+    let mut best: Option<(Flaw, usize)> = None;
     let mut elsewhere = None;
     for (index, (form, claim)) in claims.into_iter().enumerate() {
-        if let Claim::Good(identity) = claim {
-            let is_ours = identity
-                .as_deref()
-                .is_none_or(|identity| is_of(identity, reference));
-            let signature = Signature {
-                fingerprint: fingerprint.clone(),
-                form,
-                identity,
-            };
-            if is_ours {
-                return (Verdict::Good(signature), Some(index));
+        let identity = match claim {
+            Claim::Good(identity) => identity,
+            Claim::Bad(flaw) => {
+                if best.as_ref().is_none_or(|(best, _)| flaw > *best) {
+                    best = Some((flaw, index));
+                }
+                continue;
             }
-            elsewhere = elsewhere.or(Some((signature, index)));
-        } else if best.as_ref().is_none_or(|(best, _)| claim > *best) {
-            best = Some((claim, index));
+        };
+        let is_ours = identity
+            .as_deref()
+            .is_none_or(|identity| is_of(identity, reference));
+        let signature = Signature {
+            fingerprint: fingerprint.clone(),
+            form,
+            identity,
+        };
+        if is_ours {
+            return decided(Verdict::Good(signature), index);
         }
+        elsewhere = elsewhere.or(Some((signature, index)));
     }
-    if let Some((signature, index)) = elsewhere {
-        return (Verdict::OtherRepository(signature), Some(index));
+    match (elsewhere, best) {
+        (Some((signature, index)), _) => decided(Verdict::OtherRepository(signature), index),
+        (None, Some((flaw, index))) => decided(flaw.into(), index),
+        (None, None) => Decision {
+            verdict: Verdict::Missing,
+            claim: None,
+        },
     }
-    let Some((claim, index)) = best else {
-        return (Verdict::Missing, None);
-    };
-    let verdict = match claim {
-        Claim::Good(_) => Verdict::Missing,
-        Claim::Attestation => Verdict::NotASignature,
-        Claim::Malformed(reason) => Verdict::Malformed(reason),
-        Claim::WrongKey => Verdict::WrongKey,
-        Claim::Altered => Verdict::PayloadAltered,
-        Claim::OtherDigest(digest) => Verdict::OtherDigest(digest),
-    };
-    (verdict, Some(index))
 }
 
 /// Whether an identity names the image of a reference: the last part of the repository is the same.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::artifacts::signature::{self, PublicKey, Verdict as Signatures};
+use crate::artifacts::signature::{self, PublicKey, Question, Verdict as Signatures};
 use crate::catalog::sources::Stores;
 use crate::error::Error;
 use crate::model::finding::Finding;
@@ -79,7 +79,7 @@ pub(super) fn current(stores: &Stores, reference: &Reference) -> Result<Referenc
 ///
 /// # Errors
 /// The registry cannot be read.
-pub(super) fn signed(
+pub(super) fn check_signature(
     stores: &Stores,
     reference: &Reference,
     (key, file): (&PublicKey, &Path),
@@ -87,11 +87,12 @@ pub(super) fn signed(
     let Some(digest) = reference.digest.clone() else {
         return Err(Error::usage(format!("`{reference}` has no digest")));
     };
-    let requests = [(reference.clone(), digest, key.clone())];
-    let Some(verdict) = signature::check(stores, &requests).pop() else {
-        return Err(Error::usage(format!("`{reference}` was not requested")));
+    let question = Question {
+        of: reference.clone(),
+        digest,
+        key: key.clone(),
     };
-    let verdict = verdict?;
+    let verdict = signature::check_one(stores, question)?;
     let rule = match &verdict {
         Signatures::Good(signature) => {
             let form = signature.form.name();

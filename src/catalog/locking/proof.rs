@@ -9,7 +9,7 @@ use crate::artifacts::signature::{self, PublicKey, Verdict};
 use crate::model::evidence::{Evidence, Witness};
 use crate::model::lock::{LockedImage, Verified};
 use crate::model::rule::RuleId;
-use crate::oci::{Digest, Failure, Reference, Store};
+use crate::oci::{Failure, Reference, Store};
 use crate::rules;
 
 /// The image key and the reference of an entry.
@@ -29,7 +29,7 @@ pub(super) fn prove(
 ) {
     let mut answers: BTreeMap<Identity, Vec<(&PublicKey, Answered)>> = BTreeMap::new();
     let mut wanted: Vec<(Identity, &PublicKey)> = Vec::new();
-    let mut questions: Vec<(Reference, Digest, PublicKey)> = Vec::new();
+    let mut questions: Vec<signature::Question> = Vec::new();
     for (identity, requirement) in requirements {
         let Some(image) = entries.get(identity) else {
             continue;
@@ -59,7 +59,11 @@ pub(super) fn prove(
                                 .push((key, answered));
                         }
                         (None, Ok(reference)) => {
-                            questions.push((reference, image.digest.value.clone(), key.clone()));
+                            questions.push(signature::Question {
+                                of: reference,
+                                digest: image.digest.value.clone(),
+                                key: (*key).clone(),
+                            });
                             wanted.push((identity.clone(), key));
                         }
                         (None, Err(_)) => {}

@@ -101,8 +101,11 @@ impl Keyring {
         if let Some(known) = known().get(&question) {
             return Some(known.clone());
         }
-        let reference = Reference::parse(&image.reference.value).ok()?;
-        let query = (reference, digest, key.clone());
+        let query = signature::Question {
+            of: Reference::parse(&image.reference.value).ok()?,
+            digest,
+            key: key.clone(),
+        };
         let proof = signature::recheck(&query, &evidence.manifest, &evidence.signatures);
         known().insert(question, proof.clone());
         Some(proof)

@@ -17,7 +17,7 @@ use crate::model::image::fact;
 use crate::model::lock::{Lock, LockedImage};
 use crate::model::place::Sources;
 use crate::model::rule::RuleId;
-use crate::oci::{Digest, Failure, FailureKind, Reference, Store};
+use crate::oci::{Failure, FailureKind, Reference, Store};
 use crate::rules;
 
 /// Queries every entry of the lock once, and the length of each of its layers. What clusters require decides which key counts.
@@ -145,7 +145,7 @@ fn signatures(
     store: &dyn Store,
     out: &mut Verification,
 ) {
-    let mut wanted: Vec<(usize, (Reference, Digest, PublicKey))> = Vec::new();
+    let mut wanted: Vec<(usize, signature::Question)> = Vec::new();
     let mut unproven = HashSet::new();
     for (index, image) in lock.images().iter().enumerate() {
         let identity = (
@@ -169,9 +169,9 @@ fn signatures(
             let reference = Reference::parse(&identity.1).ok();
             let reference = reference.filter(|_| out.images[index].in_place.is_some());
             match reference {
-                Some(reference) => {
-                    let digest = image.digest.value.clone();
-                    wanted.push((index, (reference, digest, key.clone())));
+                Some(of) => {
+                    let (digest, key) = (image.digest.value.clone(), key.clone());
+                    wanted.push((index, signature::Question { of, digest, key }));
                 }
                 None => offline(image, key, keyring, sources, &mut unproven, out),
             }
@@ -180,7 +180,8 @@ fn signatures(
     let (indexes, questions): (Vec<usize>, Vec<_>) = wanted.into_iter().unzip();
     let mut signers: BTreeMap<usize, Vec<Option<String>>> = BTreeMap::new();
     let answers = signature::check(store, &questions);
-    for ((index, (_, _, key)), answer) in indexes.into_iter().zip(&questions).zip(answers) {
+    for ((index, question), answer) in indexes.into_iter().zip(&questions).zip(answers) {
+        let key = &question.key;
         let image = &lock.images()[index];
         let signer = match answer {
             Ok(Verdict::Good(signature)) => {
