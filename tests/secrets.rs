@@ -109,3 +109,43 @@ fn an_image_that_an_expression_makes_of_a_secret_is_not_named() {
     );
     assert!(!outcome.stdout.contains("horse"), "{}", outcome.stdout);
 }
+
+/// A password that begins with an asterisk reads as an alias, and no anchor has its name.
+#[test]
+fn what_is_wrong_with_a_secret_quotes_nothing_of_it() {
+    let secret =
+        "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\nstringData: {password: *hush-hush-7}\n";
+    let inner = "apiVersion: infrastructure.cluster.x-k8s.io/v1beta1\n    kind: Metal3MachineTemplate\n    \
+                 metadata: {name: a}\n    spec: *hush-hush-7\n";
+    let in_string = format!(
+        "apiVersion: v1\nkind: Secret\nmetadata: {{name: a}}\nstringData:\n  a: |\n    {inner}"
+    );
+    let folder = tempfile::tempdir().expect("a folder");
+    for (path, text) in [
+        ("metalmark.yaml", "version: 1\nmanifests: [app.yaml]\n"),
+        ("app.yaml", secret),
+        ("in-string.yaml", &in_string),
+        ("bundle/manifests/app.yaml", secret),
+    ] {
+        let path = folder.path().join(path);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("created");
+        std::fs::write(path, text).expect("written");
+    }
+    for command in [
+        "stamp",
+        "stamp in-string.yaml",
+        "stamp --output json",
+        "stamp --output sarif",
+        "bundle pack bundle/manifests --to dir:out",
+    ] {
+        let outcome = Metalmark::within(folder.path())
+            .args(command.split(' '))
+            .run();
+        let shown = outcome.stdout + &outcome.stderr;
+        assert!(
+            shown.contains("there is no anchor `…`"),
+            "{command}: {shown}"
+        );
+        assert!(!shown.contains("hush"), "{command}: {shown}");
+    }
+}

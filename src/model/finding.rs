@@ -103,7 +103,7 @@ pub fn hide(text: &str, secrets: &[String]) -> String {
 }
 
 /// A text with nothing between its backquotes.
-fn unquoted(text: &str) -> String {
+pub fn unquoted(text: &str) -> String {
     let parts = text.split('`').enumerate();
     let parts = parts.map(|(number, part)| match number % 2 {
         0 => part.to_owned(),

@@ -228,8 +228,8 @@ pub struct Sources {
 
 impl Sources {
     /// Adds a file and returns its number.
-    pub fn add(&mut self, source: Source) -> FileId {
-        self.own.push(Arc::new(source));
+    pub fn add(&mut self, source: impl Into<Arc<Source>>) -> FileId {
+        self.own.push(source.into());
         FileId((self.shared.len() + self.own.len() - 1) as u32)
     }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::model::bytes::BASE64;
 use crate::model::engine::Engine;
+use crate::model::finding::unquoted;
 use crate::model::place::{FileId, Place, Source, Spot};
 use crate::model::value::{Map, Node, Value};
 use crate::yaml::edit::Step;
@@ -35,8 +36,8 @@ pub struct Unread {
     pub kinds: Vec<String>,
     /// Whether it contains expressions of a template.
     pub has_expressions: bool,
-    /// What the reader says of it.
-    pub error: SyntaxError,
+    /// Why it cannot be read, without what that quotes of a secret.
+    pub reason: String,
 }
 
 /// The annotation in which kubectl keeps what it applied: of an object, and none itself
@@ -201,7 +202,10 @@ fn unread(text: &Text, value: &str, error: SyntaxError) -> Option<Unread> {
         spot: text.spot(error.place),
         kinds,
         has_expressions: value.contains("{{"),
-        error,
+        reason: match text.source.has_secrets() {
+            true => unquoted(&error.message),
+            false => error.message,
+        },
     })
 }
 

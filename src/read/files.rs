@@ -2,6 +2,7 @@
 
 use std::io::ErrorKind;
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::error::Error;
 use crate::files::Files;
@@ -43,10 +44,8 @@ pub(super) fn values(
             return Ok((empty(), vec![Finding::new(RuleId::YamlSyntax, message)]));
         }
     }
-    let id = sources.add(source);
-    let Some(source) = sources.get(id).cloned() else {
-        return Ok((empty(), Vec::new()));
-    };
+    let source = Arc::new(source);
+    let id = sources.add(Arc::clone(&source));
     let read =
         yaml::read(&source.text, id, engine).and_then(|read| Ok((read.values()?, read.notices)));
     Ok(match read {
@@ -57,7 +56,7 @@ pub(super) fn values(
                 .collect();
             (tree, findings)
         }
-        Err(error) => (empty(), vec![broken(&error, sources)]),
+        Err(error) => (empty(), vec![broken(error, sources)]),
     })
 }
 
@@ -68,14 +67,9 @@ pub(super) fn display(file: &Path) -> String {
 }
 
 /// What breaks a file.
-pub(super) fn broken(error: &SyntaxError, sources: &Sources) -> Finding {
-    let finding = Finding::new(RuleId::YamlSyntax, error.message.clone())
-        .at(sources.resolve(error.place), "");
-    let finding = match &error.help {
-        Some(help) => finding.help(help.clone()),
-        None => finding,
-    };
-    finding.without_quoted_secrets()
+pub(super) fn broken(error: SyntaxError, sources: &Sources) -> Finding {
+    let spot = sources.resolve(error.place);
+    error.finding(spot)
 }
 
 /// What would surprise a file's author.

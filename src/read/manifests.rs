@@ -12,11 +12,11 @@ use crate::files::{Files, real};
 use crate::model::engine::Engine;
 use crate::model::finding::Finding;
 use crate::model::manifest::OWNERSHIP_FILE;
-use crate::model::place::{Place, Source, Spot};
+use crate::model::place::{Source, Spot};
 use crate::model::rule::{Level, RuleId};
 use crate::objects::{MARKER, ManifestObject, Unread, objects};
 use crate::providers::PROVIDERS;
-use crate::yaml::{self, SyntaxError};
+use crate::yaml;
 
 use super::gitops::NAMES;
 use super::{Request, Workspace, files};
@@ -167,7 +167,10 @@ fn one(
         }
         Err(_) if may_skip && !source.text.contains(MARKER) => found.skipped.push(source),
         Err(_) if !is_manifest => found.skipped.push(source),
-        Err(error) => found.findings.push(broken(&source, error)),
+        Err(error) => {
+            let spot = Spot::new(&source, error.place);
+            found.findings.push(error.finding(Some(spot)));
+        }
     }
     Ok(())
 }
@@ -188,21 +191,7 @@ fn unread(unread: Unread) -> Option<Finding> {
     };
     let message = format!("a {kind} is in a string {why}, and is not looked at");
     let finding = Finding::new(RuleId::ImageUnstamped, message)
-        .at(unread.spot, unread.error.message)
+        .at(unread.spot, unread.reason)
         .help(help);
     Some(finding.unless_set(Level::Warning))
-}
-
-fn broken(source: &Arc<Source>, error: SyntaxError) -> Finding {
-    let Place { start, end, .. } = error.place;
-    let spot = Spot {
-        source: Arc::clone(source),
-        start,
-        end,
-    };
-    let finding = Finding::new(RuleId::YamlSyntax, error.message).at(Some(spot), "");
-    match error.help {
-        Some(help) => finding.help(help),
-        None => finding,
-    }
 }

@@ -22,8 +22,10 @@ mod secrets;
 use std::ops::Range;
 
 use crate::model::engine::Engine;
+use crate::model::finding::Finding;
 use crate::model::merge;
-use crate::model::place::{FileId, Place};
+use crate::model::place::{FileId, Place, Spot};
+use crate::model::rule::RuleId;
 use crate::model::value::{Node, Value};
 
 pub use as_helm::{Lists, as_helm};
@@ -53,6 +55,13 @@ impl SyntaxError {
             place,
             help: None,
         }
+    }
+
+    /// The finding about it, without what it quotes of a secret.
+    pub fn finding(self, spot: Option<Spot>) -> Finding {
+        let mut finding = Finding::new(RuleId::YamlSyntax, self.message).at(spot, "");
+        finding.help.extend(self.help);
+        finding.without_quoted_secrets()
     }
 
     /// An error at a byte range, which is limited to the text and extended to whole characters.

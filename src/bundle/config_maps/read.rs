@@ -39,7 +39,7 @@ pub fn of_config_maps(files: &[File]) -> io::Result<(Bundle, Vec<Finding>)> {
             }
             Err(error) => {
                 let spot = Spot::new(&source, error.place);
-                reading.refuse(RuleId::YamlSyntax, error.message, spot);
+                reading.findings.push(error.finding(Some(spot)));
             }
         }
     }

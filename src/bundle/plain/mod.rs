@@ -65,11 +65,7 @@ fn index_file(number: usize, file: &File, text: String, all: &mut Index) {
         Err(error) => {
             let source = Arc::new(yaml::source(Arc::clone(&file.from), text, false));
             let spot = Spot::new(&source, error.place);
-            let finding = Finding::new(RuleId::YamlSyntax, error.message).at(Some(spot), "");
-            all.findings.push(match error.help {
-                Some(help) => finding.help(help),
-                None => finding,
-            });
+            all.findings.push(error.finding(Some(spot)));
         }
         Ok(found) => {
             if found.objects.is_empty() && found.faults.is_empty() && found.inputs > 0 {

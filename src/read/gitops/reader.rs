@@ -191,7 +191,7 @@ impl<'r> Reader<'r> {
         }
         let source = self.source(load.file);
         let read = yaml::read(&source.text, load.file, Engine::Kubectl)
-            .map_err(|error| broken(&error, self.sources))?;
+            .map_err(|error| broken(error, self.sources))?;
         let objects = Arc::new(present(read));
         if let Some(load) = self.loads.get_mut(path) {
             load.objects = Some(Arc::clone(&objects));
@@ -244,7 +244,7 @@ impl<'r> Reader<'r> {
         let at = |inner: Place| spelling.place(text, inner.start as usize..inner.end as usize);
         let read = yaml::read(text, place.file, Engine::Kubectl).map_err(|mut error| {
             error.place = at(error.place);
-            broken(&error, self.sources)
+            broken(error, self.sources)
         })?;
         let documents = present(read);
         Ok(documents
@@ -264,7 +264,7 @@ impl<'r> Reader<'r> {
             yaml::read(text, file, self.engine).and_then(|read| Ok((read.values()?, read.notices)));
         let (tree, notices) = read.map_err(|mut error| {
             error.place = at(error.place);
-            broken(&error, self.sources)
+            broken(error, self.sources)
         })?;
         for mut notice in notices {
             place_notice(&mut notice, &at);

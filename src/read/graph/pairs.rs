@@ -15,13 +15,13 @@ use crate::model::cluster::{Choice, Cluster, ClusterOrigin, PoolName};
 use crate::model::cluster_view::ClusterRead;
 use crate::model::engine::Engine;
 use crate::model::finding::Finding;
-use crate::model::place::{FileId, Located, Source, Sources};
+use crate::model::place::{FileId, Located, Source, Sources, Spot};
 use crate::model::rule::RuleId;
 use crate::model::value::{Entry, Map, Node, Value};
 use crate::yaml;
 
 use super::super::environment;
-use super::super::files::{broken, display};
+use super::super::files::display;
 use super::super::gitops::{Work, below, matches};
 use super::super::places::Places;
 use super::super::project::PairOptions;
@@ -211,6 +211,7 @@ impl<'t> Reader<'t> {
             return Ok(None);
         };
         let source = yaml::source(display(path), text, yaml::is_named_secret(path));
+        let source = Arc::new(source);
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let read = if name.ends_with(".env") {
             Ok(vec![environment_map(&source.text)])
@@ -219,15 +220,11 @@ impl<'t> Reader<'t> {
         } else {
             yaml::read(&source.text, FileId(0), Engine::Kubectl).map(|read| read.documents)
         };
-        let mut sources = Sources::default();
-        sources.add(source);
         match read {
-            Ok(documents) => Ok(sources.get(FileId(0)).map(|source| File {
-                source: Arc::clone(source),
-                documents,
-            })),
+            Ok(documents) => Ok(Some(File { source, documents })),
             Err(error) => {
-                self.findings.push(broken(&error, &sources));
+                let spot = Spot::new(&source, error.place);
+                self.findings.push(error.finding(Some(spot)));
                 Ok(None)
             }
         }

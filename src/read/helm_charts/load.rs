@@ -396,10 +396,10 @@ impl Loader<'_> {
             let message = format!("`{}` is not text: {error}", file.shown);
             Box::new(Finding::new(RuleId::YamlSyntax, message))
         })?;
-        let id = (self.sources).add(yaml::source(file.shown.as_str(), text, false));
-        let text = self.sources.get(id).map_or("", |source| &source.text);
-        let values = yaml::values(text, id, Engine::Helm4);
-        let values = values.map_err(|error| Box::new(broken(&error, self.sources)))?;
+        let source = Arc::new(yaml::source(file.shown.as_str(), text, false));
+        let id = self.sources.add(Arc::clone(&source));
+        let values = yaml::values(&source.text, id, Engine::Helm4);
+        let values = values.map_err(|error| Box::new(broken(error, self.sources)))?;
         Ok((values, id))
     }
 }

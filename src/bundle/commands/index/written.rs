@@ -60,8 +60,7 @@ pub(super) fn read(written: &Path, path: &Path) -> Result<Index, Error> {
         Ok(read) => index.document(read.documents.first()),
         Err(error) => {
             let spot = index.spot(error.place);
-            let finding = Finding::new(RuleId::YamlSyntax, error.message).at(spot, "");
-            index.findings.push(finding);
+            index.findings.push(error.finding(spot));
         }
     }
     Ok(index)
