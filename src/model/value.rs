@@ -213,6 +213,21 @@ impl Node {
         Self { value, place }
     }
 
+    /// Visits the places of its keys and values.
+    pub fn each_place(&self, visit: &mut dyn FnMut(Place)) {
+        visit(self.place);
+        match &self.value {
+            Value::List(items) => items.iter().for_each(|item| item.each_place(visit)),
+            Value::Map(map) => {
+                for entry in map.iter() {
+                    visit(entry.key_place);
+                    entry.node.each_place(visit);
+                }
+            }
+            _ => {}
+        }
+    }
+
     /// A value that is in no file.
     pub fn computed(value: impl Into<Value>) -> Self {
         Self {

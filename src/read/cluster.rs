@@ -1,6 +1,5 @@
 //! Reads one cluster: merges its own layers over the shared ones, and evaluates what they say of node pools and images.
 
-use std::cell::Cell;
 use std::sync::Arc;
 
 use crate::error::Error;
@@ -65,38 +64,28 @@ pub fn cluster(
     if let Some(read) = workspace.of_manifests.get(&entry.name) {
         return Ok(read.clone());
     }
-    let state = |depth| State {
-        workspace,
-        entry,
-        templates,
-        depth,
-        is_used: Cell::new(false),
-    };
+    let state = |depth| State::new(workspace, entry, templates, depth);
     // What only exact evaluation could need without saying so is evaluated at once.
     if workspace.evaluation == EvaluationOption::Lazy {
-        let state = state(Depth::Needed);
-        let read = with_state(workspace, entry, shared, templates, &state)?;
+        let state = state(Depth::Placeholders);
+        let read = with_state(&state, shared)?;
         if !state.is_used.get() || read.findings.is_empty() {
             return Ok(read);
         }
     }
-    let state = state(Depth::Whole);
-    with_state(workspace, entry, shared, templates, &state)
+    with_state(&state(Depth::Evaluated), shared)
 }
 
 /// Reads one cluster with this state of its management cluster.
-fn with_state(
-    workspace: &Workspace,
-    entry: &ClusterEntry,
-    shared: &SharedCatalog,
-    templates: &TemplateCache,
-    state: &State<'_>,
-) -> Result<ClusterRead, Error> {
-    let own = workspace.shared.with(&entry.layers, state)?;
+fn with_state(state: &State<'_>, shared: &SharedCatalog) -> Result<ClusterRead, Error> {
+    let State {
+        workspace, entry, ..
+    } = *state;
+    let own = workspace.shared.with(&entry.layers, Some(state))?;
     let chart = workspace.charts.of(&*workspace.files, &own);
     let options = release_options::of(workspace, entry, &own);
     let namespace = Arc::clone(&options.release.namespace);
-    let evaluator = Evaluator::guarded(&own.values, &options, templates, &own.sources);
+    let evaluator = Evaluator::guarded(&own.values, &options, state.templates, &own.sources);
     let subject = Subject::cluster(&entry.name);
     // A value may be in an object that is not in the repository.
     let is_whole = own.missing.is_empty();

@@ -100,7 +100,11 @@ impl Shared {
     }
 
     /// A cluster's own layers over the shared ones: its values, and the files that hold them.
-    pub(super) fn with(&self, layers: &[PathBuf], run_time: &dyn RunTime) -> Result<Own, Error> {
+    pub(super) fn with(
+        &self,
+        layers: &[PathBuf],
+        run_time: Option<&dyn RunTime>,
+    ) -> Result<Own, Error> {
         let mut own = Own {
             layers: self.layers.clone(),
             values: Node::computed(Value::empty_map()),
@@ -140,7 +144,7 @@ impl Shared {
     fn composed(
         &self,
         path: &Path,
-        run_time: &dyn RunTime,
+        run_time: Option<&dyn RunTime>,
         own: &mut Own,
     ) -> Result<Vec<Layer>, Error> {
         if self.composing.own_output.has(&*self.files, path)? {
@@ -162,13 +166,7 @@ impl Shared {
             own.sources = before;
         }
         let options = &self.composing;
-        let composed = gitops::cluster(
-            &*self.files,
-            path,
-            options,
-            Some(run_time),
-            &mut own.sources,
-        )?;
+        let composed = gitops::cluster(&*self.files, path, options, run_time, &mut own.sources)?;
         let Some(composed) = composed else {
             let message = format!(
                 "`{}` composes no values: it holds no HelmRelease and no Application",

@@ -1,7 +1,5 @@
 //! The values of one cluster: its layers, the merged values, and an evaluator for them.
 
-use std::cell::Cell;
-
 use crate::error::Error;
 use crate::evaluate::{Failure, Options, TemplateCache};
 use crate::helm::{ErrorClass, Limits};
@@ -40,14 +38,8 @@ pub struct ClusterValues {
 /// A layer cannot be read.
 pub fn values(workspace: &Workspace, entry: &ClusterEntry) -> Result<ClusterValues, Error> {
     let templates = TemplateCache::default();
-    let state = State {
-        workspace,
-        entry,
-        templates: &templates,
-        depth: Depth::Whole,
-        is_used: Cell::new(false),
-    };
-    let own = workspace.shared.with(&entry.layers, &state)?;
+    let state = State::new(workspace, entry, &templates, Depth::Evaluated);
+    let own = workspace.shared.with(&entry.layers, Some(&state))?;
     let mut options = release_options::of(workspace, entry, &own);
     // No other cluster is evaluated, so that this one has the run's whole budget.
     options.limits = Limits::default();
