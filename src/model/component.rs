@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::image::{Facts, fact};
-use super::name::{Release, architecture};
+use super::name::{architecture, same_value};
 use super::version::Version;
 
 /// What is called once the tarball is unpacked: a regular, executable file at its root.
@@ -189,10 +189,7 @@ impl Distro {
 
     fn is(&self, os: &str, release: Option<&str>) -> bool {
         let same_release = match (&self.release, release) {
-            (Some(own), Some(release)) => {
-                own.eq_ignore_ascii_case(release)
-                    || Release::read(Some(os), own).is_same(&Release::read(Some(os), release))
-            }
+            (Some(own), Some(release)) => same_value(fact::OS_RELEASE, Some(os), own, release),
             _ => true,
         };
         self.name.eq_ignore_ascii_case(os) && same_release

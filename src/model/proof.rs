@@ -7,6 +7,7 @@ use super::cluster::{ClusterOrigin, Pool};
 use super::cluster_view::ClusterView;
 use super::image::{Fact, Facts, Image, Images, Origin, fact};
 use super::matching::{Matching, Outcome, Selection};
+use super::name::facts_of;
 use super::place::Located;
 use super::replacement::{self, Obstacle};
 use super::version::Version;
@@ -75,8 +76,8 @@ pub fn booted<'a>(
 ) -> Option<Booted<'a>> {
     let outside = |name: &'a str| {
         // The names of vSphere, Google and Azure have a path before them.
-        let last = || replacement::facts_of(name.rsplit_once('/')?.1);
-        let facts = replacement::facts_of(name).or_else(last);
+        let last = || facts_of(name.rsplit_once('/')?.1);
+        let facts = facts_of(name).or_else(last);
         Booted {
             name,
             facts: Cow::Owned(facts.unwrap_or_default()),

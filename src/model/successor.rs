@@ -92,7 +92,7 @@ impl Line {
         let minor = |line: &Self| (line.version.major, line.version.minor);
         self.scheme == other.scheme
             && minor(self) == minor(other)
-            && replacement::between(&self.facts, &other.facts).is_empty()
+            && replacement::fact_obstacles(&self.facts, &other.facts).is_empty()
     }
 }
 

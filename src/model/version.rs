@@ -49,6 +49,23 @@ impl Version {
         })
     }
 
+    /// The order by age of the Kubernetes releases, whatever their builds.
+    pub fn cmp_release(&self, other: &Self) -> Ordering {
+        let numbers = |version: &Self| (version.major, version.minor, version.patch);
+        let prereleases = || match (&self.prerelease, &other.prerelease) {
+            (None, Some(_)) => Ordering::Greater,
+            (Some(_), None) => Ordering::Less,
+            (left, right) => natural(left.as_deref(), right.as_deref()),
+        };
+        numbers(self).cmp(&numbers(other)).then_with(prereleases)
+    }
+
+    /// The build without its number: `rke2r` of `rke2r1`, `k3s` of `k3s2`.
+    pub fn build_kind(&self) -> Option<&str> {
+        let build = self.build.as_deref()?;
+        Some(build.trim_end_matches(|letter: char| letter.is_ascii_digit()))
+    }
+
     /// Whether only major and minor are known.
     pub fn is_partial(&self) -> bool {
         self.patch.is_none()
@@ -100,14 +117,7 @@ impl fmt::Display for Version {
 /// By age: a prerelease is older than its release, `rke2r1` older than `rke2r2`; what is not known comes first.
 impl Ord for Version {
     fn cmp(&self, other: &Self) -> Ordering {
-        let numbers = |version: &Self| (version.major, version.minor, version.patch);
-        numbers(self)
-            .cmp(&numbers(other))
-            .then_with(|| match (&self.prerelease, &other.prerelease) {
-                (None, Some(_)) => Ordering::Greater,
-                (Some(_), None) => Ordering::Less,
-                (left, right) => natural(left.as_deref(), right.as_deref()),
-            })
+        self.cmp_release(other)
             .then_with(|| natural(self.build.as_deref(), other.build.as_deref()))
     }
 }

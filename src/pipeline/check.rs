@@ -3,16 +3,20 @@
 //! Never reads a clock: the day that waivers are compared with is given by the caller.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::model::cluster::ClusterOrigin;
 use crate::model::cluster_view::ClusterView;
 use crate::model::finding::{Finding, Judged};
+use crate::model::image::Image;
+use crate::model::matching::{Outcome, Selection};
 use crate::model::policy::{Date, Policy};
 use crate::model::proposal::{Change, Proposal};
-use crate::model::replacement;
+use crate::model::replacement::{facts_to_keep, obstacles, version_obstacle};
 use crate::model::rule::{Level, RuleId};
 use crate::model::selected;
 use crate::model::settings::Settings;
+use crate::model::version::distribution_of;
 use crate::objects::bundled::Bundle;
 use crate::pipeline::Verdict;
 use crate::rules::{ChangeInput, ClusterInput, RULES, Rule, RunScope, Scope, WorkspaceInput, rule};
@@ -90,7 +94,7 @@ fn tried(mut finding: Finding, view: &ClusterView, settings: &Settings) -> Findi
             let is_left = *rule == finding.rule && *pool == subject.pool;
             is_left || !is_known(*rule, pool) && !is_hidden
         };
-        !replacement::lowers(view, &changed) && !errors(&changed, settings).iter().any(is_worse)
+        !lowers(view, &changed) && !errors(&changed, settings).iter().any(is_worse)
     };
     let mut proposals = std::mem::take(&mut finding.proposals);
     proposals.retain(fits);
@@ -99,6 +103,34 @@ fn tried(mut finding: Finding, view: &ClusterView, settings: &Settings) -> Findi
         ..finding
     }
     .with_proposals()
+}
+
+/// Whether a change of a cluster breaks the law of replacements for any pool: its version, or the image that it boots.
+pub fn lowers(before: &ClusterView, after: &ClusterView) -> bool {
+    let flavor = before.cluster.bootstrap_provider.as_ref();
+    let flavor = flavor.and_then(|provider| distribution_of(&provider.value));
+    let image = |view: &ClusterView, index: usize| {
+        let selection: Option<&Selection> = view.selections.get(index);
+        match &selection?.outcome {
+            Outcome::Image(key) => view.images.get(key).cloned(),
+            _ => None,
+        }
+    };
+    let is_lowered = |index: usize| {
+        let version = |view: &ClusterView| {
+            let pool = view.cluster.pools.get(index)?;
+            Some(Arc::clone(&view.cluster.k8s_version_of(pool)?.value))
+        };
+        let versions = version(before).zip(version(after));
+        let images = image(before, index).zip(image(after, index));
+        versions.is_some_and(|(old, new)| old != new && version_obstacle(&old, &new).is_some())
+            || images.is_some_and(|(old, new)| {
+                let facts = facts_to_keep(&old.facts, flavor);
+                let is_other = old.key != new.key;
+                is_other && !obstacles(&Image { facts, ..old }, &new).is_empty()
+            })
+    };
+    (0..before.cluster.pools.len()).any(is_lowered)
 }
 
 /// A rule that finds an error, with the pool and the image.

@@ -295,7 +295,7 @@ impl<'a> ClusterInput<'a> {
         let current = self.view.cluster.k8s_version.as_ref()?;
         let is_allowed = pool.k8s_version.is_none()
             && held.origin != Origin::Name
-            && replacement::of_version(&current.value, &held.value).is_none();
+            && replacement::version_obstacle(&current.value, &held.value).is_none();
         if !is_allowed {
             return None;
         }

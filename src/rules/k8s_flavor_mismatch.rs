@@ -67,7 +67,7 @@ fn fitting<'a>(
     matching: Matching,
 ) -> Option<&'a Image> {
     let like = Image {
-        facts: replacement::required(&chosen.facts, Some(flavor)),
+        facts: replacement::facts_to_keep(&chosen.facts, Some(flavor)),
         ..chosen.clone()
     };
     let holding = proof::holding(images, &like, version, matching);

@@ -67,9 +67,9 @@ fn in_manifests(
 
 /// Why the version that an image holds is not written where another one is; none where it may be.
 fn unwritten(wanted: &str, held: &Fact) -> Option<String> {
-    match replacement::of_version(wanted, &held.value) {
+    match replacement::version_obstacle(wanted, &held.value) {
         _ if held.origin == Origin::Name => Some("only the image's name says it".to_owned()),
-        step => step.map(|step| format!("it {step}")),
+        obstacle => obstacle.map(|obstacle| format!("it {obstacle}")),
     }
 }
 

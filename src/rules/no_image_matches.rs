@@ -6,8 +6,9 @@ use crate::model::image::{ImageKey, fact};
 use crate::model::matching::{
     Candidate, Difference, Outcome, SELECTOR_KEYS, Selection, USE_EXTRA_KEYS, is_pattern,
 };
+use crate::model::name::same_value;
 use crate::model::proposal::Proposal;
-use crate::model::replacement;
+use crate::model::replacement::{KEPT, version_obstacle};
 use crate::model::rule::RuleId;
 use crate::model::selector::{Selector, Term, Wanted};
 use crate::rules::ClusterInput;
@@ -164,8 +165,20 @@ fn edit(
         fact::K8S_VERSION => runs?,
         _ => &only.wanted,
     };
-    replacement::may_require(&only.fact, os, wanted, &has.value)
+    may_require(&only.fact, os, wanted, &has.value)
         .then(|| input.propose_term(pool, (&only.fact, &has.value), wrote))
+}
+
+/// Whether a selector's value of a fact may be replaced by another one: another spelling, a version that may follow, or a fact that
+/// does not affect what machines boot.
+fn may_require(name: &str, os: Option<&str>, was: &str, is: &str) -> bool {
+    // A pattern that matches one text only, or is intended to.
+    let was = was.replace(['\\', '(', ')', '^', '$'], "");
+    match name {
+        _ if was == is => true,
+        fact::K8S_VERSION => version_obstacle(&was, is).is_none(),
+        _ => !KEPT.contains(&name) || same_value(name, os, &was, is),
+    }
 }
 
 fn sentence(difference: &Difference) -> String {
@@ -182,6 +195,7 @@ fn has(difference: &Difference) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::may_require;
     use crate::model::matching::{Candidate, Difference, Outcome};
     use crate::model::rule::RuleId;
     use crate::testing::Given;
@@ -277,5 +291,23 @@ mod tests {
         let found = given(&[("os", "ubuntu(")], &[]).found(ID);
         assert!(found.contains("`ubuntu(` is not a regular expression, or too large for a selector, and matches nothing"));
         assert!(found.contains("the catalog is empty"));
+    }
+
+    #[test]
+    fn a_selector_may_change_its_spelling_only() {
+        let may = |name, was, is| may_require(name, Some("ubuntu"), was, is);
+        assert!(may("os-release", r"24\.04", "noble"));
+        assert!(may("arch", "x86_64", "amd64"));
+        assert!(may("commit-tag", "0.4.11", "0.4.12"));
+        assert!(may("k8s-version", r"1.31.8\+rke2r1", "1.31.9+rke2r1"));
+        for (name, was, is) in [
+            ("os-release", "noble", "jammy"),
+            ("hardened", "true", "false"),
+            ("k8s-flavor", "kubeadm", "rke2"),
+            ("k8s-version", r"1.31.8\+rke2r1", "1.31.7+rke2r1"),
+            ("k8s-version", "1.31.*", "1.31.9"),
+        ] {
+            assert!(!may(name, was, is), "{name}: {was} -> {is}");
+        }
     }
 }

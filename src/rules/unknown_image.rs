@@ -6,9 +6,9 @@ use crate::model::finding::Finding;
 use crate::model::fix::Fix;
 use crate::model::image::ImageKey;
 use crate::model::matching::Outcome;
+use crate::model::name::Release;
 use crate::model::place::Place;
 use crate::model::proposal::Proposal;
-use crate::model::replacement;
 use crate::model::rule::RuleId;
 use crate::model::settings::Settings;
 use crate::model::successor::successor;
@@ -82,7 +82,7 @@ fn repair(input: &ClusterInput<'_>, pool: &Pool, key: &str, mut finding: Finding
             ..proposal
         }
     };
-    let is_slip = |meant: &&str| replacement::is_slip(key, meant);
+    let is_slip = |meant: &&str| is_slip(key, meant);
     if let Some(meant) = only_meant(key, known()).filter(is_slip).and_then(named) {
         finding = finding.propose(Some(propose(meant, "did you mean ", "?")));
     } else if let Some(next) = successor(key, known()).and_then(named) {
@@ -104,8 +104,44 @@ fn repair(input: &ClusterInput<'_>, pool: &Pool, key: &str, mut finding: Finding
     }
 }
 
+/// Words of image names that a correction of a misspelling must not replace.
+const WORDS: [&str; 13] = [
+    "amd64",
+    "arm64",
+    "cis",
+    "ck8s",
+    "fips",
+    "hardened",
+    "k0s",
+    "k3s",
+    "kubeadm",
+    "openshift",
+    "plain",
+    "rke2",
+    "stig",
+];
+
+/// Whether an unknown name may be a misspelling of a known one: it has no word with a meaning that the known one lacks.
+fn is_slip(name: &str, meant: &str) -> bool {
+    let words = |text: &str| -> Vec<String> {
+        let words = text.split(|letter: char| !letter.is_ascii_alphanumeric());
+        words.map(str::to_ascii_lowercase).collect()
+    };
+    let known = words(meant);
+    let means = |word: &String| {
+        WORDS.contains(&&**word)
+            || Release::read(None, word)
+                .version
+                .is_some_and(|it| it != *word)
+    };
+    !words(name)
+        .iter()
+        .any(|word| means(word) && !known.contains(word))
+}
+
 #[cfg(test)]
 mod tests {
+    use super::is_slip;
     use crate::model::cluster::Choice;
     use crate::model::matching::Outcome;
     use crate::model::rule::RuleId;
@@ -143,5 +179,25 @@ mod tests {
                 .found(RuleId::UnknownImage)
                 .contains("the catalog is empty")
         );
+    }
+
+    #[test]
+    fn a_slip_changes_no_word_that_means_something() {
+        for (name, meant) in [
+            (
+                "ubuntu-nobel-plain-rke2-1-31-8",
+                "ubuntu-noble-plain-rke2-1-31-8",
+            ),
+            ("ubunto-noble-plane-rke2", "ubuntu-noble-plain-rke2"),
+        ] {
+            assert!(is_slip(name, meant), "{name}");
+        }
+        for (name, meant) in [
+            ("rocky-cis-1", "rocky-fips-1"),
+            ("own-amd64", "own-arm64"),
+            ("ubuntu-jammy-1", "ubuntu-gammy-1"),
+        ] {
+            assert!(!is_slip(name, meant), "{name}");
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! The Kubernetes version that an image holds: mismatches, what is not proven, and which edits are offered.
 
-use metalmark::model::replacement::{lowers, obstacles};
+use metalmark::model::replacement::obstacles;
+use metalmark::pipeline::check::lowers;
 
 use super::super::support::project::Project;
 use super::rows::{IMAGES, assert_found, each, each_with};

@@ -7,7 +7,7 @@ use super::reference::is_same_build;
 use crate::model::catalog::{CatalogEntry, Described};
 use crate::model::image::{Fact, Facts, Image, Origin, fact};
 use crate::model::matching::REGISTRY_KEY;
-use crate::model::name::{NameFacts, Release, architecture};
+use crate::model::name::{NameFacts, same_value};
 use crate::model::place::Located;
 use crate::model::proof::file_name;
 use crate::model::version::Version;
@@ -126,8 +126,7 @@ fn learn(image: &mut Image, name: &str, fact: Fact, problems: &mut Vec<Problem>)
     }
 }
 
-/// Whether two texts of one fact mean the same: versions and releases in any spelling, hex digits in any case. A name
-/// leaves things out without disagreeing.
+/// Whether two texts of one fact mean the same, versions in any spelling too. A name leaves things out without disagreeing.
 fn agree(name: &str, stronger: &Fact, weaker: &Fact, os: Option<&str>) -> bool {
     let (left, right) = (&*stronger.value, &*weaker.value);
     match name {
@@ -135,9 +134,6 @@ fn agree(name: &str, stronger: &Fact, weaker: &Fact, os: Option<&str>) -> bool {
             (Some(left), Some(right)) if weaker.origin == Origin::Name => right.admits(&left),
             (left, right) => left.is_some() && left == right,
         },
-        fact::OS_RELEASE => Release::read(os, left).is_same(&Release::read(os, right)),
-        fact::ARCH => architecture(left) == architecture(right),
-        fact::SHA256 | fact::SHA512 | fact::MD5 => left.eq_ignore_ascii_case(right),
-        _ => left == right,
+        _ => same_value(name, os, left, right),
     }
 }

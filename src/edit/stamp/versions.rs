@@ -119,7 +119,7 @@ fn bring(
         let current = node.value.as_str().map(|text| text.trim_start_matches('v'));
         let is_there = current == Some(version.trim_start_matches('v'));
         let may_follow =
-            current.is_none_or(|current| replacement::of_version(current, version).is_none());
+            current.is_none_or(|current| replacement::version_obstacle(current, version).is_none());
         if is_there || !may_follow || marked.contains(&(runner, &*steps)) {
             continue;
         }

@@ -8,7 +8,8 @@ mod release;
 mod schemes;
 mod template;
 
-use super::image::fact;
+use super::image::{Facts, Origin, fact};
+use super::place::Place;
 use super::version::Version;
 pub use key::{NameRefusal, key_of};
 pub use release::Release;
@@ -120,6 +121,32 @@ impl NameFacts {
             "sysext" => &mut self.sysext,
             _ => return None,
         })
+    }
+}
+
+/// The facts in a name.
+pub fn facts_of(name: &str) -> Option<Facts> {
+    NameFacts::parse(name).map(Facts::from)
+}
+
+impl From<NameFacts> for Facts {
+    fn from(name: NameFacts) -> Self {
+        let facts = name.facts().into_iter();
+        Self::of(
+            Origin::Name,
+            facts.map(|(name, value)| (name, value, Place::NONE)),
+        )
+    }
+}
+
+/// Whether two texts of one fact of images with this system mean the same: releases and architectures in any spelling, hex
+/// digits in any case.
+pub fn same_value(name: &str, os: Option<&str>, one: &str, other: &str) -> bool {
+    match name {
+        fact::OS_RELEASE => Release::read(os, one).is_same(&Release::read(os, other)),
+        fact::ARCH => architecture(one) == architecture(other),
+        fact::SHA256 | fact::SHA512 | fact::MD5 => one.eq_ignore_ascii_case(other),
+        _ => one == other,
     }
 }
 
