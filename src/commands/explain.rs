@@ -5,7 +5,7 @@ use std::sync::Arc;
 use clap::Args;
 
 use crate::error::Error;
-use crate::model::cluster_view::ClusterView;
+use crate::model::cluster_view::{ClusterView, SelectedPool};
 use crate::model::policy::Date;
 use crate::model::rule::RuleId;
 use crate::model::suggest::did_you_mean;
@@ -90,12 +90,14 @@ fn misspelled(subject: &str, error: Error) -> Error {
 }
 
 fn pools(view: &ClusterView, pool: Option<&str>, fleet: &Fleet) -> Result<Vec<PoolAccount>, Error> {
-    let all = view.cluster.pools.iter().zip(&view.selections);
-    let wanted =
-        all.filter(|(candidate, _)| pool.is_none_or(|pool| candidate.name.to_string() == pool));
+    let wanted = view
+        .pools()
+        .filter(|it| pool.is_none_or(|pool| it.pool.name.to_string() == pool));
     let matching = fleet.workspace.settings.matching;
     let accounts: Vec<PoolAccount> = wanted
-        .map(|(pool, selection)| PoolAccount::new(view, pool, selection, matching, &fleet.patterns))
+        .map(|SelectedPool { pool, selection }| {
+            PoolAccount::new(view, pool, selection, matching, &fleet.patterns)
+        })
         .collect();
     match pool {
         Some(pool) if accounts.is_empty() => {

@@ -7,7 +7,7 @@ use clap::Args;
 
 use crate::error::Error;
 use crate::model::cluster::ClusterOrigin;
-use crate::model::cluster_view::ClusterView;
+use crate::model::cluster_view::{ClusterView, SelectedPool};
 use crate::model::image::{Fact, Image, ImageKey};
 use crate::model::policy::Date;
 use crate::model::proof;
@@ -71,7 +71,7 @@ fn named_rows(view: &ClusterView) -> Rows {
     if view.cluster.origin == ClusterOrigin::Values {
         return rows;
     }
-    for (pool, selection) in view.cluster.pools.iter().zip(&view.selections) {
+    for SelectedPool { pool, selection } in view.pools() {
         let is_outside = proof::known(view, selection).is_none();
         let booted = proof::booted(view, pool, selection).filter(|_| is_outside);
         let Some(booted) = booted else { continue };
@@ -94,14 +94,14 @@ fn named_rows(view: &ClusterView) -> Rows {
 }
 
 fn row(view: &ClusterView, image: &Image, uri: Option<Arc<str>>) -> ImageRow {
-    let booted = view.cluster.pools.iter().zip(&view.selections);
-    let used_by = booted
-        .filter(|(_, selection)| {
-            let known = proof::known(view, selection);
+    let used_by = view
+        .pools()
+        .filter(|it| {
+            let known = proof::known(view, it.selection);
             known.is_some_and(|known| known.key == image.key)
         })
-        .filter(|(pool, selection)| !view.selects_by_secret(pool, selection))
-        .map(|(pool, _)| format!("{}/{}", view.cluster.name, pool.name));
+        .filter(|it| !view.selects_by_secret(it.pool, it.selection))
+        .map(|it| format!("{}/{}", view.cluster.name, it.pool.name));
     ImageRow {
         key: Arc::clone(&image.key),
         uri,

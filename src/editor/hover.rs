@@ -6,6 +6,7 @@ use lsp_types::{Hover, HoverContents, MarkupContent, MarkupKind, Range};
 
 use crate::error::Error;
 use crate::evaluate::{Evaluator, TemplateCache};
+use crate::model::cluster_view::SelectedPool;
 use crate::model::rule::RuleId;
 use crate::printer::Printer;
 use crate::report::explain::{self, ImageAccount, PoolAccount, RuleAccount};
@@ -96,8 +97,7 @@ impl Answers<'_> {
             .iter()
             .position(|pool| pool.cluster == pools[number].cluster);
         let index = number - first.unwrap_or(number);
-        let mut chosen = view.cluster.pools.iter().zip(&view.selections);
-        let Some((pool, selection)) = chosen.nth(index) else {
+        let Some(SelectedPool { pool, selection }) = view.pools().nth(index) else {
             return Ok(None);
         };
         let patterns = &self.analysis.fleet.patterns;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::model::cluster::{Choice, Pool};
-use crate::model::cluster_view::ClusterView;
+use crate::model::cluster_view::{ClusterView, SelectedPool};
 use crate::model::image::{ImageKey, Images};
 use crate::model::matching::{Matching, Selection};
 use crate::model::place::{Place, Source, Spot};
@@ -121,7 +121,7 @@ impl Gatherer {
                 .collect(),
             served: view.served.clone(),
         };
-        for (pool, selection) in view.cluster.pools.iter().zip(&view.selections) {
+        for SelectedPool { pool, selection } in view.pools() {
             self.pool(view, pool, selection, &mut found);
         }
         self.images(view, &mut found);

@@ -9,7 +9,7 @@ use super::component_choice::BundleOutcome;
 use super::finding::Finding;
 use super::image::{Image, ImageKey, Images};
 use super::lock::{Lock, SignedEntries};
-use super::matching::{Outcome, Selection};
+use super::matching::Selection;
 use super::place::Sources;
 use super::signing::SigningKeys;
 
@@ -57,7 +57,22 @@ pub struct ClusterView {
     pub findings: Vec<Finding>,
 }
 
+/// A node pool with the result of its selection.
+#[derive(Clone, Copy, Debug)]
+pub struct SelectedPool<'v> {
+    /// The pool.
+    pub pool: &'v Pool,
+    /// What it selects.
+    pub selection: &'v Selection,
+}
+
 impl ClusterView {
+    /// The pools with the results of their selections.
+    pub fn pools(&self) -> impl Iterator<Item = SelectedPool<'_>> {
+        let pools = self.cluster.pools.iter().zip(&self.selections);
+        pools.map(|(pool, selection)| SelectedPool { pool, selection })
+    }
+
     /// The pools with a component bundle, and that bundle.
     pub fn chosen_bundles(&self) -> impl Iterator<Item = (&Pool, &Image)> {
         let pools = self.cluster.pools.iter().zip(&self.bundle_outcomes);
@@ -79,7 +94,7 @@ impl ClusterView {
 
     /// Whether a pool boots an image, or it is served for this cluster.
     pub fn is_used(&self, key: &ImageKey) -> bool {
-        let boots = |selection: &Selection| matches!(&selection.outcome, Outcome::Image(chosen) if chosen == key);
+        let boots = |selection: &Selection| selection.image_key() == Some(key);
         self.served.binary_search(key).is_ok() || self.selections.iter().any(boots)
     }
 }

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::built::built;
 use super::cluster::{Pool, PoolName};
-use super::cluster_view::ClusterView;
+use super::cluster_view::{ClusterView, SelectedPool};
 use super::image::{Image, ImageKey, Images, fact};
 use super::labels::Labels;
 use super::matching::Outcome;
@@ -191,8 +191,8 @@ pub struct PoolState {
 
 /// The pools of a cluster.
 pub fn states(view: &ClusterView) -> Vec<PoolState> {
-    let pools = view.cluster.pools.iter().zip(&view.selections);
-    let states = pools.map(|(pool, selection)| PoolState {
+    let pools = view.pools();
+    let states = pools.map(|SelectedPool { pool, selection }| PoolState {
         name: pool.name.clone(),
         version: view
             .cluster
@@ -211,7 +211,7 @@ type Booted<'v> = BTreeMap<&'v PoolName, &'v Image>;
 fn current(view: &ClusterView) -> Result<(Version, Booted<'_>), String> {
     let mut booted = BTreeMap::new();
     let mut common: Option<Version> = None;
-    for (pool, selection) in view.cluster.pools.iter().zip(&view.selections) {
+    for SelectedPool { pool, selection } in view.pools() {
         if view.selects_by_secret(pool, selection) {
             return Err(format!(
                 "a secret selects the image of node pool `{}`",

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::cluster::Pool;
-use super::cluster_view::ClusterView;
+use super::cluster_view::{ClusterView, SelectedPool};
 use super::matching::{Matching, Outcome, Selection};
 use super::proof::{self, PoolProof, Proof};
 
@@ -61,7 +61,7 @@ impl PoolCounts {
     /// The pools of a cluster.
     pub fn of(view: &ClusterView, matching: Matching) -> Self {
         let mut counts = Self::default();
-        for (pool, selection) in view.cluster.pools.iter().zip(&view.selections) {
+        for SelectedPool { pool, selection } in view.pools() {
             match PoolCheck::of(view, pool, selection, matching) {
                 PoolCheck::Checked(weighed) => counts.count(weighed.proof),
                 PoolCheck::Skipped(reason) => {

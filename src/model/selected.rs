@@ -7,7 +7,7 @@ use super::cluster::{Cluster, Pool};
 use super::cluster_view::ClusterView;
 use super::component_choice::{self, BundleOutcome, Wants};
 use super::image::{ImageKey, Images};
-use super::matching::{self, ClusterFacts, Matching, Outcome, PatternCache, Selectable, Selection};
+use super::matching::{self, ClusterFacts, Matching, PatternCache, Selectable, Selection};
 use super::proposal::Change;
 use super::settings::Settings;
 
@@ -33,10 +33,7 @@ pub fn selected(
     let select = |pool: &Pool| matching::select(&pool.choice, &facts, catalog, mode, patterns);
     let selections: Vec<Selection> = cluster.pools.iter().map(select).collect();
     let bundle = |(pool, selection): (&Pool, &Selection)| {
-        let image = match &selection.outcome {
-            Outcome::Image(key) => images.get(key),
-            _ => None,
-        };
+        let image = selection.image_key().and_then(|key| images.get(key));
         let wants = Wants::of(cluster, pool, image);
         component_choice::choose(&pool.bundle, &wants, bundles, patterns)
     };
@@ -90,10 +87,8 @@ pub fn served(
     }
     let mut keys: BTreeSet<ImageKey> = selections
         .iter()
-        .filter_map(|selection| match &selection.outcome {
-            Outcome::Image(key) => Some(Arc::clone(key)),
-            _ => None,
-        })
+        .filter_map(Selection::image_key)
+        .cloned()
         .collect();
     for (_, selector) in &cluster.additional_selectors {
         // A selector that is refused serves nothing; the rules say so.

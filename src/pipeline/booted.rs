@@ -5,11 +5,10 @@ use std::sync::Arc;
 
 use crate::catalog::offers::PoolChange;
 use crate::error::Error;
-use crate::model::cluster_view::ClusterView;
+use crate::model::cluster_view::{ClusterView, SelectedPool};
 use crate::model::image::ImageKey;
 use crate::model::lock::Locking;
 use crate::model::lock_gaps::gaps;
-use crate::model::matching::Outcome;
 use crate::oci::Digest;
 use crate::render::Renderer;
 
@@ -64,12 +63,10 @@ fn unlocked(view: &ClusterView) -> Vec<ImageKey> {
 
 fn of(view: &ClusterView, renderer: &Renderer<'_>) -> Vec<((String, String), Machine)> {
     let stamps = renderer.stamps(view, &mut |_| {});
-    let pools = view.cluster.pools.iter().zip(&view.selections).zip(stamps);
+    let pools = view.pools().zip(stamps);
     pools
-        .filter_map(|((pool, selection), stamp)| {
-            let Outcome::Image(key) = &selection.outcome else {
-                return None;
-            };
+        .filter_map(|(SelectedPool { pool, selection }, stamp)| {
+            let key = selection.image_key()?;
             let image = view.images.get(key);
             let uri = image.and_then(|image| image.uri.as_ref());
             let uri = uri.map(|uri| Arc::clone(&uri.value));

@@ -9,7 +9,7 @@ use crate::model::cluster::ClusterOrigin;
 use crate::model::cluster_view::ClusterView;
 use crate::model::finding::{Finding, Judged};
 use crate::model::image::Image;
-use crate::model::matching::{Outcome, Selection};
+use crate::model::matching::Selection;
 use crate::model::policy::{Date, Policy};
 use crate::model::proposal::{Change, Proposal};
 use crate::model::replacement::{facts_to_keep, obstacles, version_obstacle};
@@ -111,10 +111,7 @@ pub fn lowers(before: &ClusterView, after: &ClusterView) -> bool {
     let flavor = flavor.and_then(|provider| distribution_of(&provider.value));
     let image = |view: &ClusterView, index: usize| {
         let selection: Option<&Selection> = view.selections.get(index);
-        match &selection?.outcome {
-            Outcome::Image(key) => view.images.get(key).cloned(),
-            _ => None,
-        }
+        view.images.get(selection?.image_key()?).cloned()
     };
     let is_lowered = |index: usize| {
         let version = |view: &ClusterView| {

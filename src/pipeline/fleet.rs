@@ -17,7 +17,7 @@ use crate::model::cluster_view::{ClusterRead, ClusterView};
 use crate::model::finding::{Finding, Judged};
 use crate::model::image::{Image, ImageKey, Images};
 use crate::model::lock::{Lock, is_lockable};
-use crate::model::matching::{Outcome, PatternCache};
+use crate::model::matching::{PatternCache, Selection};
 use crate::model::place::Sources;
 use crate::model::policy::Date;
 use crate::model::pool_counts::PoolCounts;
@@ -407,12 +407,7 @@ fn gather<T>(
 
 fn uses(view: &ClusterView) -> ImageUse {
     let booted = view.selections.iter();
-    let booted: BTreeSet<&ImageKey> = booted
-        .filter_map(|selection| match &selection.outcome {
-            Outcome::Image(key) => Some(key),
-            _ => None,
-        })
-        .collect();
+    let booted: BTreeSet<&ImageKey> = booted.filter_map(Selection::image_key).collect();
     let artifacts = || view.images.values().chain(view.bundles.values());
     ImageUse {
         cluster: Arc::clone(&view.cluster.name),

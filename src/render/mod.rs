@@ -24,7 +24,7 @@ use std::sync::Arc;
 use minijinja::Value as Context;
 
 use crate::model::cluster::{Cluster, ClusterOrigin};
-use crate::model::cluster_view::ClusterView;
+use crate::model::cluster_view::{ClusterView, SelectedPool};
 use crate::model::finding::Finding;
 use crate::model::image::{Image, Images};
 use crate::model::manifest::{FileKind, ManifestFile};
@@ -125,9 +125,11 @@ impl<'a> Renderer<'a> {
             let made = self.stamp(&view.images, image, Some(&cluster))?;
             made.map_err(|finding| (report.borrow_mut())(*finding)).ok()
         };
-        let pools = view.cluster.pools.iter().zip(&view.selections);
+        let pools = view.pools();
         pools
-            .map(|(pool, selection)| stamp::of_pool(pool, selection, &view.images, &stamp))
+            .map(|SelectedPool { pool, selection }| {
+                stamp::of_pool(pool, selection, &view.images, &stamp)
+            })
             .collect()
     }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::model::cluster::{Choice, KEY_NAMES, Pool};
+use crate::model::cluster_view::SelectedPool;
 use crate::model::finding::Finding;
 use crate::model::matching::{Outcome, Selection, known_as};
 use crate::model::place::{Located, Place};
@@ -12,7 +13,7 @@ use crate::rules::ClusterInput;
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
-    for (pool, selection) in input.pools() {
+    for SelectedPool { pool, selection } in input.pools() {
         if let Outcome::Disagree { key, selected } = &selection.outcome {
             report(disagreement(input, pool, key, selected));
         } else if ways(&pool.choice).count() > 1 && !agree(input, pool, selection) {
@@ -46,7 +47,7 @@ fn ways(choice: &Choice) -> impl Iterator<Item = (&'static str, Place)> {
 
 /// Whether the ways are a key, a selector and a name that mean one image.
 fn agree(input: &ClusterInput<'_>, pool: &Pool, selection: &Selection) -> bool {
-    let Outcome::Image(key) = &selection.outcome else {
+    let Some(key) = selection.image_key() else {
         return false;
     };
     let (choice, images) = (&pool.choice, &input.view.images);

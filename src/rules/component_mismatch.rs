@@ -1,12 +1,12 @@
 //! A node pool's component bundle does not fit it.
 
 use crate::model::cluster::Pool;
+use crate::model::cluster_view::SelectedPool;
 use crate::model::component::{Declared, Need, component_fact};
 use crate::model::component_choice::{BundleOutcome, Mismatch, Wants, mismatches};
 use crate::model::finding::Finding;
 use crate::model::image::{Image, fact};
 use crate::model::lock::is_lockable;
-use crate::model::matching::Outcome;
 use crate::model::rule::{Level, RuleId};
 use crate::model::suggest::did_you_mean;
 use crate::oci::Reference;
@@ -15,11 +15,8 @@ use crate::rules::ClusterInput;
 /// Looks at every node pool that selects a component bundle.
 pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
     let view = input.view;
-    for ((pool, selection), outcome) in input.pools().zip(&view.bundle_outcomes) {
-        let image = match &selection.outcome {
-            Outcome::Image(key) => view.images.get(key),
-            _ => None,
-        };
+    for (SelectedPool { pool, selection }, outcome) in input.pools().zip(&view.bundle_outcomes) {
+        let image = selection.image_key().and_then(|key| view.images.get(key));
         let wants = Wants::of(&view.cluster, pool, image);
         let finding_of = |message: String| {
             Finding::new(RuleId::ComponentMismatch, message)

@@ -19,8 +19,8 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
     };
     let empty: Vec<&Pool> = input
         .pools()
-        .filter(|(pool, selection)| boots_nothing(pool, selection))
-        .map(|(pool, _)| pool)
+        .filter(|it| boots_nothing(it.pool, it.selection))
+        .map(|it| it.pool)
         .collect();
     if empty.is_empty() || input.view.findings.iter().any(hides_values) {
         return;

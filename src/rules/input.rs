@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use crate::model::cluster::{Choice, ClusterOrigin, LevelName, Pool};
-use crate::model::cluster_view::ClusterView;
+use crate::model::cluster_view::{ClusterView, SelectedPool};
 use crate::model::endpoint::{ControlPlaneEndpoint, Endpoint};
 use crate::model::finding::Subject;
 use crate::model::fix::Fix;
 use crate::model::image::{Fact, Image, ImageKey, Images, Origin, is_oci};
 use crate::model::labels::LabelSelector;
 use crate::model::lock::{Lock, SignedEntries, is_lockable};
-use crate::model::matching::{Outcome, Selection};
+use crate::model::matching::Outcome;
 use crate::model::place::{Located, Place, Source, Sources, Spot};
 use crate::model::proposal::{Change, Proposal};
 use crate::model::replacement;
@@ -145,11 +145,9 @@ pub struct ImageUse {
 impl<'a> ClusterInput<'a> {
     /// A cluster, as it was read and resolved.
     pub fn new(view: &'a ClusterView, settings: &'a Settings) -> Self {
-        let pools = view.cluster.pools.iter().zip(&view.selections);
-        let chosen = pools.filter_map(|(pool, selection)| match &selection.outcome {
-            Outcome::Image(key) => Some((pool, view.images.get(key)?)),
-            _ => None,
-        });
+        let chosen = view
+            .pools()
+            .filter_map(|it| Some((it.pool, view.images.get(it.selection.image_key()?)?)));
         Self {
             view,
             settings,
@@ -158,8 +156,8 @@ impl<'a> ClusterInput<'a> {
     }
 
     /// The pools with the results of their selections.
-    pub fn pools(&self) -> impl Iterator<Item = (&'a Pool, &'a Selection)> + use<'a> {
-        self.view.cluster.pools.iter().zip(&self.view.selections)
+    pub fn pools(&self) -> impl Iterator<Item = SelectedPool<'a>> + use<'a> {
+        self.view.pools()
     }
 
     /// The pools that resolve to an image of the catalog, with that image.
@@ -170,8 +168,8 @@ impl<'a> ClusterInput<'a> {
     /// The pools that give `machine_image_url` and the rest themselves, with that URL.
     pub fn explicit(&self) -> impl Iterator<Item = (&'a Pool, &'a Located<Arc<str>>)> + use<'a> {
         self.pools()
-            .filter(|(_, selection)| selection.outcome == Outcome::Explicit)
-            .filter_map(|(pool, _)| pool.choice.url.as_ref().map(|url| (pool, url)))
+            .filter(|it| it.selection.outcome == Outcome::Explicit)
+            .filter_map(|it| it.pool.choice.url.as_ref().map(|url| (it.pool, url)))
     }
 
     /// The Kubernetes version that a pool's nodes are to run: its own, else the cluster's.

@@ -1,6 +1,7 @@
 //! A node pool's image is made for another Kubernetes distribution.
 
 use crate::model::cluster::{ClusterOrigin, Pool};
+use crate::model::cluster_view::SelectedPool;
 use crate::model::finding::Finding;
 use crate::model::image::{Image, Images, fact};
 use crate::model::matching::{Matching, Selection};
@@ -12,7 +13,7 @@ use crate::rules::ClusterInput;
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
-    for (pool, selection) in input.pools() {
+    for SelectedPool { pool, selection } in input.pools() {
         let found = mismatch(input, pool, selection);
         found.into_iter().for_each(&mut *report);
     }

@@ -1,6 +1,7 @@
 //! A node pool's image holds another Kubernetes version than the pool is to run.
 
 use crate::model::cluster::{Choice, ClusterOrigin, Pool};
+use crate::model::cluster_view::SelectedPool;
 use crate::model::finding::Finding;
 use crate::model::image::{Fact, Image, Origin, fact};
 use crate::model::proof::{self, PoolProof, Proof};
@@ -14,7 +15,7 @@ const SHOWN: usize = 3;
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
-    for (pool, selection) in input.pools() {
+    for SelectedPool { pool, selection } in input.pools() {
         let weighed = proof::of_pool(input.view, pool, selection, input.settings.matching);
         let refuted = weighed.filter(|weighed| weighed.proof == Proof::Refuted);
         if let Some(weighed) = refuted {

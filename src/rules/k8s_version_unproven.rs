@@ -1,6 +1,7 @@
 //! Nothing proves that a node pool's image holds the Kubernetes version that the pool is to run.
 
 use crate::model::cluster::{ClusterOrigin, Pool};
+use crate::model::cluster_view::SelectedPool;
 use crate::model::finding::Finding;
 use crate::model::image::{Fact, Origin, fact};
 use crate::model::matching::{Outcome, Selection};
@@ -10,7 +11,7 @@ use crate::rules::{ClusterInput, entry_path};
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
-    for (pool, selection) in input.pools() {
+    for SelectedPool { pool, selection } in input.pools() {
         let weighed = proof::of_pool(input.view, pool, selection, input.settings.matching);
         let Some(weighed) = weighed else {
             continue;

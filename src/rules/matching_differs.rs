@@ -1,6 +1,7 @@
 //! Sylva's own matching would select otherwise.
 
 use crate::model::cluster::Choice;
+use crate::model::cluster_view::SelectedPool;
 use crate::model::finding::Finding;
 use crate::model::image::{Image, ImageKey, Origin, fact};
 use crate::model::matching::{Matching, Outcome};
@@ -9,13 +10,13 @@ use crate::rules::ClusterInput;
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
-    for (pool, selection) in input.pools() {
+    for SelectedPool { pool, selection } in input.pools() {
         let Some(other) = &selection.other_mode else {
             continue;
         };
-        if let Outcome::Image(key) = &selection.outcome
-            && input.view.images.get(key).is_some_and(is_guessed)
-        {
+        let image = selection.image_key();
+        let image = image.and_then(|key| input.view.images.get(key));
+        if image.is_some_and(is_guessed) {
             continue;
         }
         let (here, other) = (answer(&selection.outcome), answer(other));
@@ -30,15 +31,15 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
         let finding = Finding::new(RuleId::MatchingDiffers, message)
             .about(input.subject(Some(pool)))
             .at(input.spot(pool.choice.place()), "this selector");
-        report(match &selection.outcome {
-            Outcome::Image(key) => {
+        report(match selection.image_key() {
+            Some(key) => {
                 let selects = |choice: &Choice| choice.selector.is_some();
                 let path = input.path(pool, "image_key", selects);
                 finding.help(format!(
                     "`{path}: {key}` in place of the selector means one image to both"
                 ))
             }
-            _ => finding.help("`matching: normalized` in metalmark.yaml"),
+            None => finding.help("`matching: normalized` in metalmark.yaml"),
         });
     }
 }

@@ -1,6 +1,7 @@
 //! No image of the catalog matches a selector.
 
 use crate::model::cluster::{Choice, Pool};
+use crate::model::cluster_view::SelectedPool;
 use crate::model::finding::Finding;
 use crate::model::image::{ImageKey, fact};
 use crate::model::matching::{
@@ -18,7 +19,7 @@ const SHOWN: usize = 3;
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
-    for (pool, selection) in input.pools() {
+    for SelectedPool { pool, selection } in input.pools() {
         match &selection.outcome {
             Outcome::Invalid(reason) if !is_at_fault(&selection.finalized) => {
                 report(invalid_selector(input, pool, reason));

@@ -1,6 +1,7 @@
 //! A selector would match images that it does not mean.
 
 use crate::model::cluster::Pool;
+use crate::model::cluster_view::SelectedPool;
 use crate::model::finding::Finding;
 use crate::model::image::Image;
 use crate::model::rule::RuleId;
@@ -9,7 +10,7 @@ use crate::rules::{ClusterInput, exact_term};
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
-    for (pool, selection) in input.pools() {
+    for SelectedPool { pool, selection } in input.pools() {
         let Some(selector) = &pool.choice.selector else {
             continue;
         };
@@ -20,10 +21,8 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
                 report(spliced(input, pool, term, pattern));
             }
         }
-        let crate::model::matching::Outcome::Image(key) = &selection.outcome else {
-            continue;
-        };
-        let Some(image) = input.view.images.get(key) else {
+        let image = selection.image_key();
+        let Some(image) = image.and_then(|key| input.view.images.get(key)) else {
             continue;
         };
         for term in &selection.finalized.terms {

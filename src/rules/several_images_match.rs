@@ -1,6 +1,7 @@
 //! More than one image matches a selector.
 
 use crate::model::cluster::{Choice, Pool};
+use crate::model::cluster_view::SelectedPool;
 use crate::model::finding::Finding;
 use crate::model::image::{Image, ImageKey, fact};
 use crate::model::matching::Outcome;
@@ -24,7 +25,7 @@ const DISTINCTIVE: [&str; 7] = [
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
-    for (pool, selection) in input.pools() {
+    for SelectedPool { pool, selection } in input.pools() {
         let Outcome::Several(keys) = &selection.outcome else {
             continue;
         };

@@ -1,7 +1,7 @@
 //! A node pool names an image that the catalog does not have.
 
 use crate::model::cluster::{Choice, ChoiceLevel, Pool};
-use crate::model::cluster_view::ClusterView;
+use crate::model::cluster_view::{ClusterView, SelectedPool};
 use crate::model::finding::Finding;
 use crate::model::fix::Fix;
 use crate::model::image::ImageKey;
@@ -17,7 +17,7 @@ use crate::rules::ClusterInput;
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
-    for (pool, selection) in input.pools() {
+    for SelectedPool { pool, selection } in input.pools() {
         let Outcome::Unknown(key) = &selection.outcome else {
             continue;
         };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::signers::{self, Found, Keyring, Signing, refused};
 use crate::artifacts::signature::{PublicKey, Verdict};
-use crate::model::cluster_view::ClusterView;
+use crate::model::cluster_view::{ClusterView, SelectedPool};
 use crate::model::finding::{Finding, Subject};
 use crate::model::image::Image;
 use crate::model::lock::{LockedImage, SignedEntries, Verified, is_lockable};
@@ -169,8 +169,8 @@ fn unsigned_addresses(view: &ClusterView, required: &RequiredSignatures) -> Vec<
         }
     }
     if *required == RequiredSignatures::Everywhere {
-        let pools = view.cluster.pools.iter().zip(&view.selections);
-        for (pool, _) in pools.filter(|(_, it)| it.outcome == Outcome::Explicit) {
+        let is_explicit = |it: &SelectedPool<'_>| it.selection.outcome == Outcome::Explicit;
+        for SelectedPool { pool, .. } in view.pools().filter(is_explicit) {
             report(
                 format!("the address that node pool `{}` boots", pool.name),
                 None,

@@ -10,7 +10,7 @@ use crate::edit::stamp::{self, Moves, NamedImage, Options};
 use crate::edit::texts::{self, EditedFile};
 use crate::error::Error;
 use crate::model::cluster::ClusterOrigin;
-use crate::model::cluster_view::ClusterView;
+use crate::model::cluster_view::{ClusterView, SelectedPool};
 use crate::model::engine::Engine;
 use crate::model::image::ImageKey;
 use crate::model::place::{FileId, Source, Spot};
@@ -36,8 +36,8 @@ pub(super) fn moves(view: &ClusterView, step: &PlanStep) -> Vec<PoolMove> {
     if view.cluster.origin != ClusterOrigin::Manifests {
         return Vec::new();
     }
-    let pools = view.cluster.pools.iter().zip(&view.selections);
-    let moves = pools.filter_map(|(pool, selection)| {
+    let pools = view.pools();
+    let moves = pools.filter_map(|SelectedPool { pool, selection }| {
         let old = proof::known(view, selection)?;
         Some(PoolMove {
             pool: format!("{}/{}", view.cluster.name, pool.name),

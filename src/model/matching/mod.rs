@@ -214,6 +214,16 @@ pub struct Selection {
     pub at_url: Option<ImageKey>,
 }
 
+impl Selection {
+    /// The one image that is selected.
+    pub fn image_key(&self) -> Option<&ImageKey> {
+        match &self.outcome {
+            Outcome::Image(key) => Some(key),
+            _ => None,
+        }
+    }
+}
+
 /// The outcome of a pool's selection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {

@@ -6,7 +6,6 @@ use serde::Serialize;
 
 use super::pool::{self, FactAccount};
 use crate::model::cluster_view::ClusterView;
-use crate::model::matching::Outcome;
 
 /// One image, as one or more clusters have it.
 #[derive(Debug, Serialize)]
@@ -27,11 +26,11 @@ impl ImageAccount {
             .images
             .get(key)
             .or_else(|| view.images.values().find(|image| &*image.artifact == key))?;
-        let booted = view.cluster.pools.iter().zip(&view.selections);
-        let used_by = booted
-            .filter(|(_, selection)| matches!(&selection.outcome, Outcome::Image(selected) if *selected == image.key))
-            .filter(|(pool, selection)| !view.selects_by_secret(pool, selection))
-            .map(|(pool, _)| format!("{}/{}", view.cluster.name, pool.name));
+        let used_by = view
+            .pools()
+            .filter(|it| it.selection.image_key() == Some(&image.key))
+            .filter(|it| !view.selects_by_secret(it.pool, it.selection))
+            .map(|it| format!("{}/{}", view.cluster.name, it.pool.name));
         let served = view.served.binary_search(&image.key).is_ok();
         Some(Self {
             image: image.key.to_string(),

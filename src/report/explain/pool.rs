@@ -109,10 +109,8 @@ impl PoolAccount {
         let placed = |value: &str, place: Place| placed(value, place, &view.sources);
         // The selected image would reveal a part of the secret.
         let is_secret = view.selects_by_secret(pool, selection);
-        let image = match &selection.outcome {
-            Outcome::Image(key) if !is_secret => view.images.get(key),
-            _ => None,
-        };
+        let image = selection.image_key().filter(|_| !is_secret);
+        let image = image.and_then(|key| view.images.get(key));
         let version = pool
             .k8s_version
             .as_ref()

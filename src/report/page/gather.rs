@@ -8,7 +8,7 @@ use super::image::{self, Identity, ImagePart};
 use super::pool::{self, Nearest};
 use super::site::Sites;
 use crate::model::cluster::Pool;
-use crate::model::cluster_view::ClusterView;
+use crate::model::cluster_view::{ClusterView, SelectedPool};
 use crate::model::image::Images;
 use crate::model::matching::{Matching, PatternCache, Selection};
 use crate::model::proof;
@@ -53,9 +53,9 @@ impl Gatherer {
     pub fn cluster(&self, view: &ClusterView) -> ClusterPart {
         let is_kept = self.describe(view);
         let mut sites = Sites::new(view, &self.lines);
-        let pools = view.cluster.pools.iter().zip(&view.selections);
-        let pools = pools
-            .map(|(pool, selection)| {
+        let pools = view
+            .pools()
+            .map(|SelectedPool { pool, selection }| {
                 let image = self.booted(view, pool, selection);
                 let nearest = self.nearest(view, pool, selection, is_kept);
                 let nodes = (pool, selection, self.matching);
