@@ -265,12 +265,13 @@ impl Given {
     pub(crate) fn found(&self, id: RuleId) -> String {
         let view = self.finished();
         let input = ClusterInput::new(&view, &self.settings);
-        let mut text = String::new();
+        let mut findings = Vec::new();
         let check = rule(id).cluster.expect("a rule of clusters");
-        check(&input, &mut |finding| {
-            text.push_str(&printed(&finding.with_proposals()))
-        });
-        text
+        check(&input, &mut findings);
+        let texts = findings
+            .into_iter()
+            .map(|finding| printed(&finding.with_proposals()));
+        texts.collect()
     }
 }
 

@@ -64,7 +64,7 @@ fn ruled(view: &ClusterView, settings: &Settings) -> Vec<Finding> {
             .cluster
             .filter(|_| is_of_values || rule.scope == Scope::AnyCluster);
         if let Some(check) = check {
-            check(&input, &mut |finding| found.push(finding));
+            check(&input, &mut found);
         }
     }
     found
@@ -156,17 +156,17 @@ fn level(finding: &Finding, policy: &Policy) -> Level {
 /// so are those past their day.
 pub fn workspace(
     input: &WorkspaceInput<'_>,
-    found: Vec<Finding>,
+    mut found: Vec<Finding>,
     waivers_used: &BTreeSet<usize>,
     today: Date,
 ) -> Checked {
     let policy = &input.settings.policy;
     let mut checked = Checked::default();
+    for check in running(policy).filter_map(|rule| rule.workspace) {
+        check(input, &mut found);
+    }
     for finding in found {
         checked.judge(finding, policy, today);
-    }
-    for check in running(policy).filter_map(|rule| rule.workspace) {
-        check(input, &mut |finding| checked.judge(finding, policy, today));
     }
     checked.waivers_used.extend(waivers_used);
     for finding in waivers(policy, &checked.waivers_used, input.run_scope, today) {
@@ -179,7 +179,7 @@ pub fn workspace(
 pub fn change(input: &ChangeInput<'_>, settings: &Settings) -> Vec<Finding> {
     let mut found = Vec::new();
     for check in running(&settings.policy).filter_map(|rule| rule.change) {
-        check(input, &mut |finding| found.push(finding));
+        check(input, &mut found);
     }
     found
 }
@@ -188,7 +188,7 @@ pub fn change(input: &ChangeInput<'_>, settings: &Settings) -> Vec<Finding> {
 pub fn bundle(input: &Bundle<'_>, policy: &Policy) -> Vec<Finding> {
     let mut found = Vec::new();
     for check in running(policy).filter_map(|rule| rule.bundle) {
-        check(input, &mut |finding| found.push(finding));
+        check(input, &mut found);
     }
     found
 }

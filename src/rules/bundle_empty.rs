@@ -5,10 +5,10 @@ use crate::model::rule::RuleId;
 use crate::objects::bundled::Bundle;
 
 /// Found while packing and unpacking.
-pub(super) fn bundle(input: &Bundle<'_>, report: &mut dyn FnMut(Finding)) {
+pub(super) fn bundle(input: &Bundle<'_>, findings: &mut Vec<Finding>) {
     if input.objects.is_empty() {
         let message = "the bundle holds no object";
-        report(
+        findings.push(
             Finding::new(RuleId::BundleEmpty, message).help("put at least one manifest into it"),
         );
     }

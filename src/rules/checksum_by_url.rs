@@ -9,7 +9,7 @@ use crate::model::settings::ChecksumStyle;
 use crate::rules::ClusterInput;
 
 /// Looks at every node pool.
-pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     if input.infra() != "capm3" {
         return;
     }
@@ -22,7 +22,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
             .about(input.subject(Some(pool)))
             .at(input.spot(sum.place), "fetched when a node is provisioned");
         let path = input.path(pool, "machine_image_checksum", |it| it.checksum.is_some());
-        report(match digest(input, file_name(&url.value)) {
+        findings.push(match digest(input, file_name(&url.value)) {
             Some(digest) => finding.help(format!("`{path}: {digest}`")),
             None => finding.help(format!("`{path}: …`, as `sha256sum` prints it")),
         });
@@ -31,7 +31,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
         return;
     }
     for (pool, image) in input.chosen().filter(|(_, image)| !input.is_pulled(image)) {
-        report(
+        findings.push(
             Finding::new(RuleId::ChecksumByUrl, "checksums are stamped as URLs")
                 .about(input.subject_with(pool, &image.key))
                 .help("`images: {checksum: literal}` in metalmark.yaml"),

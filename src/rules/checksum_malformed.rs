@@ -8,57 +8,46 @@ use crate::model::rule::RuleId;
 use crate::rules::ClusterInput;
 
 /// Looks at every node pool.
-pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     for (pool, image) in input.chosen() {
         for name in [fact::SHA256, fact::MD5] {
-            report_fact(input, (pool, image), name, report);
+            findings.extend(fact(input, (pool, image), name));
         }
     }
     for (pool, _) in input.explicit() {
-        report_kind(input, pool, report);
-        report_literal(input, pool, report);
+        findings.extend(kind(input, pool));
+        findings.extend(literal(input, pool));
     }
 }
 
-fn report_fact(
-    input: &ClusterInput<'_>,
-    (pool, image): (&Pool, &Image),
-    name: &str,
-    report: &mut dyn FnMut(Finding),
-) {
-    let Some(fact) = image.facts.get(name).filter(|fact| !fact.value.is_empty()) else {
-        return;
+fn fact(input: &ClusterInput<'_>, (pool, image): (&Pool, &Image), name: &str) -> Option<Finding> {
+    let fact = image
+        .facts
+        .get(name)
+        .filter(|fact| !fact.value.is_empty())?;
+    let fault = checksum::fault(&fact.value, Kind::named(name))?;
+    let message = format!("the {name} of image `{}` is no digest", image.key);
+    let place = match fact.place.is_known() {
+        true => fact.place,
+        false => image.place,
     };
-    if let Some(fault) = checksum::fault(&fact.value, Kind::named(name)) {
-        let message = format!("the {name} of image `{}` is no digest", image.key);
-        let place = if fact.place.is_known() {
-            fact.place
-        } else {
-            image.place
-        };
-        report(
-            Finding::new(RuleId::ChecksumMalformed, message)
-                .about(input.subject_with(pool, &image.key))
-                .at(input.spot(place), fault)
-                .help(edit(name, &fact.value)),
-        );
-    }
+    let finding = Finding::new(RuleId::ChecksumMalformed, message)
+        .about(input.subject_with(pool, &image.key))
+        .at(input.spot(place), fault);
+    Some(finding.help(edit(name, &fact.value)))
 }
 
-fn report_kind(input: &ClusterInput<'_>, pool: &Pool, report: &mut dyn FnMut(Finding)) {
-    let Some(kind) = &pool.choice.checksum_type else {
-        return;
-    };
-    if Kind::named(&kind.value).is_none() && is_metal3(input, pool) {
-        let setting = input.spelled("machine_image_checksum_type", "checksumType");
-        let message = format!("machine templates know no checksum type `{}`", kind.value);
-        report(
-            Finding::new(RuleId::ChecksumMalformed, message)
-                .about(input.subject(Some(pool)))
-                .at(input.spot(kind.place), "one of md5, sha256, sha512")
-                .help(format!("`{setting}: sha256`")),
-        );
+fn kind(input: &ClusterInput<'_>, pool: &Pool) -> Option<Finding> {
+    let kind = pool.choice.checksum_type.as_ref()?;
+    if Kind::named(&kind.value).is_some() || !is_metal3(input, pool) {
+        return None;
     }
+    let setting = input.spelled("machine_image_checksum_type", "checksumType");
+    let message = format!("machine templates know no checksum type `{}`", kind.value);
+    let finding = Finding::new(RuleId::ChecksumMalformed, message)
+        .about(input.subject(Some(pool)))
+        .at(input.spot(kind.place), "one of md5, sha256, sha512");
+    Some(finding.help(format!("`{setting}: sha256`")))
 }
 
 fn is_metal3(input: &ClusterInput<'_>, pool: &Pool) -> bool {
@@ -66,25 +55,18 @@ fn is_metal3(input: &ClusterInput<'_>, pool: &Pool) -> bool {
     provider.is_some_and(|provider| provider.name() == "capm3")
 }
 
-fn report_literal(input: &ClusterInput<'_>, pool: &Pool, report: &mut dyn FnMut(Finding)) {
+fn literal(input: &ClusterInput<'_>, pool: &Pool) -> Option<Finding> {
     let given = pool.choice.checksum.as_ref();
-    let Some(sum) = given.filter(|it| !it.value.is_empty() && !checksum::is_url(&it.value)) else {
-        return;
-    };
+    let sum = given.filter(|it| !it.value.is_empty() && !checksum::is_url(&it.value))?;
     let kind = pool.choice.checksum_type.as_ref();
     let kind = kind.and_then(|kind| Kind::named(&kind.value));
     let setting = input.spelled("machine_image_checksum", "checksum");
-    if let Some(fault) = checksum::fault(&sum.value, kind) {
-        report(
-            Finding::new(
-                RuleId::ChecksumMalformed,
-                format!("`{setting}` is no digest"),
-            )
-            .about(input.subject(Some(pool)))
-            .at(input.spot(sum.place), fault)
-            .help(edit(setting, &sum.value)),
-        );
-    }
+    let fault = checksum::fault(&sum.value, kind)?;
+    let message = format!("`{setting}` is no digest");
+    let finding = Finding::new(RuleId::ChecksumMalformed, message)
+        .about(input.subject(Some(pool)))
+        .at(input.spot(sum.place), fault);
+    Some(finding.help(edit(setting, &sum.value)))
 }
 
 /// The digest without what should not be there, if that leaves one.

@@ -8,7 +8,7 @@ use crate::model::settings::ChecksumStyle;
 use crate::rules::{ClusterInput, fact_missing};
 
 /// Looks at every node pool.
-pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     let needed = match input.infra() {
         "capm3" => fact::SHA256,
         "capo" => fact::MD5,
@@ -16,7 +16,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
     };
     for (pool, image) in input.chosen() {
         if lacks(input, image, needed) {
-            report(of_image(input, pool, image, needed));
+            findings.push(of_image(input, pool, image, needed));
         }
     }
     for (pool, url) in input.explicit() {
@@ -33,7 +33,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
         let path = input.path(pool, "machine_image_checksum", |choice| {
             choice.url.is_some()
         });
-        report(
+        findings.push(
             Finding::new(
                 RuleId::ChecksumMissing,
                 "`machine_image_url` has no `machine_image_checksum`",

@@ -12,12 +12,12 @@ use crate::model::rule::RuleId;
 use crate::rules::ClusterInput;
 
 /// Looks at every node pool.
-pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     for SelectedPool { pool, selection } in input.pools() {
         if let Outcome::Disagree { key, selected } = &selection.outcome {
-            report(disagreement(input, pool, key, selected));
+            findings.push(disagreement(input, pool, key, selected));
         } else if ways(&pool.choice).count() > 1 && !agree(input, pool, selection) {
-            report(several(input, pool));
+            findings.push(several(input, pool));
         }
     }
 }

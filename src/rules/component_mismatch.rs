@@ -13,7 +13,7 @@ use crate::oci::Reference;
 use crate::rules::ClusterInput;
 
 /// Looks at every node pool that selects a component bundle.
-pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     let view = input.view;
     for (SelectedPool { pool, selection }, outcome) in input.pools().zip(&view.bundle_outcomes) {
         let image = selection.image_key().and_then(|key| view.images.get(key));
@@ -25,18 +25,18 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
         };
         match outcome {
             BundleOutcome::Nothing => {}
-            BundleOutcome::Unknown(name) => report(unknown(input, name, finding_of)),
-            BundleOutcome::NoMatch => report(none(input, pool, &wants, finding_of)),
+            BundleOutcome::Unknown(name) => findings.push(unknown(input, name, finding_of)),
+            BundleOutcome::NoMatch => findings.push(none(input, pool, &wants, finding_of)),
             BundleOutcome::Several(keys) => {
                 let keys: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
                 let message = format!("{} component bundles fit: {}", keys.len(), keys.join(", "));
-                report(finding_of(message).help(
+                findings.push(finding_of(message).help(
                     "narrow `component_bundle_selector`, or name one by `component_bundle_key`",
                 ));
             }
             BundleOutcome::Bundle(key) => {
                 if let Some(bundle) = view.bundles.get(key) {
-                    chosen(input, (pool, bundle), &wants, &finding_of, report);
+                    chosen(input, (pool, bundle), &wants, &finding_of, findings);
                 }
             }
         }
@@ -90,7 +90,7 @@ fn chosen(
     (pool, bundle): (&Pool, &Image),
     wants: &Wants<'_>,
     finding_of: &impl Fn(String) -> Finding,
-    report: &mut dyn FnMut(Finding),
+    findings: &mut Vec<Finding>,
 ) {
     let declared = Declared::of_facts(&bundle.facts);
     let key = &bundle.key;
@@ -101,7 +101,7 @@ fn chosen(
             clause(mismatch, &declared, wants)
         );
         let finding = placed(finding_of(message));
-        report(match mismatch {
+        findings.push(match mismatch {
             Mismatch::VersionUnproven => finding
                 .unless_set(Level::Warning)
                 .help("say its `k8s_version` in `component_bundles`, or annotate the artifact and run `metalmark lock`"),
@@ -115,7 +115,7 @@ fn chosen(
             true => "run `metalmark lock` and commit the lock",
             false => "give the tarball's `sha256`",
         };
-        report(
+        findings.push(
             placed(finding_of(format!(
                 "component bundle `{key}` is not pinned to a digest"
             )))
@@ -124,7 +124,7 @@ fn chosen(
     }
     for (message, level) in variables(pool, bundle, &declared) {
         let finding = placed(finding_of(message));
-        report(match level {
+        findings.push(match level {
             Level::Error => {
                 finding.help("`component_bundle_env: {NAME: …}`, or `env` in `component_bundles`")
             }

@@ -5,7 +5,7 @@ use crate::model::rule::RuleId;
 use crate::objects::bundled::{Bundle, Bundled, Order};
 
 /// Looks at bundles whose objects are applied by the names of their files.
-pub(super) fn bundle(input: &Bundle<'_>, report: &mut dyn FnMut(Finding)) {
+pub(super) fn bundle(input: &Bundle<'_>, findings: &mut Vec<Finding>) {
     if input.order != Order::Names {
         return;
     }
@@ -21,7 +21,7 @@ pub(super) fn bundle(input: &Bundle<'_>, report: &mut dyn FnMut(Finding)) {
                 .at(input.spot(object), "applied first")
                 .at(input.spot(definition), "defined here")
                 .help("pack with `--order numbered`, or give the definition's file a name that comes first");
-            report(finding);
+            findings.push(finding);
         }
     }
 }

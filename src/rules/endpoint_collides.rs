@@ -9,7 +9,7 @@ use crate::model::rule::RuleId;
 use crate::rules::ClusterInput;
 
 /// Looks at every endpoint that is an address.
-pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     let Some((found, endpoint)) = input.endpoint() else {
         return;
     };
@@ -26,14 +26,14 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
     {
         let message = format!("the virtual IP `{address}` is host `{host}`'s own address");
         let finding = finding_of(message).at(input.spot(place), "the host's");
-        report(finding.help("take an address that no host has"));
+        findings.push(finding.help("take an address that no host has"));
     }
     let mut ranges = found.ranges.iter();
     if let Some(range) = ranges.find(|range| range.network.value.contains(&address)) {
         let (of, network) = (range.of, range.network.value);
         let message = format!("the endpoint `{address}` is in the {of} network `{network}`");
         let finding = finding_of(message).at(input.spot(range.network.place), "that network");
-        report(finding.help("take an address of the hosts' network"));
+        findings.push(finding.help("take an address of the hosts' network"));
     }
 }
 

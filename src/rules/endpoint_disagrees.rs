@@ -9,7 +9,7 @@ use crate::model::rule::RuleId;
 use crate::rules::ClusterInput;
 
 /// Holds everything that names the endpoint against the one that is taken.
-pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     let Some((found, endpoint)) = input.endpoint() else {
         return;
     };
@@ -24,7 +24,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
             let own = describe(endpoint, statement);
             let message = format!("`{path}` names `{other}`, and the endpoint is `{own}`");
             let finding = finding_of(message).at(input.spot(place), "another one");
-            report(finding.help(format!("`{path}`: write `{own}`, or remove it")));
+            findings.push(finding.help(format!("`{path}`: write `{own}`, or remove it")));
         }
     }
     let Some(names) = &found.certificate_names else {
@@ -35,7 +35,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
     if !names.value.iter().any(is_it) {
         let message = format!("the certificate would not hold the endpoint `{host}`");
         let finding = finding_of(message).at(input.spot(names.place), "these it holds");
-        report(finding.help(format!(
+        findings.push(finding.help(format!(
             "add `{host}` to `cluster.control_plane_endpoint.cert_sans`"
         )));
     }

@@ -5,7 +5,7 @@ use crate::model::rule::RuleId;
 use crate::rules::ClusterInput;
 
 /// Looks at every cluster, where the project requires endpoints.
-pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     let found = input.view.cluster.endpoint.as_ref();
     let Some(found) = found.filter(|_| input.settings.renders_endpoints()) else {
         return;
@@ -22,7 +22,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
         input.spot(found.place),
         "nothing here resolves to an address",
     );
-    report(
+    findings.push(
         finding
             .help("a virtual IP: `cluster.control_plane_endpoint.vip: 192.0.2.10`")
             .help(

@@ -6,7 +6,7 @@ use crate::model::rule::RuleId;
 use crate::rules::ClusterInput;
 
 /// Looks at every cluster whose endpoint is a virtual IP.
-pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     let Some((found, endpoint)) = input.endpoint() else {
         return;
     };
@@ -34,7 +34,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
     for subnet in &found.subnets {
         finding = finding.at(input.spot(subnet.place), "the hosts' network");
     }
-    report(finding.help("take an address of it that no host has, or `cluster.control_plane_endpoint.kube_vip.mode: bgp`"));
+    findings.push(finding.help("take an address of it that no host has, or `cluster.control_plane_endpoint.kube_vip.mode: bgp`"));
 }
 
 #[cfg(test)]

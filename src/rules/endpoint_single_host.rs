@@ -7,7 +7,7 @@ use crate::model::rule::RuleId;
 use crate::rules::ClusterInput;
 
 /// Looks at every cluster whose endpoint is a host of the inventory.
-pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     let Some((_, endpoint)) = input.endpoint() else {
         return;
     };
@@ -31,7 +31,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
             "the endpoint is its address",
         )
         .at(input.spot(replicas.place), "replicas");
-    report(finding.help("`cluster.control_plane_endpoint.vip: …`, an address that moves"));
+    findings.push(finding.help("`cluster.control_plane_endpoint.vip: …`, an address that moves"));
 }
 
 #[cfg(test)]

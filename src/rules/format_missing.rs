@@ -6,7 +6,7 @@ use crate::model::rule::RuleId;
 use crate::rules::{ClusterInput, fact_missing};
 
 /// Looks at every node pool.
-pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     if input.infra() != "capm3" {
         return;
     }
@@ -20,7 +20,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
         let name = fact::IMAGE_FORMAT;
         let lacks = format!("the catalog's entry has no `{name}`");
         let written = format!("{name}: raw");
-        report(fact_missing(input, (pool, image), finding, lacks, &written));
+        findings.push(fact_missing(input, (pool, image), finding, lacks, &written));
     }
     for (pool, url) in input.explicit() {
         let format = pool.choice.format.as_ref();
@@ -29,7 +29,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
         }
         let path = input.path(pool, "machine_image_format", |choice| choice.url.is_some());
         let message = "`machine_image_url` has no `machine_image_format`";
-        report(
+        findings.push(
             Finding::new(RuleId::FormatMissing, message)
                 .about(input.subject(Some(pool)))
                 .at(input.spot(url.place), "this image")

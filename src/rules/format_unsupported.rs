@@ -11,7 +11,7 @@ use crate::providers::{Provider, is_refused_later};
 use crate::rules::ClusterInput;
 
 /// Looks at every node pool.
-pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     for (pool, image) in input.chosen() {
         if let Some(format) = image.facts.get(fact::IMAGE_FORMAT) {
             let place = if format.place.is_known() {
@@ -20,43 +20,36 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
                 pool.choice.place()
             };
             let subject = || input.subject_with(pool, &image.key);
-            report_format(input, pool, (&format.value, place), subject, report);
+            findings.extend(of_format(input, pool, (&format.value, place), subject));
         }
     }
     for (pool, _) in input.explicit() {
         if let Some(format) = &pool.choice.format {
             let subject = || input.subject(Some(pool));
             let format = (&*format.value, format.place);
-            report_format(input, pool, format, subject, report);
+            findings.extend(of_format(input, pool, format, subject));
         }
     }
 }
 
-fn report_format(
+fn of_format(
     input: &ClusterInput<'_>,
     pool: &Pool,
     (format, place): (&str, Place),
     subject: impl Fn() -> Subject,
-    report: &mut dyn FnMut(Finding),
-) {
-    let Some(provider) = input.provider(pool) else {
-        return;
-    };
+) -> Option<Finding> {
+    let provider = input.provider(pool)?;
     // Of a provider with several kinds of templates, any kind will do.
     let kinds = || provider.kinds().iter().filter(|kind| kind.is_template());
     if kinds().any(|kind| kind.formats.is_empty()) {
-        return;
+        return None;
     }
     let bootable = kinds().flat_map(|kind| kind.formats.iter().copied());
     let mut bootable: Vec<&str> = bootable.collect();
     let mut seen = BTreeSet::new();
     bootable.retain(|format| seen.insert(*format));
-    let finding = unbootable(provider, format, &bootable).map(|finding| {
-        finding
-            .about(subject())
-            .at(input.spot(place), format!("one of {}", bootable.join(", ")))
-    });
-    finding.into_iter().for_each(report);
+    let finding = unbootable(provider, format, &bootable)?.about(subject());
+    Some(finding.at(input.spot(place), format!("one of {}", bootable.join(", "))))
 }
 
 /// That a format is none of those that machines boot.
@@ -88,8 +81,9 @@ mod tests {
         given.boots_url("https://a.b/c.raw", &[("format", format)]);
         let view = given.finished();
         let input = ClusterInput::new(&view, &given.settings);
-        let mut levels = Vec::new();
-        super::cluster(&input, &mut |finding| levels.push(finding.unless_set));
+        let mut findings = Vec::new();
+        super::cluster(&input, &mut findings);
+        let levels: Vec<_> = findings.iter().map(|finding| finding.unless_set).collect();
         levels
     }
 

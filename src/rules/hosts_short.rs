@@ -6,7 +6,7 @@ use crate::model::value::Value;
 use crate::rules::ClusterInput;
 
 /// Looks at every pool that claims hosts of an inventory by their labels.
-pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     let cluster = &input.view.cluster;
     let Some(found) = cluster.endpoint.as_ref().filter(|it| !it.hosts.is_empty()) else {
         return;
@@ -40,7 +40,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
                 hosts(matching) + " its selector",
             )
             .help("label another host, or request fewer replicas");
-        report(match matching < wanted {
+        findings.push(match matching < wanted {
             true => finding,
             false => finding.unless_set(Level::Warning),
         });

@@ -7,7 +7,7 @@ use crate::model::rule::RuleId;
 use crate::rules::ClusterInput;
 
 /// Looks at every key of the catalog.
-pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     for (key, image) in &*input.view.images {
         if is_valid_key(key) {
             continue;
@@ -17,7 +17,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
             image: Some(key.to_string()),
             ..input.subject(None)
         };
-        report(
+        findings.push(
             Finding::new(
                 RuleId::ImageNameInvalid,
                 format!("`{key}` cannot name an image"),

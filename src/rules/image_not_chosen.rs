@@ -10,7 +10,7 @@ use crate::model::rule::RuleId;
 use crate::rules::ClusterInput;
 
 /// Looks at every node pool.
-pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     let cluster = &input.view.cluster;
     let written =
         |provider: &&Located<Arc<str>>| &*provider.value == "capm3" && provider.place.is_known();
@@ -27,7 +27,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
     }
     if empty.len() == cluster.pools.len() {
         let finding = Finding::new(RuleId::ImageNotChosen, "no node pool selects an image");
-        report(
+        findings.push(
             finding
                 .about(input.subject(None))
                 .at(input.spot(provider.place), "Metal3 needs an image")
@@ -42,7 +42,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
             RuleId::ImageNotChosen,
             format!("node pool `{}` selects no image", pool.name),
         );
-        report(
+        findings.push(
             finding
                 .about(input.subject(Some(pool)))
                 .at(input.spot(place), "this pool")

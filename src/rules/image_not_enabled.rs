@@ -6,7 +6,7 @@ use crate::model::rule::RuleId;
 use crate::rules::{ClusterInput, entry_path};
 
 /// Looks at every node pool.
-pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     for (pool, image) in input.chosen() {
         if input.view.served.binary_search(&image.key).is_ok() {
             continue;
@@ -18,7 +18,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
         )
         .about(input.subject_with(pool, key))
         .at(input.spot(pool.choice.place()), "selected here");
-        report(explain(input, image, finding));
+        findings.push(explain(input, image, finding));
     }
 }
 

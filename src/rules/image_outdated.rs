@@ -15,7 +15,7 @@ pub(super) const MINORS: RuleOption = RuleOption {
 };
 
 /// Looks at the image of each node pool, and at the images of its line in the catalog.
-pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     for (pool, image) in input.chosen() {
         let Some(version) = version_of(image) else {
             continue;
@@ -51,7 +51,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
                 "add an image of the next minor: a control plane goes up one at a time".to_owned()
             }
         };
-        report(finding.help(help));
+        findings.push(finding.help(help));
     }
 }
 

@@ -11,7 +11,7 @@ use crate::rules::{ChangeInput, Side};
 const SHOWN: usize = 12;
 
 /// Looks at what is stamped of every pool on both sides, and at the images that are served.
-pub(super) fn change(input: &ChangeInput<'_>, report: &mut dyn FnMut(Finding)) {
+pub(super) fn change(input: &ChangeInput<'_>, findings: &mut Vec<Finding>) {
     let mut reported = Vec::new();
     for (was, is) in input.pools() {
         let (Some(Some(from)), Some(Some(to))) =
@@ -41,11 +41,12 @@ pub(super) fn change(input: &ChangeInput<'_>, report: &mut dyn FnMut(Finding)) {
         let finding = Finding::new(RuleId::ImageReplacedInPlace, message)
             .about(subject)
             .at(input.spot(fact.unwrap_or(choice.place())), "");
-        report(finding.help("give it a URL of its own: a file name or a tag with the version"));
+        findings
+            .push(finding.help("give it a URL of its own: a file name or a tag with the version"));
     }
     for key in &input.after.view.served {
         if !reported.contains(key) {
-            moved_tag(input, key).into_iter().for_each(&mut *report);
+            findings.extend(moved_tag(input, key));
         }
     }
 }

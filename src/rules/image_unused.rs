@@ -9,7 +9,7 @@ use crate::model::rule::RuleId;
 use crate::rules::{RunScope, WorkspaceInput, entry_path};
 
 /// Looks at the results of all clusters.
-pub(super) fn workspace(input: &WorkspaceInput<'_>, report: &mut dyn FnMut(Finding)) {
+pub(super) fn workspace(input: &WorkspaceInput<'_>, findings: &mut Vec<Finding>) {
     if input.settings.images.serve_all
         || input.uses.is_empty()
         || input.run_scope == RunScope::Shard
@@ -27,11 +27,11 @@ pub(super) fn workspace(input: &WorkspaceInput<'_>, report: &mut dyn FnMut(Findi
         match &image.enabled {
             Some(flag) if flag.value && !booted.contains(&**key) => {
                 let edit = format!("`{}.enabled: false`", entry_path(image));
-                report(unused(input, image, (flag.place, "enabled here"), edit));
+                findings.push(unused(input, image, (flag.place, "enabled here"), edit));
             }
             None if is_declared(image) && !served.contains(&**key) => {
                 let edit = format!("remove `{}`", entry_path(image));
-                report(unused(input, image, (image.place, "declared here"), edit));
+                findings.push(unused(input, image, (image.place, "declared here"), edit));
             }
             _ => {}
         }
@@ -65,7 +65,6 @@ mod tests {
     use std::collections::BTreeMap;
     use std::sync::Arc;
 
-    use crate::model::finding::Finding;
     use crate::model::image::Images;
     use crate::model::place::{Located, Place, Sources};
     use crate::rules::{ImageUse, RunScope, WorkspaceInput};
@@ -90,10 +89,12 @@ mod tests {
             facts_given: true,
             lock: None,
         };
-        let mut messages = Vec::new();
-        let mut report = |finding: Finding| messages.push(finding.message);
-        super::workspace(&input, &mut report);
-        messages
+        let mut findings = Vec::new();
+        super::workspace(&input, &mut findings);
+        findings
+            .into_iter()
+            .map(|finding| finding.message)
+            .collect()
     }
 
     fn images() -> Images {

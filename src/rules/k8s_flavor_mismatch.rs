@@ -12,10 +12,10 @@ use crate::model::version::distribution_of;
 use crate::rules::ClusterInput;
 
 /// Looks at every node pool.
-pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     for SelectedPool { pool, selection } in input.pools() {
         let found = mismatch(input, pool, selection);
-        found.into_iter().for_each(&mut *report);
+        findings.extend(found);
     }
 }
 

@@ -14,13 +14,13 @@ use crate::rules::ClusterInput;
 const SHOWN: usize = 3;
 
 /// Looks at every node pool.
-pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     for SelectedPool { pool, selection } in input.pools() {
         let weighed = proof::of_pool(input.view, pool, selection, input.settings.matching);
         let refuted = weighed.filter(|weighed| weighed.proof == Proof::Refuted);
         if let Some(weighed) = refuted {
             let finding = mismatch(input, pool, &weighed);
-            report(match input.view.cluster.origin {
+            findings.push(match input.view.cluster.origin {
                 ClusterOrigin::Values => repair(input, pool, &weighed, finding),
                 ClusterOrigin::Manifests => in_manifests(input, pool, &weighed, finding),
             });

@@ -10,7 +10,7 @@ use crate::model::rule::{Level, RuleId};
 use crate::rules::{ClusterInput, entry_path};
 
 /// Looks at every node pool.
-pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     for SelectedPool { pool, selection } in input.pools() {
         let weighed = proof::of_pool(input.view, pool, selection, input.settings.matching);
         let Some(weighed) = weighed else {
@@ -23,7 +23,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
             && !matches!(weighed.proof, Proof::Proven | Proof::Refuted)
         {
             let explicit = matches!(selection.outcome, Outcome::Explicit | Outcome::Named(None));
-            report(doubt(input, pool, &weighed, explicit));
+            findings.push(doubt(input, pool, &weighed, explicit));
         }
     }
 }
@@ -111,8 +111,9 @@ mod tests {
     fn levels(given: &Given) -> Vec<Option<Level>> {
         let view = given.finished();
         let input = ClusterInput::new(&view, &given.settings);
-        let mut levels = Vec::new();
-        super::cluster(&input, &mut |finding| levels.push(finding.unless_set));
+        let mut findings = Vec::new();
+        super::cluster(&input, &mut findings);
+        let levels: Vec<_> = findings.iter().map(|finding| finding.unless_set).collect();
         levels
     }
 

@@ -7,7 +7,7 @@ use crate::rules::ClusterInput;
 use crate::rules::not_locked::{self, Words};
 
 /// Looks at the catalog of each cluster, where the project has a lock.
-pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     let missing = gaps(input.view, input.settings.locking).missing;
     let words = Words {
         what: match input.view.lock {
@@ -16,5 +16,10 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
         },
         label: "is not locked",
     };
-    not_locked::report(input, RuleId::LockMissingImage, words, missing, report);
+    findings.extend(not_locked::findings(
+        input,
+        RuleId::LockMissingImage,
+        words,
+        missing,
+    ));
 }

@@ -11,26 +11,24 @@ use crate::rules::not_locked::{self, Words};
 use crate::rules::{ClusterInput, WorkspaceInput};
 
 /// Looks at the catalog of each cluster, where the project has a lock.
-pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     let stale = gaps(input.view, input.settings.locking).stale;
     let words = Words {
         what: "the lock holds another reference of",
         label: "required here",
     };
-    not_locked::report(input, RuleId::LockStale, words, stale, report);
+    findings.extend(not_locked::findings(input, RuleId::LockStale, words, stale));
 }
 
 /// Looks at the whole lock.
-pub(super) fn workspace(input: &WorkspaceInput<'_>, report: &mut dyn FnMut(Finding)) {
+pub(super) fn workspace(input: &WorkspaceInput<'_>, findings: &mut Vec<Finding>) {
     let Some((lock, sources)) = input.lock else {
         return;
     };
     // Those whose signature has to be proven are reported with the clusters whose keys apply to them.
     let unproven = input.uses.iter().flat_map(|it| &it.signed.unproven);
     let unproven: HashSet<u32> = unproven.copied().collect();
-    without_evidence(lock, sources, &unproven)
-        .into_iter()
-        .for_each(report);
+    findings.extend(without_evidence(lock, sources, &unproven));
 }
 
 /// That entries have no evidence, but for those whose signature has to be proven (`unproven`, by their places).

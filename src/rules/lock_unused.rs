@@ -7,7 +7,7 @@ use crate::model::rule::RuleId;
 use crate::rules::{RunScope, WorkspaceInput};
 
 /// Looks at the results of all clusters.
-pub(super) fn workspace(input: &WorkspaceInput<'_>, report: &mut dyn FnMut(Finding)) {
+pub(super) fn workspace(input: &WorkspaceInput<'_>, findings: &mut Vec<Finding>) {
     let Some((lock, sources)) = input.lock else {
         return;
     };
@@ -34,7 +34,7 @@ pub(super) fn workspace(input: &WorkspaceInput<'_>, report: &mut dyn FnMut(Findi
         let (key, reference) = image.identity();
         let subject = Subject::image(key);
         let message = format!("the lock holds `{reference}`, which no cluster requires");
-        report(
+        findings.push(
             Finding::new(RuleId::LockUnused, message)
                 .about(subject)
                 .at(sources.resolve(image.key.place), "")

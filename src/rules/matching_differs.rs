@@ -9,7 +9,7 @@ use crate::model::rule::RuleId;
 use crate::rules::ClusterInput;
 
 /// Looks at every node pool.
-pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     for SelectedPool { pool, selection } in input.pools() {
         let Some(other) = &selection.other_mode else {
             continue;
@@ -31,7 +31,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
         let finding = Finding::new(RuleId::MatchingDiffers, message)
             .about(input.subject(Some(pool)))
             .at(input.spot(pool.choice.place()), "this selector");
-        report(match selection.image_key() {
+        findings.push(match selection.image_key() {
             Some(key) => {
                 let selects = |choice: &Choice| choice.selector.is_some();
                 let path = input.path(pool, "image_key", selects);

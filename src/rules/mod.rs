@@ -65,9 +65,6 @@ pub use signature_unchecked::{finding as signature_unchecked, unchecked};
 pub use template_edited_in_place::not_applied;
 pub(crate) use unknown_image::without_pool;
 
-/// What a function of a rule reports to.
-type Report<'a> = &'a mut dyn FnMut(Finding);
-
 /// One opinion, as data. Its file's name, its page's name, its id and its fixtures' folder are the same word.
 pub struct Rule {
     /// The stable id.
@@ -79,13 +76,13 @@ pub struct Rule {
     /// Its page: a title that is its summary, and its explanation.
     page: &'static str,
     /// Looks at one cluster.
-    pub cluster: Option<fn(&ClusterInput<'_>, Report<'_>)>,
+    pub cluster: Option<fn(&ClusterInput<'_>, &mut Vec<Finding>)>,
     /// Looks at all clusters together.
-    pub workspace: Option<fn(&WorkspaceInput<'_>, Report<'_>)>,
+    pub workspace: Option<fn(&WorkspaceInput<'_>, &mut Vec<Finding>)>,
     /// Looks at what a change does to a cluster that is on both sides of it.
-    pub change: Option<fn(&ChangeInput<'_>, Report<'_>)>,
+    pub change: Option<fn(&ChangeInput<'_>, &mut Vec<Finding>)>,
     /// Looks at a bundle of manifests.
-    pub bundle: Option<fn(&Bundle<'_>, Report<'_>)>,
+    pub bundle: Option<fn(&Bundle<'_>, &mut Vec<Finding>)>,
 }
 
 /// What a run has to read before it can say that a rule finds nothing.

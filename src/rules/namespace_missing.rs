@@ -7,7 +7,7 @@ use crate::model::rule::RuleId;
 use crate::objects::bundled::{Bundle, Bundled};
 
 /// Looks at bundles of manifests.
-pub(super) fn bundle(input: &Bundle<'_>, report: &mut dyn FnMut(Finding)) {
+pub(super) fn bundle(input: &Bundle<'_>, findings: &mut Vec<Finding>) {
     let held: BTreeSet<&str> = input
         .objects
         .iter()
@@ -23,7 +23,7 @@ pub(super) fn bundle(input: &Bundle<'_>, report: &mut dyn FnMut(Finding)) {
         }
     }
     for (namespace, (first, count)) in wanting {
-        report(finding(input, namespace, first, count));
+        findings.push(finding(input, namespace, first, count));
     }
 }
 

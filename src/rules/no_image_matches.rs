@@ -18,11 +18,11 @@ use crate::rules::ClusterInput;
 const SHOWN: usize = 3;
 
 /// Looks at every node pool.
-pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     for SelectedPool { pool, selection } in input.pools() {
         match &selection.outcome {
             Outcome::Invalid(reason) if !is_at_fault(&selection.finalized) => {
-                report(invalid_selector(input, pool, reason));
+                findings.push(invalid_selector(input, pool, reason));
                 continue;
             }
             Outcome::NoMatch => {}
@@ -32,7 +32,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
             .about(input.subject(Some(pool)));
         let finding = labels(input, pool, selection, finding);
         let finding = patterns(selection, finding);
-        report(near_misses(input, pool, selection, finding));
+        findings.push(near_misses(input, pool, selection, finding));
     }
 }
 

@@ -16,21 +16,18 @@ pub(super) struct Words {
 }
 
 /// At most two findings: of images that machines boot, and, as a warning, of the others. In a frozen run all are alike.
-pub(super) fn report(
+pub(super) fn findings(
     input: &ClusterInput<'_>,
     rule: RuleId,
     words: Words,
     gaps: Vec<Gap<'_>>,
-    report: &mut dyn FnMut(Finding),
-) {
+) -> Vec<Finding> {
     let frozen = input.settings.locking == Locking::Frozen;
     let (used, idle): (Vec<_>, Vec<_>) = gaps.into_iter().partition(|gap| gap.is_used || frozen);
     let used = not_locked(input, rule, words, &used);
     let idle = not_locked(input, rule, words, &idle);
-    used.into_iter().for_each(&mut *report);
-    idle.map(|finding| finding.unless_set(Level::Warning))
-        .into_iter()
-        .for_each(report);
+    let idle = idle.map(|finding| finding.unless_set(Level::Warning));
+    used.into_iter().chain(idle).collect()
 }
 
 /// That images are not locked: one finding that lists all their keys. None where there are none.

@@ -7,7 +7,7 @@ use crate::model::rule::RuleId;
 use crate::objects::bundled::{Bundle, Bundled};
 
 /// Looks at bundles of manifests; of what is rendered it is found while rendering.
-pub(super) fn bundle(input: &Bundle<'_>, report: &mut dyn FnMut(Finding)) {
+pub(super) fn bundle(input: &Bundle<'_>, findings: &mut Vec<Finding>) {
     let mut first: BTreeMap<_, &Bundled> = BTreeMap::new();
     for object in input.objects {
         let before = *first.entry(object.identity()).or_insert(object);
@@ -17,7 +17,7 @@ pub(super) fn bundle(input: &Bundle<'_>, report: &mut dyn FnMut(Finding)) {
                 .at(input.spot(object), "again here")
                 .at(input.spot(before), "first here")
                 .help("keep one of the two");
-            report(finding);
+            findings.push(finding);
         }
     }
 }

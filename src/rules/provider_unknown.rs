@@ -7,7 +7,7 @@ use crate::providers::{self, PROVIDERS};
 use crate::rules::ClusterInput;
 
 /// Looks at the cluster; that several providers select an image is found while reading.
-pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     let named = input.view.cluster.infra_provider.as_ref();
     let unknown = named.filter(|name| providers::find(&name.value).is_none());
     let Some(name) = unknown.filter(|name| name.place.is_known()) else {
@@ -21,7 +21,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
         .about(input.subject(None))
         .at(input.spot(name.place), "its images are not checked");
     let known = || PROVIDERS.iter().map(|provider| provider.name());
-    report(match did_you_mean(&name.value, known()) {
+    findings.push(match did_you_mean(&name.value, known()) {
         Some(meant) => finding.help(format!("did you mean `{meant}`?")),
         None => {
             let known: Vec<String> = known().map(|name| format!("`{name}`")).collect();

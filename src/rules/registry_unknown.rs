@@ -6,7 +6,7 @@ use crate::model::suggest::did_you_mean;
 use crate::rules::ClusterInput;
 
 /// Looks at every image of the catalog.
-pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     let registries = &input.view.registries;
     for (key, image) in &*input.view.images {
         let Some(name) = &image.registry else {
@@ -24,7 +24,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
             .about(subject)
             .at(input.spot(image.place), "this image");
         let known = did_you_mean(name, registries.keys().map(|name| &**name));
-        report(match known {
+        findings.push(match known {
             Some(known) => finding.help(format!("did you mean `os_images_oci_registry: {known}`?")),
             None => finding.help(format!(
                 "define it: `os_images_oci_registries: {{{name}: {{url: oci://…, tag: …}}}}`"

@@ -1,5 +1,6 @@
 //! A selector requires a fact that images do not have.
 
+use crate::model::cluster::Pool;
 use crate::model::finding::Finding;
 use crate::model::image::fact;
 use crate::model::matching::{SELECTOR_KEYS, USE_EXTRA_KEYS};
@@ -9,35 +10,34 @@ use crate::model::suggest::did_you_mean;
 use crate::rules::ClusterInput;
 
 /// Looks at every node pool.
-pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     let cluster = &input.view.cluster;
     for pool in &cluster.pools {
         if let Some(selector) = &pool.choice.selector {
-            let mut report = |finding: Finding| {
-                report(finding.about(input.subject(Some(pool))));
-            };
-            unknown(input, &selector.value, &mut report);
+            findings.extend(unknown(input, &selector.value, Some(pool)));
         }
     }
     for (_, selector) in &cluster.additional_selectors {
-        let mut report = |finding: Finding| report(finding.about(input.subject(None)));
-        unknown(input, selector, &mut report);
+        findings.extend(unknown(input, selector, None));
     }
 }
 
-fn unknown(input: &ClusterInput<'_>, selector: &Selector, report: &mut dyn FnMut(Finding)) {
-    let is_known = |fact: &str| SELECTOR_KEYS.contains(&fact);
+/// The terms of a pool's selector, or of the cluster's own, whose facts nobody knows.
+fn unknown(input: &ClusterInput<'_>, selector: &Selector, pool: Option<&Pool>) -> Vec<Finding> {
     if selector.term(USE_EXTRA_KEYS).is_some() {
-        return;
+        return Vec::new();
     }
-    for term in selector.terms.iter().filter(|term| !is_known(&term.fact)) {
+    let terms = selector.terms.iter();
+    let unknown = terms.filter(|term| !SELECTOR_KEYS.contains(&&*term.fact));
+    let findings = unknown.map(|term| {
         let fact = &term.fact;
         let finding = Finding::new(
             RuleId::SelectorKeyUnknown,
             format!("selectors do not know a fact `{fact}`"),
         )
+        .about(input.subject(pool))
         .at(input.spot(term.key_place), "matches no image");
-        report(match meant(fact) {
+        match meant(fact) {
             Some(known) => finding.help(format!("did you mean `{known}`?")),
             None => finding
                 .help(format!(
@@ -47,8 +47,9 @@ fn unknown(input: &ClusterInput<'_>, selector: &Selector, report: &mut dyn FnMut
                 .help(format!(
                     "for a fact of your own, add `{USE_EXTRA_KEYS}: true` to the selector"
                 )),
-        });
-    }
+        }
+    });
+    findings.collect()
 }
 
 /// The keys that are facts of images.

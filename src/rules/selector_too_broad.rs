@@ -9,7 +9,7 @@ use crate::model::selector::{Term, Wanted};
 use crate::rules::{ClusterInput, exact_term};
 
 /// Looks at every node pool.
-pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     for SelectedPool { pool, selection } in input.pools() {
         let Some(selector) = &pool.choice.selector else {
             continue;
@@ -18,7 +18,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
             if let Wanted::Pattern(pattern) = &term.wanted
                 && breaks_out(pattern)
             {
-                report(spliced(input, pool, term, pattern));
+                findings.push(spliced(input, pool, term, pattern));
             }
         }
         let image = selection.image_key();
@@ -29,9 +29,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
             if let Wanted::Pattern(pattern) = &term.wanted
                 && !breaks_out(pattern)
             {
-                too_broad(input, (pool, image), term, pattern)
-                    .into_iter()
-                    .for_each(&mut *report);
+                findings.extend(too_broad(input, (pool, image), term, pattern));
             }
         }
     }

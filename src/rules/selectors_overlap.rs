@@ -6,7 +6,7 @@ use crate::model::rule::RuleId;
 use crate::rules::ClusterInput;
 
 /// Looks at every pair of the control plane and a machine deployment.
-pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     let cluster = &input.view.cluster;
     let Some(found) = &cluster.endpoint else {
         return;
@@ -45,7 +45,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
             .about(input.subject(Some(pool)))
             .at(input.spot(pool.place), "this pool")
             .at(input.spot(own.place), "the control plane");
-        report(finding.help("select by a label that distinguishes them, such as `role`"));
+        findings.push(finding.help("select by a label that distinguishes them, such as `role`"));
     }
 }
 

@@ -24,7 +24,7 @@ const DISTINCTIVE: [&str; 7] = [
 ];
 
 /// Looks at every node pool.
-pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     for SelectedPool { pool, selection } in input.pools() {
         let Outcome::Several(keys) = &selection.outcome else {
             continue;
@@ -41,7 +41,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
         for key in keys.iter().take(SHOWN) {
             finding = finding.propose(Some(narrow(input, pool, key, keys)));
         }
-        report(finding);
+        findings.push(finding);
     }
 }
 

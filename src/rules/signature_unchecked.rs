@@ -9,7 +9,7 @@ use crate::model::rule::RuleId;
 use crate::rules::{ImageUse, RunScope, WorkspaceInput};
 
 /// Looks at what all clusters' keys apply to: one cluster's key is enough for an image that several boot.
-pub(super) fn workspace(input: &WorkspaceInput<'_>, report: &mut dyn FnMut(Finding)) {
+pub(super) fn workspace(input: &WorkspaceInput<'_>, findings: &mut Vec<Finding>) {
     let Some((lock, sources)) = input.lock else {
         return;
     };
@@ -17,9 +17,7 @@ pub(super) fn workspace(input: &WorkspaceInput<'_>, report: &mut dyn FnMut(Findi
     if input.run_scope == RunScope::Shard {
         return;
     }
-    unchecked(lock, sources, input.uses)
-        .into_iter()
-        .for_each(report);
+    findings.extend(unchecked(lock, sources, input.uses));
 }
 
 /// The entries that some cluster uses, that were verified, and that none of these clusters names a key for.

@@ -8,7 +8,7 @@ use crate::model::storage::{default_volume_size, volume_size};
 use crate::rules::{ClusterInput, entry_path};
 
 /// Looks at every image that is served.
-pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     let served = input.view.served.iter();
     for image in served.filter_map(|key| input.view.images.get(key)) {
         let Some(set) = set_aside(input, image) else {
@@ -33,7 +33,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
                 format!("{}Mi are set aside", set.mebibytes),
             )
             .help(format!("`{}: {gibibytes}Gi`", set.path));
-        report(match set.level {
+        findings.push(match set.level {
             Some(level) => finding.unless_set(level),
             None => finding,
         });

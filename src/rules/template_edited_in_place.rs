@@ -6,7 +6,7 @@ use crate::providers::{self, Change, Kind};
 use crate::rules::ChangeInput;
 
 /// Looks at the template of every pool on both sides that has the same name on both.
-pub(super) fn change(input: &ChangeInput<'_>, report: &mut dyn FnMut(Finding)) {
+pub(super) fn change(input: &ChangeInput<'_>, findings: &mut Vec<Finding>) {
     for (was, is) in input.pools() {
         let old = &input.before.view.cluster.pools[was].template;
         let new = &input.after.view.cluster.pools[is].template;
@@ -32,7 +32,7 @@ pub(super) fn change(input: &ChangeInput<'_>, report: &mut dyn FnMut(Finding)) {
             .at(input.spot(new.name.place), "")
             .at(input.spot(new.spec.place_at(&path)), label)
             .help("give it another name, and write that into what refers to it");
-        report(finding.unless_set(level));
+        findings.push(finding.unless_set(level));
     }
 }
 

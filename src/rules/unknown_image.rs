@@ -16,7 +16,7 @@ use crate::model::suggest::{did_you_mean, only_meant};
 use crate::rules::ClusterInput;
 
 /// Looks at every node pool.
-pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     for SelectedPool { pool, selection } in input.pools() {
         let Outcome::Unknown(key) = &selection.outcome else {
             continue;
@@ -38,7 +38,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
         )
         .about(input.subject_with(pool, key))
         .at(input.spot(place), label);
-        report(repair(input, pool, key, finding));
+        findings.push(repair(input, pool, key, finding));
     }
 }
 

@@ -6,7 +6,7 @@ use crate::model::rule::{Level, RuleId};
 use crate::rules::WorkspaceInput;
 
 /// Found while reading and evaluating; here only what the whole project lacks.
-pub(super) fn workspace(input: &WorkspaceInput<'_>, report: &mut dyn FnMut(Finding)) {
+pub(super) fn workspace(input: &WorkspaceInput<'_>, findings: &mut Vec<Finding>) {
     let lacks_facts = |key: &ImageKey| {
         let image = input.images.get(key);
         image.is_some_and(|image| image.built && image.facts.text(fact::SHA256).is_none())
@@ -16,7 +16,7 @@ pub(super) fn workspace(input: &WorkspaceInput<'_>, report: &mut dyn FnMut(Findi
         return;
     }
     let message = "no image facts are given, so nothing says which checksum, format and version the builder's images have";
-    report(
+    findings.push(
         Finding::new(RuleId::ValueMissing, message)
             .help("`kubectl -n sylva-system get configmap os-images-info -o yaml > os-images-info.yaml`")
             .help("then type `--info os-images-info.yaml`, or write `images: {facts: [os-images-info.yaml]}` in metalmark.yaml")
@@ -50,8 +50,9 @@ mod tests {
             facts_given,
             lock: None,
         };
-        let mut count = 0;
-        super::workspace(&input, &mut |_| count += 1);
+        let mut findings = Vec::new();
+        super::workspace(&input, &mut findings);
+        let count = findings.len();
         assert!(count < 2, "it is reported once");
         count == 1
     }

@@ -8,17 +8,17 @@ use crate::model::selector::{Selector, Wanted};
 use crate::rules::ClusterInput;
 
 /// Looks at selectors; other types are checked while reading.
-pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     let cluster = &input.view.cluster;
     for pool in &cluster.pools {
         if let Some(selector) = &pool.choice.selector {
             let subject = || input.subject(Some(pool));
-            terms(input, (&selector.value, Takes::Booleans), subject, report);
+            terms(input, (&selector.value, Takes::Booleans), subject, findings);
         }
     }
     for (_, selector) in &cluster.additional_selectors {
         let (selector, subject) = ((selector, Takes::Texts), || input.subject(None));
-        terms(input, selector, subject, report);
+        terms(input, selector, subject, findings);
     }
 }
 
@@ -33,7 +33,7 @@ fn terms(
     input: &ClusterInput<'_>,
     (selector, takes): (&Selector, Takes),
     subject: impl Fn() -> Subject,
-    report: &mut dyn FnMut(Finding),
+    findings: &mut Vec<Finding>,
 ) {
     for term in &selector.terms {
         let (kind, expected) = match (&term.wanted, takes) {
@@ -48,7 +48,7 @@ fn terms(
         let quoted = format!("{}: \"{text}\"", term.fact);
         let fix = word.and_then(|word| Fix::replace(spot.clone(), &word, &*word, &quoted));
         let message = format!("the selector's `{}` is {kind}, not a pattern", term.fact);
-        report(
+        findings.push(
             Finding::new(RuleId::ValueType, message)
                 .about(subject())
                 .at(spot, format!("{expected} is expected"))

@@ -7,7 +7,7 @@ use crate::model::version::Version;
 use crate::rules::ChangeInput;
 
 /// Looks at every pool that is on both sides.
-pub(super) fn change(input: &ChangeInput<'_>, report: &mut dyn FnMut(Finding)) {
+pub(super) fn change(input: &ChangeInput<'_>, findings: &mut Vec<Finding>) {
     for pool in input.pools() {
         let Some([was, is]) = input.versions(pool) else {
             continue;
@@ -29,7 +29,7 @@ pub(super) fn change(input: &ChangeInput<'_>, report: &mut dyn FnMut(Finding)) {
             .at(input.spot_before(was.place), "this one runs")
             .help(format!("keep `{}`, or make a new cluster", was.value));
         let is_minor = (to.major, to.minor) != (from.major, from.minor);
-        report(match is_minor && *name == PoolName::ControlPlane {
+        findings.push(match is_minor && *name == PoolName::ControlPlane {
             true => finding,
             false => finding.unless_set(Level::Warning),
         });

@@ -11,7 +11,7 @@ use crate::rules::ClusterInput;
 const OLDEST: i64 = -3;
 
 /// Looks at every node pool.
-pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     let pools = &input.view.cluster.pools;
     if pools.iter().all(|pool| pool.k8s_version.is_none()) {
         return;
@@ -21,45 +21,32 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
         .find(|pool| pool.name == PoolName::ControlPlane);
     for pool in pools {
         if pool.name != PoolName::ControlPlane {
-            report_skew(input, pool, control_plane, report);
+            findings.extend(skew(input, pool, control_plane));
         }
     }
 }
 
-fn report_skew(
-    input: &ClusterInput<'_>,
-    pool: &Pool,
-    control_plane: Option<&Pool>,
-    report: &mut dyn FnMut(Finding),
-) {
+fn skew(input: &ClusterInput<'_>, pool: &Pool, control_plane: Option<&Pool>) -> Option<Finding> {
     let leader = match control_plane {
         Some(control_plane) => input.k8s_version(control_plane),
         None => input.view.cluster.k8s_version.as_ref(),
     };
-    let Some((worker, leader)) = input.k8s_version(pool).zip(leader) else {
-        return;
-    };
-    let parsed = Version::parse(&worker.value).zip(Version::parse(&leader.value));
-    let Some((own, other)) = parsed else {
-        return;
-    };
+    let (worker, leader) = input.k8s_version(pool).zip(leader)?;
+    let own = Version::parse(&worker.value)?;
+    let other = Version::parse(&leader.value)?;
     let kubeadm = input.view.cluster.bootstrap_provider_of(pool);
     let kubeadm = kubeadm.is_some_and(|provider| &*provider.value == "cabpk");
-    let Some(fault) = fault(own.minors_ahead_of(&other), kubeadm) else {
-        return;
-    };
+    let fault = fault(own.minors_ahead_of(&other), kubeadm)?;
     let (pool_name, newer) = (&pool.name, if own > other { worker } else { leader });
     let message = format!(
         "node pool `{pool_name}` runs Kubernetes `{}`, {fault} `{}`",
         worker.value, leader.value
     );
-    report(
-        Finding::new(RuleId::VersionSkew, message)
-            .about(input.subject(Some(pool)))
-            .at(input.spot(worker.place), "this pool's version")
-            .at(input.spot(leader.place), "the control plane's version")
-            .help(format!("run `{}` in both", newer.value)),
-    );
+    let finding = Finding::new(RuleId::VersionSkew, message)
+        .about(input.subject(Some(pool)))
+        .at(input.spot(worker.place), "this pool's version")
+        .at(input.spot(leader.place), "the control plane's version");
+    Some(finding.help(format!("run `{}` in both", newer.value)))
 }
 
 /// What is wrong with a worker that many minors ahead of its control plane; none for majors that differ means everything is.

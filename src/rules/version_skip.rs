@@ -8,7 +8,7 @@ use crate::model::version::Version;
 use crate::rules::ChangeInput;
 
 /// Looks at the control plane on both sides.
-pub(super) fn change(input: &ChangeInput<'_>, report: &mut dyn FnMut(Finding)) {
+pub(super) fn change(input: &ChangeInput<'_>, findings: &mut Vec<Finding>) {
     let pools = &input.after.view.cluster.pools;
     let control_planes = input.pools().into_iter();
     for pool in control_planes.filter(|pool| pools[pool.1].name == PoolName::ControlPlane) {
@@ -32,7 +32,7 @@ pub(super) fn change(input: &ChangeInput<'_>, report: &mut dyn FnMut(Finding)) {
             .about(input.subject(pool.1))
             .at(input.spot(is.place), "this version is required")
             .at(input.spot_before(was.place), "this one runs");
-        report(finding.help(advice(input, next)));
+        findings.push(finding.help(advice(input, next)));
     }
 }
 
