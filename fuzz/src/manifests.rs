@@ -50,7 +50,7 @@ fn stamped(text: &str, options: &Options) -> Option<String> {
     let plan = DEMO.with(|demo| {
         let shared = demo.shared().expect("the fixture resolves");
         let (settings, none) = (&demo.workspace.settings, BTreeMap::new());
-        let renderer = Renderer::new(settings, &none, None, &mut |_| ());
+        let renderer = Renderer::new(settings, &none, None, &mut Vec::new());
         let chooser = Chooser {
             images: &shared.images,
             matching: settings.matching,

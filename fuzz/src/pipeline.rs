@@ -79,12 +79,7 @@ impl Open {
         let (settings, schemas) = (&self.workspace.settings, self.workspace.schemas.as_ref());
         let (mut files, mut found, mut judged) =
             (Vec::new(), self.workspace.findings.clone(), Vec::new());
-        let renderer = Renderer::new(
-            settings,
-            &self.workspace.templates,
-            schemas,
-            &mut |finding| found.push(finding),
-        );
+        let renderer = Renderer::new(settings, &self.workspace.templates, schemas, &mut found);
         let mut names = Vec::new();
         for entry in self.workspace.clusters.iter().take(MOST) {
             let read = read::cluster(&self.workspace, entry, &self.shared, &self.templates);
@@ -94,14 +89,12 @@ impl Open {
             let checked = check::cluster(&view, settings, today());
             if !checked.has_errors() {
                 names.push(Arc::clone(&entry.name));
-                files.extend(renderer.cluster(&view, &mut |finding| found.push(finding)));
+                files.extend(renderer.cluster(&view, &mut found));
             }
             judged.extend(checked.findings);
         }
         if let Some(shared) = self.shared() {
-            files.extend(
-                renderer.shared(&shared.images, &names, &mut |finding| found.push(finding)),
-            );
+            files.extend(renderer.shared(&shared.images, &names, &mut found));
         }
         judged.extend(check::findings(found, settings, today()).findings);
         (files, judged)

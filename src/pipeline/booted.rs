@@ -44,7 +44,12 @@ pub(crate) struct Machine {
 pub(crate) fn booted(fleet: &Fleet) -> Result<Booted, Error> {
     let workspace = &fleet.workspace;
     // `check` and `render` report what is wrong with a template.
-    let renderer = Renderer::new(&workspace.settings, &workspace.templates, None, &mut |_| {});
+    let renderer = Renderer::new(
+        &workspace.settings,
+        &workspace.templates,
+        None,
+        &mut Vec::new(),
+    );
     let fleet_check =
         fleet.check(|view, _| Ok(((of(view, &renderer), unlocked(view)), Vec::new())))?;
     let mut booted = Booted::default();
@@ -62,7 +67,7 @@ fn unlocked(view: &ClusterView) -> Vec<ImageKey> {
 }
 
 fn of(view: &ClusterView, renderer: &Renderer<'_>) -> Vec<((String, String), Machine)> {
-    let stamps = renderer.stamps(view, &mut |_| {});
+    let stamps = renderer.stamps(view, &mut Vec::new());
     let pools = view.pools().zip(stamps);
     pools
         .filter_map(|(SelectedPool { pool, selection }, stamp)| {

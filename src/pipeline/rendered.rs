@@ -72,9 +72,7 @@ impl Material {
     /// The renderer; what is wrong with the templates joins the workspace's findings.
     pub(crate) fn renderer(&self, workspace: &mut Workspace) -> Renderer<'_> {
         let (templates, schemas) = (&self.templates, Some(&self.schemas));
-        Renderer::new(&self.settings, templates, schemas, &mut |finding| {
-            workspace.findings.push(finding)
-        })
+        Renderer::new(&self.settings, templates, schemas, &mut workspace.findings)
     }
 }
 
@@ -193,7 +191,7 @@ impl RenderScope {
             return (made, Vec::new());
         }
         let mut found = Vec::new();
-        made.files = renderer.cluster(view, &mut |finding| found.push(finding));
+        made.files = renderer.cluster(view, &mut found);
         if check::findings(found.clone(), &workspace.settings, self.today).has_errors() {
             made.files.clear();
         }
@@ -265,9 +263,7 @@ pub(crate) fn shared<T>(
         .filter(clean)
         .collect();
     let mut found = Vec::new();
-    let files = renderer.shared(&fleet_check.served, &names, &mut |finding| {
-        found.push(finding)
-    });
+    let files = renderer.shared(&fleet_check.served, &names, &mut found);
     fleet_check.add(found, fleet);
     files
 }

@@ -48,7 +48,7 @@ pub(super) fn check(
     (path, text): (&str, &str),
     content: &Content,
     schemas: Option<&Schemas>,
-    report: &mut dyn FnMut(Finding),
+    findings: &mut Vec<Finding>,
 ) -> Vec<Box<str>> {
     let mut found: Vec<Fault> = Vec::new();
     let mut identities = BTreeSet::new();
@@ -83,7 +83,7 @@ pub(super) fn check(
         let message = format!("rendered file `{path}`: {}", fault.message);
         let finding = Finding::new(fault.rule, message);
         let finding = finding.at(Some(spot), "in the rendered file");
-        report(match fault.rule {
+        findings.push(match fault.rule {
             RuleId::ObjectTooLarge => {
                 finding.help("serve fewer images, or write one object a cluster: `scope: cluster`")
             }

@@ -60,12 +60,7 @@ impl Engine {
     }
 
     /// Compiles a template under a name, and reports its errors once.
-    pub(super) fn add(
-        &mut self,
-        name: String,
-        source: Arc<Source>,
-        report: &mut dyn FnMut(Finding),
-    ) {
+    pub(super) fn add(&mut self, name: String, source: Arc<Source>, findings: &mut Vec<Finding>) {
         self.sources.insert(name.clone(), Arc::clone(&source));
         let syntax = self.environment.syntax().clone();
         let refused = match language::refused(&source.text, syntax) {
@@ -89,7 +84,7 @@ impl Engine {
                 .map(|error| self.finding(&name, &error)),
         };
         if let Some(finding) = refused {
-            report(finding);
+            findings.push(finding);
             self.broken.insert(name);
         }
     }
@@ -220,7 +215,7 @@ mod tests {
         let mut engine = Engine::new();
         let mut found = Vec::new();
         let source = Arc::new(Source::new("own.yaml.j2", text));
-        engine.add(name.to_owned(), source, &mut |finding| found.push(finding));
+        engine.add(name.to_owned(), source, &mut found);
         (engine, found)
     }
 

@@ -25,7 +25,7 @@ use minijinja::Value as Context;
 
 use crate::model::cluster::{Cluster, ClusterOrigin};
 use crate::model::cluster_view::{ClusterView, SelectedPool};
-use crate::model::finding::Finding;
+use crate::model::finding::{Finding, Label};
 use crate::model::image::{Image, Images};
 use crate::model::manifest::{FileKind, ManifestFile};
 use crate::model::place::{Source, Spot};
@@ -66,25 +66,25 @@ impl<'a> Renderer<'a> {
         settings: &'a Settings,
         overrides: &BTreeMap<String, Arc<Source>>,
         schemas: Option<&'a Schemas>,
-        report: &mut dyn FnMut(Finding),
+        findings: &mut Vec<Finding>,
     ) -> Self {
         let mut engine = Engine::new();
         for target in targets::TARGETS {
             for (file, text) in target.templates() {
                 let name = format!("{}/{file}", target.name());
                 if !overrides.contains_key(&name) {
-                    engine.add(name, Arc::new(Source::new(*file, *text)), report);
+                    engine.add(name, Arc::new(Source::new(*file, *text)), findings);
                 }
             }
         }
         for (name, source) in overrides {
             if let Some(finding) = near_miss(name, source) {
-                report(finding);
+                findings.push(finding);
             }
-            engine.add(name.clone(), Arc::clone(source), report);
+            engine.add(name.clone(), Arc::clone(source), findings);
         }
         let url = Source::new("images.url", settings.images.url.as_str());
-        engine.add(stamp::URL_TEMPLATE.to_owned(), Arc::new(url), report);
+        engine.add(stamp::URL_TEMPLATE.to_owned(), Arc::new(url), findings);
         let mut outputs = Vec::with_capacity(settings.outputs.len());
         for (index, output) in settings.outputs.iter().enumerate() {
             let Some(target) = targets::find(&output.target) else {
@@ -93,7 +93,7 @@ impl<'a> Renderer<'a> {
             };
             let path_template = format!("outputs[{index}].path");
             let source = Source::new(path_template.as_str(), output.path.as_str());
-            engine.add(path_template.clone(), Arc::new(source), report);
+            engine.add(path_template.clone(), Arc::new(source), findings);
             let names_cluster = engine.mentions(&path_template, "cluster");
             outputs.push(Prepared {
                 output,
@@ -101,7 +101,7 @@ impl<'a> Renderer<'a> {
                 index,
                 path_template,
                 names_cluster,
-                options: Options::of(output, index, &mut engine, report),
+                options: Options::of(output, index, &mut engine, findings),
             });
         }
         Self {
@@ -114,16 +114,13 @@ impl<'a> Renderer<'a> {
     }
 
     /// The stamp of each pool's image, in the order of the pools; none for a pool without an image.
-    pub fn stamps(
-        &self,
-        view: &ClusterView,
-        report: &mut dyn FnMut(Finding),
-    ) -> Vec<Option<Stamp>> {
+    pub fn stamps(&self, view: &ClusterView, findings: &mut Vec<Finding>) -> Vec<Option<Stamp>> {
         let cluster = context::cluster(&view.cluster);
-        let report = RefCell::new(report);
+        let refused = RefCell::new(findings);
         let stamp = |image: &Image| {
             let made = self.stamp(&view.images, image, Some(&cluster))?;
-            made.map_err(|finding| (report.borrow_mut())(*finding)).ok()
+            made.map_err(|finding| refused.borrow_mut().push(*finding))
+                .ok()
         };
         let pools = view.pools();
         pools
@@ -134,34 +131,29 @@ impl<'a> Renderer<'a> {
     }
 
     /// The files of one cluster, for every output.
-    pub fn cluster(
-        &self,
-        view: &ClusterView,
-        report: &mut dyn FnMut(Finding),
-    ) -> Vec<ManifestFile> {
+    pub fn cluster(&self, view: &ClusterView, findings: &mut Vec<Finding>) -> Vec<ManifestFile> {
         // Its objects exist already, in the user's own manifests.
         if view.cluster.origin == ClusterOrigin::Manifests {
             return Vec::new();
         }
-        let findings = RefCell::new(Vec::new());
+        let found_before = findings.len();
+        let refused = RefCell::new(Vec::new());
         let cluster = context::cluster(&view.cluster);
         let stamp = |image: &Image| {
             let made = self.stamp(&view.images, image, Some(&cluster))?;
-            made.map_err(|finding| findings.borrow_mut().push(*finding))
+            made.map_err(|finding| refused.borrow_mut().push(*finding))
                 .ok()
         };
-        let stamps = self.stamps(view, &mut |finding| findings.borrow_mut().push(finding));
+        let stamps = self.stamps(view, findings);
         let mut files = Vec::new();
         for prepared in &self.outputs {
-            let mut report = |finding| findings.borrow_mut().push(placed(finding, prepared.output));
             let scope = context::scope(None, Some(&cluster));
-            let Some(folder) = self.folder(prepared, scope.clone(), &mut report) else {
+            let Some(folder) = self.folder(prepared, scope.clone(), findings) else {
                 continue;
             };
-            let output =
-                prepared
-                    .options
-                    .filled(prepared.output, &self.engine, &scope, &mut report);
+            let start = findings.len();
+            let options = &prepared.options;
+            let output = options.filled(prepared.output, &self.engine, &scope, findings);
             let input = TargetInput {
                 view,
                 output: &output,
@@ -170,18 +162,19 @@ impl<'a> Renderer<'a> {
                 stamps: &stamps,
                 stamp: &stamp,
             };
-            let made = prepared.target.cluster(&input, &mut report);
+            let made = prepared.target.cluster(&input, findings);
             let owner = format!("{}/{}", prepared.target.name(), view.cluster.name);
             let first = files.len();
-            self.files(prepared, &folder, &owner, made, &mut files, &mut report);
+            self.files(prepared, &folder, &owner, made, &mut files, findings);
+            place(&mut findings[start..], prepared.output);
             for file in &mut files[first..] {
                 file.subject.cluster = Some(view.cluster.name.to_string());
             }
         }
-        for mut finding in findings.into_inner() {
+        findings.append(&mut refused.into_inner());
+        for finding in &mut findings[found_before..] {
             let subject = &mut finding.subject.cluster;
             subject.get_or_insert_with(|| view.cluster.name.to_string());
-            report(finding);
         }
         files
     }
@@ -204,21 +197,21 @@ impl<'a> Renderer<'a> {
         &self,
         images: &Arc<Images>,
         clusters: &[Arc<str>],
-        report: &mut dyn FnMut(Finding),
+        findings: &mut Vec<Finding>,
     ) -> Vec<ManifestFile> {
-        let findings = RefCell::new(Vec::new());
+        let refused = RefCell::new(Vec::new());
         let stamp = |image: &Image| {
             let made = self.stamp(images, image, None)?;
-            made.map_err(|finding| findings.borrow_mut().push(*finding))
+            made.map_err(|finding| refused.borrow_mut().push(*finding))
                 .ok()
         };
         let mut files = Vec::new();
         for prepared in self.outputs.iter().filter(|output| !output.names_cluster) {
-            let mut report = |finding| findings.borrow_mut().push(placed(finding, prepared.output));
             let scope = context::scope(None, None);
-            let Some(folder) = self.folder(prepared, scope, &mut report) else {
+            let Some(folder) = self.folder(prepared, scope, findings) else {
                 continue;
             };
+            let start = findings.len();
             let input = SharedInput {
                 images,
                 clusters,
@@ -226,17 +219,20 @@ impl<'a> Renderer<'a> {
                 folder: &folder,
                 stamp: &stamp,
             };
-            let made = prepared.target.shared(&input, &mut report);
+            let made = prepared.target.shared(&input, findings);
             let owner = prepared.target.name();
-            self.files(prepared, &folder, owner, made, &mut files, &mut report);
+            self.files(prepared, &folder, owner, made, &mut files, findings);
+            place(&mut findings[start..], prepared.output);
         }
-        findings.into_inner().into_iter().for_each(report);
+        findings.append(&mut refused.into_inner());
         files
     }
 
     /// Whether any output has files that all clusters share.
     pub fn has_shared(&self) -> bool {
-        !self.shared(&Arc::default(), &[], &mut |_| {}).is_empty()
+        !self
+            .shared(&Arc::default(), &[], &mut Vec::new())
+            .is_empty()
     }
 
     /// The stamp of an image; none if the URL's template did not compile, which is already reported.
@@ -267,7 +263,7 @@ impl<'a> Renderer<'a> {
         &self,
         prepared: &Prepared<'_>,
         scope: Context,
-        report: &mut dyn FnMut(Finding),
+        findings: &mut Vec<Finding>,
     ) -> Option<String> {
         if self.engine.is_broken(&prepared.path_template) {
             return None;
@@ -280,7 +276,7 @@ impl<'a> Renderer<'a> {
                     .to_owned(),
             ),
             Err(finding) => {
-                report(*finding);
+                findings.push(*finding);
                 None
             }
         }
@@ -293,7 +289,7 @@ impl<'a> Renderer<'a> {
         owner: &str,
         made: Vec<TargetFile>,
         files: &mut Vec<ManifestFile>,
-        report: &mut dyn FnMut(Finding),
+        findings: &mut Vec<Finding>,
     ) {
         let Prepared { target, output, .. } = prepared;
         let root: Arc<str> = match target.is_one_folder(output) {
@@ -307,7 +303,7 @@ impl<'a> Renderer<'a> {
                 folder => format!("{folder}/{}", file.path),
             };
             if !stays_inside(&path) {
-                report(leaves_folder(&path).at(output.spot.clone(), ""));
+                findings.push(leaves_folder(&path).at(output.spot.clone(), ""));
                 continue;
             }
             if self.engine.is_broken(&template) {
@@ -326,7 +322,8 @@ impl<'a> Renderer<'a> {
                         }
                         content => content,
                     };
-                    let objects = documents::check((&path, &text), &content, self.schemas, report);
+                    let objects =
+                        documents::check((&path, &text), &content, self.schemas, findings);
                     // Copied to the exact size: rendering doubles its buffer, and thousands of texts may be in memory at once.
                     let mut file = ManifestFile::new(path, text.as_str(), owner);
                     file.objects = objects;
@@ -337,18 +334,20 @@ impl<'a> Renderer<'a> {
                     }
                     files.push(file);
                 }
-                Err(finding) => report(*finding),
+                Err(finding) => findings.push(*finding),
             }
         }
     }
 }
 
-/// Adds the place of the output to a finding about its options.
-fn placed(finding: Finding, output: &Output) -> Finding {
-    if finding.rule == RuleId::ProjectFile && finding.labels.is_empty() {
-        finding.at(output.spot.clone(), "")
-    } else {
-        finding
+/// Adds the place of the output to findings about its options.
+fn place(findings: &mut [Finding], output: &Output) {
+    let is_placeless =
+        |finding: &&mut Finding| finding.rule == RuleId::ProjectFile && finding.labels.is_empty();
+    for finding in findings.iter_mut().filter(is_placeless) {
+        let text = String::new();
+        let spot = output.spot.clone();
+        finding.labels.extend(spot.map(|spot| Label { spot, text }));
     }
 }
 

@@ -26,13 +26,11 @@ impl ClusterNames {
     /// It does not compile.
     pub fn new(template: &str) -> Result<Self, Box<Finding>> {
         let mut engine = Engine::new();
-        let mut fault = None;
+        let mut findings = Vec::new();
         let source = Arc::new(Source::new(TEMPLATE, template));
-        engine.add(TEMPLATE.to_owned(), source, &mut |finding| {
-            fault = Some(finding);
-        });
-        match fault {
-            Some(finding) => Err(in_project(&finding)),
+        engine.add(TEMPLATE.to_owned(), source, &mut findings);
+        match findings.first() {
+            Some(finding) => Err(in_project(finding)),
             None => Ok(Self(engine)),
         }
     }

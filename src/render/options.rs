@@ -25,7 +25,7 @@ impl Options {
         output: &Output,
         index: usize,
         engine: &mut Engine,
-        report: &mut dyn FnMut(Finding),
+        findings: &mut Vec<Finding>,
     ) -> Self {
         let mut templates = Vec::new();
         for (option, value) in &output.options {
@@ -36,7 +36,7 @@ impl Options {
             engine.add(
                 name.clone(),
                 Source::new(name.as_str(), text).into(),
-                report,
+                findings,
             );
             templates.push((option.clone(), name));
         }
@@ -49,7 +49,7 @@ impl Options {
         output: &'o Output,
         engine: &Engine,
         scope: &Context,
-        report: &mut dyn FnMut(Finding),
+        findings: &mut Vec<Finding>,
     ) -> Cow<'o, Output> {
         let mut filled = Cow::Borrowed(output);
         for (option, template) in &self.templates {
@@ -61,7 +61,7 @@ impl Options {
                     let options = &mut filled.to_mut().options;
                     options.insert(option.clone(), Value::String(text));
                 }
-                Err(finding) => report(*finding),
+                Err(finding) => findings.push(*finding),
             }
         }
         filled

@@ -239,14 +239,13 @@ pub(super) fn rendered(
     schemas: Option<&Schemas>,
 ) -> (Vec<ManifestFile>, Vec<Finding>) {
     let mut findings = Vec::new();
-    let mut report = |finding| findings.push(finding);
-    let renderer = Renderer::new(settings, &BTreeMap::new(), schemas, &mut report);
+    let renderer = Renderer::new(settings, &BTreeMap::new(), schemas, &mut findings);
     let mut files = Vec::new();
     for view in views {
-        files.extend(renderer.cluster(view, &mut report));
+        files.extend(renderer.cluster(view, &mut findings));
     }
     let names: Vec<Arc<str>> = views.iter().map(|view| view.cluster.name.clone()).collect();
-    files.extend(renderer.shared(&Arc::new(images()), &names, &mut report));
+    files.extend(renderer.shared(&Arc::new(images()), &names, &mut findings));
     (files, findings)
 }
 

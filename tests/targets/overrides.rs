@@ -19,9 +19,8 @@ fn with(name: &str, text: &str) -> (Vec<ManifestFile>, Vec<Finding>) {
     let source = Arc::new(Source::new(format!("templates/{name}"), text));
     let overrides = BTreeMap::from([(name.to_owned(), source)]);
     let mut findings = Vec::new();
-    let mut report = |finding| findings.push(finding);
-    let renderer = Renderer::new(&settings, &overrides, None, &mut report);
-    let files = renderer.cluster(&keyed(), &mut report);
+    let renderer = Renderer::new(&settings, &overrides, None, &mut findings);
+    let files = renderer.cluster(&keyed(), &mut findings);
     (files, findings)
 }
 

@@ -200,12 +200,17 @@ fn outlook(
     let workspace = read::workspace_in(request, &location, Arc::new(files))?;
     let fleet = Fleet::open(workspace, today)?;
     let workspace = &fleet.workspace;
-    let renderer = Renderer::new(&workspace.settings, &workspace.templates, None, &mut |_| {});
+    let renderer = Renderer::new(
+        &workspace.settings,
+        &workspace.templates,
+        None,
+        &mut Vec::new(),
+    );
     let fleet_check = fleet.check(|view, checked| {
         let pools = view.cluster.pools.len();
         let rendered = match checked.has_errors() {
             true => 0,
-            false => renderer.cluster(view, &mut |_| {}).len(),
+            false => renderer.cluster(view, &mut Vec::new()).len(),
         };
         Ok(((pools, rendered), Vec::new()))
     })?;

@@ -26,9 +26,7 @@ pub(in crate::commands) fn planned(
     let mut found = workspace.findings.clone();
     found.extend(shared.findings.iter().cloned());
     found.extend(files.findings.iter().cloned());
-    let renderer = Renderer::new(&settings, &BTreeMap::new(), None, &mut |finding| {
-        found.push(finding)
-    });
+    let renderer = Renderer::new(&settings, &BTreeMap::new(), None, &mut found);
     let chooser = Chooser {
         images: &shared.images,
         matching: settings.matching,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::model::cluster_view::ClusterView;
-use crate::model::finding::{Finding, Judged};
+use crate::model::finding::Judged;
 use crate::model::rule::RuleId;
 use crate::model::suggest::did_you_mean;
 use crate::model::value::Node;
@@ -98,12 +98,11 @@ impl Project<'_> {
         let view = self.fleet.view(entry)?;
         let settings = &self.fleet.workspace.settings;
         let mut checked = check::cluster(&view, settings, self.fleet.today);
-        let mut found: Vec<Finding> = Vec::new();
-        let mut report = |mut finding: Finding| {
+        let mut found = Vec::new();
+        let stamps = self.renderer.stamps(&view, &mut found);
+        for finding in &mut found {
             finding.subject.cluster = Some(entry.name.to_string());
-            found.push(finding);
-        };
-        let stamps = self.renderer.stamps(&view, &mut report);
+        }
         checked.join(check::findings(found, settings, self.fleet.today));
         let cluster = Cluster {
             has_errors: checked.has_errors(),

@@ -114,9 +114,7 @@ fn stamped(
     let workspace = &fleet.workspace;
     let (settings, templates) = (workspace.settings.clone(), BTreeMap::new());
     let mut found = workspace.findings.clone();
-    let renderer = Renderer::new(&settings, &templates, None, &mut |finding| {
-        found.push(finding)
-    });
+    let renderer = Renderer::new(&settings, &templates, None, &mut found);
     let mut stamped = Stamped::default();
     let checked = check::findings(found, &settings, today);
     stamped.results = findings::results(&checked.findings);

@@ -33,7 +33,12 @@ impl End {
     pub(super) fn renderer(&self) -> Renderer<'_> {
         let workspace = &self.fleet.workspace;
         // `check` and `render` report what is wrong with a template.
-        Renderer::new(&workspace.settings, &workspace.templates, None, &mut |_| {})
+        Renderer::new(
+            &workspace.settings,
+            &workspace.templates,
+            None,
+            &mut Vec::new(),
+        )
     }
 }
 
@@ -60,7 +65,7 @@ impl Comparison<'_> {
         old: Option<&ClusterEntry>,
         view: &ClusterView,
     ) -> (Compared, Vec<Finding>) {
-        let stamps = self.renderers.1.stamps(view, &mut |_| {});
+        let stamps = self.renderers.1.stamps(view, &mut Vec::new());
         let after = Side {
             view,
             stamps: &stamps,
@@ -84,7 +89,7 @@ impl Comparison<'_> {
             }
         };
         self.serve(Some(&old_view), None);
-        let old_stamps = self.renderers.0.stamps(&old_view, &mut |_| {});
+        let old_stamps = self.renderers.0.stamps(&old_view, &mut Vec::new());
         let before = Side {
             view: &old_view,
             stamps: &old_stamps,
@@ -96,8 +101,8 @@ impl Comparison<'_> {
             revision: self.commit.get(..10).unwrap_or(self.commit),
         };
         let is_in_place = self.has_own_templates() && {
-            let old = self.renderers.0.cluster(&old_view, &mut |_| {});
-            let new = self.renderers.1.cluster(view, &mut |_| {});
+            let old = self.renderers.0.cluster(&old_view, &mut Vec::new());
+            let new = self.renderers.1.cluster(view, &mut Vec::new());
             impact::keeps_names(&old, &new)
         };
         let change = impact::cluster(&input, is_in_place);
@@ -116,7 +121,7 @@ impl Comparison<'_> {
         match self.before.fleet.view(entry) {
             Ok(view) => {
                 self.serve(Some(&view), None);
-                let stamps = self.renderers.0.stamps(&view, &mut |_| {});
+                let stamps = self.renderers.0.stamps(&view, &mut Vec::new());
                 let side = Side {
                     view: &view,
                     stamps: &stamps,

@@ -15,17 +15,17 @@ use crate::model::value::{Entry, Map, Node, Value};
 pub const SETTING: &str = "registration";
 
 /// One registration for each pool that requests it, in the order of the pools, as contexts for the templates.
-pub fn contexts(view: &ClusterView, report: &mut dyn FnMut(Finding)) -> Vec<Node> {
+pub fn contexts(view: &ClusterView, findings: &mut Vec<Finding>) -> Vec<Node> {
     let infra = view.cluster.infra_provider.as_ref();
     if infra.is_none_or(|infra| &*infra.value != "elemental") {
         return Vec::new();
     }
     let pools = view.cluster.pools.iter();
-    let context = |pool: &Pool| context(view, pool, report);
+    let context = |pool: &Pool| context(view, pool, findings);
     pools.filter_map(context).collect()
 }
 
-fn context(view: &ClusterView, pool: &Pool, report: &mut dyn FnMut(Finding)) -> Option<Node> {
+fn context(view: &ClusterView, pool: &Pool, findings: &mut Vec<Finding>) -> Option<Node> {
     let node = pool.settings.at(&[SETTING])?;
     let finding = |place, message: &str, help: &str| {
         Finding::new(RuleId::ManifestInvalid, message)
@@ -37,7 +37,7 @@ fn context(view: &ClusterView, pool: &Pool, report: &mut dyn FnMut(Finding)) -> 
         Value::Map(map) => map,
         Value::Null => return None,
         _ => {
-            report(finding(
+            findings.push(finding(
                 node.place,
                 "a registration is a map",
                 "`registration: {config: {}}`",
@@ -47,12 +47,12 @@ fn context(view: &ClusterView, pool: &Pool, report: &mut dyn FnMut(Finding)) -> 
     };
     if let Some(place) = secret_within(view, node) {
         let help = "leave it out: the manifests are read by everybody who reads the repository";
-        report(finding(place, "a registration would show a secret", help));
+        findings.push(finding(place, "a registration would show a secret", help));
         return None;
     }
     if let Some(token) = node.at(&["config", "elemental", "registration", "token"]) {
         let help = "remove `token`: the operator makes one out of the registration's key";
-        report(finding(
+        findings.push(finding(
             token.place,
             "a registration's token would be in git",
             help,

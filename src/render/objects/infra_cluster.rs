@@ -16,7 +16,7 @@ pub fn context(
     view: &ClusterView,
     template: Template<'_>,
     annotations: &Map,
-    report: &mut dyn FnMut(Finding),
+    findings: &mut Vec<Finding>,
 ) -> Option<Node> {
     let cluster = &view.cluster;
     let found = cluster.endpoint.as_ref()?;
@@ -27,7 +27,8 @@ pub fn context(
         let message = format!("`{}` would show a secret", kind.kind);
         let finding = Finding::new(RuleId::ManifestInvalid, message)
             .at(view.sources.resolve(place), "this value");
-        report(finding.help("name a Secret instead, for example with `identityRef` of the CRD"));
+        findings
+            .push(finding.help("name a Secret instead, for example with `identityRef` of the CRD"));
         return None;
     }
     for field in kind
@@ -41,7 +42,7 @@ pub fn context(
             .help(format!(
                 "`cluster.infra_cluster.{field}: …`, in the CRD's words"
             ));
-        report(finding.about(Subject::cluster(&cluster.name)));
+        findings.push(finding.about(Subject::cluster(&cluster.name)));
     }
     spec.insert(Entry::computed("controlPlaneEndpoint", fields(endpoint)));
     let labels = Map::from_iter([Entry::computed(CLUSTER_LABEL, &*cluster.object_name)]);
@@ -62,14 +63,14 @@ pub fn template(
     view: &ClusterView,
     template: Template<'_>,
     object: &Node,
-    report: &mut dyn FnMut(Finding),
+    findings: &mut Vec<Finding>,
 ) -> Option<Node> {
     let (kind, _) = infra_cluster::beside(template.kind, template.version)?;
     let cluster = &view.cluster;
     let Some(name) = kind.template() else {
         let message = format!("`{}` has no template with an endpoint in it", kind.kind);
         let finding = Finding::new(RuleId::ManifestInvalid, message);
-        report(
+        findings.push(
             finding
                 .help("`infra-cluster: true` writes the cluster itself")
                 .about(Subject::cluster(&cluster.name)),

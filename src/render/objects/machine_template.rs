@@ -30,7 +30,7 @@ pub fn contexts(
     stamps: &[Option<Stamp>],
     template: Template<'_>,
     annotations: &Map,
-    report: &mut dyn FnMut(Finding),
+    findings: &mut Vec<Finding>,
 ) -> Vec<Node> {
     let pools = view.cluster.pools.iter().zip(stamps);
     let Template {
@@ -44,7 +44,7 @@ pub fn contexts(
         .filter_map(|(pool, stamp)| {
             let stamp = stamp.as_ref();
             for problem in provider.problems(&pool.settings, version) {
-                report(invalid(view, pool, stamp, problem));
+                findings.push(invalid(view, pool, stamp, problem));
             }
             match template_spec(provider, (kind, version), stamp, &pool.settings) {
                 Ok(spec) => {
@@ -53,7 +53,7 @@ pub fn contexts(
                     Some(context(view, pool, template, spec, annotations))
                 }
                 Err(problem) => {
-                    report(invalid(view, pool, stamp, problem));
+                    findings.push(invalid(view, pool, stamp, problem));
                     None
                 }
             }

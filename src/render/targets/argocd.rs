@@ -21,8 +21,6 @@ use crate::render::objects::machine_template;
 /// See the module documentation.
 pub(super) struct ArgoCd;
 
-type Report<'a> = &'a mut dyn FnMut(Finding);
-
 /// Waves are applied from the lowest; a wave waits for the health of the one before it.
 /// (Argo CD docs/user-guide/sync-waves.md)
 const WAVE: &str = "argocd.argoproj.io/sync-wave";
@@ -57,10 +55,10 @@ impl Target for ArgoCd {
         OPTIONS
     }
 
-    fn cluster(&self, input: &TargetInput<'_>, report: Report<'_>) -> Vec<TargetFile> {
+    fn cluster(&self, input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> Vec<TargetFile> {
         let cluster = &input.view.cluster;
-        let objects = objects(input, report);
-        if flag_option(input.output, "applicationset", false, report) {
+        let objects = objects(input, findings);
+        if flag_option(input.output, "applicationset", false, findings) {
             return vec![
                 TargetFile {
                     path: format!("{}/objects/objects.yaml", cluster.name),
@@ -71,15 +69,15 @@ impl Target for ArgoCd {
                 TargetFile {
                     path: format!("{}/cluster.yaml", cluster.name),
                     template: "cluster.yaml.j2",
-                    context: destination(input, report),
+                    context: destination(input, findings),
                     content: Content::Yaml,
                 },
             ];
         }
         let context = objects
             .iter()
-            .chain(&application(input.output, report))
-            .chain(&destination(input, report))
+            .chain(&application(input.output, findings))
+            .chain(&destination(input, findings))
             .cloned()
             .collect();
         vec![TargetFile {
@@ -90,12 +88,12 @@ impl Target for ArgoCd {
         }]
     }
 
-    fn shared(&self, input: &SharedInput<'_>, report: Report<'_>) -> Vec<TargetFile> {
-        if !flag_option(input.output, "applicationset", false, report) {
+    fn shared(&self, input: &SharedInput<'_>, findings: &mut Vec<Finding>) -> Vec<TargetFile> {
+        if !flag_option(input.output, "applicationset", false, findings) {
             return Vec::new();
         }
         let output = input.output;
-        let project = text_option(output, "project-path", "", report).trim_matches('/');
+        let project = text_option(output, "project-path", "", findings).trim_matches('/');
         let folder = [project, input.folder]
             .into_iter()
             .filter(|part| !part.is_empty())
@@ -104,15 +102,15 @@ impl Target for ArgoCd {
         let rendered = Map::from_iter([
             Entry::computed(
                 "rendered_repo_url",
-                required(output, "rendered-repo-url", report),
+                required(output, "rendered-repo-url", findings),
             ),
             Entry::computed(
                 "rendered_revision",
-                text_option(output, "rendered-revision", "HEAD", report),
+                text_option(output, "rendered-revision", "HEAD", findings),
             ),
             Entry::computed("files", format!("{folder}*/cluster.yaml")),
         ]);
-        let context = application(output, report)
+        let context = application(output, findings)
             .iter()
             .chain(&rendered)
             .cloned()
@@ -189,7 +187,7 @@ fn server_side(number: &str) -> Map {
 }
 
 /// The ConfigMap and the machine templates, in their waves. With sylva-units, a job of that chart writes the ConfigMap.
-fn objects(input: &TargetInput<'_>, report: Report<'_>) -> Map {
+fn objects(input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> Map {
     let config_map = || {
         let images = Entry::computed("os_images", info::os_images(input.served()));
         let namespace = &input.view.cluster.namespace;
@@ -198,37 +196,43 @@ fn objects(input: &TargetInput<'_>, report: Report<'_>) -> Map {
         let object = info::config_map(ConfigMapKind::Info, values, names, false, server_side("-2"));
         Entry::holding("configmap", object.context)
     };
-    let config_map = (root(input.output, report) == Root::Top).then(config_map);
-    let has_templates = flag_option(input.output, "machine-templates", true, report);
-    let template = has_templates.then(|| input.template(report)).flatten();
+    let config_map = (root(input.output, findings) == Root::Top).then(config_map);
+    let has_templates = flag_option(input.output, "machine-templates", true, findings);
+    let template = has_templates.then(|| input.template(findings)).flatten();
     let templates = template.map_or_else(Vec::new, |template| {
         let (view, stamps) = (input.view, input.stamps);
-        machine_template::contexts(view, stamps, template, &wave("-1"), report)
+        machine_template::contexts(view, stamps, template, &wave("-1"), findings)
     });
     let templates = Entry::computed("templates", templates);
     config_map.into_iter().chain([templates]).collect()
 }
 
 /// The fields that the Applications of all clusters share.
-fn application(output: &Output, report: Report<'_>) -> Map {
+fn application(output: &Output, findings: &mut Vec<Finding>) -> Map {
     let files = output.options.get("value-files").map(tree);
     let files = files.filter(|node| !node.value.is_null());
     let entries = [
-        ("repo_url", required(output, "repo-url", report)),
+        ("repo_url", required(output, "repo-url", findings)),
         (
             "path",
-            text_option(output, "chart-path", "charts/sylva-capi-cluster", report),
+            text_option(output, "chart-path", "charts/sylva-capi-cluster", findings),
         ),
-        ("chart", text_option(output, "chart", "", report)),
-        ("revision", text_option(output, "revision", "HEAD", report)),
-        ("project", text_option(output, "project", "default", report)),
+        ("chart", text_option(output, "chart", "", findings)),
+        (
+            "revision",
+            text_option(output, "revision", "HEAD", findings),
+        ),
+        (
+            "project",
+            text_option(output, "project", "default", findings),
+        ),
         (
             "argocd_namespace",
-            text_option(output, "namespace", "argocd", report),
+            text_option(output, "namespace", "argocd", findings),
         ),
         (
             "server",
-            text_option(output, "server", "https://kubernetes.default.svc", report),
+            text_option(output, "server", "https://kubernetes.default.svc", findings),
         ),
     ];
     entries
@@ -245,18 +249,18 @@ fn application(output: &Output, report: Report<'_>) -> Map {
 }
 
 /// Where the chart expects the values.
-fn root(output: &Output, report: Report<'_>) -> Root {
-    let chart = text_option(output, "chart", "", report);
+fn root(output: &Output, findings: &mut Vec<Finding>) -> Root {
+    let chart = text_option(output, "chart", "", findings);
     Root::of_chart(match chart.is_empty() {
-        true => text_option(output, "chart-path", "", report),
+        true => text_option(output, "chart-path", "", findings),
         false => chart,
     })
 }
 
 /// The fields that differ between the Applications of clusters.
-fn destination(input: &TargetInput<'_>, report: Report<'_>) -> Map {
+fn destination(input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> Map {
     let cluster = &input.view.cluster;
-    let root = root(input.output, report);
+    let root = root(input.output, findings);
     let values = choices::values(input.view, input.stamps, Style::Auto, root);
     Map::from_iter([
         // The project's name of the cluster: two clusters may have one name in their values.
@@ -266,10 +270,10 @@ fn destination(input: &TargetInput<'_>, report: Report<'_>) -> Map {
     ])
 }
 
-fn required<'a>(output: &'a Output, name: &str, report: Report<'_>) -> &'a str {
-    let text = text_option(output, name, "", report);
+fn required<'a>(output: &'a Output, name: &str, findings: &mut Vec<Finding>) -> &'a str {
+    let text = text_option(output, name, "", findings);
     if text.is_empty() {
-        report(
+        findings.push(
             Finding::new(
                 RuleId::ProjectFile,
                 format!("target `{}` needs the option `{name}`", output.target),

@@ -68,8 +68,8 @@ impl Target for ConfigMaps {
         ]
     }
 
-    fn cluster(&self, input: &TargetInput<'_>, report: &mut dyn FnMut(Finding)) -> Vec<TargetFile> {
-        if scope(input.output, report) == Scope::Shared {
+    fn cluster(&self, input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> Vec<TargetFile> {
+        if scope(input.output, findings) == Scope::Shared {
             return Vec::new();
         }
         let images: Vec<&Image> = input.served().collect();
@@ -80,42 +80,42 @@ impl Target for ConfigMaps {
                 &format!("{}-", input.view.cluster.name),
             ),
             (input.output, input.stamp),
-            report,
+            findings,
         )
     }
 
-    fn shared(&self, input: &SharedInput<'_>, report: &mut dyn FnMut(Finding)) -> Vec<TargetFile> {
-        if scope(input.output, report) == Scope::Cluster {
+    fn shared(&self, input: &SharedInput<'_>, findings: &mut Vec<Finding>) -> Vec<TargetFile> {
+        if scope(input.output, findings) == Scope::Cluster {
             return Vec::new();
         }
         let images: Vec<&Image> = input.images.values().collect();
-        let namespace = text_option(input.output, "namespace", "sylva-system", report);
+        let namespace = text_option(input.output, "namespace", "sylva-system", findings);
         files(
             &images,
             (namespace, ""),
             (input.output, input.stamp),
-            report,
+            findings,
         )
     }
 }
 
-fn scope(output: &Output, report: &mut dyn FnMut(Finding)) -> Scope {
+fn scope(output: &Output, findings: &mut Vec<Finding>) -> Scope {
     let words = [("shared", Scope::Shared), ("cluster", Scope::Cluster)];
-    word_option(output, "scope", &words, report)
+    word_option(output, "scope", &words, findings)
 }
 
 fn files(
     images: &[&Image],
     (namespace, prefix): (&str, &str),
     (output, stamp): (&Output, Stamper<'_>),
-    report: &mut dyn FnMut(Finding),
+    findings: &mut Vec<Finding>,
 ) -> Vec<TargetFile> {
-    let hashed = flag_option(output, "name-suffix-hash", false, report);
+    let hashed = flag_option(output, "name-suffix-hash", false, findings);
     let mut values = Map::from_iter([Entry::computed(
         "os_images",
         info::os_images(images.iter().copied()),
     )]);
-    if flag_option(output, "os-images-info-root", false, report) {
+    if flag_option(output, "os-images-info-root", false, findings) {
         let facts = info::os_images_info(images.iter().copied(), stamp);
         values.insert(Entry::computed("os_images_info", facts));
     }
@@ -129,7 +129,7 @@ fn files(
     };
     let served = info::served(images.iter().copied());
     let glance_ids = info::glance_ids(images.iter().copied());
-    let glance_ids = flag_option(output, UUIDS, false, report).then(|| TargetFile {
+    let glance_ids = flag_option(output, UUIDS, false, findings).then(|| TargetFile {
         path: format!("{prefix}{UUIDS}.yaml"),
         template: "os-images-info.yaml.j2",
         context: info(

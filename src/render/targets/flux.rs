@@ -22,8 +22,6 @@ use crate::yaml;
 /// See the module documentation.
 pub(super) struct Flux;
 
-type Report<'a> = &'a mut dyn FnMut(Finding);
-
 impl Target for Flux {
     fn name(&self) -> &'static str {
         "flux"
@@ -60,12 +58,12 @@ impl Target for Flux {
 
     /// Not with `patch`: the kustomization of the cluster's release lists the component.
     fn is_one_folder(&self, output: &Output) -> bool {
-        text_option(output, "patch", "", &mut |_| {}).is_empty()
+        text_option(output, "patch", "", &mut Vec::new()).is_empty()
     }
 
-    fn cluster(&self, input: &TargetInput<'_>, report: Report<'_>) -> Vec<TargetFile> {
+    fn cluster(&self, input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> Vec<TargetFile> {
         let folder = &input.view.cluster.name;
-        let object = config_map(input, report);
+        let object = config_map(input, findings);
         let name = object.as_ref().map(|object| object.name.clone());
         let mut files: Vec<TargetFile> = object
             .map(|object| TargetFile {
@@ -76,15 +74,15 @@ impl Target for Flux {
             })
             .into_iter()
             .collect();
-        let patched = text_option(input.output, "patch", "", report);
+        let patched = text_option(input.output, "patch", "", findings);
         if !patched.is_empty() {
-            files.push(component(input, patched, name.as_deref(), report));
+            files.push(component(input, patched, name.as_deref(), findings));
             return files;
         }
         files.push(TargetFile {
             path: format!("{folder}/helmrelease.yaml"),
             template: "helmrelease.yaml.j2",
-            context: helm_release(input, name.as_deref(), report),
+            context: helm_release(input, name.as_deref(), findings),
             content: Content::Objects,
         });
         let resources = ["helmrelease.yaml"].into_iter();
@@ -93,13 +91,13 @@ impl Target for Flux {
             format!("{folder}/kustomization.yaml"),
             resources.map(Node::computed).collect(),
         ));
-        files.push(sync(input, report));
+        files.push(sync(input, findings));
         files.extend(own_root(input));
         files
     }
 
-    fn shared(&self, input: &SharedInput<'_>, report: Report<'_>) -> Vec<TargetFile> {
-        if !text_option(input.output, "patch", "", report).is_empty() {
+    fn shared(&self, input: &SharedInput<'_>, findings: &mut Vec<Finding>) -> Vec<TargetFile> {
+        if !text_option(input.output, "patch", "", findings).is_empty() {
             return Vec::new();
         }
         vec![root(input.clusters)]
@@ -160,20 +158,20 @@ const OPTIONS: &[(&str, &str)] = &[
     ),
 ];
 
-fn chart_root(input: &TargetInput<'_>, report: Report<'_>) -> Root {
-    Root::of_chart(text_option(input.output, "chart", "", report))
+fn chart_root(input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> Root {
+    Root::of_chart(text_option(input.output, "chart", "", findings))
 }
 
 /// The ConfigMap with the images' facts. None for sylva-units: a job of that chart writes the object with this name, which two
 /// owners would overwrite in turn, so the facts are inline.
-fn config_map(input: &TargetInput<'_>, report: Report<'_>) -> Option<ConfigMap> {
-    if chart_root(input, report) == Root::Cluster {
+fn config_map(input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> Option<ConfigMap> {
+    if chart_root(input, findings) == Root::Cluster {
         return None;
     }
-    let hashed = flag_option(input.output, "name-suffix-hash", false, report);
+    let hashed = flag_option(input.output, "name-suffix-hash", false, findings);
     let images = Entry::computed("os_images", info::os_images(input.served()));
     let values = Map::from_iter([images]);
-    let name = text_option(input.output, "config-map", info::CONFIG_MAP, report);
+    let name = text_option(input.output, "config-map", info::CONFIG_MAP, findings);
     let names = (name, &*input.view.cluster.namespace);
     let annotations = Map::default();
     Some(info::config_map(
@@ -186,8 +184,8 @@ fn config_map(input: &TargetInput<'_>, report: Report<'_>) -> Option<ConfigMap> 
 }
 
 /// The inline values of the HelmRelease.
-fn inline(input: &TargetInput<'_>, report: Report<'_>) -> Map {
-    match chart_root(input, report) {
+fn inline(input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> Map {
+    match chart_root(input, findings) {
         Root::Cluster => choices::values(input.view, input.stamps, Style::Auto, Root::Cluster),
         Root::Top => choices::overlay(input.view, input.stamps, Style::Auto, Root::Top),
     }
@@ -200,20 +198,24 @@ fn config_map_reference(name: &str) -> Node {
     ]))
 }
 
-fn helm_release(input: &TargetInput<'_>, config_map: Option<&str>, report: Report<'_>) -> Map {
+fn helm_release(
+    input: &TargetInput<'_>,
+    config_map: Option<&str>,
+    findings: &mut Vec<Finding>,
+) -> Map {
     let output = input.output;
-    let values = Node::computed(inline(input, report));
+    let values = Node::computed(inline(input, findings));
     let mut annotations = Map::default();
     if holds_variables(&values) {
         annotations.insert(Entry::computed(SUBSTITUTE_ANNOTATION, "disabled"));
     }
-    let kind = text_option(output, "source-kind", "GitRepository", report);
-    let namespace = text_option(output, "source-namespace", "", report);
+    let kind = text_option(output, "source-kind", "GitRepository", findings);
+    let namespace = text_option(output, "source-namespace", "", findings);
     let mut source = Map::from_iter([
         Entry::computed("kind", kind),
         Entry::computed(
             "name",
-            text_option(output, "source-name", "sylva-capi-cluster", report),
+            text_option(output, "source-name", "sylva-capi-cluster", findings),
         ),
     ]);
     if !namespace.is_empty() {
@@ -223,18 +225,21 @@ fn helm_release(input: &TargetInput<'_>, config_map: Option<&str>, report: Repor
     let mut from = values_from(input);
     from.extend(config_map.map(config_map_reference));
     Map::from_iter([
-        Entry::computed("name", text_option(output, "release", "cluster", report)),
+        Entry::computed("name", text_option(output, "release", "cluster", findings)),
         Entry::computed(
             "namespace",
             Value::String(input.view.cluster.namespace.clone()),
         ),
         Entry::computed("annotations", annotations),
-        Entry::computed("interval", text_option(output, "interval", "10m", report)),
+        Entry::computed("interval", text_option(output, "interval", "10m", findings)),
         Entry::computed(
             "chart",
-            text_option(output, "chart", "charts/sylva-capi-cluster", report),
+            text_option(output, "chart", "charts/sylva-capi-cluster", findings),
         ),
-        Entry::computed("version", text_option(output, "chart-version", "", report)),
+        Entry::computed(
+            "version",
+            text_option(output, "chart-version", "", findings),
+        ),
         Entry::computed("by_reference", by_reference),
         Entry::computed("source", source),
         Entry::holding("values", values),
@@ -247,7 +252,7 @@ fn component(
     input: &TargetInput<'_>,
     release: &str,
     config_map: Option<&str>,
-    report: Report<'_>,
+    findings: &mut Vec<Finding>,
 ) -> TargetFile {
     let append = config_map.map(|name| {
         let append = Map::from_iter([
@@ -257,7 +262,7 @@ fn component(
         ]);
         yaml::emit(&vec![Node::computed(append)].into())
     });
-    let values = Map::from_iter([Entry::computed("values", inline(input, report))]);
+    let values = Map::from_iter([Entry::computed("values", inline(input, findings))]);
     let merge = Map::from_iter([
         Entry::computed("apiVersion", "helm.toolkit.fluxcd.io/v2"),
         Entry::computed("kind", "HelmRelease"),

@@ -6,8 +6,6 @@ use super::{Content, TargetFile, TargetInput, text_option, tree};
 use crate::model::finding::Finding;
 use crate::model::value::{Entry, Map, Node, Value};
 
-type Report<'a> = &'a mut dyn FnMut(Finding);
-
 /// A kustomization, from which `kubectl kustomize` and Flux build a folder.
 pub(super) fn kustomization(path: String, resources: Vec<Node>) -> TargetFile {
     TargetFile {
@@ -32,9 +30,9 @@ pub(super) fn own_root(input: &TargetInput<'_>) -> Option<TargetFile> {
 }
 
 /// The Flux Kustomization that applies a cluster's folder.
-pub(super) fn sync(input: &TargetInput<'_>, report: Report<'_>) -> TargetFile {
+pub(super) fn sync(input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> TargetFile {
     let output = input.output;
-    let project = text_option(output, "project-path", "", report).trim_matches('/');
+    let project = text_option(output, "project-path", "", findings).trim_matches('/');
     let path = [".", project, input.folder, &input.view.cluster.name]
         .into_iter()
         .filter(|part| !part.is_empty())
@@ -45,17 +43,17 @@ pub(super) fn sync(input: &TargetInput<'_>, report: Report<'_>) -> TargetFile {
         Entry::computed("name", Value::String(input.view.cluster.name.clone())),
         Entry::computed(
             "namespace",
-            text_option(output, "flux-namespace", "flux-system", report),
+            text_option(output, "flux-namespace", "flux-system", findings),
         ),
-        Entry::computed("interval", text_option(output, "interval", "10m", report)),
+        Entry::computed("interval", text_option(output, "interval", "10m", findings)),
         Entry::computed("path", path),
         Entry::computed(
             "source_kind",
-            text_option(output, "git-kind", "GitRepository", report),
+            text_option(output, "git-kind", "GitRepository", findings),
         ),
         Entry::computed(
             "source_name",
-            text_option(output, "git-name", "flux-system", report),
+            text_option(output, "git-name", "flux-system", findings),
         ),
     ]);
     TargetFile {

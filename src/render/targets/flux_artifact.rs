@@ -17,8 +17,6 @@ use crate::render::objects::choices::{self, Root, Style};
 /// See the module documentation.
 pub(super) struct FluxArtifact;
 
-type Report<'a> = &'a mut dyn FnMut(Finding);
-
 impl Target for FluxArtifact {
     fn name(&self) -> &'static str {
         "flux-artifact"
@@ -53,37 +51,37 @@ impl Target for FluxArtifact {
         OPTIONS
     }
 
-    fn cluster(&self, input: &TargetInput<'_>, report: Report<'_>) -> Vec<TargetFile> {
+    fn cluster(&self, input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> Vec<TargetFile> {
         let folder = &input.view.cluster.name;
         let resources = ["artifactgenerator.yaml", "helmrelease.yaml"].map(Node::computed);
         vec![
             TargetFile {
                 path: format!("{folder}/values.yaml"),
                 template: "values.yaml.j2",
-                context: Map::from_iter([Entry::computed("values", values(input, report))]),
+                context: Map::from_iter([Entry::computed("values", values(input, findings))]),
                 content: Content::Yaml,
             },
             TargetFile {
                 path: format!("{folder}/artifactgenerator.yaml"),
                 template: "artifactgenerator.yaml.j2",
-                context: generator(input, report),
+                context: generator(input, findings),
                 content: Content::Objects,
             },
             TargetFile {
                 path: format!("{folder}/helmrelease.yaml"),
                 template: "helmrelease.yaml.j2",
-                context: release(input, report),
+                context: release(input, findings),
                 content: Content::Objects,
             },
             kustomization(format!("{folder}/kustomization.yaml"), resources.to_vec()),
-            sync(input, report),
+            sync(input, findings),
         ]
         .into_iter()
         .chain(own_root(input))
         .collect()
     }
 
-    fn shared(&self, input: &SharedInput<'_>, _report: Report<'_>) -> Vec<TargetFile> {
+    fn shared(&self, input: &SharedInput<'_>, _findings: &mut Vec<Finding>) -> Vec<TargetFile> {
         vec![root(input.clusters)]
     }
 }
@@ -126,37 +124,37 @@ const OPTIONS: &[(&str, &str)] = &[
     ),
 ];
 
-fn chart<'a>(input: &TargetInput<'a>, report: Report<'_>) -> &'a str {
+fn chart<'a>(input: &TargetInput<'a>, findings: &mut Vec<Finding>) -> &'a str {
     let default = "charts/sylva-capi-cluster";
-    text_option(input.output, "chart", default, report).trim_matches('/')
+    text_option(input.output, "chart", default, findings).trim_matches('/')
 }
 
-fn values(input: &TargetInput<'_>, report: Report<'_>) -> Map {
-    let root = Root::of_chart(chart(input, report));
+fn values(input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> Map {
+    let root = Root::of_chart(chart(input, findings));
     choices::values(input.view, input.stamps, Style::Auto, root)
 }
 
 /// The ArtifactGenerator: copies the chart, then merges the rendered values over its own.
-fn generator(input: &TargetInput<'_>, report: Report<'_>) -> Map {
+fn generator(input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> Map {
     let output = input.output;
     let cluster = &input.view.cluster;
     let mut charts = source(
         "chart",
-        text_option(output, "source-kind", "GitRepository", report),
-        text_option(output, "source-name", "sylva-capi-cluster", report),
+        text_option(output, "source-kind", "GitRepository", findings),
+        text_option(output, "source-name", "sylva-capi-cluster", findings),
     );
-    let namespace = text_option(output, "source-namespace", "", report);
+    let namespace = text_option(output, "source-namespace", "", findings);
     if !namespace.is_empty() {
         charts.insert(Entry::computed("namespace", namespace));
     }
     let mut rendered = source(
         "rendered",
-        text_option(output, "git-kind", "GitRepository", report),
-        text_option(output, "git-name", "flux-system", report),
+        text_option(output, "git-kind", "GitRepository", findings),
+        text_option(output, "git-name", "flux-system", findings),
     );
-    let namespace = text_option(output, "flux-namespace", "flux-system", report);
+    let namespace = text_option(output, "flux-namespace", "flux-system", findings);
     rendered.insert(Entry::computed("namespace", namespace));
-    let project = text_option(output, "project-path", "", report).trim_matches('/');
+    let project = text_option(output, "project-path", "", findings).trim_matches('/');
     let values = path(&[
         "@rendered",
         project,
@@ -164,7 +162,7 @@ fn generator(input: &TargetInput<'_>, report: Report<'_>) -> Map {
         &cluster.name,
         "values.yaml",
     ]);
-    let artifact = artifact_folder(chart(input, report));
+    let artifact = artifact_folder(chart(input, findings));
     Map::from_iter([
         Entry::computed("name", Value::String(cluster.object_name.clone())),
         Entry::computed("namespace", Value::String(cluster.namespace.clone())),
@@ -172,7 +170,7 @@ fn generator(input: &TargetInput<'_>, report: Report<'_>) -> Map {
             "sources",
             vec![Node::computed(charts), Node::computed(rendered)],
         ),
-        Entry::computed("chart", path(&["@chart", chart(input, report), "**"])),
+        Entry::computed("chart", path(&["@chart", chart(input, findings), "**"])),
         Entry::computed("values", values),
         Entry::computed("artifact_values", format!("{artifact}values.yaml")),
         Entry::computed("artifact", artifact),
@@ -199,17 +197,17 @@ fn path(names: &[&str]) -> String {
     names.copied().collect::<Vec<_>>().join("/")
 }
 
-fn release(input: &TargetInput<'_>, report: Report<'_>) -> Map {
+fn release(input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> Map {
     let cluster = &input.view.cluster;
     Map::from_iter([
         Entry::computed(
             "name",
-            text_option(input.output, "release", "cluster", report),
+            text_option(input.output, "release", "cluster", findings),
         ),
         Entry::computed("namespace", Value::String(cluster.namespace.clone())),
         Entry::computed(
             "interval",
-            text_option(input.output, "interval", "10m", report),
+            text_option(input.output, "interval", "10m", findings),
         ),
         Entry::computed("artifact", Value::String(cluster.object_name.clone())),
         Entry::computed("values_from", values_from(input)),

@@ -22,8 +22,6 @@ use crate::render::objects::{SUBSTITUTE_ANNOTATION, holds_variables, info};
 /// See the module documentation.
 pub(super) struct FluxResourceSet;
 
-type Report<'a> = &'a mut dyn FnMut(Finding);
-
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     Provider,
@@ -69,10 +67,10 @@ impl Target for FluxResourceSet {
         ]
     }
 
-    fn cluster(&self, input: &TargetInput<'_>, report: Report<'_>) -> Vec<TargetFile> {
+    fn cluster(&self, input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> Vec<TargetFile> {
         let name = &input.view.cluster.name;
-        let inputs = inputs(input, report);
-        if form(input.output, report) == Form::Inputs {
+        let inputs = inputs(input, findings);
+        if form(input.output, findings) == Form::Inputs {
             return vec![list(
                 format!("{name}.inputs.yaml"),
                 vec![Node::computed(inputs)],
@@ -81,14 +79,14 @@ impl Target for FluxResourceSet {
         let provider = TargetFile {
             path: format!("{name}.yaml"),
             template: "provider.yaml.j2",
-            context: provider(input, inputs, report),
+            context: provider(input, inputs, findings),
             content: Content::Objects,
         };
         std::iter::once(provider).chain(own_root(input)).collect()
     }
 
-    fn shared(&self, input: &SharedInput<'_>, report: Report<'_>) -> Vec<TargetFile> {
-        if form(input.output, report) == Form::Provider {
+    fn shared(&self, input: &SharedInput<'_>, findings: &mut Vec<Finding>) -> Vec<TargetFile> {
+        if form(input.output, findings) == Form::Provider {
             return vec![root(input.clusters)];
         }
         let images = info::os_images(input.images.values());
@@ -110,19 +108,19 @@ impl Target for FluxResourceSet {
     }
 }
 
-fn form(output: &Output, report: Report<'_>) -> Form {
+fn form(output: &Output, findings: &mut Vec<Finding>) -> Form {
     let words = [("provider", Form::Provider), ("inputs", Form::Inputs)];
-    word_option(output, "form", &words, report)
+    word_option(output, "form", &words, findings)
 }
 
 /// The inputs of one cluster.
-fn inputs(input: &TargetInput<'_>, report: Report<'_>) -> Map {
+fn inputs(input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> Map {
     let cluster = &input.view.cluster;
     let roots = [
         ("sylva-capi-cluster", Root::Top),
         ("sylva-units", Root::Cluster),
     ];
-    let root = word_option(input.output, "chart", &roots, report);
+    let root = word_option(input.output, "chart", &roots, findings);
     let values = choices::values(input.view, input.stamps, Style::Auto, root);
     let pools = cluster.pools.iter().zip(input.stamps);
     let pools = pools.map(|(pool, stamp)| {
@@ -158,13 +156,13 @@ fn stamped(stamp: &Stamp) -> impl Iterator<Item = Entry> {
     .filter_map(|(name, text)| Some(Entry::computed(name, Value::String(Arc::clone(text?)))))
 }
 
-fn provider(input: &TargetInput<'_>, inputs: Map, report: Report<'_>) -> Map {
+fn provider(input: &TargetInput<'_>, inputs: Map, findings: &mut Vec<Finding>) -> Map {
     let inputs = Node::computed(inputs);
     let mut annotations = Map::default();
     if holds_variables(&inputs) {
         annotations.insert(Entry::computed(SUBSTITUTE_ANNOTATION, "disabled"));
     }
-    let namespace = text_option(input.output, "namespace", "flux-system", report);
+    let namespace = text_option(input.output, "namespace", "flux-system", findings);
     Map::from_iter([
         Entry::computed("name", Value::String(input.view.cluster.name.clone())),
         Entry::computed("namespace", namespace),

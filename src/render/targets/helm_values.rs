@@ -54,20 +54,20 @@ impl Target for HelmValues {
         ]
     }
 
-    fn cluster(&self, input: &TargetInput<'_>, report: &mut dyn FnMut(Finding)) -> Vec<TargetFile> {
+    fn cluster(&self, input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> Vec<TargetFile> {
         let styles = [
             ("auto", Style::Auto),
             ("url", Style::Url),
             ("key", Style::Key),
         ];
-        let style = word_option(input.output, "choice", &styles, report);
-        let root = word_option(input.output, "chart", ROOTS, report);
-        let values = match flag_option(input.output, "os-images", true, report) {
+        let style = word_option(input.output, "choice", &styles, findings);
+        let root = word_option(input.output, "chart", ROOTS, findings);
+        let values = match flag_option(input.output, "os-images", true, findings) {
             true => choices::values(input.view, input.stamps, style, root),
             false => choices::overlay(input.view, input.stamps, style, root),
         };
         if let (Root::Cluster, Some(path)) = (root, null_within(&values)) {
-            report(refused(input.output, &path));
+            findings.push(refused(input.output, &path));
         }
         vec![TargetFile {
             path: format!("{}.values.yaml", input.view.cluster.name),
@@ -77,8 +77,8 @@ impl Target for HelmValues {
         }]
     }
 
-    fn shared(&self, input: &SharedInput<'_>, report: &mut dyn FnMut(Finding)) -> Vec<TargetFile> {
-        let root = word_option(input.output, "chart", ROOTS, report);
+    fn shared(&self, input: &SharedInput<'_>, findings: &mut Vec<Finding>) -> Vec<TargetFile> {
+        let root = word_option(input.output, "chart", ROOTS, findings);
         let images = info::os_images(input.images.values().filter(|image| root.takes(image)));
         if images.is_empty() {
             return Vec::new();

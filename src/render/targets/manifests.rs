@@ -33,23 +33,23 @@ impl Target for Manifests {
         &OPTIONS
     }
 
-    fn cluster(&self, input: &TargetInput<'_>, report: &mut dyn FnMut(Finding)) -> Vec<TargetFile> {
-        let Some(template) = input.template(report) else {
+    fn cluster(&self, input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> Vec<TargetFile> {
+        let Some(template) = input.template(findings) else {
             return Vec::new();
         };
         let none = Map::default();
         let mut templates =
-            machine_template::contexts(input.view, input.stamps, template, &none, report);
-        let mut registrations = elemental_registration::contexts(input.view, report);
-        let bundles = bundles(input, &mut templates, &mut registrations, report);
+            machine_template::contexts(input.view, input.stamps, template, &none, findings);
+        let mut registrations = elemental_registration::contexts(input.view, findings);
+        let bundles = bundles(input, &mut templates, &mut registrations, findings);
         let [with_cluster, kube_vip, with_template] =
-            ENDPOINT_OPTIONS.map(|option| flag_option(input.output, option, false, report));
+            ENDPOINT_OPTIONS.map(|option| flag_option(input.output, option, false, findings));
         let mut objects: Vec<Node> = Vec::new();
         if with_cluster || with_template {
-            let object = infra_cluster::context(input.view, template, &none, report);
+            let object = infra_cluster::context(input.view, template, &none, findings);
             if let Some(object) = object.as_ref().filter(|_| with_template) {
                 objects.extend(infra_cluster::template(
-                    input.view, template, object, report,
+                    input.view, template, object, findings,
                 ));
             }
             objects.extend(object.filter(|_| with_cluster));
@@ -58,7 +58,7 @@ impl Target for Manifests {
         objects.extend(templates);
         objects.extend(bundles);
         if kube_vip {
-            objects.extend(kube_vip::context(input.view, &none, report));
+            objects.extend(kube_vip::context(input.view, &none, findings));
         }
         if objects.is_empty() {
             return Vec::new();
@@ -106,7 +106,7 @@ fn bundles(
     input: &TargetInput<'_>,
     templates: &mut [Node],
     registrations: &mut [Node],
-    report: &mut dyn FnMut(Finding),
+    findings: &mut Vec<Finding>,
 ) -> Vec<Node> {
     let words = [
         ("secret", Method::Secret),
@@ -114,18 +114,18 @@ fn bundles(
         ("annotation", Method::Annotation),
         ("field", Method::Field),
     ];
-    let methods = word_list_option(input.output, BUNDLES, &words, report);
+    let methods = word_list_option(input.output, BUNDLES, &words, findings);
     let view = input.view;
-    let deliveries = component_bundle::deliveries(view, report);
+    let deliveries = component_bundle::deliveries(view, findings);
     if methods.contains(&Method::CloudConfig) {
-        component_bundle::fill_cloud_config(view, &deliveries, registrations, report);
+        component_bundle::fill_cloud_config(view, &deliveries, registrations, findings);
     }
     if methods.contains(&Method::Annotation) {
         component_bundle::annotate(&deliveries, templates);
         component_bundle::annotate(&deliveries, registrations);
     }
     if methods.contains(&Method::Field) {
-        component_bundle::fill_field(view, &deliveries, templates, report);
+        component_bundle::fill_field(view, &deliveries, templates, findings);
     }
     if !methods.contains(&Method::Secret) {
         return Vec::new();

@@ -38,13 +38,9 @@ pub trait Target: Sync {
         true
     }
     /// The files of one cluster. Findings report what cannot be written.
-    fn cluster(&self, input: &TargetInput<'_>, report: &mut dyn FnMut(Finding)) -> Vec<TargetFile>;
+    fn cluster(&self, input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> Vec<TargetFile>;
     /// The files that all clusters share. Not called if the output's path contains the cluster.
-    fn shared(
-        &self,
-        _input: &SharedInput<'_>,
-        _report: &mut dyn FnMut(Finding),
-    ) -> Vec<TargetFile> {
+    fn shared(&self, _input: &SharedInput<'_>, _findings: &mut Vec<Finding>) -> Vec<TargetFile> {
         Vec::new()
     }
 }
@@ -131,7 +127,7 @@ impl TargetInput<'_> {
     }
 
     /// The provider of the cluster's machines; Metal3 if the values name none. An unknown one is reported.
-    fn provider(&self, report: &mut dyn FnMut(Finding)) -> Option<&'static dyn Provider> {
+    fn provider(&self, findings: &mut Vec<Finding>) -> Option<&'static dyn Provider> {
         let named = self.view.cluster.infra_provider.as_ref();
         let name = named.map_or("capm3", |name| &*name.value);
         let provider = providers::find(name);
@@ -147,14 +143,14 @@ impl TargetInput<'_> {
             )
             .help(format!("providers that are known: {}", known.join(", ")));
             finding.subject.cluster = Some(self.view.cluster.name.to_string());
-            report(finding);
+            findings.push(finding);
         }
         provider
     }
 
     /// The machine template of the cluster's provider, in the kind and version that the output's options select.
-    fn template(&self, report: &mut dyn FnMut(Finding)) -> Option<Template<'static>> {
-        let provider = self.provider(report)?;
+    fn template(&self, findings: &mut Vec<Finding>) -> Option<Template<'static>> {
+        let provider = self.provider(findings)?;
         let templates = provider.kinds().iter().filter(|kind| kind.is_template());
         let mut kinds: Vec<(String, &'static Kind)> = Vec::new();
         for kind in templates {
@@ -168,12 +164,12 @@ impl TargetInput<'_> {
         }
         let words: Vec<(&str, &'static Kind)> =
             kinds.iter().map(|(name, kind)| (&**name, *kind)).collect();
-        let kind = word_option(self.output, "kind", &words, report);
+        let kind = word_option(self.output, "kind", &words, findings);
         let versions: Vec<(&str, &'static str)> = kind.versions.iter().map(|v| (*v, *v)).collect();
         Some(Template {
             provider,
             kind,
-            version: word_option(self.output, "api-version", &versions, report),
+            version: word_option(self.output, "api-version", &versions, findings),
         })
     }
 }
@@ -195,30 +191,25 @@ fn text_option<'a>(
     output: &'a Output,
     name: &str,
     default: &'a str,
-    report: &mut dyn FnMut(Finding),
+    findings: &mut Vec<Finding>,
 ) -> &'a str {
     match output.options.get(name) {
         None => default,
         Some(serde_json::Value::String(text)) => text,
         Some(other) => {
-            report(wrong_type(output, name, "a text", other));
+            findings.push(wrong_type(output, name, "a text", other));
             default
         }
     }
 }
 
 /// An option that is true or false; the default where it is not set. Another type is a finding.
-fn flag_option(
-    output: &Output,
-    name: &str,
-    default: bool,
-    report: &mut dyn FnMut(Finding),
-) -> bool {
+fn flag_option(output: &Output, name: &str, default: bool, findings: &mut Vec<Finding>) -> bool {
     match output.options.get(name) {
         None => default,
         Some(serde_json::Value::Bool(flag)) => *flag,
         Some(other) => {
-            report(wrong_type(output, name, "true or false", other));
+            findings.push(wrong_type(output, name, "true or false", other));
             default
         }
     }
@@ -229,14 +220,14 @@ fn word_option<T: Copy>(
     output: &Output,
     name: &str,
     words: &[(&str, T)],
-    report: &mut dyn FnMut(Finding),
+    findings: &mut Vec<Finding>,
 ) -> T {
     let default = words[0];
-    let text = text_option(output, name, default.0, report);
+    let text = text_option(output, name, default.0, findings);
     let found = words.iter().find(|(word, _)| *word == text);
     if found.is_none() {
         let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-        report(
+        findings.push(
             Finding::new(
                 RuleId::ProjectFile,
                 format!(
@@ -255,10 +246,10 @@ fn word_list_option<T: Copy>(
     output: &Output,
     name: &str,
     words: &[(&str, T)],
-    report: &mut dyn FnMut(Finding),
+    findings: &mut Vec<Finding>,
 ) -> Vec<T> {
     let Some(serde_json::Value::Array(items)) = output.options.get(name) else {
-        return vec![word_option(output, name, words, report)];
+        return vec![word_option(output, name, words, findings)];
     };
     let mut found = Vec::new();
     for item in items {
@@ -267,7 +258,7 @@ fn word_list_option<T: Copy>(
             options,
             ..output.clone()
         };
-        found.push(word_option(&one, name, words, report));
+        found.push(word_option(&one, name, words, findings));
     }
     found
 }

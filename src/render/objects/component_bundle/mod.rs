@@ -40,12 +40,12 @@ pub struct Delivery {
 }
 
 /// The bundle of each pool that has one. What prevents a delivery is reported.
-pub fn deliveries(view: &ClusterView, report: &mut dyn FnMut(Finding)) -> Vec<Delivery> {
+pub fn deliveries(view: &ClusterView, findings: &mut Vec<Finding>) -> Vec<Delivery> {
     let chosen = view.chosen_bundles();
     let delivery = |(pool, bundle): (&Pool, &Image)| match delivery(view, pool, bundle) {
         Ok(delivery) => Some(delivery),
         Err(problem) => {
-            report(finding(view, pool, problem));
+            findings.push(finding(view, pool, problem));
             None
         }
     };
@@ -222,7 +222,7 @@ pub fn fill_field(
     view: &ClusterView,
     deliveries: &[Delivery],
     templates: &mut [Node],
-    report: &mut dyn FnMut(Finding),
+    findings: &mut Vec<Finding>,
 ) {
     for (template, delivery) in of_pools(deliveries, templates) {
         let kind = template.at(&["kind"]).and_then(|kind| kind.value.as_str());
@@ -231,7 +231,7 @@ pub fn fill_field(
         let finding = Finding::new(RuleId::ManifestInvalid, message)
             .unless_set(Level::Warning)
             .help("deliver the bundle by `component-bundles: secret` or `cloud-config`");
-        report(finding.about(subject(view, &delivery.pool)));
+        findings.push(finding.about(subject(view, &delivery.pool)));
         let reference = delivery.reference.trim_start_matches("oci://");
         let path = ["spec", "template", "spec", "componentsBundle"];
         put(template, &path, Node::computed(reference));
@@ -243,7 +243,7 @@ pub fn fill_cloud_config(
     view: &ClusterView,
     deliveries: &[Delivery],
     registrations: &mut [Node],
-    report: &mut dyn FnMut(Finding),
+    findings: &mut Vec<Finding>,
 ) {
     let has = |pool: &str, node: &Node| {
         node.at(&["pool"])
@@ -258,7 +258,7 @@ pub fn fill_cloud_config(
             let finding = Finding::new(RuleId::ManifestInvalid, message).help(
                 "`cluster.elemental.registration: {config: {}}`, or `component-bundles: secret`",
             );
-            report(finding.about(subject(view, &delivery.pool)));
+            findings.push(finding.about(subject(view, &delivery.pool)));
         }
     }
     for (registration, delivery) in of_pools(deliveries, registrations) {

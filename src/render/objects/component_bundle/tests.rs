@@ -97,7 +97,7 @@ fn objects_of_the_pool_are_annotated_and_keep_their_names() {
 fn the_literal_field_is_written_with_a_warning_and_without_a_scheme() {
     let (view, mut found) = (Given::new().finished(), Vec::new());
     let mut objects = [object("control-plane", "ElementalMachineTemplate")];
-    fill_field(&view, &[delivery()], &mut objects, &mut |it| found.push(it));
+    fill_field(&view, &[delivery()], &mut objects, &mut found);
     let path = ["spec", "template", "spec", "componentsBundle"];
     let reference = Some("r.example/rke2@sha256:00".to_owned());
     assert_eq!(text_at(&objects[0], &path), reference);
@@ -115,12 +115,12 @@ fn cloud_config_keeps_the_users_commands_and_a_missing_registration_is_reported(
         commands,
     );
     let mut objects = [own];
-    fill_cloud_config(&view, &[delivery()], &mut objects, &mut |it| found.push(it));
+    fill_cloud_config(&view, &[delivery()], &mut objects, &mut found);
     assert!(found.is_empty());
     let commands = objects[0].at(&["spec", "config", "cloudConfig", "runcmd"]);
     let commands = commands.map(|node| node.value.clone());
     let expected = vec![Node::computed("theirs"), Node::computed(PATH)];
     assert_eq!(commands, Some(Value::from(expected)));
-    fill_cloud_config(&view, &[delivery()], &mut [], &mut |it| found.push(it));
+    fill_cloud_config(&view, &[delivery()], &mut [], &mut found);
     assert!(found[0].message.contains("has no registration"));
 }

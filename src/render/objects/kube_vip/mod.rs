@@ -27,11 +27,7 @@ const KUBECONFIG: &str = "/etc/kubernetes/admin.conf";
 const NAMESPACE: &str = "kube-system";
 
 /// The Secret, as a context for the templates. None if the cluster has no virtual address, or if findings are reported.
-pub fn context(
-    view: &ClusterView,
-    annotations: &Map,
-    report: &mut dyn FnMut(Finding),
-) -> Option<Node> {
+pub fn context(view: &ClusterView, annotations: &Map, findings: &mut Vec<Finding>) -> Option<Node> {
     let cluster = &view.cluster;
     let found = cluster.endpoint.as_ref()?;
     let endpoint = found.endpoint.as_ref()?;
@@ -55,13 +51,13 @@ pub fn context(
     if secret_within(view, &kube_vip.settings).is_some() {
         let message = "kube-vip's manifest would show a secret";
         let finding = Finding::new(RuleId::ManifestInvalid, message);
-        report(placed(finding.help(
+        findings.push(placed(finding.help(
             "write `kube_vip` in a file that is not secret: a static Pod cannot refer to a Secret",
         )));
         return None;
     }
     if kube_vip.mode == KubeVipMode::Wireguard {
-        report(placed(experimental()));
+        findings.push(placed(experimental()));
     }
     let kubeconfig = kubeconfig(view, kube_vip);
     match (environment::of(kube_vip, endpoint), kubeconfig) {
@@ -74,7 +70,7 @@ pub fn context(
             let problems = variables.err().unwrap_or_default().into_iter();
             for problem in problems.chain(kubeconfig.err()) {
                 let finding = Finding::new(RuleId::ManifestInvalid, problem.message);
-                report(placed(finding.help(problem.help)));
+                findings.push(placed(finding.help(problem.help)));
             }
             None
         }
