@@ -63,7 +63,6 @@ fn checked(
     }
     let fleet = Fleet::open(workspace, today)?;
     let cache = Cache::open(request, &fleet, Clean)?;
-    let keep = |_: &_, _: &_| Ok(((), Vec::new()));
-    let fleet_check = fleet.check_changed(cache, keep)?;
+    let fleet_check = fleet.check_changed(cache, |_, _, _| Ok(()))?;
     Ok((fleet, fleet_check))
 }

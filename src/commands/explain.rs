@@ -120,7 +120,7 @@ fn pools(view: &ClusterView, pool: Option<&str>, fleet: &Fleet) -> Result<Vec<Po
 
 /// The image of a key in every cluster's catalog, equal ones once.
 fn images(key: &str, fleet: &Fleet) -> Result<Vec<ImageAccount>, Error> {
-    let fleet_check = fleet.check(|view, _| Ok((ImageAccount::new(key, view), Vec::new())))?;
+    let fleet_check = fleet.check(|view, _, _| Ok(ImageAccount::new(key, view)))?;
     let mut all: Vec<ImageAccount> = Vec::new();
     for account in fleet_check.results.into_iter().flatten() {
         match all.iter_mut().find(|known| known.is_same(&account)) {

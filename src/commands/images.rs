@@ -39,7 +39,7 @@ pub fn images(
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
     let fleet = Fleet::open(read::workspace(request)?, today)?;
-    let fleet_check = fleet.check(|view, _| Ok((rows(view), Vec::new())))?;
+    let fleet_check = fleet.check(|view, _, _| Ok(rows(view)))?;
     let mut all = Rows::new();
     for (identity, row) in fleet_check.results.iter().flatten() {
         let known = all.entry(identity.clone()).or_insert_with(|| ImageRow {

@@ -91,9 +91,9 @@ pub fn names(
         }
         return Ok(found.names);
     }
-    let catalogs = fleet.check(|view, _| {
+    let catalogs = fleet.check(|view, _, _| {
         let keys: Vec<ImageKey> = view.images.keys().cloned().collect();
-        Ok((keys, Vec::new()))
+        Ok(keys)
     })?;
     let keys: BTreeSet<ImageKey> = catalogs.results.into_iter().flatten().collect();
     for key in keys {

@@ -23,7 +23,7 @@ pub fn has_place(request: &Request) -> bool {
 /// There is nothing to read here, or I/O failed.
 pub fn overview(request: &Request, today: Date, terminal: &mut Terminal) -> Result<Verdict, Error> {
     let fleet = Fleet::open(read::workspace(request)?, today)?;
-    let found = fleet.check(|_, _| Ok(((), Vec::new())))?;
+    let found = fleet.check(|_, _, _| Ok(()))?;
     let clusters = fleet.workspace.entries().count();
     let findings =
         Findings::new(&found.judged, clusters, terminal.out.color).with_pools(&found.counts);

@@ -70,7 +70,7 @@ fn current(
 ) -> Result<(), Error> {
     let fleet = Fleet::open(read::workspace(request)?, today)?;
     let gatherer = Gatherer::new(fleet.workspace.settings.matching);
-    let fleet_check = fleet.check(|view, _| Ok((options.part(&gatherer, view), Vec::new())))?;
+    let fleet_check = fleet.check(|view, _, _| Ok(options.part(&gatherer, view)))?;
     let print = Print {
         workspace: &fleet.workspace,
         request,
@@ -91,7 +91,7 @@ fn change(
     let gatherer = Gatherer::new(sides.after.settings.matching);
     let change = compare::sides(sides, today, |view, _| options.part(&gatherer, view))?;
     let (before, after) = (&change.before, &change.after);
-    let found = before.fleet.check(|_, _| Ok(((), Vec::new())))?;
+    let found = before.fleet.check(|_, _, _| Ok(()))?;
     let print = Print {
         workspace: &after.fleet.workspace,
         request,

@@ -152,7 +152,7 @@ impl Checker {
             first(problems(&joined(judged, known, &broken)));
         }
         let gatherer = Gatherer::new(fleet.workspace.settings.matching);
-        let mut found = fleet.check(|view, _| Ok((gatherer.cluster(view), Vec::new())))?;
+        let mut found = fleet.check(|view, _, _| Ok(gatherer.cluster(view)))?;
         if location.file.is_some() {
             found.require_pools(&fleet);
         }
@@ -212,7 +212,7 @@ fn typed(fleet: &Fleet, known: &Run, texts: &Texts) -> Result<Option<Vec<Judged>
     let others = known.judged.iter().filter(|judged| !is_theirs(judged));
     let mut judged: Vec<Judged> = others.cloned().collect();
     for cluster in clusters {
-        let found = fleet.check_one(cluster, |_, _| Ok(((), Vec::new())))?;
+        let found = fleet.check_one(cluster, |_, _, _| Ok(()))?;
         judged.extend(found.judged.iter().filter(is_theirs).cloned());
     }
     Ok(Some(judged))

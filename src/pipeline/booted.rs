@@ -50,8 +50,7 @@ pub(crate) fn booted(fleet: &Fleet) -> Result<Booted, Error> {
         None,
         &mut Vec::new(),
     );
-    let fleet_check =
-        fleet.check(|view, _| Ok(((of(view, &renderer), unlocked(view)), Vec::new())))?;
+    let fleet_check = fleet.check(|view, _, _| Ok((of(view, &renderer), unlocked(view))))?;
     let mut booted = Booted::default();
     for (machines, unlocked) in fleet_check.results {
         booted.machines.extend(machines);

@@ -29,6 +29,17 @@ use crate::pipeline::check::{self, Checked};
 use crate::read::{self, ClusterEntry, SharedCatalog, Stamped, Workspace};
 use crate::rules::{self, ImageUse, RunScope, WorkspaceInput};
 
+/// What a run keeps of a cluster, made of its view and the check of it. What is found in making it is added to the list.
+pub(crate) trait Keep<T>:
+    Fn(&ClusterView, &Checked, &mut Vec<Finding>) -> Result<T, Error> + Sync
+{
+}
+
+impl<T, F> Keep<T> for F where
+    F: Fn(&ClusterView, &Checked, &mut Vec<Finding>) -> Result<T, Error> + Sync
+{
+}
+
 /// A workspace, with what its clusters are read and resolved by.
 pub(crate) struct Fleet {
     /// What was read of the project.
@@ -146,11 +157,8 @@ impl Fleet {
         Ok(all)
     }
 
-    /// Every cluster that this run looks at through the stages. `keep` says what stays of each: a result, and what was found in making it.
-    pub(crate) fn check<T: Send>(
-        &self,
-        keep: impl Fn(&ClusterView, &Checked) -> Result<(T, Vec<Finding>), Error> + Sync,
-    ) -> Result<FleetCheck<T>, Error> {
+    /// Every cluster that this run looks at through the stages, and what `keep` makes of each.
+    pub(crate) fn check<T: Send>(&self, keep: impl Keep<T>) -> Result<FleetCheck<T>, Error> {
         let entries: Vec<&ClusterEntry> = self.workspace.entries().collect();
         let shared = self.shared()?;
         let parts = self.parts(&entries, Some(&shared.images), keep)?;
@@ -161,7 +169,7 @@ impl Fleet {
     pub(crate) fn check_changed<T: Send, K: Keeper<T> + Send>(
         &self,
         cache: Option<Cache<K>>,
-        keep: impl Fn(&ClusterView, &Checked) -> Result<(T, Vec<Finding>), Error> + Sync,
+        keep: impl Keep<T>,
     ) -> Result<FleetCheck<T>, Error> {
         let Some(cache) = cache else {
             return self.check(keep);
@@ -184,7 +192,7 @@ impl Fleet {
     pub(crate) fn check_one<T: Send>(
         &self,
         entry: &ClusterEntry,
-        keep: impl Fn(&ClusterView, &Checked) -> Result<(T, Vec<Finding>), Error> + Sync,
+        keep: impl Keep<T>,
     ) -> Result<FleetCheck<T>, Error> {
         let parts = self.parts(&[entry], None, keep)?;
         let (mut fleet_check, uses, _) = gather(parts, &Images::new());
@@ -201,7 +209,7 @@ impl Fleet {
         &self,
         entries: &[&ClusterEntry],
         shared: Option<&Arc<Images>>,
-        keep: impl Fn(&ClusterView, &Checked) -> Result<(T, Vec<Finding>), Error> + Sync,
+        keep: impl Keep<T>,
     ) -> Result<Vec<Part<T>>, Error> {
         let of_entry = |entry: &&ClusterEntry| self.part(entry, shared, &keep);
         // In a list of its size: one that grows is in memory twice, and parts hold the rendered texts.
@@ -214,11 +222,12 @@ impl Fleet {
         &self,
         entry: &ClusterEntry,
         shared: Option<&Arc<Images>>,
-        keep: &impl Fn(&ClusterView, &Checked) -> Result<(T, Vec<Finding>), Error>,
+        keep: &impl Keep<T>,
     ) -> Result<Part<T>, Error> {
         let view = self.view(entry)?;
         let mut checked = check::cluster(&view, &self.workspace.settings, self.today);
-        let (result, found) = keep(&view, &checked)?;
+        let mut found = Vec::new();
+        let result = keep(&view, &checked, &mut found)?;
         if !found.is_empty() {
             checked.join(check::findings(found, &self.workspace.settings, self.today));
         }

@@ -89,12 +89,12 @@ pub(crate) fn rendered(
     let renderer = material.renderer(&mut fleet.workspace);
     let scope = RenderScope::of(&mut fleet, &renderer);
     let workspace = &fleet.workspace;
-    let make = |view: &ClusterView, checked: &Checked| {
-        Ok(scope.cluster(workspace, &renderer, view, checked))
+    let make = |view: &ClusterView, checked: &Checked, findings: &mut Vec<Finding>| {
+        Ok(scope.cluster(workspace, &renderer, view, checked, findings))
     };
     let mut fleet_check = match part {
         Part::Whole => fleet.check(make)?,
-        Part::Shared => fleet.check(|_, _| Ok((Made::default(), Vec::new())))?,
+        Part::Shared => fleet.check(|_, _, _| Ok(Made::default()))?,
         Part::Cluster(entry) => fleet.check_one(entry, make)?,
     };
     let mut made = std::mem::take(&mut fleet_check.results);
@@ -173,14 +173,15 @@ impl RenderScope {
         self.shard.is_none_or(Shard::is_first)
     }
 
-    /// The files of a cluster, where they are its part, and what was found in making them. A cluster with an error has none.
+    /// The files of a cluster, where they are its part. A cluster with an error has none.
     pub(crate) fn cluster(
         &self,
         workspace: &Workspace,
         renderer: &Renderer<'_>,
         view: &ClusterView,
         checked: &Checked,
-    ) -> (Made, Vec<Finding>) {
+        findings: &mut Vec<Finding>,
+    ) -> Made {
         let name = &view.cluster.name;
         let mut made = Made {
             cluster: Arc::clone(name),
@@ -188,15 +189,16 @@ impl RenderScope {
         };
         let is_own = self.shard.is_none_or(|shard| shard.holds(name));
         if checked.has_errors() || !is_own {
-            return (made, Vec::new());
+            return made;
         }
         let mut found = Vec::new();
         made.files = renderer.cluster(view, &mut found);
         if check::findings(found.clone(), &workspace.settings, self.today).has_errors() {
             made.files.clear();
         }
+        findings.append(&mut found);
         made.objects = render::objects(&mut made.files, Some(&self.home(view)));
-        (made, found)
+        made
     }
 
     fn home(&self, view: &ClusterView) -> Arc<Home> {

@@ -206,13 +206,13 @@ fn outlook(
         None,
         &mut Vec::new(),
     );
-    let fleet_check = fleet.check(|view, checked| {
+    let fleet_check = fleet.check(|view, checked, _| {
         let pools = view.cluster.pools.len();
         let rendered = match checked.has_errors() {
             true => 0,
             false => renderer.cluster(view, &mut Vec::new()).len(),
         };
-        Ok(((pools, rendered), Vec::new()))
+        Ok((pools, rendered))
     })?;
     let pools: usize = fleet_check.results.iter().map(|(pools, _)| pools).sum();
     let rendered: usize = fleet_check.results.iter().map(|(_, files)| files).sum();

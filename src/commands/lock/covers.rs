@@ -23,7 +23,7 @@ pub(super) fn check(
     request.flags.locking = Locking::Frozen;
     let mut fleet = Fleet::open(read::workspace(&request)?, today)?;
     let found = std::mem::take(&mut fleet.workspace.findings);
-    let fleet_check = fleet.check(|view, _| Ok((view.findings.clone(), Vec::new())))?;
+    let fleet_check = fleet.check(|view, _, _| Ok(view.findings.clone()))?;
     let reading = fleet_check.results.into_iter().flatten();
     let mut reading: Vec<Finding> = reading.filter(|it| !it.rule.is_of_lock()).collect();
     reading.extend(found);

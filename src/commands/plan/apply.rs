@@ -93,7 +93,7 @@ impl Apply<'_> {
     /// The edits of all clusters of the wave, tried in memory.
     fn edits(&self) -> Result<Edits, Error> {
         let of = |name: &str| self.wave.clusters.iter().find(|it| *it.cluster == *name);
-        let made = self.fleet.check(|view, _| {
+        let made = self.fleet.check(|view, _, _| {
             let step = of(&view.cluster.name).map(|it| self.step(it));
             let moves = step.map_or_else(Vec::new, |step| manifests::moves(view, step));
             let edits = match step {
@@ -103,7 +103,7 @@ impl Apply<'_> {
                 _ => Ok(Vec::new()),
             };
             let edits = edits.map_err(|why| format!("{}: {why}", view.cluster.name));
-            Ok(((edits, moves), Vec::new()))
+            Ok((edits, moves))
         })?;
         let (mut all, mut moves) = (Edits::default(), Vec::new());
         for (edits, own) in made.results {

@@ -66,11 +66,10 @@ struct Plans {
 impl Plans {
     /// With the images that are offered to each cluster, else those of its catalog.
     fn read(fleet: &Fleet, goal: Goal, offered: Option<&Offered>) -> Result<Self, Error> {
-        let checked = fleet.check(|view, _| {
+        let checked = fleet.check(|view, _, _| {
             let offered = offered.and_then(|offered| offered.get(&view.cluster.name));
             let images = offered.unwrap_or(&view.images);
-            let planned = (plan::of_cluster(view, images, goal), plan::states(view));
-            Ok((planned, Vec::new()))
+            Ok((plan::of_cluster(view, images, goal), plan::states(view)))
         })?;
         let (plans, states) = checked.results.into_iter().unzip();
         Ok(Self {

@@ -56,10 +56,10 @@ pub(super) fn planned(job: &Job<'_>) -> Result<Planned, Error> {
         has_shared: renderer.has_shared(),
     };
     let cache = Cache::open(job.request, fleet, keeper)?;
-    let mut fleet_check = fleet.check_changed(cache, |view, checked| {
-        let (mut made, found) = scope.cluster(workspace, renderer, view, checked);
+    let mut fleet_check = fleet.check_changed(cache, |view, checked, findings| {
+        let mut made = scope.cluster(workspace, renderer, view, checked, findings);
         let files = std::mem::take(&mut made.files);
-        Ok(((made, trees.compare(files)?), found))
+        Ok((made, trees.compare(files)?))
     })?;
     let mut made = std::mem::take(&mut fleet_check.results);
     let mut objects = Vec::new();

@@ -14,7 +14,6 @@ use clap::Args;
 
 use crate::catalog::offers::Summary;
 use crate::error::Error;
-use crate::model::cluster_view::ClusterView;
 use crate::model::finding::Judged;
 use crate::model::policy::Date;
 use crate::model::rule::RuleId;
@@ -163,11 +162,11 @@ fn summarize(
 
 /// The selections of images that the catalog does not have, of pools and of levels that no pool takes one from.
 fn lost(fleet: &Fleet) -> Result<Vec<Judged>, Error> {
-    let without_pool = |view: &ClusterView, _: &_| {
-        let found = rules::without_pool(view, &fleet.workspace.settings);
-        Ok(((), found))
-    };
-    let fleet_check = fleet.check(without_pool)?;
+    let settings = &fleet.workspace.settings;
+    let fleet_check = fleet.check(|view, _, findings| {
+        findings.extend(rules::without_pool(view, settings));
+        Ok(())
+    })?;
     let judged = fleet_check.judged.into_iter();
     Ok(judged
         .filter(|judged| judged.finding.rule == RuleId::UnknownImage)

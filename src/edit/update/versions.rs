@@ -19,7 +19,7 @@ pub(super) fn cluster_versions(
     drift: &Drift,
 ) -> Result<Vec<(Spot, String, String)>, Error> {
     let moves = moves(drift);
-    let fleet_check = fleet.check(|view, _| {
+    let fleet_check = fleet.check(|view, _, _| {
         let cluster = &view.cluster;
         let own = cluster
             .pools
@@ -34,7 +34,7 @@ pub(super) fn cluster_versions(
                 found.push((fix.spot, from, to));
             }
         }
-        Ok((found, Vec::new()))
+        Ok(found)
     })?;
     let mut all: Vec<(Spot, String, String)> = Vec::new();
     for found in fleet_check.results.into_iter().flatten() {

@@ -59,7 +59,7 @@ pub(super) fn validate(
     today: Date,
 ) -> Result<Outcome, Error> {
     let (stamped, fleet) = stamped(request, config, list, today)?;
-    let fleet_check = fleet.check(|_, _| Ok(((), Vec::new())))?;
+    let fleet_check = fleet.check(|_, _, _| Ok(()))?;
     let mut results = findings::results(&fleet_check.judged);
     let of_items = stamped
         .results

@@ -9,6 +9,7 @@ use tempfile::TempDir;
 
 use super::{Cache, Clean};
 use crate::model::cluster_view::ClusterView;
+use crate::model::finding::Finding;
 use crate::pipeline::check::Checked;
 use crate::pipeline::fleet::Fleet;
 use crate::read::{self, Flags, Request};
@@ -75,10 +76,10 @@ fn evaluated(folder: &TempDir) -> String {
     let fleet = Fleet::open(workspace, today()).expect("read");
     let cache = Cache::open(&request, &fleet, Clean).expect("read");
     let names = Mutex::new(BTreeSet::new());
-    let keep = |view: &ClusterView, _: &Checked| {
+    let keep = |view: &ClusterView, _: &Checked, _: &mut Vec<Finding>| {
         let mut names = names.lock().expect("no panic");
         names.insert(view.cluster.name.to_string());
-        Ok(((), Vec::new()))
+        Ok(())
     };
     let check = fleet.check_changed(cache, keep).expect("checked");
     assert_eq!(check.counts.checked, fleet.workspace.clusters.len());

@@ -59,12 +59,13 @@ pub(super) struct Comparison<'a> {
 }
 
 impl Comparison<'_> {
-    /// A cluster that exists after the change, and what its change breaks.
+    /// A cluster that exists after the change; what its change breaks are findings.
     pub(super) fn cluster(
         &self,
         old: Option<&ClusterEntry>,
         view: &ClusterView,
-    ) -> (Compared, Vec<Finding>) {
+        findings: &mut Vec<Finding>,
+    ) -> Compared {
         let stamps = self.renderers.1.stamps(view, &mut Vec::new());
         let after = Side {
             view,
@@ -85,7 +86,7 @@ impl Comparison<'_> {
                     _ => None,
                 };
                 let change = Some(impact::whole(&after, Kind::Added));
-                return (Compared { change, note }, Vec::new());
+                return Compared { change, note };
             }
         };
         self.serve(Some(&old_view), None);
@@ -109,11 +110,11 @@ impl Comparison<'_> {
         let is_same = change
             .as_ref()
             .is_none_or(|change| change.change != Kind::Replaced);
-        let found = match is_same {
-            true => check::change(&input, &self.after.fleet.workspace.settings),
-            false => Vec::new(),
-        };
-        (Compared { change, note: None }, found)
+        if is_same {
+            let settings = &self.after.fleet.workspace.settings;
+            findings.extend(check::change(&input, settings));
+        }
+        Compared { change, note: None }
     }
 
     /// A cluster that is gone.

@@ -57,10 +57,10 @@ pub(crate) fn sides<T: Send>(
         commit: &commit,
         served: Mutex::default(),
     };
-    let fleet_check = after.fleet.check(|view, checked| {
+    let fleet_check = after.fleet.check(|view, checked, findings| {
         let old = pairs.before(&view.cluster);
-        let (compared, found) = comparison.cluster(old, view);
-        Ok(((compared, keep(view, checked)), found))
+        let compared = comparison.cluster(old, view, findings);
+        Ok((compared, keep(view, checked)))
     })?;
     let (compared, fleet_check) = fleet_check.split();
     let count = compared.len();
