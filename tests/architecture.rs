@@ -204,6 +204,14 @@ fn only_the_edge_touches_the_world() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+#[test]
+fn no_function_takes_a_callback_for_findings() {
+    let all = sources().into_iter();
+    let wrong = all.filter(|(_, code)| code.contains("FnMut(Finding)"));
+    let wrong: Vec<PathBuf> = wrong.map(|(path, _)| path).collect();
+    assert_eq!(wrong, Vec::<PathBuf>::new());
+}
+
 /// The files that print bytes as they are, past the masks and escapes of [`metalmark::printer::Printer`]: the product of a run.
 const PRODUCTS: &[&str] = &[
     // The BundleDeployment of a bundle.

@@ -67,7 +67,8 @@ impl Locked {
         let started = Instant::now();
         let tree = Disk::new(root).unwrap();
         let paths = ["metalmark.lock".into()];
-        let (facts, found) = sources::facts(root, &tree, &paths, &Arc::from("amd64")).unwrap();
+        let (architecture, mut found) = (Arc::from("amd64"), Vec::new());
+        let facts = sources::facts(root, &tree, &paths, &architecture, &mut found).unwrap();
         assert!(found.is_empty(), "{}", found[0].message);
         for image in facts.lock.unwrap().images() {
             let evidence = image.evidence.as_ref().unwrap();

@@ -27,7 +27,7 @@ pub(super) fn run(data: &[u8]) {
 fn written(data: &[u8]) -> Option<(String, usize)> {
     let files = Memory::default().with(NAME, data);
     let paths = [PathBuf::from(NAME)];
-    let (facts, faults) =
-        sources::facts(Path::new("/nonexistent"), &files, &paths, &"amd64".into()).ok()?;
+    let (root, architecture, mut faults) = (Path::new("/nonexistent"), "amd64".into(), Vec::new());
+    let facts = sources::facts(root, &files, &paths, &architecture, &mut faults).ok()?;
     Some((lock_text(facts.lock.as_deref()?), faults.len()))
 }

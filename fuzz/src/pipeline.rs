@@ -43,17 +43,17 @@ pub(super) fn open(files: Memory) -> Option<Open> {
     };
     let mut workspace = read::workspace_in(&Request::default(), &location, Arc::new(files)).ok()?;
     let settings = &workspace.settings;
-    let (mut facts, found) = sources::facts(
+    let mut facts = sources::facts(
         &settings.root,
         &*workspace.files,
         &workspace.facts,
         &settings.registries.architecture,
+        &mut workspace.findings,
     )
     .ok()?;
     if let Some((records, file)) = &workspace.records {
         facts.add_records(records, file);
     }
-    workspace.findings.extend(found);
     let templates = TemplateCache::default();
     Some(Open {
         shared: read::shared_catalog(&workspace, &templates),

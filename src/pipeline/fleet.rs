@@ -61,16 +61,16 @@ pub(crate) struct Fleet {
 impl Fleet {
     /// Opens the image sources; what is wrong in them joins the workspace's findings.
     pub(crate) fn open(mut workspace: Workspace, today: Date) -> Result<Self, Error> {
-        let (mut facts, found) = sources::facts(
+        let mut facts = sources::facts(
             &workspace.settings.root,
             &*workspace.files,
             &workspace.facts,
             &workspace.settings.registries.architecture,
+            &mut workspace.findings,
         )?;
         if let Some((records, file)) = &workspace.records {
             facts.add_records(records, file);
         }
-        workspace.findings.extend(found);
         let templates = TemplateCache::default();
         let files = Arc::clone(&workspace.files);
         Ok(Self {
@@ -116,13 +116,14 @@ impl Fleet {
         read::cluster(&self.workspace, entry, shared, templates)
     }
 
-    /// The clusters that objects make once they are stamped, and the objects' dangling references. What is wrong with the catalog
-    /// that they share is reported of [`Self::shared`].
+    /// The clusters that objects make once they are stamped; the objects' dangling references are findings. What is wrong with
+    /// the catalog that they share is reported of [`Self::shared`].
     pub(crate) fn stamped(
         &self,
         objects: &[ManifestObject],
         stamped: &Stamped,
-    ) -> Result<(Vec<ClusterView>, Vec<Finding>), Error> {
+        findings: &mut Vec<Finding>,
+    ) -> Result<Vec<ClusterView>, Error> {
         let shared = read::shared(&self.workspace, &self.shared_catalog);
         let (clusters, dangling) = read::clusters_of_objects(objects, Some(stamped), &shared);
         let (settings, patterns) = (&self.workspace.settings, &self.patterns);
@@ -133,8 +134,8 @@ impl Fleet {
                 ..view
             })
         };
-        let views: Result<_, Error> = clusters.into_iter().map(view).collect();
-        Ok((views?, dangling))
+        findings.extend(dangling);
+        clusters.into_iter().map(view).collect()
     }
 
     /// What the shared layers, and then each cluster's, say of images; each catalog once.

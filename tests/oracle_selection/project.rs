@@ -182,8 +182,9 @@ fn answers(folder: &Path) -> Vec<Answers> {
     let templates = TemplateCache::default();
     let shared = read::shared_catalog(&workspace, &templates);
     let architecture = &workspace.settings.registries.architecture;
-    let facts = sources::facts(folder, &*workspace.files, &workspace.facts, architecture);
-    let (facts, _) = facts.expect("the facts are there");
+    let (files, mut found) = (&*workspace.files, Vec::new());
+    let facts = sources::facts(folder, files, &workspace.facts, architecture, &mut found);
+    let facts = facts.expect("the facts are there");
     let (catalogs, patterns) = (Catalogs::new(facts), PatternCache::default());
     let modes = [Matching::Exact, Matching::Normalized].map(|matching| Settings {
         matching,

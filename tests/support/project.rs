@@ -68,17 +68,17 @@ impl Project {
         };
         let workspace = read::workspace_in(&Request::default(), &location, Arc::new(memory));
         let mut workspace = workspace.expect("every file is in memory");
-        let (mut facts, found) = sources::facts(
+        let mut facts = sources::facts(
             &workspace.settings.root,
             &*workspace.files,
             &workspace.facts,
             &workspace.settings.registries.architecture,
+            &mut workspace.findings,
         )
         .expect("every source is in memory");
         if let Some((records, file)) = &workspace.records {
             facts.add_records(records, file);
         }
-        workspace.findings.extend(found);
         let templates = TemplateCache::default();
         Self {
             shared: read::shared_catalog(&workspace, &templates),

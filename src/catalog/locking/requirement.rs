@@ -37,13 +37,15 @@ pub struct Requirement {
 pub type Requirements = BTreeMap<(ImageKey, Arc<str>), Requirement>;
 
 /// What one cluster requires: every image and component bundle of its catalog that can be locked, for a selector needs the facts
-/// of all. With it what is wrong with the keys that they are to be signed with.
+/// of all. What is wrong with the keys that they are to be signed with are findings.
 pub fn requirements_of(
     view: &ClusterView,
     required: &RequiredSignatures,
     keyring: &Keyring,
-) -> (Requirements, Vec<Finding>) {
+    findings: &mut Vec<Finding>,
+) -> Requirements {
     let signers = signers::signers(view, required, keyring);
+    findings.extend(signers.findings);
     let mut requirements = Requirements::new();
     for (image, kind, signing) in signers.images {
         let Some(uri) = &image.uri else { continue };
@@ -57,7 +59,7 @@ pub fn requirements_of(
         };
         add(&mut requirements, requirement);
     }
-    (requirements, signers.findings)
+    requirements
 }
 
 /// Adds what another cluster requests. Of two that request one reference the first one's place is shown; the image has to be

@@ -89,7 +89,8 @@ pub fn facts(
     tree: &dyn Files,
     paths: &[PathBuf],
     architecture: &Arc<str>,
-) -> Result<(ImageFacts, Vec<Finding>), Error> {
+    findings: &mut Vec<Finding>,
+) -> Result<ImageFacts, Error> {
     let (mut sources, mut files, mut faults) = (Vec::new(), Vec::new(), Vec::new());
     let mut unlocked = Vec::new();
     let mut lock: Option<Arc<Lock>> = None;
@@ -141,13 +142,12 @@ pub fn facts(
         let finding = finding.at(places.resolve(fault.place), "");
         fault.help.into_iter().fold(finding, Finding::help)
     };
-    let findings = faults.into_iter().map(finding).chain(unlocked).collect();
-    let facts = ImageFacts {
+    findings.extend(faults.into_iter().map(finding).chain(unlocked));
+    Ok(ImageFacts {
         sources,
         files,
         lock,
-    };
-    Ok((facts, findings))
+    })
 }
 
 /// A file, or a folder of files, with facts.

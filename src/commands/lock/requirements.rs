@@ -44,14 +44,13 @@ pub(in crate::commands) fn requirements(fleet: &Fleet) -> Result<Required, Error
 }
 
 fn of_cluster(fleet: &Fleet, entry: &ClusterEntry) -> Result<Required, Error> {
-    let view = fleet.unlocked_view(entry)?;
+    let mut view = fleet.unlocked_view(entry)?;
+    let mut findings = std::mem::take(&mut view.findings);
     let required = &fleet.workspace.settings.policy.signatures;
-    let (requirements, found) = requirements_of(&view, required, &fleet.keyring);
+    let requirements = requirements_of(&view, required, &fleet.keyring, &mut findings);
     let others = view.images.values().filter(|image| !is_lockable(image));
     let used = others.filter(|image| view.is_used(&image.key));
     let used = used.map(|image| Arc::clone(&image.key)).collect();
-    let mut findings = view.findings;
-    findings.extend(found);
     Ok(Required {
         requirements,
         findings,

@@ -43,8 +43,7 @@ pub(in crate::commands) fn planned(
     found.append(&mut plan.findings);
     compare_with(workspace, files, against, &mut plan)?;
     found.extend(stamp::findings(&files.objects, &plan));
-    let (clusters, dangling) = fleet.stamped(&files.objects, &plan.stamped())?;
-    found.extend(dangling);
+    let clusters = fleet.stamped(&files.objects, &plan.stamped(), &mut found)?;
     let mut checked = check::findings(found, &settings, today);
     for view in clusters {
         checked.join(check::cluster(&view, &settings, today));

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::catalog::sources::{ImageFacts, Wanted, facts};
+use crate::error::Error;
 use crate::files::Disk;
 use crate::model::catalog::Described;
 use crate::model::finding::Finding;
@@ -12,21 +13,19 @@ use crate::model::place::Sources;
 use crate::model::registries::ARCHITECTURE;
 use crate::model::rule::RuleId;
 
-fn disk(folder: &Path) -> Disk {
-    Disk::new(folder).expect("the folder is there")
+/// The sources of a folder, with their findings.
+fn read(folder: &Path, paths: &[PathBuf]) -> Result<(ImageFacts, Vec<Finding>), Error> {
+    let mut findings = Vec::new();
+    let disk = Disk::new(folder).expect("the folder is there");
+    let info = facts(folder, &disk, paths, &ARCHITECTURE.into(), &mut findings)?;
+    Ok((info, findings))
 }
 
 /// The info file of that text, with its findings.
 fn written(text: &str) -> (ImageFacts, Vec<Finding>) {
     let folder = tempfile::tempdir().expect("a folder can be made");
     std::fs::write(folder.path().join("info.yaml"), text).expect("a file can be written");
-    facts(
-        folder.path(),
-        &disk(folder.path()),
-        &[PathBuf::from("info.yaml")],
-        &ARCHITECTURE.into(),
-    )
-    .expect("the file is there")
+    read(folder.path(), &[PathBuf::from("info.yaml")]).expect("the file is there")
 }
 
 fn fact(info: &ImageFacts, key: &str, name: &str) -> Option<Fact> {
@@ -161,13 +160,7 @@ fn of_two_files_each_has_its_places() {
         std::fs::write(folder.path().join(name), text).expect("a file can be written");
     }
     let paths = ["a.yaml".into(), "b.yaml".into()];
-    let (info, findings) = facts(
-        folder.path(),
-        &disk(folder.path()),
-        &paths,
-        &ARCHITECTURE.into(),
-    )
-    .expect("the files are there");
+    let (info, findings) = read(folder.path(), &paths).expect("the files are there");
     let os = fact(&info, "abc", "os").expect("the fact is there");
     let spot = places(&info).resolve(os.place).expect("it has a place");
     assert_eq!(spot.to_string(), "a.yaml:1:23");
@@ -177,15 +170,7 @@ fn of_two_files_each_has_its_places() {
 
 #[test]
 fn a_missing_file_is_an_error() {
-    assert!(
-        facts(
-            Path::new("/"),
-            &disk(Path::new("/")),
-            &["nonexistent/info.yaml".into()],
-            &ARCHITECTURE.into(),
-        )
-        .is_err()
-    );
+    assert!(read(Path::new("/"), &["nonexistent/info.yaml".into()]).is_err());
 }
 
 /// Every fact of the only image, as `name=value`.
@@ -277,13 +262,7 @@ fn a_folder_of_image_files_gives_names_and_digests() {
     write("other.raw", "image");
     write("other.raw.sha256sum", "<html>not found</html>");
     let paths = [PathBuf::from("images")];
-    let (info, findings) = facts(
-        folder.path(),
-        &disk(folder.path()),
-        &paths,
-        &ARCHITECTURE.into(),
-    )
-    .expect("readable");
+    let (info, findings) = read(folder.path(), &paths).expect("readable");
     let fact = |name: &str| fact(&info, "ubuntu-2404-kube-v1-34-1", name).map(|fact| fact.value);
     assert_eq!(fact("sha256").as_deref(), Some(&*digest));
     assert_eq!(fact("md5").as_deref(), Some(&digest[..32]));
