@@ -241,6 +241,30 @@ impl Node {
         path.iter()
             .try_fold(self, |node, key| node.value.as_map()?.get(key))
     }
+
+    /// The string below a path of keys.
+    pub fn text(&self, path: &[&str]) -> Option<&str> {
+        self.at(path)?.value.as_str().map(|text| &**text)
+    }
+
+    /// Whether the value below a path of keys is true.
+    pub fn flag(&self, path: &[&str]) -> bool {
+        let node = self.at(path);
+        node.is_some_and(|node| node.value == Value::Bool(true))
+    }
+
+    /// The items of the list below a path of keys; none if there is no list.
+    pub fn items(&self, path: &[&str]) -> &[Node] {
+        let node = self.at(path);
+        node.and_then(|node| node.value.as_list())
+            .unwrap_or_default()
+    }
+
+    /// The entries of the map below a path of keys; none if there is no map.
+    pub fn entries(&self, path: &[&str]) -> std::slice::Iter<'_, Entry> {
+        let map = self.at(path).and_then(|node| node.value.as_map());
+        map.map_or_else(Default::default, |map| map.iter())
+    }
 }
 
 impl Node {

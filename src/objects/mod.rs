@@ -169,9 +169,7 @@ impl ManifestObject {
 
     /// Its labels, as far as they are texts.
     pub fn labels(&self) -> Labels {
-        let labels = self.node.at(&["metadata", "labels"]);
-        let entries = labels.and_then(|labels| labels.value.as_map());
-        let entries = entries.into_iter().flat_map(|map| map.iter());
+        let entries = self.node.entries(&["metadata", "labels"]);
         entries
             .filter_map(|entry| {
                 Some((

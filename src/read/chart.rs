@@ -77,13 +77,13 @@ impl Chart {
         };
         let text = yaml::decode(&bytes, Engine::Helm3).ok()?;
         let metadata = yaml::values(&text, FileId(0), Engine::Helm3).ok()?;
-        let text = |node: &Node, key: &str| node.at(&[key])?.value.as_str().cloned();
+        let text = |key: &str| metadata.text(&[key]).map(Arc::from);
         let mut templates = ChartTemplates::default();
         templates.add_folder(files, folder, "");
         Some(Self {
-            name: text(&metadata, "name")?,
-            version: text(&metadata, "version").unwrap_or_else(|| "0.0.0".into()),
-            app_version: text(&metadata, "appVersion").unwrap_or_default(),
+            name: text("name")?,
+            version: text("version").unwrap_or_else(|| "0.0.0".into()),
+            app_version: text("appVersion").unwrap_or_default(),
             library: templates.library().or_else(|| declared_library(&metadata)),
             templates: Arc::new(templates),
             schema: SchemaFile::read(files, folder),
@@ -93,12 +93,9 @@ impl Chart {
 
 /// The version of sylva-library that a Chart.yaml depends on.
 fn declared_library(metadata: &Node) -> Option<Library> {
-    let dependencies = metadata.at(&["dependencies"])?.value.as_list()?;
-    let text = |node: &Node, key: &str| node.at(&[key])?.value.as_str().cloned();
-    let library = dependencies
-        .iter()
-        .find(|dependency| text(dependency, "name").as_deref() == Some(LIBRARY))?;
-    text(library, "version").map(|version| library_of(&version))
+    let mut dependencies = metadata.items(&["dependencies"]).iter();
+    let library = dependencies.find(|dependency| dependency.text(&["name"]) == Some(LIBRARY))?;
+    library.text(&["version"]).map(library_of)
 }
 
 /// How a version of sylva-library matches images. 0.3.8 is the last one that is known not to compare registries, 0.9.0 the first

@@ -179,10 +179,7 @@ fn compile(node: &Node, depth: usize) -> Result<Schema, String> {
         let list = list.unwrap_or_default();
         list.iter().map(|item| compile(item, depth)).collect()
     };
-    let properties = node
-        .at(&["properties"])
-        .and_then(|node| node.value.as_map());
-    let properties = properties.into_iter().flat_map(|map| map.iter());
+    let properties = node.entries(&["properties"]);
     Ok(Schema {
         kind: text(node, "type").and_then(|kind| kind_of(kind)),
         nullable: flag(node, "nullable"),

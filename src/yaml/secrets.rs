@@ -194,8 +194,10 @@ fn collect(node: &Node, (text, is_patch): (&str, bool), add: &mut dyn FnMut(Plac
 
 /// Registers the decoded values of a Secret's `data`.
 fn decoded(data: &Node) {
-    let entries = data.value.as_map().into_iter().flat_map(|map| map.iter());
-    for text in entries.filter_map(|entry| entry.node.value.as_str()) {
+    for text in data
+        .entries(&[])
+        .filter_map(|entry| entry.node.value.as_str())
+    {
         let bytes = BASE64.decode(text.trim().as_bytes()).unwrap_or_default();
         if let Ok(text) = std::str::from_utf8(&bytes) {
             learn(text);

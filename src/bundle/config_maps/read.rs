@@ -69,8 +69,7 @@ impl Reading {
             self.findings.push(finding.help("write `immutable: true`"));
         }
         for field in ["data", "binaryData"] {
-            let entries = node.at(&[field]).and_then(|node| node.value.as_map());
-            for entry in entries.into_iter().flat_map(|map| map.iter()) {
+            for entry in node.entries(&[field]) {
                 let (key, place) = (&*entry.key, entry.node.place);
                 let bytes = match (entry.node.value.as_str(), field) {
                     (Some(text), "data") => Some(text.as_bytes().to_vec()),

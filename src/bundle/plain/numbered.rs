@@ -7,10 +7,9 @@ use super::{File, MANIFESTS, text};
 use crate::artifacts::archive::Spooling;
 use crate::model::engine::Engine;
 use crate::model::place::FileId;
-use crate::model::value::Node;
 use crate::objects::bundled::{Bundled, rank};
 use crate::yaml;
-use crate::yaml::edit::Step;
+use crate::yaml::edit::at_steps;
 
 /// The longest part of a name that is kept in a file's.
 const LONGEST: usize = 120;
@@ -83,21 +82,10 @@ fn texts(text: &str, together: &[Bundled]) -> Vec<String> {
     let documents = read.map(|read| read.documents).unwrap_or_default();
     let emitted = |object: &Bundled| {
         let node = documents.get(object.number);
-        let node = node.and_then(|node| below(node, &object.steps));
+        let node = node.and_then(|node| at_steps(node, &object.steps));
         node.map_or_else(String::new, |node| yaml::emit(&node.value))
     };
     together.iter().map(emitted).collect()
-}
-
-fn below<'n>(node: &'n Node, steps: &[Step]) -> Option<&'n Node> {
-    let Some((step, rest)) = steps.split_first() else {
-        return Some(node);
-    };
-    let next = match step {
-        Step::Key(key) => node.at(&[key.as_str()])?,
-        Step::Item(index) => node.value.as_list()?.get(*index)?,
-    };
-    below(next, rest)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 use crate::model::place::Place;
 use crate::model::value::{Map, Node, Value};
 use crate::providers::{self, Kind, Provider, Stamp, edited, is_meant, is_refused_later};
-use crate::yaml::edit::{Edit, Position, Step, Target};
+use crate::yaml::edit::{Edit, Position, Step, Target, at_steps};
 
 /// Why an image cannot be stamped, regardless of who selected it.
 pub fn problems(stamp: &Stamp, provider: &dyn Provider, kind: &Kind) -> Vec<String> {
@@ -206,7 +206,7 @@ fn replace_emptied(
     gaps: &[Gap],
     changes: &mut [Change],
 ) -> Result<(), String> {
-    let map = below(item, &gap.steps[start.len()..]).and_then(|node| node.value.as_map());
+    let map = at_steps(item, &gap.steps[start.len()..]).and_then(|node| node.value.as_map());
     let Some(map) = map.filter(|map| gap.key.is_some() && !map.is_empty()) else {
         return Ok(());
     };
@@ -243,14 +243,6 @@ impl Gap {
             }
         })
     }
-}
-
-/// The node below some steps.
-fn below<'n>(node: &'n Node, steps: &[Step]) -> Option<&'n Node> {
-    steps.iter().try_fold(node, |node, step| match step {
-        Step::Key(key) => node.value.as_map()?.get(key),
-        Step::Item(index) => node.value.as_list()?.get(*index),
-    })
 }
 
 /// The edit that fills a gap.

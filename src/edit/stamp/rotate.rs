@@ -14,7 +14,7 @@ use crate::model::value::{Node, Value};
 use crate::objects::{ManifestObject, Reference, Text, references};
 use crate::render::objects::hash;
 use crate::yaml;
-use crate::yaml::edit::{Edit, Step, Target, edit};
+use crate::yaml::edit::{Edit, Step, Target, at_steps, edit};
 
 use super::past::{Past, base};
 use super::plan::Plan;
@@ -100,7 +100,7 @@ fn specs(objects: &[ManifestObject], plan: &Plan) -> BTreeMap<usize, Value> {
         let Some(document) = documents.get(object.document) else {
             continue;
         };
-        let node = below(document, &object.steps).and_then(|node| node.at(&["spec"]));
+        let node = at_steps(document, &object.steps).and_then(|node| node.at(&["spec"]));
         found.insert(index, node.map_or(Value::Null, |spec| spec.value.clone()));
     }
     found
@@ -116,13 +116,6 @@ fn edited(objects: &[ManifestObject], text: &Arc<Text>, plan: &Plan) -> Vec<Node
     let edited = edit(&text.source.text, Engine::Kubectl, &own).ok();
     let read = edited.and_then(|text| yaml::read(&text, FileId(0), Engine::Kubectl).ok());
     read.map_or_else(Vec::new, |read| read.documents)
-}
-
-fn below<'n>(node: &'n Node, steps: &[Step]) -> Option<&'n Node> {
-    steps.iter().try_fold(node, |node, step| match step {
-        Step::Key(key) => node.value.as_map()?.get(key),
-        Step::Item(index) => node.value.as_list()?.get(*index),
-    })
 }
 
 /// The template's own name, and every reference to it.

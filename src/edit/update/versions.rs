@@ -53,8 +53,7 @@ pub(super) fn version_map(workspace: &Workspace, source: &Source, drift: &Drift)
     let moves = moves(drift);
     let mut edits = Vec::new();
     for path in VERSION_MAPS {
-        let map = values.at(path).and_then(|node| node.value.as_map());
-        for entry in map.into_iter().flat_map(|map| map.iter()) {
+        for entry in values.entries(path) {
             let Some(text) = entry.node.value.as_str() else {
                 continue;
             };

@@ -8,7 +8,7 @@ use crate::model::place::Place;
 use crate::model::value::{Node, Value};
 
 use super::files::below;
-use super::object::{Object, flag, items, text};
+use super::object::Object;
 use super::overrides::{self, Override};
 use super::reader::{ComposeError, Reader};
 use super::release::{Composed, floating};
@@ -32,7 +32,7 @@ pub(super) fn compose(
         .find(|source| source.at(&["helm"]).is_some())
         .or_else(|| {
             sources.iter().find(|source| {
-                text(source, &["path"]).is_some() || text(source, &["chart"]).is_some()
+                source.text(&["path"]).is_some() || source.text(&["chart"]).is_some()
             })
         })
     else {
@@ -76,7 +76,7 @@ struct Chart<'c, 'r> {
 impl Chart<'_, '_> {
     /// The chart's folder, if it is in this repository or given in the state.
     fn home(&self) -> Option<PathBuf> {
-        match text(self.source, &["path"]) {
+        match self.source.text(&["path"]) {
             Some(path) => below(Path::new(""), path.trim_start_matches('/')),
             None => self
                 .state
@@ -86,8 +86,9 @@ impl Chart<'_, '_> {
     }
 
     fn chart_name(&self) -> &str {
-        text(self.source, &["chart"])
-            .or_else(|| text(self.source, &["path"]))
+        self.source
+            .text(&["chart"])
+            .or_else(|| self.source.text(&["path"]))
             .unwrap_or_default()
     }
 
@@ -109,9 +110,9 @@ impl Chart<'_, '_> {
     }
 
     fn value_files(&mut self) -> Result<Vec<Override>, ComposeError> {
-        let ignores_missing = flag(self.source, &["helm", "ignoreMissingValueFiles"]);
+        let ignores_missing = self.source.flag(&["helm", "ignoreMissingValueFiles"]);
         let mut overrides = Vec::new();
-        for item in items(self.source, &["helm", "valueFiles"]) {
+        for item in self.source.items(&["helm", "valueFiles"]) {
             let Some(written) = item.value.as_str() else {
                 continue;
             };
@@ -143,11 +144,10 @@ impl Chart<'_, '_> {
     }
 
     fn destination(&self) -> &str {
-        text(
-            &self.application.tree,
-            &["spec", "destination", "namespace"],
-        )
-        .unwrap_or_default()
+        self.application
+            .tree
+            .text(&["spec", "destination", "namespace"])
+            .unwrap_or_default()
     }
 
     /// The path of a file beside the chart, below the repository's root, or in another source; none if it is not in this repository.
@@ -157,7 +157,7 @@ impl Chart<'_, '_> {
             if !self
                 .sources
                 .iter()
-                .any(|source| text(source, &["ref"]) == Some(name))
+                .any(|source| source.text(&["ref"]) == Some(name))
             {
                 return Err(self
                     .reader
@@ -202,13 +202,13 @@ impl Chart<'_, '_> {
 
     /// `parameters` and `fileParameters`, in Helm's order: typed ones, strings, files.
     fn parameters(&mut self, overrides: &mut Vec<Override>) -> Result<(), ComposeError> {
-        let parameters = items(self.source, &["helm", "parameters"]);
+        let parameters = self.source.items(&["helm", "parameters"]);
         for (style, forced) in [(Style::Typed, false), (Style::Strings, true)] {
             for parameter in parameters
                 .iter()
-                .filter(|one| flag(one, &["forceString"]) == forced)
+                .filter(|one| one.flag(&["forceString"]) == forced)
             {
-                let name = text(parameter, &["name"]).unwrap_or_default();
+                let name = parameter.text(&["name"]).unwrap_or_default();
                 let value = parameter.at(&["value"]);
                 let written = value
                     .and_then(|node| node.value.as_str())
@@ -222,9 +222,9 @@ impl Chart<'_, '_> {
                 });
             }
         }
-        for parameter in items(self.source, &["helm", "fileParameters"]) {
-            let name = text(parameter, &["name"]).unwrap_or_default();
-            let named = text(parameter, &["path"]).unwrap_or_default();
+        for parameter in self.source.items(&["helm", "fileParameters"]) {
+            let name = parameter.text(&["name"]).unwrap_or_default();
+            let named = parameter.text(&["path"]).unwrap_or_default();
             let Some(path) = self.file(named, parameter.place)? else {
                 self.add_missing(named, parameter.place);
                 continue;

@@ -10,7 +10,7 @@ use crate::model::value::{Entry, Node, Number, Value};
 
 use super::UNSUPPORTED;
 use super::files::matches;
-use super::object::{Object, flag, items, set, text};
+use super::object::{Object, set};
 use super::reader::{ComposeError, Reader};
 
 /// The parameters of a generator, by name.
@@ -24,9 +24,9 @@ pub(super) fn applications(
     let Some(template) = set.tree.at(&["spec", "template"]) else {
         return Ok(Vec::new());
     };
-    let is_go = flag(&set.tree, &["spec", "goTemplate"]);
+    let is_go = set.tree.flag(&["spec", "goTemplate"]);
     let mut made = Vec::new();
-    for generator in items(&set.tree, &["spec", "generators"]) {
+    for generator in set.tree.items(&["spec", "generators"]) {
         for parameters in parameters(reader, generator, is_go)? {
             made.push(application(reader, template, &parameters, is_go)?);
         }
@@ -41,7 +41,7 @@ fn parameters(
 ) -> Result<Vec<Parameters>, ComposeError> {
     let prefix = if is_go { "." } else { "" };
     if let Some(list) = generator.at(&["list"]) {
-        let elements = items(list, &["elements"]).iter();
+        let elements = list.items(&["elements"]).iter();
         return Ok(elements.map(|element| flat(element, prefix)).collect());
     }
     if let Some(git) = generator.at(&["git"]) {
@@ -60,11 +60,12 @@ fn parameters(
 
 fn folders(reader: &Reader<'_>, git: &Node, is_go: bool) -> Result<Vec<Parameters>, ComposeError> {
     let mut excluded = Vec::new();
-    for item in items(git, &["directories"])
+    for item in git
+        .items(&["directories"])
         .iter()
-        .filter(|item| flag(item, &["exclude"]))
+        .filter(|item| item.flag(&["exclude"]))
     {
-        let pattern = text(item, &["path"]).unwrap_or_default();
+        let pattern = item.text(&["path"]).unwrap_or_default();
         match GlobBuilder::new(pattern).literal_separator(true).build() {
             Ok(glob) => excluded.push(glob.compile_matcher()),
             Err(_) => {
@@ -75,11 +76,12 @@ fn folders(reader: &Reader<'_>, git: &Node, is_go: bool) -> Result<Vec<Parameter
         }
     }
     let mut found = BTreeSet::new();
-    for item in items(git, &["directories"])
+    for item in git
+        .items(&["directories"])
         .iter()
-        .filter(|item| !flag(item, &["exclude"]))
+        .filter(|item| !item.flag(&["exclude"]))
     {
-        for path in matches(reader.files, text(item, &["path"]).unwrap_or_default())? {
+        for path in matches(reader.files, item.text(&["path"]).unwrap_or_default())? {
             if !excluded.iter().any(|glob| glob.is_match(&path))
                 && reader.files.folder(&path)?.is_some()
             {
@@ -125,10 +127,10 @@ fn files(
     prefix: &str,
 ) -> Result<Vec<Parameters>, ComposeError> {
     let mut paths = BTreeSet::new();
-    for item in items(git, &["files"]) {
+    for item in git.items(&["files"]) {
         paths.extend(matches(
             reader.files,
-            text(item, &["path"]).unwrap_or_default(),
+            item.text(&["path"]).unwrap_or_default(),
         )?);
     }
     let mut found = Vec::new();

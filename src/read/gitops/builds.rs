@@ -19,7 +19,7 @@ use crate::objects::ManifestObject;
 use super::super::files::display;
 use super::files::below;
 use super::kustomization::{self, Built};
-use super::object::{Object, items, set, text};
+use super::object::{Object, set};
 use super::reader::{ComposeError, Reader};
 use super::variables::{Variables, substituted};
 use super::work::Work;
@@ -182,7 +182,7 @@ impl Folders {
         let named = self.known.values().flat_map(|known| &known.inputs);
         let named: BTreeSet<&PathBuf> = named.collect();
         self.leading.iter().filter(move |folder| {
-            let is_component = text(&self.known[*folder].node, &["kind"]) == Some("Component");
+            let is_component = self.known[*folder].node.text(&["kind"]) == Some("Component");
             !is_component && !named.contains(folder)
         })
     }
@@ -209,7 +209,7 @@ impl Folders {
             .collect();
         let mut kustomization = Node::computed(Value::empty_map());
         set(&mut kustomization, &["resources"], Value::from(resources));
-        (!items(&kustomization, &["resources"]).is_empty()).then_some(kustomization)
+        (!kustomization.items(&["resources"]).is_empty()).then_some(kustomization)
     }
 
     /// Adds the files and folders that a kustomization is built from.
@@ -235,11 +235,11 @@ impl Folders {
 /// The files and folders that a kustomization names.
 fn inputs(folder: &Path, kustomization: &Node) -> Vec<PathBuf> {
     let whole = ["resources", "bases", "components", "patchesStrategicMerge"];
-    let whole = whole.iter().flat_map(|key| items(kustomization, &[key]));
+    let whole = whole.iter().flat_map(|key| kustomization.items(&[key]));
     let by_path = ["patches", "patchesJson6902"];
-    let by_path = by_path.iter().flat_map(|key| items(kustomization, &[key]));
+    let by_path = by_path.iter().flat_map(|key| kustomization.items(&[key]));
     let named = whole.filter_map(|item| item.value.as_str().map(|named| &**named));
-    let by_path = by_path.filter_map(|item| text(item, &["path"]));
+    let by_path = by_path.filter_map(|item| item.text(&["path"]));
     let paths = named.chain(by_path);
     paths.filter_map(|named| below(folder, named)).collect()
 }
@@ -274,7 +274,7 @@ impl<'t> Target<'t> {
         object: &'t ManifestObject,
     ) -> Option<Self> {
         let flux = object.adopted(&object.node, reader.sources);
-        let path = text(&flux, &["spec", "path"]).unwrap_or(".");
+        let path = flux.text(&["spec", "path"]).unwrap_or(".");
         let folder = below(Path::new(""), path.trim_start_matches('/'))?;
         let (mut kustomization, place) = match folders.known.get(&folder) {
             Some(Known { node, .. }) if folders.leading.contains(&folder) => {
@@ -293,9 +293,9 @@ impl<'t> Target<'t> {
             }
         }
         for field in ["components", "patches"] {
-            let more = items(&flux, &["spec", field]);
+            let more = flux.items(&["spec", field]);
             if !more.is_empty() {
-                let all = [items(&kustomization, &[field]), more].concat();
+                let all = [kustomization.items(&[field]), more].concat();
                 set(&mut kustomization, &[field], Value::from(all));
             }
         }
@@ -349,7 +349,7 @@ impl<'t> Target<'t> {
             .map_err(|message| reader.refused(message, place))?;
         let inner = parts.iter().filter_map(|part| folders.known.get(part));
         for kustomization in inner.map(|known| &known.node).chain([kustomization]) {
-            if let Some(first) = items(kustomization, &["transformers"]).first() {
+            if let Some(first) = kustomization.items(&["transformers"]).first() {
                 let message = "its transformers are not built here".to_owned();
                 return Err(reader.finding(UNSUPPORTED, message, first.place).into());
             }
@@ -382,20 +382,19 @@ fn variables(
     sources: &mut Sources,
 ) -> Variables {
     let mut variables = Variables::new();
-    let mut add = |map: Option<&Node>| {
-        let map = map.and_then(|map| map.value.as_map());
-        for entry in map.into_iter().flat_map(|map| map.iter()) {
+    let mut add = |node: &Node, path: &[&str]| {
+        for entry in node.entries(path) {
             if let Some(value) = entry.node.value.as_str() {
                 let value = Located::new(Arc::clone(value), entry.node.place);
                 variables.insert(Arc::clone(&entry.key), value);
             }
         }
     };
-    for from in items(flux, &["spec", "postBuild", "substituteFrom"]) {
+    for from in flux.items(&["spec", "postBuild", "substituteFrom"]) {
         let is_meant = |map: &&ManifestObject| {
             let is_open = map.namespace.is_empty() || object.namespace.is_empty();
-            text(from, &["kind"]) == Some("ConfigMap")
-                && text(from, &["name"]) == Some(&*map.name)
+            from.text(&["kind"]) == Some("ConfigMap")
+                && from.text(&["name"]) == Some(&*map.name)
                 && (is_open || map.namespace == object.namespace)
         };
         let common = |map: &&ManifestObject| {
@@ -403,9 +402,10 @@ fn variables(
             folders.take_while(|(a, b)| a == b).count()
         };
         let nearest = config_maps.iter().filter(is_meant).max_by_key(common);
-        let data = nearest.and_then(|map| Some(map.adopted(map.node.at(&["data"])?, sources)));
-        add(data.as_ref());
+        if let Some(map) = nearest {
+            add(&map.adopted(&map.node, sources), &["data"]);
+        }
     }
-    add(flux.at(&["spec", "postBuild", "substitute"]));
+    add(flux, &["spec", "postBuild", "substitute"]);
     variables
 }

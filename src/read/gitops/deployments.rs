@@ -7,7 +7,7 @@ use crate::model::place::Place;
 
 use super::files::below;
 use super::kustomization::{self, Built};
-use super::object::{Object, items, text};
+use super::object::Object;
 use super::reader::{ComposeError, Reader};
 use super::{Composition, State, application, application_set, release};
 
@@ -84,7 +84,7 @@ fn chart(object: &Object) -> Option<PathBuf> {
         &["spec", "chart", "spec", "chart"],
         &["spec", "source", "path"],
     ];
-    let mut named = paths.iter().filter_map(|path| text(&object.tree, path));
+    let mut named = paths.iter().filter_map(|path| object.tree.text(path));
     below(Path::new(""), named.next()?.trim_start_matches('/'))
 }
 
@@ -130,7 +130,12 @@ fn of_release(
     {
         reader.findings.extend(built.unknown.iter().cloned());
     }
-    let spec = |field: &str| text(&release.tree, &["spec", field]).filter(|text| !text.is_empty());
+    let spec = |field: &str| {
+        release
+            .tree
+            .text(&["spec", field])
+            .filter(|text| !text.is_empty())
+    };
     Ok(Composition {
         name: spec("releaseName").unwrap_or(release.name()).to_owned(),
         namespace: spec("targetNamespace")
@@ -138,7 +143,7 @@ fn of_release(
             .to_owned(),
         place: release.tree.place,
         chart: composed.chart,
-        has_post_renderers: !items(&release.tree, &["spec", "postRenderers"]).is_empty(),
+        has_post_renderers: !release.tree.items(&["spec", "postRenderers"]).is_empty(),
         layers: composed.layers,
         missing: composed.missing,
         findings: Vec::new(),
@@ -151,7 +156,7 @@ fn of_application(
     application: &Object,
 ) -> Result<Composition, ComposeError> {
     let composed = application::compose(reader, state, application)?;
-    let at = |path: &[&str]| text(&application.tree, path).filter(|text| !text.is_empty());
+    let at = |path: &[&str]| application.tree.text(path).filter(|text| !text.is_empty());
     let name = at(&["spec", "source", "helm", "releaseName"]).unwrap_or(application.name());
     Ok(Composition {
         name: name.to_owned(),

@@ -9,7 +9,7 @@ use crate::yaml;
 
 use super::base64;
 use super::files::below;
-use super::object::{Object, flag, items, map_mut, set, text};
+use super::object::{Object, map_mut, set};
 use super::reader::{ComposeError, Reader};
 
 /// The kind of object that a generator creates.
@@ -45,7 +45,7 @@ pub(super) fn generate(
     whole: &Node,
     objects: &mut Vec<Object>,
 ) -> Result<(), ComposeError> {
-    let Some(name) = text(generator, &["name"]) else {
+    let Some(name) = generator.text(&["name"]) else {
         return Err(reader.refused("a generator lacks its `name`".to_owned(), generator.place));
     };
     let mut tree = Node {
@@ -59,10 +59,10 @@ pub(super) fn generate(
         set(
             &mut tree,
             &["type"],
-            text(generator, &["type"]).unwrap_or("Opaque").into(),
+            generator.text(&["type"]).unwrap_or("Opaque").into(),
         );
     }
-    if let Some(namespace) = text(generator, &["namespace"]) {
+    if let Some(namespace) = generator.text(&["namespace"]) {
         set(&mut tree, &["metadata", "namespace"], namespace.into());
     }
     for field in ["labels", "annotations"] {
@@ -85,9 +85,9 @@ pub(super) fn generate(
         }
     }
     let mut object = Object::new(tree);
-    object.is_hashed = !flag(generator, &["options", "disableNameSuffixHash"])
-        && !flag(whole, &["generatorOptions", "disableNameSuffixHash"]);
-    let behavior = text(generator, &["behavior"]).unwrap_or("create");
+    object.is_hashed = !generator.flag(&["options", "disableNameSuffixHash"])
+        && !whole.flag(&["generatorOptions", "disableNameSuffixHash"]);
+    let behavior = generator.text(&["behavior"]).unwrap_or("create");
     reader.spend(objects.len(), generator.place)?;
     join(objects, object, behavior).map_err(|message| reader.refused(message, generator.place))
 }
@@ -146,10 +146,7 @@ fn merge_data(new: &mut Node, old: &Node, field: &str) {
 }
 
 fn merge_marks(new: &mut Node, old: &Node, field: &str) {
-    let marks = old
-        .at(&["metadata", field])
-        .and_then(|node| node.value.as_map());
-    for entry in marks.into_iter().flat_map(|map| map.iter()) {
+    for entry in old.entries(&["metadata", field]) {
         if new.at(&["metadata", field, &entry.key]).is_none() {
             set(
                 new,
@@ -200,7 +197,7 @@ impl Data {
         folder: &Path,
         generator: &Node,
     ) -> Result<(), ComposeError> {
-        for item in items(generator, &["files"]) {
+        for item in generator.items(&["files"]) {
             let Some(named) = item.value.as_str() else {
                 continue;
             };
@@ -231,7 +228,7 @@ impl Data {
     }
 
     fn literals(&mut self, reader: &Reader<'_>, generator: &Node) -> Result<(), ComposeError> {
-        for item in items(generator, &["literals"]) {
+        for item in generator.items(&["literals"]) {
             let Some(literal) = item.value.as_str() else {
                 continue;
             };
@@ -260,7 +257,7 @@ impl Data {
         generator: &Node,
     ) -> Result<(), ComposeError> {
         let one = generator.at(&["env"]);
-        for item in items(generator, &["envs"]).iter().chain(one) {
+        for item in generator.items(&["envs"]).iter().chain(one) {
             let Some(path) = item.value.as_str() else {
                 continue;
             };

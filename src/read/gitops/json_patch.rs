@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use crate::model::value::{Entry, Node, Value};
 
-use super::object::text;
 use super::strategic::PatchError;
 use super::work::Work;
 
@@ -47,7 +46,9 @@ fn apply_one(
     work: &Work,
 ) -> Result<(), String> {
     work.spend(1)?;
-    let name = text(operation, &["op"]).ok_or("an operation lacks its `op`")?;
+    let name = operation
+        .text(&["op"])
+        .ok_or("an operation lacks its `op`")?;
     let path = pointer(operation, "path")?;
     let value = || {
         let value = operation.at(&["value"]).cloned();
@@ -90,8 +91,9 @@ fn apply_one(
 
 /// The keys of a pointer (<https://www.rfc-editor.org/rfc/rfc6901>).
 fn pointer(operation: &Node, field: &str) -> Result<Vec<String>, String> {
-    let path =
-        text(operation, &[field]).ok_or_else(|| format!("an operation lacks its `{field}`"))?;
+    let path = operation
+        .text(&[field])
+        .ok_or_else(|| format!("an operation lacks its `{field}`"))?;
     let Some(path) = path.strip_prefix('/') else {
         return match path {
             "" => Ok(Vec::new()),

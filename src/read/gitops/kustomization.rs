@@ -14,7 +14,7 @@ use super::UNSUPPORTED;
 use super::files::below;
 use super::generator::{self, GeneratedKind};
 use super::names::{self, Reference};
-use super::object::{Object, items, text};
+use super::object::Object;
 use super::patch;
 use super::reader::{ComposeError, NAMES, Reader};
 use super::replacements;
@@ -42,7 +42,7 @@ pub(super) fn build(reader: &mut Reader<'_>, folder: &Path) -> Result<Option<Bui
     let Some(kustomization) = find(reader, folder)? else {
         return Ok(None);
     };
-    if text(&kustomization, &["kind"]) == Some("Component") {
+    if kustomization.text(&["kind"]) == Some("Component") {
         return Ok(None);
     }
     reader.work = Work::default();
@@ -129,19 +129,19 @@ impl Build<'_, '_> {
     ) -> Result<Vec<Object>, ComposeError> {
         self.enter(folder, kustomization.place)?;
         let resources = [
-            items(kustomization, &["resources"]),
-            items(kustomization, &["bases"]),
+            kustomization.items(&["resources"]),
+            kustomization.items(&["bases"]),
         ];
         for resource in resources.into_iter().flatten() {
             self.resource(folder, resource, &mut objects)?;
         }
         self.configurations(folder, kustomization)?;
         for made in [GeneratedKind::ConfigMap, GeneratedKind::Secret] {
-            for one in items(kustomization, &[made.field()]) {
+            for one in kustomization.items(&[made.field()]) {
                 generator::generate(self.reader, folder, made, one, kustomization, &mut objects)?;
             }
         }
-        for component in items(kustomization, &["components"]) {
+        for component in kustomization.items(&["components"]) {
             objects = self.component(folder, component, objects)?;
         }
         patch::merge_patches(self.reader, folder, kustomization, &mut objects)?;
@@ -197,7 +197,7 @@ impl Build<'_, '_> {
             return self.check_names(objects);
         }
         let kustomization = self.kustomization(&path, named, resource.place)?;
-        if text(&kustomization, &["kind"]) == Some("Component") {
+        if kustomization.text(&["kind"]) == Some("Component") {
             let message = format!("`{named}` is a Component: name it under `components`");
             return Err(self.reader.refused(message, resource.place));
         }
@@ -222,7 +222,7 @@ impl Build<'_, '_> {
             return Ok(objects);
         }
         let kustomization = self.kustomization(&path, named, component.place)?;
-        if text(&kustomization, &["kind"]) != Some("Component") {
+        if kustomization.text(&["kind"]) != Some("Component") {
             let message = format!("`{named}` is not a Component: name it under `resources`");
             return Err(self.reader.refused(message, component.place));
         }
@@ -267,7 +267,7 @@ impl Build<'_, '_> {
     }
 
     fn configurations(&mut self, folder: &Path, kustomization: &Node) -> Result<(), ComposeError> {
-        for item in items(kustomization, &["configurations"]) {
+        for item in kustomization.items(&["configurations"]) {
             let Some(named) = item.value.as_str() else {
                 continue;
             };
@@ -312,7 +312,9 @@ impl Build<'_, '_> {
 
 /// Adds a document: an object, or each item of a List.
 pub(super) fn add(objects: &mut Vec<Object>, document: &Node) {
-    let is_list = text(document, &["kind"]).is_some_and(|kind| kind.ends_with("List"));
+    let is_list = document
+        .text(&["kind"])
+        .is_some_and(|kind| kind.ends_with("List"));
     match is_list.then(|| document.at(&["items"])).flatten() {
         Some(list) => objects.extend(
             list.value

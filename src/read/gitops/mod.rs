@@ -45,7 +45,6 @@ pub use super::own_output::OwnOutput;
 pub(in crate::read) use builds::{FLUX, Input, builds};
 pub(in crate::read) use files::below;
 pub(in crate::read) use json_patch::{Dialect, apply as apply_json_patch};
-pub(in crate::read) use object::{items, text};
 pub use reader::NAMES;
 pub(in crate::read) use variables::{Variables, substituted};
 pub(in crate::read) use work::Work;

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use crate::model::value::{Map, Node, Value};
 use crate::oci::hex;
 
-use super::object::{Object, items, text};
+use super::object::Object;
 use super::work::Work;
 
 /// Kinds whose names get no prefix or suffix.
@@ -16,7 +16,7 @@ const UNNAMED: &[&str] = &["Namespace", "CustomResourceDefinition", "APIService"
 
 /// Applies a kustomization's `namespace`, `namePrefix` and `nameSuffix`.
 pub(super) fn rename(kustomization: &Node, objects: &mut [Object]) {
-    let field = |name: &str| text(kustomization, &[name]).filter(|text| !text.is_empty());
+    let field = |name: &str| kustomization.text(&[name]).filter(|text| !text.is_empty());
     if let Some(namespace) = field("namespace") {
         for object in objects.iter_mut() {
             match object.kind() {
@@ -65,12 +65,12 @@ impl Reference {
     /// The references of a `configurations` file.
     pub(super) fn of(configuration: &Node) -> Vec<Self> {
         let part = |node: &Node, key: &str| {
-            text(node, &[key])
+            node.text(&[key])
                 .filter(|text| !text.is_empty())
                 .map(Arc::from)
         };
         let field = |spec: &Node| {
-            let path = text(spec, &["path"])?.trim_matches('/');
+            let path = spec.text(&["path"])?.trim_matches('/');
             Some(Field {
                 kind: part(spec, "kind"),
                 group: part(spec, "group"),
@@ -81,13 +81,14 @@ impl Reference {
             Some(Self {
                 kind: part(reference, "kind")?,
                 group: part(reference, "group"),
-                fields: items(reference, &["fieldSpecs"])
+                fields: reference
+                    .items(&["fieldSpecs"])
                     .iter()
                     .filter_map(field)
                     .collect(),
             })
         };
-        let references = items(configuration, &["nameReference"]).iter();
+        let references = configuration.items(&["nameReference"]).iter();
         references.filter_map(reference).collect()
     }
 }
@@ -189,7 +190,7 @@ fn hash(object: &Object) -> String {
     if object.kind() == "Secret" {
         fields.push((
             "type",
-            quoted(text(&object.tree, &["type"]).unwrap_or_default()),
+            quoted(object.tree.text(&["type"]).unwrap_or_default()),
         ));
     }
     fields.sort_unstable();

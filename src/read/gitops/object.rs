@@ -33,29 +33,31 @@ impl Object {
     }
 
     pub(super) fn kind(&self) -> &str {
-        text(&self.tree, &["kind"]).unwrap_or_default()
+        self.tree.text(&["kind"]).unwrap_or_default()
     }
 
     /// The group of `apiVersion`; empty for the core group.
     pub(super) fn group(&self) -> &str {
-        let version = text(&self.tree, &["apiVersion"]).unwrap_or_default();
+        let version = self.tree.text(&["apiVersion"]).unwrap_or_default();
         version.split_once('/').map_or("", |(group, _)| group)
     }
 
     pub(super) fn version(&self) -> &str {
-        let version = text(&self.tree, &["apiVersion"]).unwrap_or_default();
+        let version = self.tree.text(&["apiVersion"]).unwrap_or_default();
         version
             .split_once('/')
             .map_or(version, |(_, version)| version)
     }
 
     pub(super) fn name(&self) -> &str {
-        text(&self.tree, &["metadata", "name"]).unwrap_or_default()
+        self.tree.text(&["metadata", "name"]).unwrap_or_default()
     }
 
     /// The namespace as written; empty if there is none.
     pub(super) fn namespace(&self) -> &str {
-        text(&self.tree, &["metadata", "namespace"]).unwrap_or_default()
+        self.tree
+            .text(&["metadata", "namespace"])
+            .unwrap_or_default()
     }
 
     /// All names, the current one last.
@@ -109,26 +111,8 @@ impl Object {
 
     /// The value of a label or an annotation; `field` is `labels` or `annotations`.
     pub(super) fn metadata(&self, field: &str, key: &str) -> Option<&str> {
-        text(&self.tree, &["metadata", field, key])
+        self.tree.text(&["metadata", field, key])
     }
-}
-
-/// The string at a path of keys.
-pub(in crate::read) fn text<'n>(node: &'n Node, path: &[&str]) -> Option<&'n str> {
-    node.at(path)?.value.as_str().map(|text| &**text)
-}
-
-/// The list at a path of keys; empty if there is none.
-pub(in crate::read) fn items<'n>(node: &'n Node, path: &[&str]) -> &'n [Node] {
-    node.at(path)
-        .and_then(|node| node.value.as_list())
-        .unwrap_or_default()
-}
-
-/// Whether the flag at a path of keys is set to true.
-pub(super) fn flag(node: &Node, path: &[&str]) -> bool {
-    node.at(path)
-        .is_some_and(|node| node.value == Value::Bool(true))
 }
 
 /// Sets the value at a path of keys, and creates missing maps.

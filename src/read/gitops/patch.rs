@@ -9,7 +9,7 @@ use crate::model::value::{Node, Value};
 
 use super::files::below;
 use super::json_patch::{self, Dialect};
-use super::object::{Object, items, remove, set, text};
+use super::object::{Object, remove, set};
 use super::reader::{ComposeError, Reader};
 use super::selector::Selector;
 use super::strategic::{self, PatchError};
@@ -22,7 +22,7 @@ pub(super) fn merge_patches(
     kustomization: &Node,
     objects: &mut Vec<Object>,
 ) -> Result<(), ComposeError> {
-    for item in items(kustomization, &["patchesStrategicMerge"]) {
+    for item in kustomization.items(&["patchesStrategicMerge"]) {
         let Some(named) = item.value.as_str() else {
             continue;
         };
@@ -39,7 +39,7 @@ pub(super) fn merge_patches(
             merge_named(reader, document, objects)?;
         }
     }
-    for patch in items(kustomization, &["patches"]) {
+    for patch in kustomization.items(&["patches"]) {
         apply(reader, folder, patch, objects)?;
     }
     Ok(())
@@ -52,7 +52,7 @@ pub(super) fn json_patches(
     kustomization: &Node,
     objects: &mut Vec<Object>,
 ) -> Result<(), ComposeError> {
-    for patch in items(kustomization, &["patchesJson6902"]) {
+    for patch in kustomization.items(&["patchesJson6902"]) {
         apply(reader, folder, patch, objects)?;
     }
     Ok(())
@@ -149,7 +149,7 @@ fn documents(
             patch.place,
         ));
     };
-    let named = text(patch, &["path"]).unwrap_or_default();
+    let named = patch.text(&["path"]).unwrap_or_default();
     let Some(file) = below(folder, named) else {
         return Err(reader.refused(
             format!("`{named}` lies outside of the repository"),
@@ -206,7 +206,7 @@ struct Allowed {
 
 impl Allowed {
     fn of(patch: &Node) -> Self {
-        let option = |name: &str| super::object::flag(patch, &["options", name]);
+        let option = |name: &str| patch.flag(&["options", name]);
         Self {
             name: option("allowNameChange"),
             kind: option("allowKindChange"),
@@ -243,7 +243,7 @@ fn restore(object: &mut Object, mut merged: Node, allowed: Allowed) {
     if !allowed.kind {
         keep.push(vec!["kind"]);
     }
-    let renamed = text(&merged, &["metadata", "name"]).map(str::to_owned);
+    let renamed = merged.text(&["metadata", "name"]).map(str::to_owned);
     keep.push(vec!["metadata", "name"]);
     for path in keep {
         match object.tree.at(&path) {

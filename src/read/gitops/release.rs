@@ -11,7 +11,7 @@ use crate::model::value::{Entry, Node, Number, Value};
 use super::files::below;
 use super::kustomization::Built;
 use super::names::{Referred, referred};
-use super::object::{Object, flag, items, text};
+use super::object::Object;
 use super::overrides::{self, Override};
 use super::reader::{ComposeError, Reader, decoded};
 use super::set::Style;
@@ -45,7 +45,7 @@ pub(super) fn compose(
     };
     let mut layers = release.chart()?;
     let mut overrides = Vec::new();
-    for item in items(&release.release.tree, &["spec", "valuesFrom"]) {
+    for item in release.release.tree.items(&["spec", "valuesFrom"]) {
         overrides.extend(release.values_from(item)?);
     }
     let inline = release.inline()?;
@@ -82,8 +82,8 @@ impl Release<'_, '_> {
         let Some(spec) = self.release.tree.at(&["spec", "chart", "spec"]) else {
             return Ok(Vec::new());
         };
-        let chart = text(spec, &["chart"]).unwrap_or_default();
-        let is_here = !matches!(text(spec, &["sourceRef", "kind"]), Some("HelmRepository"));
+        let chart = spec.text(&["chart"]).unwrap_or_default();
+        let is_here = !matches!(spec.text(&["sourceRef", "kind"]), Some("HelmRepository"));
         let home = self.state.get(&format!("HelmChart/{chart}")).cloned();
         let root = match (is_here, home) {
             (true, None) => Some(PathBuf::new()),
@@ -97,7 +97,7 @@ impl Release<'_, '_> {
         let named = spec
             .at(&["valuesFile"])
             .into_iter()
-            .chain(items(spec, &["valuesFiles"]));
+            .chain(spec.items(&["valuesFiles"]));
         files.extend(named.filter_map(|node| Some((&**node.value.as_str()?, node.place))));
         let default = match is_here {
             true => format!("{}/{VALUES_KEY}", chart.trim_end_matches('/')),
@@ -107,7 +107,7 @@ impl Release<'_, '_> {
         if files.is_empty() {
             files.push((&default, chart_place));
         }
-        let ignores_missing = flag(spec, &["ignoreMissingValuesFiles"]);
+        let ignores_missing = spec.flag(&["ignoreMissingValuesFiles"]);
         let mut layers = Vec::new();
         for (file, place) in files {
             let tree = match &root {
@@ -142,9 +142,10 @@ impl Release<'_, '_> {
 
     /// The values of one item of `valuesFrom`; none if its object is not known.
     fn values_from(&mut self, item: &Node) -> Result<Option<Override>, ComposeError> {
-        let kind = text(item, &["kind"]).unwrap_or_default();
-        let name = text(item, &["name"]).unwrap_or_default();
-        let key = text(item, &["valuesKey"])
+        let kind = item.text(&["kind"]).unwrap_or_default();
+        let name = item.text(&["name"]).unwrap_or_default();
+        let key = item
+            .text(&["valuesKey"])
             .filter(|key| !key.is_empty())
             .unwrap_or(VALUES_KEY);
         let name_place = item.at(&["name"]).map_or(item.place, |node| node.place);
@@ -153,7 +154,7 @@ impl Release<'_, '_> {
                 format!("`valuesFrom` takes a ConfigMap or a Secret, and this is `{kind}`");
             return Err(self.reader.refused(message, item.place));
         }
-        let is_optional = flag(item, &["optional"]);
+        let is_optional = item.flag(&["optional"]);
         let found = match referred(&self.built.objects, self.release, kind, name) {
             Referred::Object(object) => self.data(object, key)?,
             Referred::Renamed(object) if self.state_file(kind, name).is_none() => {
@@ -197,7 +198,9 @@ impl Release<'_, '_> {
         name: &str,
         key: &str,
     ) -> Result<Option<Override>, ComposeError> {
-        let is_path = text(item, &["targetPath"]).is_some_and(|path| !path.is_empty());
+        let is_path = item
+            .text(&["targetPath"])
+            .is_some_and(|path| !path.is_empty());
         let Some(run_time) = self.reader.run_time.filter(|_| !is_path) else {
             return Ok(None);
         };
@@ -211,11 +214,11 @@ impl Release<'_, '_> {
         value: String,
         place: Place,
     ) -> Result<Override, ComposeError> {
-        let Some(path) = text(item, &["targetPath"]).filter(|path| !path.is_empty()) else {
+        let Some(path) = item.text(&["targetPath"]).filter(|path| !path.is_empty()) else {
             return self.reader.embedded(&value, place).map(Override::Values);
         };
         let is_quoted = |quote: char| value.starts_with(quote) && value.ends_with(quote);
-        let (style, value) = if flag(item, &["literal"]) {
+        let (style, value) = if item.flag(&["literal"]) {
             (Style::Literal, &*value)
         } else if is_quoted('\'') || is_quoted('"') {
             (Style::Strings, value.trim_matches(['\'', '"']))
@@ -273,7 +276,7 @@ impl Release<'_, '_> {
         let documents = self.reader.objects(path)?;
         let manifest = documents.iter().flat_map(|documents| documents.iter());
         let is_object =
-            |node: &&Node| text(node, &["kind"]) == Some(kind) && node.at(&["metadata"]).is_some();
+            |node: &&Node| node.text(&["kind"]) == Some(kind) && node.at(&["metadata"]).is_some();
         if let Some(node) = manifest.into_iter().find(is_object) {
             return self.data(&Object::new(node.clone()), key);
         }

@@ -9,7 +9,7 @@ use crate::model::value::{Entry, Node, Number, Value};
 
 use super::files::below;
 use super::json_patch::DEEPEST;
-use super::object::{Object, flag, items, map_mut, text};
+use super::object::{Object, map_mut};
 use super::reader::{ComposeError, Reader};
 use super::selector::Selector;
 use super::work::Work;
@@ -21,8 +21,8 @@ pub(super) fn replace(
     kustomization: &Node,
     objects: &mut [Object],
 ) -> Result<(), ComposeError> {
-    for item in items(kustomization, &["replacements"]) {
-        let documents = match text(item, &["path"]) {
+    for item in kustomization.items(&["replacements"]) {
+        let documents = match item.text(&["path"]) {
             None => vec![item.clone()],
             Some(named) => {
                 let read = match below(folder, named) {
@@ -48,19 +48,19 @@ pub(super) fn replace(
 fn apply(reader: &Reader<'_>, replacement: &Node, objects: &mut [Object]) -> Result<(), String> {
     let work = &reader.work;
     let value = source(replacement, objects, work)?;
-    for target in items(replacement, &["targets"]) {
+    for target in replacement.items(&["targets"]) {
         let select = target
             .at(&["select"])
             .ok_or("a target lacks its `select`")?;
         let select = Selector::new(select)?;
-        let rejected = items(target, &["reject"]).iter().map(Selector::new);
+        let rejected = target.items(&["reject"]).iter().map(Selector::new);
         let rejected: Vec<Selector> = rejected.collect::<Result<_, _>>()?;
         work.spend(objects.len().saturating_mul(1 + rejected.len()))?;
         let meant = objects.iter_mut().filter(|object| {
             select.selects(object) && !rejected.iter().any(|reject| reject.selects(object))
         });
         let options = Options::of(target);
-        let paths = items(target, &["fieldPaths"]);
+        let paths = target.items(&["fieldPaths"]);
         let default = Node::computed("metadata.name");
         let paths = if paths.is_empty() {
             std::slice::from_ref(&default)
@@ -93,7 +93,7 @@ fn source(replacement: &Node, objects: &[Object], work: &Work) -> Result<Node, S
     let source = replacement
         .at(&["source"])
         .ok_or("a replacement lacks its `source`")?;
-    let part = |key: &str| text(source, &[key]).filter(|text| !text.is_empty());
+    let part = |key: &str| source.text(&[key]).filter(|text| !text.is_empty());
     let is_one = |object: &&Object| {
         let is = |key: &str, own: &str| part(key).is_none_or(|wanted| wanted == own);
         is("group", object.group())
@@ -152,12 +152,12 @@ impl<'n> Options<'n> {
     fn of(node: &'n Node) -> Self {
         let index = node.at(&["options", "index"]).map(|node| &node.value);
         Self {
-            delimiter: text(node, &["options", "delimiter"]).unwrap_or_default(),
+            delimiter: node.text(&["options", "delimiter"]).unwrap_or_default(),
             index: match index {
                 Some(Value::Number(Number::Int(index))) => *index,
                 _ => 0,
             },
-            creates: flag(node, &["options", "create"]),
+            creates: node.flag(&["options", "create"]),
         }
     }
 
@@ -280,7 +280,7 @@ fn visit(
         let is_meant = match step {
             Step::Index(index) => at == *index,
             Step::Every => true,
-            Step::Where(key, value) => text(item, &[key]) == Some(value),
+            Step::Where(key, value) => item.text(&[key]) == Some(value),
             Step::Key(_) => false,
         };
         if is_meant {

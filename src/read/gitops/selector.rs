@@ -3,7 +3,7 @@
 use crate::model::value::Node;
 use crate::regexp::Regexp;
 
-use super::object::{Object, text};
+use super::object::Object;
 
 /// A target. A missing part selects everything.
 pub(super) struct Selector {
@@ -19,13 +19,13 @@ pub(super) struct Selector {
 impl Selector {
     /// Parses a `target`; the error describes what is wrong.
     pub(super) fn new(target: &Node) -> Result<Self, String> {
-        let part = |field: &str| match text(target, &[field]) {
+        let part = |field: &str| match target.text(&[field]) {
             None | Some("") => Ok(None),
             Some(pattern) => Regexp::new(&format!("^(?:{pattern})$"))
                 .map(Some)
                 .map_err(|_| format!("`{pattern}` is not a regular expression")),
         };
-        let marks = |field: &str| requirements(text(target, &[field]).unwrap_or_default());
+        let marks = |field: &str| requirements(target.text(&[field]).unwrap_or_default());
         Ok(Self {
             group: part("group")?,
             version: part("version")?,

@@ -7,7 +7,7 @@ use crate::model::value::Node;
 
 use super::UNSUPPORTED;
 use super::files::below;
-use super::object::{Object, items, text};
+use super::object::Object;
 use super::reader::{ComposeError, Reader};
 
 /// Kinds that affect a cluster's values.
@@ -35,7 +35,7 @@ pub(super) fn check(
         .filter(|object| SHAPING.contains(&object.kind()))
         .collect();
     for field in MAKERS {
-        for item in items(kustomization, &[field]) {
+        for item in kustomization.items(&[field]) {
             let message = format!("`{field}` of a kustomization is not built here");
             unknown.push(reader.finding(UNSUPPORTED, message, item.place));
         }
@@ -43,7 +43,7 @@ pub(super) fn check(
     if shaping.is_empty() {
         return Ok(());
     }
-    for item in items(kustomization, &["transformers"]) {
+    for item in kustomization.items(&["transformers"]) {
         transformer(reader, folder, item, &shaping)?;
     }
     Ok(())
@@ -73,9 +73,11 @@ fn transformer(
         None => None,
     };
     let is_harmless = documents.is_some_and(|documents| {
-        documents
-            .iter()
-            .all(|document| text(document, &["kind"]).is_some_and(|kind| HARMLESS.contains(&kind)))
+        documents.iter().all(|document| {
+            document
+                .text(&["kind"])
+                .is_some_and(|kind| HARMLESS.contains(&kind))
+        })
     });
     if !is_harmless {
         let object = shaping[0];

@@ -14,7 +14,7 @@ use crate::model::place::FileId;
 use crate::model::value::{Entry, Map, Node, Value};
 use crate::objects::ManifestObject;
 use crate::providers::named::{ImageFields, image_fields};
-use crate::read::gitops::{Dialect, apply_json_patch, items, text};
+use crate::read::gitops::{Dialect, apply_json_patch};
 use crate::yaml;
 
 use super::machines::{Machines, Topology};
@@ -68,13 +68,13 @@ impl<'t> Patches<'t> {
             return Ok(None);
         };
         let mut changed: Option<(Node, Node)> = None;
-        for patch in items(&self.class.node, &["spec", "patches"]) {
+        for patch in self.class.node.items(&["spec", "patches"]) {
             if patch.at(&["definitions"]).is_none() {
                 return Err(unknown::EXTENSION);
             }
-            let definitions = items(patch, &["definitions"]).iter();
+            let definitions = patch.items(&["definitions"]).iter();
             let selected = definitions.filter(|definition| selects(definition, object, machines));
-            let operations = selected.flat_map(|definition| items(definition, &["jsonPatches"]));
+            let operations = selected.flat_map(|definition| definition.items(&["jsonPatches"]));
             let mut operations = operations
                 .filter(|operation| may_change(fields, operation))
                 .peekable();
@@ -107,12 +107,12 @@ impl<'t> Patches<'t> {
     ) -> Variables {
         let set = set.and_then(|set| set.value.as_list()).unwrap_or_default();
         let mut variables = Variables::new();
-        for definition in items(&self.class.node, &["spec", "variables"]) {
-            let Some(name) = text(definition, &["name"]) else {
+        for definition in self.class.node.items(&["spec", "variables"]) {
+            let Some(name) = definition.text(&["name"]) else {
                 continue;
             };
             let schema = definition.at(&["schema", "openAPIV3Schema"]);
-            let own = set.iter().find(|one| text(one, &["name"]) == Some(name));
+            let own = set.iter().find(|one| one.text(&["name"]) == Some(name));
             let own = own.and_then(|one| one.at(&["value"]));
             let own = own.map(|value| reader.adopt(self.topology.cluster, value));
             let value = match (own, schema) {
@@ -152,10 +152,8 @@ impl<'t> Patches<'t> {
     ) -> Node {
         match &mut value.value {
             Value::Map(map) => {
-                let properties = schema.at(&["properties"]);
-                let properties = properties.and_then(|node| node.value.as_map());
                 let map = Arc::make_mut(map);
-                for property in properties.into_iter().flat_map(|map| map.iter()) {
+                for property in schema.entries(&["properties"]) {
                     let own = map.get(&property.key).cloned();
                     if let Some(node) = self.with_default(reader, &property.node, own) {
                         map.insert(Entry::holding(Arc::clone(&property.key), node));
@@ -357,7 +355,7 @@ fn selects(definition: &Node, template: &ManifestObject, machines: Machines<'_>)
                 _ => "machineDeploymentClass",
             };
             let class = machines.text("class").map_or("", |class| class);
-            let names = resources(key).map_or(&[][..], |node| items(node, &["names"]));
+            let names = resources(key).map_or(&[][..], |node| node.items(&["names"]));
             let mut names = names.iter().filter_map(|name| name.value.as_str());
             names.any(|name| is_class(name, class))
         }
@@ -376,7 +374,9 @@ fn is_class(name: &str, class: &str) -> bool {
 }
 
 fn may_change(fields: ImageFields, operation: &Node) -> bool {
-    text(operation, &["path"]).is_none_or(|path| fields.may_change(path))
+    operation
+        .text(&["path"])
+        .is_none_or(|path| fields.may_change(path))
 }
 
 /// The value at a path of variables: `a.b[0].c`.

@@ -11,7 +11,7 @@ use crate::model::place::{Located, Place, Sources};
 use crate::objects::{ManifestObject, Text};
 
 use super::super::environment;
-use super::super::gitops::{self, FLUX, Input, OwnOutput, Variables, Work, items, substituted};
+use super::super::gitops::{self, FLUX, Input, OwnOutput, Variables, Work, substituted};
 use super::super::helm_charts::{DEPLOYING, HelmCharts};
 use super::super::manifests;
 use super::eks_anywhere::EKS_ANYWHERE;
@@ -47,7 +47,7 @@ pub(super) fn deployed(
         .filter(|object| is_whole(object) && is_flux(object))
         .collect();
     let from = ["spec", "postBuild", "substituteFrom"];
-    let config_maps = match flux.iter().any(|flux| !items(&flux.node, &from).is_empty()) {
+    let config_maps = match flux.iter().any(|flux| !flux.node.items(&from).is_empty()) {
         true => manifests::below(tree, paths, |text| text.contains("ConfigMap"))?.objects,
         false => Vec::new(),
     };

@@ -8,7 +8,6 @@ use crate::model::cluster::{Cluster, PoolName};
 use crate::model::value::Node;
 use crate::objects::{ManifestObject, Name};
 
-use super::super::gitops::{items, text};
 use super::pools::{Reader, image_node, pool};
 use super::{Template, is_of_group};
 
@@ -31,9 +30,9 @@ impl Reader<'_, '_> {
         cluster.k8s_version = version.and_then(|node| self.text(object, node));
         let control_plane = spec.at(&["controlPlaneConfiguration"]);
         let of_control_plane = control_plane.map(|group| (PoolName::ControlPlane, group));
-        let workers = items(spec, &["workerNodeGroupConfigurations"]).iter();
+        let workers = spec.items(&["workerNodeGroupConfigurations"]).iter();
         let of_workers = workers.map(|group| {
-            let name = text(group, &["name"]).unwrap_or_default();
+            let name = group.text(&["name"]).unwrap_or_default();
             (PoolName::MachineDeployment(name.into()), group)
         });
         for (name, group) in of_control_plane.into_iter().chain(of_workers) {
@@ -72,7 +71,7 @@ impl Reader<'_, '_> {
 
     /// The object that a cluster refers to.
     fn eks_object(&self, cluster: usize, reference: Option<&Node>) -> Template {
-        let named = |key: &str| text(reference?, &[key]);
+        let named = |key: &str| reference?.text(&[key]);
         let (Some(kind), Some(name)) = (named("kind"), named("name")) else {
             return Template::Unnamed;
         };

@@ -17,7 +17,7 @@ use crate::yaml;
 
 use super::super::chart::packaged;
 use super::super::files::{broken, display};
-use super::super::gitops::{below, items, text};
+use super::super::gitops::below;
 use super::super::values_schema::SchemaFile;
 use super::CLUSTER_API;
 
@@ -230,15 +230,12 @@ impl FolderReader<'_> {
             yaml::values(&text, FileId(0), Engine::Helm3).ok()
         });
         let path = |dependency: &Node| {
-            let path = text(dependency, &["repository"])?.strip_prefix("file://")?;
-            Some((
-                text(dependency, &["name"])?.to_owned(),
-                below(folder, path)?,
-            ))
+            let path = dependency.text(&["repository"])?.strip_prefix("file://")?;
+            Some((dependency.text(&["name"])?.to_owned(), below(folder, path)?))
         };
         let dependencies = metadata
             .iter()
-            .flat_map(|metadata| items(metadata, &["dependencies"]));
+            .flat_map(|metadata| metadata.items(&["dependencies"]));
         dependencies.filter_map(path).collect()
     }
 
@@ -285,7 +282,7 @@ impl Loader<'_> {
             tree,
             folders,
             metadata: file,
-            is_library: text(&metadata, &["type"]) == Some("library"),
+            is_library: metadata.text(&["type"]) == Some("library"),
             templates: self.templates,
             missing: self.missing,
             unread,
@@ -300,7 +297,7 @@ impl Loader<'_> {
         parent: Option<&str>,
         metadata: &Node,
     ) -> Result<ChartTree, Box<Finding>> {
-        let word = |key: &str| text(metadata, &[key]).map(Arc::<str>::from);
+        let word = |key: &str| metadata.text(&[key]).map(Arc::<str>::from);
         let chart = evaluate::Chart {
             name: word("name").unwrap_or_default(),
             version: word("version").unwrap_or_else(|| "0.0.0".into()),
@@ -361,19 +358,17 @@ impl Loader<'_> {
             known.insert(chart.chart.name.to_string(), (Arc::new(chart), false));
         }
         let mut dependencies = Vec::new();
-        for declared in items(metadata, &["dependencies"]) {
-            let name = text(declared, &["name"]).unwrap_or_default();
+        for declared in metadata.items(&["dependencies"]) {
+            let name = declared.text(&["name"]).unwrap_or_default();
             let Some((chart, is_declared)) = known.get_mut(name) else {
                 self.missing.push(name.to_owned());
                 continue;
             };
             *is_declared = true;
-            let conditions = text(declared, &["condition"])
-                .unwrap_or_default()
-                .split(',');
+            let conditions = declared.text(&["condition"]).unwrap_or_default().split(',');
             let conditions = conditions.map(|path| path.trim().to_owned());
             dependencies.push(Dependency {
-                key: text(declared, &["alias"]).unwrap_or(name).into(),
+                key: declared.text(&["alias"]).unwrap_or(name).into(),
                 conditions: conditions.filter(|path| !path.is_empty()).collect(),
                 chart: Arc::clone(chart),
             });

@@ -26,7 +26,7 @@ use crate::objects::ManifestObject;
 use crate::yaml;
 
 use super::files::display;
-use super::gitops::{Composition, below, text};
+use super::gitops::{Composition, below};
 use load::{Chart, Left, mentions_cluster_api};
 use releases::{Input, Unchecked, namespace, of_chart, of_composition};
 
@@ -307,7 +307,7 @@ impl Chart {
             }
         }
         let is_of_cluster_api = |node: &Node| {
-            let version = text(node, &["apiVersion"]);
+            let version = node.text(&["apiVersion"]);
             version.is_some_and(|version| version.contains(CLUSTER_API))
         };
         outputs.retain(|output| output.objects.iter().any(is_of_cluster_api));

@@ -84,12 +84,7 @@ fn labels(pool: &Pool, fields: &Map) -> Map {
         .get("hostLabels")
         .and_then(|node| node.value.as_map());
     let mut labels = own.map_or_else(Map::default, |map| Map::clone(map));
-    let required = pool.settings.at(&["selector", "matchLabels"]);
-    for entry in required
-        .iter()
-        .filter_map(|node| node.value.as_map())
-        .flat_map(|map| map.iter())
-    {
+    for entry in pool.settings.entries(&["selector", "matchLabels"]) {
         labels.insert(entry.clone());
     }
     labels

@@ -22,7 +22,7 @@ mod write;
 
 use crate::model::engine::Engine;
 use crate::model::place::FileId;
-use crate::model::value::Value;
+use crate::model::value::{Node, Value};
 
 use super::documents;
 
@@ -39,6 +39,14 @@ pub enum Step {
     Key(String),
     /// The item of a list with this index.
     Item(usize),
+}
+
+/// The node at these steps below another one.
+pub fn at_steps<'n>(node: &'n Node, steps: &[Step]) -> Option<&'n Node> {
+    steps.iter().try_fold(node, |node, step| match step {
+        Step::Key(key) => node.value.as_map()?.get(key),
+        Step::Item(index) => node.value.as_list()?.get(*index),
+    })
 }
 
 impl From<&str> for Step {
