@@ -125,7 +125,8 @@ impl Fleet {
         findings: &mut Vec<Finding>,
     ) -> Result<Vec<ClusterView>, Error> {
         let shared = read::shared(&self.workspace, &self.shared_catalog);
-        let (clusters, dangling) = read::clusters_of_objects(objects, Some(stamped), &shared);
+        let mut dangling = Vec::new();
+        let clusters = read::clusters_of_objects(objects, Some(stamped), &shared, &mut dangling);
         let (settings, patterns) = (&self.workspace.settings, &self.patterns);
         let view = |cluster| {
             let view = resolve::cluster(cluster, &self.expanded, settings, patterns)?;

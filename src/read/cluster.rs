@@ -32,7 +32,8 @@ pub fn shared_catalog(workspace: &Workspace, templates: &TemplateCache) -> Share
     let sources = workspace.shared.sources();
     let options = release_options::of_release(workspace, None, None);
     let evaluator = Evaluator::guarded(values, &options, templates, sources);
-    let (catalog, findings) = sylva::catalog(&evaluator, sources, Subject::default());
+    let mut findings = Vec::new();
+    let catalog = sylva::catalog(&evaluator, sources, Subject::default(), &mut findings);
     let literal = |key: &&str| values.at(&[key]).is_none_or(Node::is_literal);
     SharedCatalog {
         catalog: Arc::new(catalog),
@@ -102,11 +103,16 @@ fn with_state(state: &State<'_>, shared: &SharedCatalog) -> Result<ClusterRead, 
         true => sylva::Scope::Endpoints,
         false => sylva::Scope::ImagesAlone,
     };
-    let (mut cluster, found) =
-        sylva::cluster(&evaluator, &own.sources, &entry.name, &namespace, scope);
+    let mut cluster = sylva::cluster(
+        &evaluator,
+        &own.sources,
+        &entry.name,
+        &namespace,
+        scope,
+        &mut findings,
+    );
     let library = workspace.library.or(chart.and_then(|chart| chart.library));
     cluster.library = library.unwrap_or_default();
-    findings.extend(found);
     findings.extend(sylva::misspelled(&own.values, &own.sources, &subject));
     let untouched = |key: &&str| match (own.values.at(&[key]), workspace.shared.values.at(&[key])) {
         (Some(own), Some(shared)) => own.is_same(shared),
@@ -115,23 +121,25 @@ fn with_state(state: &State<'_>, shared: &SharedCatalog) -> Result<ClusterRead, 
     let catalog = if shared.is_literal && CATALOG_KEYS.iter().all(untouched) {
         Arc::clone(&shared.catalog)
     } else {
-        let (catalog, found) = sylva::catalog(&evaluator, &own.sources, subject.clone());
-        findings.extend(found);
-        Arc::new(catalog)
+        Arc::new(sylva::catalog(
+            &evaluator,
+            &own.sources,
+            subject.clone(),
+            &mut findings,
+        ))
     };
     let mut signing = SigningKeys::default();
     if workspace.checks_signers {
         let registries = catalog.registries_of_images();
         let is_required = workspace.settings.policy.signatures != RequiredSignatures::Nowhere;
-        let (keys, found) = sylva::signing_keys(
+        signing = sylva::signing_keys(
             &evaluator,
             &own.sources,
             subject.clone(),
             &registries,
             is_required,
+            &mut findings,
         );
-        signing = keys;
-        findings.extend(found);
     }
     report_missing(&own.missing, &mut findings);
     Ok(ClusterRead {

@@ -13,19 +13,21 @@ use crate::model::rule::{Level, RuleId};
 use crate::model::value::{Node, Value};
 use crate::yaml::{self, Misreading, Notice, NoticeKind, SyntaxError};
 
-/// A values file: its tree, added to `sources`, and what there is to say of it. A file that is no YAML reads
-/// as an empty map, with the finding that says where it breaks.
+/// The tree of a values file, which is added to `sources`. A file that is no YAML reads as an empty map, with the finding that
+/// says where it breaks.
 pub(super) fn values(
     files: &dyn Files,
     file: &Path,
     engine: Engine,
     sources: &mut Sources,
-) -> Result<(Node, Vec<Finding>), Error> {
+    findings: &mut Vec<Finding>,
+) -> Result<Node, Error> {
     let empty = || Node::computed(Value::empty_map());
     let bytes = match files.named(file) {
         Err(Error::Read { cause, .. }) if cause.kind() == ErrorKind::FileTooLarge => {
             let message = format!("`{}` is not read: {cause}", display(file));
-            return Ok((empty(), vec![Finding::new(RuleId::YamlSyntax, message)]));
+            findings.push(Finding::new(RuleId::YamlSyntax, message));
+            return Ok(empty());
         }
         read => read?,
     };
@@ -41,7 +43,8 @@ pub(super) fn values(
         }
         Err(error) => {
             let message = format!("`{}` is not text: {error}", source.path);
-            return Ok((empty(), vec![Finding::new(RuleId::YamlSyntax, message)]));
+            findings.push(Finding::new(RuleId::YamlSyntax, message));
+            return Ok(empty());
         }
     }
     let source = Arc::new(source);
@@ -50,13 +53,14 @@ pub(super) fn values(
         yaml::read(&source.text, id, engine).and_then(|read| Ok((read.values()?, read.notices)));
     Ok(match read {
         Ok((tree, notices)) => {
-            let findings = notices
-                .iter()
-                .filter_map(|notice| notice_finding(notice, sources))
-                .collect();
-            (tree, findings)
+            let notices = notices.iter();
+            findings.extend(notices.filter_map(|notice| notice_finding(notice, sources)));
+            tree
         }
-        Err(error) => (empty(), vec![broken(error, sources)]),
+        Err(error) => {
+            findings.push(broken(error, sources));
+            empty()
+        }
     })
 }
 

@@ -11,6 +11,7 @@ use crate::model::place::Spot;
 use crate::model::rule::{Level, RuleId};
 
 use super::clusters::{self, ClusterEntry};
+use super::error::ReadError;
 use super::files;
 use super::places::Places;
 use super::project::{ClusterSource, ProjectFile};
@@ -25,7 +26,8 @@ pub(super) fn entries(
     flags: &[String],
     places: &Places<'_>,
     own_output: &Arc<OwnOutput>,
-) -> Result<(Vec<ClusterEntry>, Vec<Finding>), Error> {
+    findings: &mut Vec<Finding>,
+) -> Result<Vec<ClusterEntry>, Error> {
     let typed = flags.iter().map(|pattern| ClusterSource {
         each: Some(pattern.clone()),
         ..ClusterSource::default()
@@ -35,16 +37,17 @@ pub(super) fn entries(
     } else {
         typed.collect()
     };
-    let (mut entries, mut spots, mut findings) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut entries, mut spots) = (Vec::new(), Vec::new());
     for (index, source) in sources.iter().enumerate() {
         let spot = match flags {
             [] => places.item(&["clusters"], index),
             _ => None,
         };
         let mut found = Vec::new();
-        match of_source(tree, source, own_output, &mut found)? {
+        match of_source(tree, source, own_output, &mut found) {
             Ok(()) => {}
-            Err(finding) => findings.push(finding.at(spot.clone(), "")),
+            Err(ReadError::Finding(finding)) => findings.push(finding.at(spot.clone(), "")),
+            Err(ReadError::Error(error)) => return Err(error),
         }
         spots.resize(entries.len() + found.len(), spot);
         entries.extend(found);
@@ -52,16 +55,16 @@ pub(super) fn entries(
     findings.extend(shared_names(&entries, &spots));
     findings.extend(illegal_names(&mut entries, &spots));
     findings.extend(unknown_management(&entries));
-    Ok((entries, findings))
+    Ok(entries)
 }
 
-/// The clusters of one entry, or what is wrong with it.
+/// Adds the clusters of one entry.
 fn of_source(
     tree: &dyn Files,
     source: &ClusterSource,
     own_output: &Arc<OwnOutput>,
     entries: &mut Vec<ClusterEntry>,
-) -> Result<Result<(), Finding>, Error> {
+) -> Result<(), ReadError> {
     let paths = || source.values.iter().map(PathBuf::from);
     match (&source.name, &source.each) {
         (Some(name), None) => entries.push(entry(name, source, paths().collect())),
@@ -70,14 +73,11 @@ fn of_source(
             if files.is_empty() {
                 let message = format!("`{pattern}` matches no file");
                 let help = "a pattern names values files, such as `clusters/*/values.yaml`";
-                return Ok(Err(Finding::new(RuleId::ProjectFile, message).help(help)));
+                return Err(Finding::new(RuleId::ProjectFile, message).help(help).into());
             }
             let names = match template {
                 None => clusters::names(pattern, &files),
-                Some(template) => match named(template, &files, pattern.ends_with('/')) {
-                    Ok(names) => names,
-                    Err(finding) => return Ok(Err(*finding)),
-                },
+                Some(template) => named(template, &files, pattern.ends_with('/'))?,
             };
             let each = names.into_iter().zip(files);
             entries.extend(
@@ -87,10 +87,10 @@ fn of_source(
         (None, None) => {
             let message = "a cluster has either `name` and `values`, or `each`";
             let help = "write `{name: …, values: […]}`, or `{each: clusters/*/values.yaml}`";
-            return Ok(Err(Finding::new(RuleId::ProjectFile, message).help(help)));
+            return Err(Finding::new(RuleId::ProjectFile, message).help(help).into());
         }
     }
-    Ok(Ok(()))
+    Ok(())
 }
 
 /// The names that a template gives the clusters of a pattern.

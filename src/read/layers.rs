@@ -43,9 +43,10 @@ pub(super) fn shared(
     layers: &[PathBuf],
     example: &[PathBuf],
     mut composing: gitops::Options,
-) -> Result<(Shared, Vec<Finding>), Error> {
+    findings: &mut Vec<Finding>,
+) -> Result<Shared, Error> {
     let engine = composing.engine;
-    let (mut sources, mut findings) = (Sources::default(), Vec::new());
+    let mut sources = Sources::default();
     let empty = Node::computed(Value::empty_map());
     let (mut chart, mut overrides) = (empty.clone(), empty);
     let mut all = Vec::new();
@@ -54,8 +55,7 @@ pub(super) fn shared(
             findings.push(left_out(layer, "values"));
             continue;
         }
-        let (tree, found) = files::values(&**tree, layer, engine, &mut sources)?;
-        findings.extend(found);
+        let tree = files::values(&**tree, layer, engine, &mut sources, findings)?;
         let kind = match index {
             0 => LayerKind::Chart,
             _ => LayerKind::Override,
@@ -76,7 +76,7 @@ pub(super) fn shared(
     for layer in example.iter().filter(|layer| tree.is_folder(layer)) {
         gitops::share(&**tree, layer, &mut composing, &mut sources)?;
     }
-    let shared = Shared {
+    Ok(Shared {
         chart,
         overrides,
         layers: all,
@@ -84,8 +84,7 @@ pub(super) fn shared(
         sources: sources.share(),
         composing,
         files: Arc::clone(tree),
-    };
-    Ok((shared, findings))
+    })
 }
 
 impl Shared {
@@ -153,9 +152,10 @@ impl Shared {
         }
         let before = own.sources.clone();
         let engine = self.composing.engine;
-        let read = files::values(&*self.files, path, engine, &mut own.sources);
+        let mut found = Vec::new();
+        let read = files::values(&*self.files, path, engine, &mut own.sources, &mut found);
         if read.is_ok() || !self.files.is_folder(path) {
-            let (tree, found) = read?;
+            let tree = read?;
             if !is_manifest(&tree) {
                 own.findings.extend(found);
                 return Ok(vec![Layer {

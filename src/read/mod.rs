@@ -5,6 +5,7 @@ mod chart;
 mod cluster;
 mod clusters;
 mod environment;
+mod error;
 mod files;
 mod fleet;
 pub mod gitops;

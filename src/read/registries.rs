@@ -18,23 +18,23 @@ const LAYOUT: &str = "oci-layout:";
 /// More requests at once only make registries refuse them.
 const MOST_AT_ONCE: u32 = 256;
 
-/// The settings and their findings. What is wrong is left out; a caller that queries a registry must read the findings
+/// The settings. What is wrong is left out; a caller that queries a registry must read the findings
 /// first, for a mirror left out means that the registry itself would be queried.
 pub(super) fn registries(
     root: &Path,
     written: &RegistryOptions,
     places: &Places<'_>,
-) -> (RegistrySettings, Vec<Finding>) {
-    let mut findings = Vec::new();
-    let mirrors = mirrors(&written.mirrors, places, &mut findings);
-    let hosts = hosts(root, &written.hosts, places, &mut findings);
+    findings: &mut Vec<Finding>,
+) -> RegistrySettings {
+    let mirrors = mirrors(&written.mirrors, places, findings);
+    let hosts = hosts(root, &written.hosts, places, findings);
     let concurrency = written.concurrency.unwrap_or(CONCURRENCY as u32);
     if !(1..=MOST_AT_ONCE).contains(&concurrency) {
         let message = format!("`concurrency` is from 1 to {MOST_AT_ONCE}, not {concurrency}");
         let spot = places.spot(&["registries", "concurrency"]);
         findings.push(Finding::new(RuleId::ProjectFile, message).at(spot, ""));
     }
-    let settings = RegistrySettings {
+    RegistrySettings {
         mirrors,
         hosts,
         architecture: written
@@ -43,8 +43,7 @@ pub(super) fn registries(
             .unwrap_or(ARCHITECTURE)
             .into(),
         concurrency: concurrency.clamp(1, MOST_AT_ONCE) as usize,
-    };
-    (settings, findings)
+    }
 }
 
 fn mirrors(
@@ -177,7 +176,8 @@ mod tests {
             tree: None,
             source: None,
         };
-        let (settings, findings) = registries(Path::new("."), &written, &places);
+        let mut findings = Vec::new();
+        let settings = registries(Path::new("."), &written, &places, &mut findings);
         assert_eq!(
             settings.mirrors,
             [(Arc::from("a.example/b"), Mirror::Layout("images".into()))].into()

@@ -22,14 +22,14 @@ use super::wave_options;
 const DEFAULT_URL: &str =
     "http://os-image-server-{{ image.key }}.os-images.svc.cluster.local:8080/{{ image.filename }}";
 
-/// The settings that hold, and what is wrong with them.
+/// The settings that hold.
 pub(super) fn settings(
     root: &Path,
     file: &ProjectFile,
     flags: &Flags,
     places: &Places<'_>,
-) -> (Settings, Vec<Finding>) {
-    let mut findings = Vec::new();
+    findings: &mut Vec<Finding>,
+) -> Settings {
     if file.version.is_some_and(|version| version != 1) {
         let finding = Finding::new(
             RuleId::ProjectFile,
@@ -41,11 +41,9 @@ pub(super) fn settings(
                 .help("write `version: 1`, or install the metalmark that wrote it"),
         );
     }
-    let (registries, found) = registries::registries(root, &file.registries, places);
-    findings.extend(found);
-    let settings = Settings {
+    Settings {
         root: root.to_owned(),
-        registries,
+        registries: registries::registries(root, &file.registries, places, findings),
         images: ImageSettings {
             url: flags
                 .image_url
@@ -55,14 +53,13 @@ pub(super) fn settings(
             checksum: flags.checksum.unwrap_or(file.images.checksum),
             serve_all: flags.all_images || file.images.serve_all,
         },
-        outputs: outputs(file, flags, places, &mut findings),
-        policy: policy(&file.policy, places, &mut findings),
+        outputs: outputs(file, flags, places, findings),
+        policy: policy(&file.policy, places, findings),
         matching: flags.matching.unwrap_or(file.matching),
         locking: flags.locking,
-        releases: releases(file, places, &mut findings),
-        waves: wave_options::waves(&file.plan, places, &mut findings),
-    };
-    (settings, findings)
+        releases: releases(file, places, findings),
+        waves: wave_options::waves(&file.plan, places, findings),
+    }
 }
 
 /// The address of a release: one that a version can be put into.

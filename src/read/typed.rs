@@ -16,28 +16,27 @@ use super::project::ProjectFile;
 use super::rule_options::{no_rule, schema_of};
 
 /// The project file that a tree holds. What is wrong in it is reported; the rest is used.
-pub(super) fn project(tree: &Node, source: &Arc<Source>) -> (ProjectFile, Vec<Finding>) {
+pub(super) fn project(
+    tree: &Node,
+    source: &Arc<Source>,
+    findings: &mut Vec<Finding>,
+) -> ProjectFile {
     let schema = schema();
     let mut walk = Walk {
         source,
-        findings: Vec::new(),
+        findings,
         path: Vec::new(),
     };
     let data = walk
         .node(tree, &schema)
         .unwrap_or(Json::Object(serde_json::Map::new()));
-    let file = serde_json::from_value(data).unwrap_or_else(|error| {
+    serde_json::from_value(data).unwrap_or_else(|error| {
         // What the schema cannot say, such as a number that is not one of two.
-        let spot = Spot {
-            source: Arc::clone(source),
-            start: 0,
-            end: 0,
-        };
+        let spot = Spot::at(source, 0, 0);
         walk.findings
             .push(Finding::new(RuleId::ProjectFile, error.to_string()).at(Some(spot), ""));
         ProjectFile::default()
-    });
-    (file, walk.findings)
+    })
 }
 
 /// The name of the project file's schema. It is no address: `metalmark schema` prints what it names.
@@ -78,7 +77,7 @@ fn property<'s>(
 /// Holds a tree against a schema that was derived from types: maps, lists, scalars and options are all there is.
 struct Walk<'a> {
     source: &'a Arc<Source>,
-    findings: Vec<Finding>,
+    findings: &'a mut Vec<Finding>,
     /// As people write it: `clusters`, `[0]`, `name`.
     path: Vec<String>,
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::files::{Disk, Files, Recorded, Repository, Tracked};
+use crate::model::cluster_view::ClusterRead;
 use crate::model::engine::Engine;
 use crate::model::finding::Finding;
 use crate::model::lock::LOCK_FILE;
@@ -13,6 +14,7 @@ use crate::model::place::{Source, Sources};
 use crate::model::registries::RegistrySettings;
 use crate::model::rule::{Level, RuleId};
 use crate::model::signing::RequiredSignatures;
+use crate::model::stamping::StampEntry;
 use crate::model::written::WrittenImage;
 use crate::schema::Schemas;
 
@@ -21,8 +23,8 @@ use super::places::Places;
 use super::project::{HelmVersion, ProjectFile};
 use super::settings;
 use super::{
-    ClusterEntry, Location, Request, Workspace, chart, files, fleet, graph, layers, record, stamps,
-    typed, unknown,
+    ClusterEntry, Flags, Location, Request, Shared, Workspace, chart, files, fleet, graph, layers,
+    record, stamps, typed, unknown,
 };
 use crate::read::gitops;
 use crate::read::gitops::OwnOutput;
@@ -80,92 +82,45 @@ pub fn workspace_in(
     tree: Arc<dyn Files>,
 ) -> Result<Workspace, Error> {
     let mut project = open(location, &*tree)?;
-    let root = &location.root;
+    let flags = &request.flags;
     let places = Places {
         tree: project.tree.as_ref(),
         source: project.source.as_ref(),
     };
-    let (settings, found) = settings::settings(root, &project.file, &request.flags, &places);
-    project.findings.extend(found);
-    project.findings.extend(unknown::names(&settings, &places));
+    let findings = &mut project.findings;
+    let settings = settings::settings(&location.root, &project.file, flags, &places, findings);
+    findings.extend(unknown::names(&settings, &places));
 
-    let flags = &request.flags;
     let HelmVersion(engine) = project.file.helm;
-    let values = flags.values.iter().chain(&project.file.values);
-    let values: Vec<PathBuf> = values.map(PathBuf::from).collect();
     let outputs = settings.outputs.iter().map(|output| &*output.path);
     let own_output = Arc::new(OwnOutput::of(outputs));
-    let (mut clusters, found) =
-        fleet::entries(&*tree, &project.file, &flags.clusters, &places, &own_output)?;
-    project.findings.extend(found);
-    let stamps = stamps::entries(&project.file, &places, &mut project.findings);
-    let own_manifests: Vec<PathBuf> = project.file.manifests.iter().map(PathBuf::from).collect();
-    let of_manifests = request.flags.manifests || !own_manifests.is_empty() || !stamps.is_empty();
-    let is_empty = clusters.is_empty() && values.is_empty();
-    let discovers = location.file.is_none() && flags.discovers && is_empty;
-    let looked_at = match discovers {
-        true => vec![PathBuf::from(".")],
-        false => own_manifests.clone(),
+    let values = flags.values.iter().chain(&project.file.values);
+    let values: Vec<PathBuf> = values.map(PathBuf::from).collect();
+    let stated = Stated {
+        file: &project.file,
+        flags,
+        places: &places,
+        discovers: location.file.is_none() && flags.discovers && values.is_empty(),
     };
-    let (read, found) = graph::clusters(&*tree, &looked_at, &own_output)?;
-    project.findings.extend(found);
-    let (pairs, found) = graph::of_pairs(&*tree, &project.file.pairs, &places)?;
-    project.findings.extend(found);
-    let mut graph: BTreeMap<_, _> = { read.into_iter().chain(pairs) }
-        .map(|read| (Arc::clone(&read.cluster.name), read))
-        .collect();
-    // Of a cluster that values make, the objects beside them are a part.
-    let is_of_values = |name: &Arc<str>| clusters.iter().any(|entry| entry.name == *name);
-    graph.retain(|name, read| !is_of_values(name) && !is_of_values(&read.cluster.object_name));
-    clusters.extend(
-        graph
-            .keys()
-            .map(|name| ClusterEntry::named(Arc::clone(name))),
-    );
-    if clusters.is_empty() && project.findings.is_empty() && !of_manifests && !discovers {
-        project.findings.push(fleet::no_cluster(&places));
-    }
+    let fleet = clusters(&*tree, &stated, &own_output, findings)?;
     let composing = composing(&project.file, engine, own_output);
-    let example = clusters.first().map_or(&[][..], |cluster| &cluster.layers);
-    let (shared, found) = layers::shared(&tree, &values, example, composing)?;
-    project.findings.extend(found);
-    let facts = match flags.info.is_empty() {
-        true => &project.file.images.facts,
-        false => &flags.info,
-    };
-    let (lock, mut facts) = with_lock(&*tree, facts);
-    let mut rendered = Vec::new();
-    for file in &facts {
-        if shared.own_output().has(&*tree, file)? {
-            rendered.push(file.clone());
-        }
-    }
-    facts.retain(|file| !rendered.contains(file));
-    let left_out = rendered.iter().map(|file| layers::left_out(file, "facts"));
-    project.findings.extend(left_out);
+    let example = fleet.clusters.first();
+    let example = example.map_or(&[][..], |cluster| &cluster.layers);
+    let shared = layers::shared(&tree, &values, example, composing, findings)?;
+    let (lock, facts) = fact_files(&*tree, &stated, &shared, findings)?;
     let is_required = settings.policy.signatures != RequiredSignatures::Nowhere;
     let checks_signers = is_required || facts.first() == Some(&lock);
     let templates = flags.templates.as_ref().or(project.file.templates.as_ref());
-    let templates = templates.map(|folder| texts(&*tree, root, folder, |_| true));
-    let schemas = flags.schemas.as_ref().or(project.file.schemas.as_ref());
-    let schemas = match schemas {
-        Some(folder) => {
-            let schemas = Schemas::new(texts(&*tree, root, folder, is_yaml)?.into_values());
-            if schemas.is_empty() {
-                project.findings.push(no_schema(folder, &places));
-            }
-            Some(schemas)
-        }
-        None => None,
-    };
+    let templates = templates.map(|folder| texts(&*tree, &location.root, folder, |_| true));
+    let schemas = schemas(&*tree, &location.root, &stated, findings)?;
     Ok(Workspace {
         engine,
         evaluation: project.file.evaluation,
         library: project.file.sylva_library.as_deref().map(chart::library_of),
         charts: chart::Charts::default(),
         shared,
-        clusters,
-        of_manifests: graph,
+        clusters: fleet.clusters,
+        of_manifests: fleet.of_manifests,
         shard: flags.shard,
         management: Management::default(),
         out: flags.out.as_ref().map(PathBuf::from),
@@ -175,13 +130,113 @@ pub fn workspace_in(
         lock,
         templates: templates.transpose()?.unwrap_or_default(),
         schemas,
-        manifests: own_manifests,
-        stamps,
+        manifests: fleet.manifests,
+        stamps: fleet.stamps,
         settings,
         files: tree,
         recorded: None,
         findings: project.findings,
     })
+}
+
+/// What the project file and the flags say, as they are written.
+struct Stated<'a> {
+    file: &'a ProjectFile,
+    flags: &'a Flags,
+    places: &'a Places<'a>,
+    /// Whether clusters are searched in the manifests below the folder, where neither names any.
+    discovers: bool,
+}
+
+/// The clusters, and what they are made of beside values.
+struct Fleet {
+    clusters: Vec<ClusterEntry>,
+    of_manifests: BTreeMap<Arc<str>, ClusterRead>,
+    manifests: Vec<PathBuf>,
+    stamps: Vec<StampEntry>,
+}
+
+/// The clusters that are listed, then those of manifests and pairs that have no values of their own.
+fn clusters(
+    tree: &dyn Files,
+    stated: &Stated<'_>,
+    own_output: &Arc<OwnOutput>,
+    findings: &mut Vec<Finding>,
+) -> Result<Fleet, Error> {
+    let Stated {
+        file,
+        flags,
+        places,
+        ..
+    } = *stated;
+    let mut clusters = fleet::entries(tree, file, &flags.clusters, places, own_output, findings)?;
+    let stamps = stamps::entries(file, places, findings);
+    let manifests: Vec<PathBuf> = file.manifests.iter().map(PathBuf::from).collect();
+    let of_manifests = flags.manifests || !manifests.is_empty() || !stamps.is_empty();
+    let discovers = stated.discovers && clusters.is_empty();
+    let looked_at = match discovers {
+        true => vec![PathBuf::from(".")],
+        false => manifests.clone(),
+    };
+    let read = graph::clusters(tree, &looked_at, own_output, findings)?;
+    let pairs = graph::of_pairs(tree, &file.pairs, places, findings)?;
+    let mut graph: BTreeMap<_, _> = { read.into_iter().chain(pairs) }
+        .map(|read| (Arc::clone(&read.cluster.name), read))
+        .collect();
+    // Of a cluster that values make, the objects beside them are a part.
+    let is_of_values = |name: &Arc<str>| clusters.iter().any(|entry| entry.name == *name);
+    graph.retain(|name, read| !is_of_values(name) && !is_of_values(&read.cluster.object_name));
+    let named = graph.keys().cloned().map(ClusterEntry::named);
+    clusters.extend(named);
+    if clusters.is_empty() && findings.is_empty() && !of_manifests && !discovers {
+        findings.push(fleet::no_cluster(places));
+    }
+    Ok(Fleet {
+        clusters,
+        of_manifests: graph,
+        manifests,
+        stamps,
+    })
+}
+
+/// The path of the lock, and the files with image facts without those that metalmark renders, the lock first.
+fn fact_files(
+    tree: &dyn Files,
+    stated: &Stated<'_>,
+    shared: &Shared,
+    findings: &mut Vec<Finding>,
+) -> Result<(PathBuf, Vec<PathBuf>), Error> {
+    let named = match stated.flags.info.is_empty() {
+        true => &stated.file.images.facts,
+        false => &stated.flags.info,
+    };
+    let (lock, named) = with_lock(tree, named);
+    let mut facts = Vec::new();
+    for file in named {
+        match shared.own_output().has(tree, &file)? {
+            true => findings.push(layers::left_out(&file, "facts")),
+            false => facts.push(file),
+        }
+    }
+    Ok((lock, facts))
+}
+
+/// The schemas that objects are validated against, where a folder with them is named.
+fn schemas(
+    tree: &dyn Files,
+    root: &Path,
+    stated: &Stated<'_>,
+    findings: &mut Vec<Finding>,
+) -> Result<Option<Schemas>, Error> {
+    let named = { stated.flags.schemas.as_ref() }.or(stated.file.schemas.as_ref());
+    let Some(folder) = named else {
+        return Ok(None);
+    };
+    let schemas = Schemas::new(texts(tree, root, folder, is_yaml)?.into_values());
+    if schemas.is_empty() {
+        findings.push(no_schema(folder, stated.places));
+    }
+    Ok(Some(schemas))
 }
 
 /// What a folder's layers are composed with.
@@ -232,14 +287,15 @@ pub fn registries(request: &Request) -> Result<(PathBuf, RegistrySettings), Erro
         return Ok((start.to_owned(), RegistrySettings::default()));
     }
     let location = super::location(request)?;
-    let project = open(&location, &Disk::new(&location.root)?)?;
+    let mut project = open(&location, &Disk::new(&location.root)?)?;
     let places = Places {
         tree: project.tree.as_ref(),
         source: project.source.as_ref(),
     };
     let written = &project.file.registries;
-    let (settings, found) = super::registries::registries(&location.root, written, &places);
-    match project.findings.iter().chain(&found).next() {
+    let findings = &mut project.findings;
+    let settings = super::registries::registries(&location.root, written, &places, findings);
+    match findings.first() {
         None => Ok((location.root, settings)),
         Some(finding) => Err(Error::Usage {
             message: format!(
@@ -268,7 +324,8 @@ fn open(location: &Location, tree: &dyn Files) -> Result<Project, Error> {
         });
     };
     let mut sources = Sources::default();
-    let (tree, mut findings) = files::values(tree, name, Engine::Helm3, &mut sources)?;
+    let mut findings = Vec::new();
+    let tree = files::values(tree, name, Engine::Helm3, &mut sources, &mut findings)?;
     // `off` is a level here, whatever YAML 1.1 makes of the word.
     findings.retain(|finding| finding.rule != RuleId::ValueSurprising);
     for finding in &mut findings {
@@ -277,11 +334,7 @@ fn open(location: &Location, tree: &dyn Files) -> Result<Project, Error> {
     }
     let source = sources.get(crate::model::place::FileId(0)).cloned();
     let file = match &source {
-        Some(source) => {
-            let (file, found) = typed::project(&tree, source);
-            findings.extend(found);
-            file
-        }
+        Some(source) => typed::project(&tree, source, &mut findings),
         None => ProjectFile::default(),
     };
     Ok(Project {

@@ -10,17 +10,18 @@ use crate::model::value::{Node, Value};
 use super::files::below;
 use super::object::Object;
 use super::overrides::{self, Override};
-use super::reader::{ComposeError, Reader};
+use super::reader::Reader;
 use super::release::{Composed, floating};
 use super::set::Style;
 use super::{MissingSource, State};
+use crate::read::error::ReadError;
 
 /// Composes the values of an Application: those of its one source that is a chart.
 pub(super) fn compose(
     reader: &mut Reader<'_>,
     state: &State,
     application: &Object,
-) -> Result<Composed, ComposeError> {
+) -> Result<Composed, ReadError> {
     let tree = &application.tree;
     let sources: Vec<&Node> = match tree.at(&["spec", "sources"]) {
         Some(list) => list.value.as_list().unwrap_or_default().iter().collect(),
@@ -92,7 +93,7 @@ impl Chart<'_, '_> {
             .unwrap_or_default()
     }
 
-    fn own_values(&mut self) -> Result<Vec<Layer>, ComposeError> {
+    fn own_values(&mut self) -> Result<Vec<Layer>, ReadError> {
         let tree = match self.home() {
             Some(home) => self.reader.values(&home.join("values.yaml"))?,
             None => None,
@@ -109,7 +110,7 @@ impl Chart<'_, '_> {
         }
     }
 
-    fn value_files(&mut self) -> Result<Vec<Override>, ComposeError> {
+    fn value_files(&mut self) -> Result<Vec<Override>, ReadError> {
         let ignores_missing = self.source.flag(&["helm", "ignoreMissingValueFiles"]);
         let mut overrides = Vec::new();
         for item in self.source.items(&["helm", "valueFiles"]) {
@@ -151,7 +152,7 @@ impl Chart<'_, '_> {
     }
 
     /// The path of a file beside the chart, below the repository's root, or in another source; none if it is not in this repository.
-    fn file(&self, named: &str, place: Place) -> Result<Option<PathBuf>, ComposeError> {
+    fn file(&self, named: &str, place: Place) -> Result<Option<PathBuf>, ReadError> {
         let (from, path) = if let Some(rest) = named.strip_prefix('$') {
             let (name, path) = rest.split_once('/').unwrap_or((rest, ""));
             if !self
@@ -183,7 +184,7 @@ impl Chart<'_, '_> {
     }
 
     /// The values in `valuesObject`, else those in `values`.
-    fn inline(&mut self) -> Result<Option<Node>, ComposeError> {
+    fn inline(&mut self) -> Result<Option<Node>, ReadError> {
         if let Some(node) = self
             .source
             .at(&["helm", "valuesObject"])
@@ -201,7 +202,7 @@ impl Chart<'_, '_> {
     }
 
     /// `parameters` and `fileParameters`, in Helm's order: typed ones, strings, files.
-    fn parameters(&mut self, overrides: &mut Vec<Override>) -> Result<(), ComposeError> {
+    fn parameters(&mut self, overrides: &mut Vec<Override>) -> Result<(), ReadError> {
         let parameters = self.source.items(&["helm", "parameters"]);
         for (style, forced) in [(Style::Typed, false), (Style::Strings, true)] {
             for parameter in parameters

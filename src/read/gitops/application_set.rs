@@ -11,7 +11,8 @@ use crate::model::value::{Entry, Node, Number, Value};
 use super::UNSUPPORTED;
 use super::files::matches;
 use super::object::{Object, set};
-use super::reader::{ComposeError, Reader};
+use super::reader::Reader;
+use crate::read::error::ReadError;
 
 /// The parameters of a generator, by name.
 type Parameters = BTreeMap<String, String>;
@@ -20,7 +21,7 @@ type Parameters = BTreeMap<String, String>;
 pub(super) fn applications(
     reader: &mut Reader<'_>,
     set: &Object,
-) -> Result<Vec<Object>, ComposeError> {
+) -> Result<Vec<Object>, ReadError> {
     let Some(template) = set.tree.at(&["spec", "template"]) else {
         return Ok(Vec::new());
     };
@@ -38,7 +39,7 @@ fn parameters(
     reader: &mut Reader<'_>,
     generator: &Node,
     is_go: bool,
-) -> Result<Vec<Parameters>, ComposeError> {
+) -> Result<Vec<Parameters>, ReadError> {
     let prefix = if is_go { "." } else { "" };
     if let Some(list) = generator.at(&["list"]) {
         let elements = list.items(&["elements"]).iter();
@@ -58,7 +59,7 @@ fn parameters(
     Ok(Vec::new())
 }
 
-fn folders(reader: &Reader<'_>, git: &Node, is_go: bool) -> Result<Vec<Parameters>, ComposeError> {
+fn folders(reader: &Reader<'_>, git: &Node, is_go: bool) -> Result<Vec<Parameters>, ReadError> {
     let mut excluded = Vec::new();
     for item in git
         .items(&["directories"])
@@ -121,11 +122,7 @@ fn of_path(path: &Path, is_go: bool) -> Parameters {
     parameters
 }
 
-fn files(
-    reader: &mut Reader<'_>,
-    git: &Node,
-    prefix: &str,
-) -> Result<Vec<Parameters>, ComposeError> {
+fn files(reader: &mut Reader<'_>, git: &Node, prefix: &str) -> Result<Vec<Parameters>, ReadError> {
     let mut paths = BTreeSet::new();
     for item in git.items(&["files"]) {
         paths.extend(matches(
@@ -185,7 +182,7 @@ fn application(
     template: &Node,
     parameters: &Parameters,
     is_go: bool,
-) -> Result<Object, ComposeError> {
+) -> Result<Object, ReadError> {
     let mut tree = filled(reader, template, parameters, is_go)?;
     set(&mut tree, &["apiVersion"], "argoproj.io/v1alpha1".into());
     set(&mut tree, &["kind"], "Application".into());
@@ -198,7 +195,7 @@ fn filled(
     node: &Node,
     parameters: &Parameters,
     is_go: bool,
-) -> Result<Node, ComposeError> {
+) -> Result<Node, ReadError> {
     let value = match &node.value {
         Value::String(text) if text.contains("{{") => {
             Value::from(replaced(reader, text, node, parameters, is_go)?)
@@ -218,7 +215,7 @@ fn filled(
                 })
             });
             Value::Map(std::sync::Arc::new(
-                entries.collect::<Result<_, ComposeError>>()?,
+                entries.collect::<Result<_, ReadError>>()?,
             ))
         }
         other => other.clone(),
@@ -235,7 +232,7 @@ fn replaced(
     node: &Node,
     parameters: &Parameters,
     is_go: bool,
-) -> Result<String, ComposeError> {
+) -> Result<String, ReadError> {
     let mut filled = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("{{") {

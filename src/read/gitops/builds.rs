@@ -20,10 +20,11 @@ use super::super::files::display;
 use super::files::below;
 use super::kustomization::{self, Built};
 use super::object::{Object, set};
-use super::reader::{ComposeError, Reader};
+use super::reader::Reader;
 use super::variables::{Variables, substituted};
 use super::work::Work;
 use super::{Composition, Options, State, UNSUPPORTED, deployments};
+use crate::read::error::ReadError;
 
 /// The group of Flux Kustomizations.
 pub(in crate::read) const FLUX: &str = "kustomize.toolkit.fluxcd.io";
@@ -94,9 +95,9 @@ pub(in crate::read) fn builds(
     for file in input.deployments.difference(&made.parts) {
         let compositions = match deployments::built(&mut reader, file) {
             Ok(Some(built)) => deployments::each_of_built(&mut reader, &State::default(), &built)?,
-            Err(ComposeError::Error(error)) => return Err(error),
+            Err(ReadError::Error(error)) => return Err(error),
             // What is no YAML is reported where manifests are read.
-            Ok(None) | Err(ComposeError::Finding(_)) => Vec::new(),
+            Ok(None) | Err(ReadError::Finding(_)) => Vec::new(),
         };
         made.compositions.extend(compositions);
     }
@@ -157,9 +158,9 @@ impl Folders {
                     let inputs = inputs(folder, &node);
                     (folder.clone(), Known { node, inputs })
                 })),
-                Err(ComposeError::Error(error)) => return Err(error),
+                Err(ReadError::Error(error)) => return Err(error),
                 // What is no kustomization is reported by what names it.
-                Err(ComposeError::Finding(_)) => {}
+                Err(ReadError::Finding(_)) => {}
             }
         }
         let mut named_by: BTreeMap<&Path, Vec<&PathBuf>> = BTreeMap::new();
@@ -329,8 +330,8 @@ impl<'t> Target<'t> {
                 let objects = objects.collect();
                 made.builds.push(Build { source, objects });
             }
-            Err(ComposeError::Error(error)) => return Err(error),
-            Err(ComposeError::Finding(finding)) => refused.push((*finding, self.folder)),
+            Err(ReadError::Error(error)) => return Err(error),
+            Err(ReadError::Finding(finding)) => refused.push((*finding, self.folder)),
         }
         Ok(())
     }
@@ -341,7 +342,7 @@ impl<'t> Target<'t> {
         reader: &mut Reader<'_>,
         folders: &Folders,
         input: &Input<'_>,
-    ) -> Result<(Built, BTreeSet<PathBuf>), ComposeError> {
+    ) -> Result<(Built, BTreeSet<PathBuf>), ReadError> {
         let mut parts = BTreeSet::new();
         let (kustomization, place) = (&self.kustomization, self.place);
         folders

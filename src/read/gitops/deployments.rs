@@ -8,8 +8,9 @@ use crate::model::place::Place;
 use super::files::below;
 use super::kustomization::{self, Built};
 use super::object::Object;
-use super::reader::{ComposeError, Reader};
+use super::reader::Reader;
 use super::{Composition, State, application, application_set, release};
+use crate::read::error::ReadError;
 
 /// Whether an object deploys a chart.
 pub(super) fn is_one(object: &Object) -> bool {
@@ -25,7 +26,7 @@ fn is_argo(object: &Object, kind: &str) -> bool {
 }
 
 /// Whether a folder without a kustomization, or a file, contains a deployment.
-pub(super) fn is_in(reader: &mut Reader<'_>, path: &Path) -> Result<bool, ComposeError> {
+pub(super) fn is_in(reader: &mut Reader<'_>, path: &Path) -> Result<bool, ReadError> {
     Ok(built(reader, path)?.is_some_and(|built| built.objects.iter().any(is_one)))
 }
 
@@ -34,7 +35,7 @@ pub(super) fn all(
     reader: &mut Reader<'_>,
     state: &State,
     path: &Path,
-) -> Result<Vec<Composition>, ComposeError> {
+) -> Result<Vec<Composition>, ReadError> {
     match built(reader, path)? {
         Some(built) => of_built(reader, state, &built),
         None => Ok(Vec::new()),
@@ -46,7 +47,7 @@ pub(super) fn of_built(
     reader: &mut Reader<'_>,
     state: &State,
     built: &Built,
-) -> Result<Vec<Composition>, ComposeError> {
+) -> Result<Vec<Composition>, ReadError> {
     let mut all = Vec::new();
     for object in built.objects.iter().filter(|object| is_one(object)) {
         all.extend(of_object(reader, state, built, object)?);
@@ -64,8 +65,8 @@ pub(super) fn each_of_built(
     for object in built.objects.iter().filter(|object| is_one(object)) {
         match of_object(reader, state, built, object) {
             Ok(composed) => all.extend(composed),
-            Err(ComposeError::Error(error)) => return Err(error),
-            Err(ComposeError::Finding(finding)) => {
+            Err(ReadError::Error(error)) => return Err(error),
+            Err(ReadError::Finding(finding)) => {
                 reader.findings.clear();
                 all.push(Composition {
                     chart: chart(object),
@@ -93,7 +94,7 @@ fn of_object(
     state: &State,
     built: &Built,
     object: &Object,
-) -> Result<Vec<Composition>, ComposeError> {
+) -> Result<Vec<Composition>, ReadError> {
     if is_release(object) {
         let composed = of_release(reader, state, built, object)?;
         return Ok(vec![with_findings(composed, reader)]);
@@ -121,7 +122,7 @@ fn of_release(
     state: &State,
     built: &Built,
     release: &Object,
-) -> Result<Composition, ComposeError> {
+) -> Result<Composition, ReadError> {
     let composed = release::compose(reader, state, built, release)?;
     if composed
         .missing
@@ -154,7 +155,7 @@ fn of_application(
     reader: &mut Reader<'_>,
     state: &State,
     application: &Object,
-) -> Result<Composition, ComposeError> {
+) -> Result<Composition, ReadError> {
     let composed = application::compose(reader, state, application)?;
     let at = |path: &[&str]| application.tree.text(path).filter(|text| !text.is_empty());
     let name = at(&["spec", "source", "helm", "releaseName"]).unwrap_or(application.name());
@@ -173,7 +174,7 @@ fn of_application(
 }
 
 /// The objects of a folder with a kustomization, of a folder of plain files, or of one file; none if there are none.
-pub(super) fn built(reader: &mut Reader<'_>, path: &Path) -> Result<Option<Built>, ComposeError> {
+pub(super) fn built(reader: &mut Reader<'_>, path: &Path) -> Result<Option<Built>, ReadError> {
     if let Some(built) = kustomization::build(reader, path)? {
         return Ok(Some(built));
     }

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use super::reader::{ComposeError, Reader};
+use super::reader::Reader;
 use super::{deployments, kustomization};
+use crate::read::error::ReadError;
 
 /// The clusters among `folders`, in their order.
 ///
@@ -13,7 +14,7 @@ use super::{deployments, kustomization};
 pub(super) fn clusters(
     reader: &mut Reader<'_>,
     folders: Vec<PathBuf>,
-) -> Result<Vec<PathBuf>, ComposeError> {
+) -> Result<Vec<PathBuf>, ReadError> {
     let (mut found, mut parts) = (Vec::new(), BTreeSet::new());
     for folder in folders {
         match kustomization::build(reader, &folder) {
@@ -29,7 +30,7 @@ pub(super) fn clusters(
                     found.push(folder);
                 }
             }
-            Err(ComposeError::Finding(_)) => found.push(folder),
+            Err(ReadError::Finding(_)) => found.push(folder),
             Err(error) => return Err(error),
         }
     }

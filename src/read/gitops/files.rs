@@ -30,7 +30,7 @@ pub(in crate::read) fn below(from: &Path, path: &str) -> Option<PathBuf> {
 ///
 /// # Errors
 /// A folder cannot be read. An invalid pattern matches nothing.
-pub(super) fn matches(files: &dyn Files, pattern: &str) -> Result<Vec<PathBuf>, Error> {
+pub fn matches(files: &dyn Files, pattern: &str) -> Result<Vec<PathBuf>, Error> {
     let parts = pattern.split('/').filter(|part| !matches!(*part, "" | "."));
     let compiled = |part: &str| Glob::new(part).map(|glob| glob.compile_matcher());
     let parts: Vec<_> = parts.map(|part| (part, compiled(part))).collect();

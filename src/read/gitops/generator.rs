@@ -10,7 +10,8 @@ use crate::yaml;
 use super::base64;
 use super::files::below;
 use super::object::{Object, map_mut, set};
-use super::reader::{ComposeError, Reader};
+use super::reader::Reader;
+use crate::read::error::ReadError;
 
 /// The kind of object that a generator creates.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -44,7 +45,7 @@ pub(super) fn generate(
     generator: &Node,
     whole: &Node,
     objects: &mut Vec<Object>,
-) -> Result<(), ComposeError> {
+) -> Result<(), ReadError> {
     let Some(name) = generator.text(&["name"]) else {
         return Err(reader.refused("a generator lacks its `name`".to_owned(), generator.place));
     };
@@ -171,7 +172,7 @@ impl Data {
         key: &str,
         value: &str,
         place: Place,
-    ) -> Result<(), ComposeError> {
+    ) -> Result<(), ReadError> {
         let value: Arc<str> = match self.kind {
             GeneratedKind::ConfigMap => value.into(),
             GeneratedKind::Secret => base64::wrapped(value.as_bytes()).into(),
@@ -196,7 +197,7 @@ impl Data {
         reader: &mut Reader<'_>,
         folder: &Path,
         generator: &Node,
-    ) -> Result<(), ComposeError> {
+    ) -> Result<(), ReadError> {
         for item in generator.items(&["files"]) {
             let Some(named) = item.value.as_str() else {
                 continue;
@@ -227,7 +228,7 @@ impl Data {
         Ok(())
     }
 
-    fn literals(&mut self, reader: &Reader<'_>, generator: &Node) -> Result<(), ComposeError> {
+    fn literals(&mut self, reader: &Reader<'_>, generator: &Node) -> Result<(), ReadError> {
         for item in generator.items(&["literals"]) {
             let Some(literal) = item.value.as_str() else {
                 continue;
@@ -255,7 +256,7 @@ impl Data {
         reader: &mut Reader<'_>,
         folder: &Path,
         generator: &Node,
-    ) -> Result<(), ComposeError> {
+    ) -> Result<(), ReadError> {
         let one = generator.at(&["env"]);
         for item in generator.items(&["envs"]).iter().chain(one) {
             let Some(path) = item.value.as_str() else {
@@ -295,7 +296,7 @@ fn open(
     folder: &Path,
     path: &str,
     place: Place,
-) -> Result<Option<(FileId, bool)>, ComposeError> {
+) -> Result<Option<(FileId, bool)>, ReadError> {
     let Some(file) = below(folder, path) else {
         return Err(reader.refused(format!("`{path}` lies outside of the repository"), place));
     };

@@ -16,10 +16,11 @@ use super::generator::{self, GeneratedKind};
 use super::names::{self, Reference};
 use super::object::Object;
 use super::patch;
-use super::reader::{ComposeError, NAMES, Reader};
+use super::reader::{NAMES, Reader};
 use super::replacements;
 use super::unsupported;
 use super::work::Work;
+use crate::read::error::ReadError;
 
 /// The deepest nesting of kustomizations.
 const DEEPEST: usize = 50;
@@ -38,7 +39,7 @@ pub(super) struct Built {
 }
 
 /// Builds the kustomization in a folder; none if there is none.
-pub(super) fn build(reader: &mut Reader<'_>, folder: &Path) -> Result<Option<Built>, ComposeError> {
+pub(super) fn build(reader: &mut Reader<'_>, folder: &Path) -> Result<Option<Built>, ReadError> {
     let Some(kustomization) = find(reader, folder)? else {
         return Ok(None);
     };
@@ -54,7 +55,7 @@ pub(super) fn build_of(
     reader: &mut Reader<'_>,
     folder: &Path,
     kustomization: &Node,
-) -> Result<Built, ComposeError> {
+) -> Result<Built, ReadError> {
     let mut build = Build {
         reader,
         references: Vec::new(),
@@ -81,19 +82,19 @@ pub(super) fn build_of(
 }
 
 /// An error with what is not built here, which may be what the build lacks.
-fn with_cause(error: ComposeError, unknown: &[Finding]) -> ComposeError {
+fn with_cause(error: ReadError, unknown: &[Finding]) -> ReadError {
     let label = unknown.first().and_then(|cause| {
         let spot = cause.labels.first()?.spot.clone();
         Some((spot, cause.message.clone()))
     });
     match (error, label) {
-        (ComposeError::Finding(finding), Some((spot, text))) => finding.at(Some(spot), text).into(),
+        (ReadError::Finding(finding), Some((spot, text))) => finding.at(Some(spot), text).into(),
         (error, _) => error,
     }
 }
 
 /// The kustomization in a folder, if there is one.
-pub(super) fn find(reader: &mut Reader<'_>, folder: &Path) -> Result<Option<Node>, ComposeError> {
+pub(super) fn find(reader: &mut Reader<'_>, folder: &Path) -> Result<Option<Node>, ReadError> {
     let mut found: Option<Node> = None;
     for name in NAMES {
         let Some(documents) = reader.objects(&folder.join(name))? else {
@@ -126,7 +127,7 @@ impl Build<'_, '_> {
         folder: &Path,
         kustomization: &Node,
         mut objects: Vec<Object>,
-    ) -> Result<Vec<Object>, ComposeError> {
+    ) -> Result<Vec<Object>, ReadError> {
         self.enter(folder, kustomization.place)?;
         let resources = [
             kustomization.items(&["resources"]),
@@ -160,7 +161,7 @@ impl Build<'_, '_> {
         Ok(objects)
     }
 
-    fn enter(&mut self, folder: &Path, place: Place) -> Result<(), ComposeError> {
+    fn enter(&mut self, folder: &Path, place: Place) -> Result<(), ReadError> {
         if self.within.iter().any(|outer| outer == folder) {
             let message = format!("`{}` is built into itself", folder.display());
             return Err(self.reader.refused(message, place));
@@ -180,7 +181,7 @@ impl Build<'_, '_> {
         folder: &Path,
         resource: &Node,
         objects: &mut Vec<Object>,
-    ) -> Result<(), ComposeError> {
+    ) -> Result<(), ReadError> {
         let Some(named) = resource.value.as_str() else {
             return Ok(());
         };
@@ -211,7 +212,7 @@ impl Build<'_, '_> {
         folder: &Path,
         component: &Node,
         objects: Vec<Object>,
-    ) -> Result<Vec<Object>, ComposeError> {
+    ) -> Result<Vec<Object>, ReadError> {
         let Some(named) = component.value.as_str() else {
             return Ok(objects);
         };
@@ -229,12 +230,7 @@ impl Build<'_, '_> {
         self.target(&path, &kustomization, objects)
     }
 
-    fn kustomization(
-        &mut self,
-        path: &Path,
-        named: &str,
-        place: Place,
-    ) -> Result<Node, ComposeError> {
+    fn kustomization(&mut self, path: &Path, named: &str, place: Place) -> Result<Node, ReadError> {
         match find(self.reader, path)? {
             Some(kustomization) => Ok(kustomization),
             None => {
@@ -251,7 +247,7 @@ impl Build<'_, '_> {
         folder: &Path,
         named: &str,
         place: Place,
-    ) -> Result<Option<PathBuf>, ComposeError> {
+    ) -> Result<Option<PathBuf>, ReadError> {
         if is_remote(named) {
             let message = format!("`{named}` is remote and not built here");
             self.unknown
@@ -266,7 +262,7 @@ impl Build<'_, '_> {
         }
     }
 
-    fn configurations(&mut self, folder: &Path, kustomization: &Node) -> Result<(), ComposeError> {
+    fn configurations(&mut self, folder: &Path, kustomization: &Node) -> Result<(), ReadError> {
         for item in kustomization.items(&["configurations"]) {
             let Some(named) = item.value.as_str() else {
                 continue;
@@ -289,7 +285,7 @@ impl Build<'_, '_> {
     }
 
     /// Refuses two objects with the same name.
-    fn check_names(&self, objects: &[Object]) -> Result<(), ComposeError> {
+    fn check_names(&self, objects: &[Object]) -> Result<(), ReadError> {
         let place = objects
             .last()
             .map_or(Place::NONE, |object| object.tree.place);

@@ -44,12 +44,14 @@ pub use super::own_output::OwnOutput;
 
 pub(in crate::read) use builds::{FLUX, Input, builds};
 pub(in crate::read) use files::below;
+pub use files::matches;
 pub(in crate::read) use json_patch::{Dialect, apply as apply_json_patch};
 pub use reader::NAMES;
 pub(in crate::read) use variables::{Variables, substituted};
 pub(in crate::read) use work::Work;
 
-use reader::{ComposeError, Loads, Reader};
+use crate::read::error::ReadError;
+use reader::{Loads, Reader};
 
 /// The rule for what a real build would refuse.
 const FAILED: RuleId = RuleId::CompositionFailed;
@@ -212,18 +214,10 @@ pub fn discover(
     let mut reader = Reader::new(files, &options, &mut sources);
     match discover::clusters(&mut reader, matched) {
         Ok(found) => Ok(found),
-        Err(ComposeError::Error(error)) => Err(error),
+        Err(ReadError::Error(error)) => Err(error),
         // Discovery ends early only on an I/O error.
-        Err(ComposeError::Finding(_)) => Ok(Vec::new()),
+        Err(ReadError::Finding(_)) => Ok(Vec::new()),
     }
-}
-
-/// The paths that a pattern may match. If the last name has no wildcard, the path may not exist.
-///
-/// # Errors
-/// As [`cluster`].
-pub fn matches(files: &dyn Files, pattern: &str) -> Result<Vec<PathBuf>, Error> {
-    files::matches(files, pattern)
 }
 
 /// The objects that a folder or file builds to, as `kubectl kustomize` prints them, or the error of the build.
@@ -242,8 +236,8 @@ pub fn objects(
             let objects = built.map(|built| built.objects).unwrap_or_default();
             Ok(Ok(objects.into_iter().map(|object| object.tree).collect()))
         }
-        Err(ComposeError::Finding(finding)) => Ok(Err(*finding)),
-        Err(ComposeError::Error(error)) => Err(error),
+        Err(ReadError::Finding(finding)) => Ok(Err(*finding)),
+        Err(ReadError::Error(error)) => Err(error),
     }
 }
 
@@ -254,8 +248,8 @@ fn compositions(
 ) -> Result<Vec<Composition>, Error> {
     let mut all = match deployments::all(reader, &options.state, path) {
         Ok(all) => all,
-        Err(ComposeError::Error(error)) => return Err(error),
-        Err(ComposeError::Finding(finding)) => {
+        Err(ReadError::Error(error)) => return Err(error),
+        Err(ReadError::Finding(finding)) => {
             reader.findings.push(*finding);
             let name = path.file_stem().unwrap_or_default().to_string_lossy();
             vec![Composition::failed(name.into_owned(), Place::NONE)]

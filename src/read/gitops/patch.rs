@@ -10,10 +10,11 @@ use crate::model::value::{Node, Value};
 use super::files::below;
 use super::json_patch::{self, Dialect};
 use super::object::{Object, remove, set};
-use super::reader::{ComposeError, Reader};
+use super::reader::Reader;
 use super::selector::Selector;
 use super::strategic::{self, PatchError};
 use super::work::Work;
+use crate::read::error::ReadError;
 
 /// Applies `patchesStrategicMerge`, then `patches`.
 pub(super) fn merge_patches(
@@ -21,7 +22,7 @@ pub(super) fn merge_patches(
     folder: &Path,
     kustomization: &Node,
     objects: &mut Vec<Object>,
-) -> Result<(), ComposeError> {
+) -> Result<(), ReadError> {
     for item in kustomization.items(&["patchesStrategicMerge"]) {
         let Some(named) = item.value.as_str() else {
             continue;
@@ -51,7 +52,7 @@ pub(super) fn json_patches(
     folder: &Path,
     kustomization: &Node,
     objects: &mut Vec<Object>,
-) -> Result<(), ComposeError> {
+) -> Result<(), ReadError> {
     for patch in kustomization.items(&["patchesJson6902"]) {
         apply(reader, folder, patch, objects)?;
     }
@@ -64,7 +65,7 @@ fn apply(
     folder: &Path,
     patch: &Node,
     objects: &mut Vec<Object>,
-) -> Result<(), ComposeError> {
+) -> Result<(), ReadError> {
     let documents = documents(reader, folder, patch)?;
     let target = patch.at(&["target"]);
     let selector = target.map(Selector::new).transpose();
@@ -124,11 +125,7 @@ fn json_patched(object: &mut Object, operations: &[Node], work: &Work) -> Result
 }
 
 /// The documents of a patch, inline or from a file. One that begins with `[` is JSON for kustomize, and no YAML.
-fn documents(
-    reader: &mut Reader<'_>,
-    folder: &Path,
-    patch: &Node,
-) -> Result<Vec<Node>, ComposeError> {
+fn documents(reader: &mut Reader<'_>, folder: &Path, patch: &Node) -> Result<Vec<Node>, ReadError> {
     let inline = patch
         .at(&["patch"])
         .and_then(|node| Some((node.value.as_str()?, node.place)));
@@ -173,7 +170,7 @@ fn merge_named(
     reader: &Reader<'_>,
     patch: &Node,
     objects: &mut Vec<Object>,
-) -> Result<(), ComposeError> {
+) -> Result<(), ReadError> {
     let named = Object::new(patch.clone());
     reader.spend(objects.len(), patch.place)?;
     let matching = objects
@@ -220,7 +217,7 @@ fn merge_into(
     objects: &mut Vec<Object>,
     selects: impl Fn(&Object) -> bool,
     allowed: Allowed,
-) -> Result<(), ComposeError> {
+) -> Result<(), ReadError> {
     let mut kept = Vec::with_capacity(objects.len());
     for mut object in std::mem::take(objects) {
         if selects(&object) {
@@ -257,7 +254,7 @@ fn restore(object: &mut Object, mut merged: Node, allowed: Allowed) {
     }
 }
 
-fn refused(reader: &Reader<'_>, error: PatchError, patch: &Node) -> ComposeError {
+fn refused(reader: &Reader<'_>, error: PatchError, patch: &Node) -> ReadError {
     let place: Place = if error.place.is_known() {
         error.place
     } else {

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::error::Error;
 use crate::files::{Files, Found};
 use crate::model::engine::Engine;
 use crate::model::finding::Finding;
@@ -17,30 +16,10 @@ use super::super::files::{broken, display, notice_finding};
 use super::super::own_output::OwnOutput;
 use super::work::Work;
 use super::{FAILED, Options, RunTime, base64};
+use crate::read::error::ReadError;
 
 /// The file names of a kustomization.
 pub const NAMES: &[&str] = &["kustomization.yaml", "kustomization.yml", "Kustomization"];
-
-/// Why a composition ends early.
-#[derive(Debug)]
-pub(super) enum ComposeError {
-    /// An error in a file of the user.
-    Finding(Box<Finding>),
-    /// An I/O error.
-    Error(Error),
-}
-
-impl From<Error> for ComposeError {
-    fn from(error: Error) -> Self {
-        Self::Error(error)
-    }
-}
-
-impl From<Finding> for ComposeError {
-    fn from(finding: Finding) -> Self {
-        Self::Finding(Box::new(finding))
-    }
-}
 
 /// Files that were read, by path.
 pub(super) type Loads = BTreeMap<PathBuf, Load>;
@@ -94,11 +73,7 @@ impl<'r> Reader<'r> {
 
     /// Whether metalmark renders the file or the kustomization at a path, so that it is skipped. A file that is not rendered yet is
     /// reported, since its path may be misspelled.
-    pub(super) fn is_own_output(
-        &mut self,
-        path: &Path,
-        place: Place,
-    ) -> Result<bool, ComposeError> {
+    pub(super) fn is_own_output(&mut self, path: &Path, place: Place) -> Result<bool, ReadError> {
         let kustomization = path.join(NAMES[0]);
         if self.own_output.has(self.files, path)?
             || self.own_output.has(self.files, &kustomization)?
@@ -117,13 +92,13 @@ impl<'r> Reader<'r> {
     }
 
     /// Whether a place is in a file that metalmark rendered.
-    pub(super) fn is_rendered(&self, place: Place) -> Result<bool, ComposeError> {
+    pub(super) fn is_rendered(&self, place: Place) -> Result<bool, ReadError> {
         let source = self.source(place.file);
         Ok(self.own_output.has(self.files, Path::new(&*source.path))?)
     }
 
     /// The file at a path; none if there is none.
-    pub(super) fn open(&mut self, path: &Path) -> Result<Option<Load>, ComposeError> {
+    pub(super) fn open(&mut self, path: &Path) -> Result<Option<Load>, ReadError> {
         if let Some(load) = self.loads.get(path).or_else(|| self.shared.get(path)) {
             return Ok(Some(load.clone()));
         }
@@ -152,7 +127,7 @@ impl<'r> Reader<'r> {
     }
 
     /// The file at a path. All of its values are secret because it becomes a Secret.
-    pub(super) fn open_secret(&mut self, path: &Path) -> Result<Option<Load>, ComposeError> {
+    pub(super) fn open_secret(&mut self, path: &Path) -> Result<Option<Load>, ReadError> {
         let Some(load) = self.open(path)? else {
             return Ok(None);
         };
@@ -176,13 +151,13 @@ impl<'r> Reader<'r> {
         &mut self,
         path: &Path,
         is_meant: impl Fn(&str) -> bool,
-    ) -> Result<bool, ComposeError> {
+    ) -> Result<bool, ReadError> {
         let load = self.open(path)?;
         Ok(load.is_some_and(|load| is_meant(&self.source(load.file).text)))
     }
 
     /// The documents of a file of Kubernetes objects, parsed as by kubectl; none if there is no such file.
-    pub(super) fn objects(&mut self, path: &Path) -> Result<Option<Arc<Vec<Node>>>, ComposeError> {
+    pub(super) fn objects(&mut self, path: &Path) -> Result<Option<Arc<Vec<Node>>>, ReadError> {
         let Some(load) = self.open(path)? else {
             return Ok(None);
         };
@@ -200,7 +175,7 @@ impl<'r> Reader<'r> {
     }
 
     /// A values file, parsed as by Helm; none if there is no such file.
-    pub(super) fn values(&mut self, path: &Path) -> Result<Option<Node>, ComposeError> {
+    pub(super) fn values(&mut self, path: &Path) -> Result<Option<Node>, ReadError> {
         let Some(load) = self.open(path)? else {
             return Ok(None);
         };
@@ -220,7 +195,7 @@ impl<'r> Reader<'r> {
 
     /// Parses values in a text of a ConfigMap, a Secret or an Application. Their places are in the file that is the source of the
     /// text, if it was a whole file, otherwise within the scalar.
-    pub(super) fn embedded(&mut self, text: &str, place: Place) -> Result<Node, ComposeError> {
+    pub(super) fn embedded(&mut self, text: &str, place: Place) -> Result<Node, ReadError> {
         let source = self.source(place.file);
         if is_whole(&source, place) && source.text == text {
             let path = PathBuf::from(&*source.path);
@@ -238,7 +213,7 @@ impl<'r> Reader<'r> {
     }
 
     /// Parses the documents in a scalar: an inline patch.
-    pub(super) fn inline(&self, text: &str, place: Place) -> Result<Vec<Node>, ComposeError> {
+    pub(super) fn inline(&self, text: &str, place: Place) -> Result<Vec<Node>, ReadError> {
         let source = self.source(place.file);
         let spelling = Spelling::new(&source.text, place, text);
         let at = |inner: Place| spelling.place(text, inner.start as usize..inner.end as usize);
@@ -258,7 +233,7 @@ impl<'r> Reader<'r> {
         text: &str,
         file: FileId,
         within: Option<&dyn Fn(Place) -> Place>,
-    ) -> Result<Node, ComposeError> {
+    ) -> Result<Node, ReadError> {
         let at = |place| within.map_or(place, |within| within(place));
         let read =
             yaml::read(text, file, self.engine).and_then(|read| Ok((read.values()?, read.notices)));
@@ -288,13 +263,13 @@ impl<'r> Reader<'r> {
     }
 
     /// Charges steps of the build to a place.
-    pub(super) fn spend(&self, steps: usize, place: Place) -> Result<(), ComposeError> {
+    pub(super) fn spend(&self, steps: usize, place: Place) -> Result<(), ReadError> {
         let spent = self.work.spend(steps);
         spent.map_err(|message| self.refused(message, place))
     }
 
     /// The error for what Flux or kustomize would refuse, at a place.
-    pub(super) fn refused(&self, message: String, place: Place) -> ComposeError {
+    pub(super) fn refused(&self, message: String, place: Place) -> ReadError {
         self.finding(FAILED, message, place).into()
     }
 }

@@ -13,9 +13,10 @@ use super::kustomization::Built;
 use super::names::{Referred, referred};
 use super::object::Object;
 use super::overrides::{self, Override};
-use super::reader::{ComposeError, Reader, decoded};
+use super::reader::{Reader, decoded};
 use super::set::Style;
 use super::{FAILED, MissingSource, State, UNSUPPORTED};
+use crate::read::error::ReadError;
 
 /// The default of `valuesKey`.
 const VALUES_KEY: &str = "values.yaml";
@@ -34,7 +35,7 @@ pub(super) fn compose(
     state: &State,
     built: &Built,
     release: &Object,
-) -> Result<Composed, ComposeError> {
+) -> Result<Composed, ReadError> {
     let mut release = Release {
         reader,
         state,
@@ -70,7 +71,7 @@ struct Release<'c, 'r> {
 
 impl Release<'_, '_> {
     /// The chart's own values: `valuesFiles`, or its `values.yaml`.
-    fn chart(&mut self) -> Result<Vec<Layer>, ComposeError> {
+    fn chart(&mut self) -> Result<Vec<Layer>, ReadError> {
         if let Some(reference) = self.release.tree.at(&["spec", "chartRef"]) {
             let message =
                 "the chart of a `chartRef` is not in this repository: its values are not known"
@@ -131,7 +132,7 @@ impl Release<'_, '_> {
         root: &Path,
         file: &str,
         place: Place,
-    ) -> Result<Option<Node>, ComposeError> {
+    ) -> Result<Option<Node>, ReadError> {
         match below(root, file.trim_start_matches('/')) {
             Some(path) => self.reader.values(&path),
             None => Err(self
@@ -141,7 +142,7 @@ impl Release<'_, '_> {
     }
 
     /// The values of one item of `valuesFrom`; none if its object is not known.
-    fn values_from(&mut self, item: &Node) -> Result<Option<Override>, ComposeError> {
+    fn values_from(&mut self, item: &Node) -> Result<Option<Override>, ReadError> {
         let kind = item.text(&["kind"]).unwrap_or_default();
         let name = item.text(&["name"]).unwrap_or_default();
         let key = item
@@ -197,7 +198,7 @@ impl Release<'_, '_> {
         kind: &str,
         name: &str,
         key: &str,
-    ) -> Result<Option<Override>, ComposeError> {
+    ) -> Result<Option<Override>, ReadError> {
         let is_path = item
             .text(&["targetPath"])
             .is_some_and(|path| !path.is_empty());
@@ -213,7 +214,7 @@ impl Release<'_, '_> {
         item: &Node,
         value: String,
         place: Place,
-    ) -> Result<Override, ComposeError> {
+    ) -> Result<Override, ReadError> {
         let Some(path) = item.text(&["targetPath"]).filter(|path| !path.is_empty()) else {
             return self.reader.embedded(&value, place).map(Override::Values);
         };
@@ -233,7 +234,7 @@ impl Release<'_, '_> {
     }
 
     /// The text of a key of a ConfigMap or Secret, and its place.
-    fn data(&self, object: &Object, key: &str) -> Result<Option<(String, Place)>, ComposeError> {
+    fn data(&self, object: &Object, key: &str) -> Result<Option<(String, Place)>, ReadError> {
         let is_secret = object.kind() == "Secret";
         let plain = is_secret
             .then(|| object.tree.at(&["stringData", key]))
@@ -272,7 +273,7 @@ impl Release<'_, '_> {
         path: &Path,
         kind: &str,
         key: &str,
-    ) -> Result<Option<(String, Place)>, ComposeError> {
+    ) -> Result<Option<(String, Place)>, ReadError> {
         let documents = self.reader.objects(path)?;
         let manifest = documents.iter().flat_map(|documents| documents.iter());
         let is_object =
@@ -282,7 +283,7 @@ impl Release<'_, '_> {
         }
         let Some(load) = self.reader.open(path)? else {
             let error = std::io::Error::from(std::io::ErrorKind::NotFound);
-            return Err(ComposeError::Error(crate::error::Error::Read {
+            return Err(ReadError::Error(crate::error::Error::Read {
                 path: path.to_owned(),
                 cause: error,
             }));
@@ -321,7 +322,7 @@ impl Release<'_, '_> {
     }
 
     /// `spec.values`. The controller reads its numbers from JSON.
-    fn inline(&self) -> Result<Option<Node>, ComposeError> {
+    fn inline(&self) -> Result<Option<Node>, ReadError> {
         match self.release.tree.at(&["spec", "values"]) {
             None => Ok(None),
             Some(node) => match node.value {

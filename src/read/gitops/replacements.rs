@@ -10,9 +10,10 @@ use crate::model::value::{Entry, Node, Number, Value};
 use super::files::below;
 use super::json_patch::DEEPEST;
 use super::object::{Object, map_mut};
-use super::reader::{ComposeError, Reader};
+use super::reader::Reader;
 use super::selector::Selector;
 use super::work::Work;
+use crate::read::error::ReadError;
 
 /// Applies a kustomization's replacements, inline or in files.
 pub(super) fn replace(
@@ -20,7 +21,7 @@ pub(super) fn replace(
     folder: &Path,
     kustomization: &Node,
     objects: &mut [Object],
-) -> Result<(), ComposeError> {
+) -> Result<(), ReadError> {
     for item in kustomization.items(&["replacements"]) {
         let documents = match item.text(&["path"]) {
             None => vec![item.clone()],

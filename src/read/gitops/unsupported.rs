@@ -8,7 +8,8 @@ use crate::model::value::Node;
 use super::UNSUPPORTED;
 use super::files::below;
 use super::object::Object;
-use super::reader::{ComposeError, Reader};
+use super::reader::Reader;
+use crate::read::error::ReadError;
 
 /// Kinds that affect a cluster's values.
 const SHAPING: &[&str] = &[
@@ -29,7 +30,7 @@ pub(super) fn check(
     kustomization: &Node,
     objects: &[Object],
     unknown: &mut Vec<Finding>,
-) -> Result<(), ComposeError> {
+) -> Result<(), ReadError> {
     let shaping: Vec<&Object> = objects
         .iter()
         .filter(|object| SHAPING.contains(&object.kind()))
@@ -62,7 +63,7 @@ fn transformer(
     folder: &Path,
     item: &Node,
     shaping: &[&Object],
-) -> Result<(), ComposeError> {
+) -> Result<(), ReadError> {
     let named = item
         .value
         .as_str()

@@ -25,7 +25,7 @@ const GROUPS: [&str; 4] = [
     EKS_ANYWHERE,
 ];
 
-/// The objects below these paths, and the findings about folders that do not build.
+/// The objects below these paths. Folders that do not build are among the findings.
 ///
 /// # Errors
 /// A path or file cannot be read.
@@ -33,7 +33,8 @@ pub(super) fn deployed(
     tree: &dyn Files,
     paths: &[PathBuf],
     own_output: &Arc<OwnOutput>,
-) -> Result<(Vec<ManifestObject>, Vec<Finding>), Error> {
+    findings: &mut Vec<Finding>,
+) -> Result<Vec<ManifestObject>, Error> {
     let is_meant = |text: &str| {
         let mut named = ["cluster.x-k8s.io", EKS_ANYWHERE, FLUX].into_iter();
         named.any(|named| text.contains(named))
@@ -103,8 +104,8 @@ pub(super) fn deployed(
     for object in &mut objects {
         environment.fill(object)?;
     }
-    let findings = built.findings.into_iter().chain(releases.findings);
-    Ok((objects, findings.collect()))
+    findings.extend(built.findings.into_iter().chain(releases.findings));
+    Ok(objects)
 }
 
 fn path(object: &ManifestObject) -> &Path {

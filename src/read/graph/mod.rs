@@ -73,8 +73,7 @@ pub struct Stamped {
     pub versions: BTreeMap<usize, Arc<str>>,
 }
 
-/// The clusters of the manifests below these paths, by name and then by folder, and the findings about folders that do not
-/// build.
+/// The clusters of the manifests below these paths, by name and then by folder. Folders that do not build are among the findings.
 ///
 /// # Errors
 /// A path or file cannot be read.
@@ -82,21 +81,21 @@ pub(super) fn clusters(
     tree: &dyn Files,
     paths: &[PathBuf],
     own_output: &Arc<OwnOutput>,
-) -> Result<(Vec<ClusterRead>, Vec<Finding>), Error> {
-    let (objects, mut findings) = deployed(tree, paths, own_output)?;
-    let (clusters, dangling) = of_objects(&objects, None, &no_values());
-    findings.extend(dangling);
-    Ok((clusters, findings))
+    findings: &mut Vec<Finding>,
+) -> Result<Vec<ClusterRead>, Error> {
+    let objects = deployed(tree, paths, own_output, findings)?;
+    Ok(of_objects(&objects, None, &no_values(), findings))
 }
 
-/// The clusters of objects, by name and then by folder, and their dangling references. Once they are stamped, the image of an
+/// The clusters of objects, by name and then by folder. Their dangling references are among the findings. Once they are stamped, the image of an
 /// object that gets none is not looked at: it is not this run's. `shared` is what each cluster starts from: a catalog, and the
 /// files that its places point into.
 pub fn of_objects(
     objects: &[ManifestObject],
     stamped: Option<&Stamped>,
     shared: &ClusterRead,
-) -> (Vec<ClusterRead>, Vec<Finding>) {
+    findings: &mut Vec<Finding>,
+) -> Vec<ClusterRead> {
     let graph = Graph::new(objects, stamped, shared);
     let mut found: BTreeMap<Owner<'_>, Vec<usize>> = BTreeMap::new();
     for (index, object) in objects.iter().enumerate() {
@@ -121,7 +120,8 @@ pub fn of_objects(
         .filter(|(_, _, read)| !read.cluster.pools.is_empty())
         .collect();
     clusters.sort_by(|a, b| (&a.0, a.1).cmp(&(&b.0, b.1)));
-    (with_names(clusters), graph.dangling())
+    findings.extend(graph.dangling());
+    with_names(clusters)
 }
 
 /// What a cluster starts from that no values make.

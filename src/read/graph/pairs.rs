@@ -21,6 +21,7 @@ use crate::model::value::{Entry, Map, Node, Value};
 use crate::yaml;
 
 use super::super::environment;
+use super::super::error::ReadError;
 use super::super::files::display;
 use super::super::gitops::{Work, below, matches};
 use super::super::places::Places;
@@ -54,7 +55,7 @@ struct At<'n> {
     node: &'n Node,
 }
 
-/// The clusters of a project's pairs, one for each version, and what is wrong with the pairs.
+/// The clusters of a project's pairs, one for each version.
 ///
 /// # Errors
 /// A file or folder cannot be read.
@@ -62,23 +63,25 @@ pub(in crate::read) fn of_pairs(
     tree: &dyn Files,
     pairs: &[PairOptions],
     places: &Places<'_>,
-) -> Result<(Vec<ClusterRead>, Vec<Finding>), Error> {
+    findings: &mut Vec<Finding>,
+) -> Result<Vec<ClusterRead>, Error> {
     let mut reader = Reader::new(tree);
     for (index, pair) in pairs.iter().enumerate() {
         let spot = places.item(&["pairs"], index);
         let parts = pair.version.split_once('#').zip(pair.image.split_once('#'));
+        let wrong = |message: &str| Some(Finding::new(RuleId::ProjectFile, message));
         let problem = match parts {
-            None => Some("a place of a pair has no `#`".to_owned()),
-            Some((version, image)) => match reader.pair(version, image)? {
-                Ok(0) => Some("no file has both values of a pair".to_owned()),
+            None => wrong("a place of a pair has no `#`"),
+            Some((version, image)) => match reader.pair(version, image) {
+                Ok(0) => wrong("no file has both values of a pair"),
                 Ok(_) => None,
-                Err(message) => Some(message),
+                Err(ReadError::Finding(finding)) => Some(*finding),
+                Err(ReadError::Error(error)) => return Err(error),
             },
         };
-        if let Some(message) = problem {
+        if let Some(finding) = problem {
             let help = "write `FILE#KEY.KEY`, such as `{version: values.yaml#kubernetesVersion, image: '#images.*.name'}`";
-            let finding = Finding::new(RuleId::ProjectFile, message).at(spot, "");
-            reader.findings.push(finding.help(help));
+            reader.findings.push(finding.at(spot, "").help(help));
         }
     }
     let clusters = reader.clusters.into_values();
@@ -87,7 +90,8 @@ pub(in crate::read) fn of_pairs(
         sources,
         ..no_values()
     });
-    Ok((clusters.collect(), reader.findings))
+    findings.extend(reader.findings);
+    Ok(clusters.collect())
 }
 
 /// Whether files have both values of a pair, written as in the project file.
@@ -97,8 +101,14 @@ pub(in crate::read) fn of_pairs(
 pub fn has_pair(tree: &dyn Files, version: &str, image: &str) -> Result<bool, Error> {
     let mut reader = Reader::new(tree);
     let parts = version.split_once('#').zip(image.split_once('#'));
-    let found = parts.map(|(version, image)| reader.pair(version, image));
-    Ok(matches!(found.transpose()?, Some(Ok(count)) if count > 0))
+    let Some((version, image)) = parts else {
+        return Ok(false);
+    };
+    match reader.pair(version, image) {
+        Ok(count) => Ok(count > 0),
+        Err(ReadError::Finding(_)) => Ok(false),
+        Err(ReadError::Error(error)) => Err(error),
+    }
 }
 
 struct Reader<'t> {
@@ -118,12 +128,12 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Reads one pair, and counts its node pools. The inner error says that it is too large.
+    /// Reads one pair, and counts its node pools; a finding where they are too many.
     fn pair(
         &mut self,
         (pattern, path): (&str, &str),
         (image_pattern, image_path): (&str, &str),
-    ) -> Result<Result<usize, String>, Error> {
+    ) -> Result<usize, ReadError> {
         let mut count = 0;
         for file in matches(self.tree, pattern)? {
             let Some(versions) = self.open(&file)? else {
@@ -152,12 +162,12 @@ impl<'t> Reader<'t> {
                     Ok(more) => count += more,
                     Err(message) => {
                         self.clusters.clear();
-                        return Ok(Err(message));
+                        return Err(Finding::new(RuleId::ProjectFile, message).into());
                     }
                 }
             }
         }
-        Ok(Ok(count))
+        Ok(count)
     }
 
     /// Adds the node pools of the versions in a document, with their images, and counts them.

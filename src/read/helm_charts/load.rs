@@ -16,6 +16,7 @@ use crate::model::value::{Node, Value};
 use crate::yaml;
 
 use super::super::chart::packaged;
+use super::super::error::ReadError;
 use super::super::files::{broken, display};
 use super::super::gitops::below;
 use super::super::values_schema::SchemaFile;
@@ -87,13 +88,13 @@ type Tree = BTreeMap<String, File>;
 /// Loads the chart in a folder, if a template of it mentions Cluster API objects; none if there is no such chart.
 ///
 /// # Errors
-/// A file cannot be read.
+/// A file cannot be read, or the chart is wrong.
 pub(super) fn chart(
     files: &dyn Files,
     folder: &Path,
     left: &mut Left,
     sources: &mut Sources,
-) -> Result<Option<Result<Chart, Box<Finding>>>, Error> {
+) -> Result<Option<Chart>, ReadError> {
     let mut reader = FolderReader {
         files,
         folders: Vec::new(),
@@ -116,7 +117,7 @@ pub(super) fn chart(
         );
         let finding = Finding::new(RuleId::CompositionUnsupported, message);
         let finding = finding.help("check fewer of them at once: `metalmark check -C FOLDER`");
-        return Ok(Some(Err(Box::new(finding.unless_set(Level::Warning)))));
+        return Err(finding.unless_set(Level::Warning).into());
     }
     let templates = || tree.iter().filter(|(path, _)| is_template(path));
     let text = |file: &File| String::from_utf8_lossy(&file.bytes).into_owned();
@@ -132,9 +133,9 @@ pub(super) fn chart(
         templates: BTreeMap::new(),
         missing: Vec::new(),
     };
-    let chart = loader.chart(reader.folders, reader.unread);
+    let chart = loader.chart(reader.folders, reader.unread)?;
     let schema = SchemaFile::read(files, folder);
-    Ok(Some(chart.map(|chart| Chart { schema, ..chart })))
+    Ok(Some(Chart { schema, ..chart }))
 }
 
 /// Whether a template names a group of Cluster API, other than in a label such as `cluster.x-k8s.io/cluster-name`.

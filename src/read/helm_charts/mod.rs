@@ -25,6 +25,7 @@ use crate::model::value::{Node, Value};
 use crate::objects::ManifestObject;
 use crate::yaml;
 
+use super::error::ReadError;
 use super::files::display;
 use super::gitops::{Composition, below};
 use load::{Chart, Left, mentions_cluster_api};
@@ -79,10 +80,11 @@ impl HelmCharts {
             ..Self::default()
         };
         for folder in folders {
-            match load::chart(tree, folder, &mut left, sources)? {
-                None => {}
-                Some(Ok(chart)) => drop(loaded.charts.insert(folder.clone(), chart)),
-                Some(Err(finding)) => loaded.findings.push(*finding),
+            match load::chart(tree, folder, &mut left, sources) {
+                Ok(None) => {}
+                Ok(Some(chart)) => drop(loaded.charts.insert(folder.clone(), chart)),
+                Err(ReadError::Finding(finding)) => loaded.findings.push(*finding),
+                Err(ReadError::Error(error)) => return Err(error),
             }
             if left.is_nothing() {
                 break;
@@ -198,9 +200,10 @@ pub fn rendered_chart(
     engine: Engine,
 ) -> Result<Option<RenderedTexts>, Error> {
     let mut sources = Sources::default();
-    let loaded = load::chart(tree, folder, &mut Left::default(), &mut sources)?;
-    let Some(Ok(chart)) = loaded else {
-        return Ok(None);
+    let chart = match load::chart(tree, folder, &mut Left::default(), &mut sources) {
+        Ok(Some(chart)) => chart,
+        Ok(None) | Err(ReadError::Finding(_)) => return Ok(None),
+        Err(ReadError::Error(error)) => return Err(error),
     };
     let none = Node::computed(Value::empty_map());
     let values = chart.tree.with_own(&none, engine);

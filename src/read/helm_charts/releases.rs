@@ -115,7 +115,8 @@ pub(super) fn of_chart(
     let mut given = Vec::new();
     for name in names {
         let file = tests.join(name);
-        let (values, findings) = files::values(tree, &file, ENGINE, sources)?;
+        let mut findings = Vec::new();
+        let values = files::values(tree, &file, ENGINE, sources, &mut findings)?;
         if findings.iter().all(|one| one.rule != RuleId::YamlSyntax) {
             given.push((values, format!("with `{}`", display(&file))));
         }

@@ -24,22 +24,25 @@ use crate::model::cluster::Cluster;
 use crate::model::finding::{Finding, Subject};
 use crate::model::place::Sources;
 use crate::model::signing::SigningKeys;
-use crate::model::value::Node;
 use report::Report;
+
+pub(super) use spelling::misspelled;
 
 /// The keys of the values that the catalog is made of: a cluster that sets none of them has the shared one.
 pub(super) const CATALOG_KEYS: [&str; 9] = catalog::KEYS;
 
-/// The image catalog, in both vocabularies, and what is wrong with it.
+/// The image catalog, in both vocabularies.
 pub(super) fn catalog(
     evaluator: &Evaluator,
     sources: &Sources,
     subject: Subject,
-) -> (Catalog, Vec<Finding>) {
+    findings: &mut Vec<Finding>,
+) -> Catalog {
     let mut report = Report::new(sources, subject);
     let catalog = catalog::catalog(evaluator, &mut report);
     report.order(evaluator);
-    (catalog, report.findings)
+    findings.extend(report.findings);
+    catalog
 }
 
 /// What is read beside what the images need.
@@ -51,7 +54,7 @@ pub(super) enum Scope {
     ImagesAlone,
 }
 
-/// The cluster and its node pools without its catalog, and what is wrong with them. `name` and `namespace` are the
+/// The cluster and its node pools without its catalog. `name` and `namespace` are the
 /// project's words for it.
 pub(super) fn cluster(
     evaluator: &Evaluator,
@@ -59,30 +62,29 @@ pub(super) fn cluster(
     name: &Arc<str>,
     namespace: &Arc<str>,
     scope: Scope,
-) -> (Cluster, Vec<Finding>) {
+    findings: &mut Vec<Finding>,
+) -> Cluster {
     let subject = Subject::cluster(name);
     let mut report = Report::new(sources, subject);
     let cluster = cluster::cluster(evaluator, name, namespace, scope, &mut report);
     report.order(evaluator);
-    (cluster, report.findings)
+    findings.extend(report.findings);
+    cluster
 }
 
-/// The keys of the values that are almost one that selects an image.
-pub(super) fn misspelled(values: &Node, sources: &Sources, subject: &Subject) -> Vec<Finding> {
-    spelling::misspelled(values, sources, subject)
-}
-
-/// The keys that images of these registries are signed with, and what is wrong with them.
+/// The keys that images of these registries are signed with.
 pub(super) fn signing_keys(
     evaluator: &Evaluator,
     sources: &Sources,
     subject: Subject,
     registries: &BTreeSet<Arc<str>>,
     is_required: bool,
-) -> (SigningKeys, Vec<Finding>) {
+    findings: &mut Vec<Finding>,
+) -> SigningKeys {
     let mut report = Report::new(sources, subject);
     let keys = signing::keys(evaluator, registries, is_required, &mut report);
-    (keys, report.findings)
+    findings.extend(report.findings);
+    keys
 }
 
 /// Evaluations that failed, as findings, each once.

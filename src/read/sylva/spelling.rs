@@ -55,7 +55,11 @@ struct Schema {
 }
 
 /// The findings for a cluster's values.
-pub(super) fn misspelled(values: &Node, sources: &Sources, subject: &Subject) -> Vec<Finding> {
+pub(in crate::read) fn misspelled(
+    values: &Node,
+    sources: &Sources,
+    subject: &Subject,
+) -> Vec<Finding> {
     let mut found = Slips {
         sources,
         subject,

@@ -20,19 +20,22 @@ fn evaluator(text: &str) -> (Evaluator, Sources) {
 fn cluster(text: &str) -> (Cluster, Vec<String>) {
     let (evaluator, sources) = evaluator(text);
     let (name, namespace) = (Arc::from("edge"), Arc::from("edge-ns"));
-    let (cluster, found) = super::cluster(
+    let mut found = Vec::new();
+    let cluster = super::cluster(
         &evaluator,
         &sources,
         &name,
         &namespace,
         super::Scope::ImagesAlone,
+        &mut found,
     );
     (cluster, found.iter().map(shown).collect())
 }
 
 fn catalog(text: &str) -> (Catalog, Vec<String>) {
     let (evaluator, sources) = evaluator(text);
-    let (catalog, found) = super::catalog(&evaluator, &sources, Subject::default());
+    let mut found = Vec::new();
+    let catalog = super::catalog(&evaluator, &sources, Subject::default(), &mut found);
     (catalog, found.iter().map(shown).collect())
 }
 
