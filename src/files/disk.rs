@@ -1,7 +1,9 @@
 //! [`Files`] on disk.
 
+use std::collections::HashSet;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cap_std::fs::{FileType, ReadDir};
 
@@ -20,6 +22,8 @@ pub struct Disk {
     inner: Scope,
     /// Access to everything that may be read.
     scope: Scope,
+    /// The paths of files that were read last without a link on the way, so that [`Files::leads_to`] need not look again.
+    linkless: Arc<Mutex<HashSet<PathBuf>>>,
 }
 
 impl Disk {
@@ -42,7 +46,22 @@ impl Disk {
             real: inner.top().to_owned(),
             inner,
             scope,
+            linkless: Arc::default(),
         })
+    }
+
+    fn read(&self, scope: &Scope, path: &Path) -> io::Result<Vec<u8>> {
+        let read = scope.read(&self.real.join(path))?;
+        let mut linkless = self.linkless();
+        match read.is_linkless {
+            true => linkless.insert(path.to_owned()),
+            false => linkless.remove(path),
+        };
+        Ok(read.bytes)
+    }
+
+    fn linkless(&self) -> MutexGuard<'_, HashSet<PathBuf>> {
+        self.linkless.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn unreadable(&self, path: &Path) -> impl Fn(io::Error) -> Error {
@@ -56,7 +75,7 @@ impl Disk {
 
 impl Files for Disk {
     fn file(&self, path: &Path) -> Result<Found, Error> {
-        match self.inner.read(&self.real.join(path)) {
+        match self.read(&self.inner, path) {
             Ok(bytes) => Ok(Found::File(bytes)),
             Err(cause) if is_outside(&cause) => Ok(Found::Outside),
             Err(cause) if is_no_file(&cause) => Ok(Found::Nothing),
@@ -79,11 +98,14 @@ impl Files for Disk {
     }
 
     fn named(&self, path: &Path) -> Result<Vec<u8>, Error> {
-        let read = self.scope.read(&self.real.join(path));
+        let read = self.read(&self.scope, path);
         read.map_err(self.unreadable(path))
     }
 
     fn leads_to(&self, path: &Path) -> Option<PathBuf> {
+        if self.linkless().contains(path) {
+            return None;
+        }
         let is_link = |part: &Path| {
             let found = self.root.join(part).symlink_metadata();
             found.is_ok_and(|found| found.is_symlink())
@@ -191,5 +213,27 @@ mod tests {
         assert_eq!(read.len() as u64, FILE_LIMIT);
         file.set_len(FILE_LIMIT + 1).expect("a sparse file");
         assert!(is_too_large(disk.named(path)) && is_too_large(disk.file(path)));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_becomes_a_link_leads_elsewhere() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (disk, path) = (
+            Disk::new(folder.path()).expect("there"),
+            Path::new("inner/a"),
+        );
+        let [a, b] = ["inner/a", "b"].map(|name| folder.path().join(name));
+        std::fs::create_dir(folder.path().join("inner")).expect("made");
+        std::fs::write(&a, "1").expect("written");
+        std::fs::write(&b, "2").expect("written");
+        assert_eq!(disk.named(path).expect("read"), b"1");
+        assert_eq!(disk.leads_to(path), None);
+        std::fs::remove_file(&a).expect("removed");
+        std::os::unix::fs::symlink("../b", &a).expect("linked");
+        assert_eq!(disk.named(path).expect("read"), b"2");
+        assert_eq!(disk.leads_to(path).as_deref(), Some(Path::new("b")));
+        let below = disk.file(path).expect("read");
+        assert_eq!(below, crate::files::Found::File(b"2".into()));
     }
 }

@@ -4,6 +4,7 @@
 //! meanwhile: on Linux with `openat2`, `RESOLVE_BENEATH` and `RESOLVE_NO_MAGICLINKS`, elsewhere name by name (crate `cap-std`).
 //! Only regular files are read, and opening never blocks on a pipe.
 
+use std::cell::Cell;
 use std::fmt;
 use std::fs;
 use std::io::{self, ErrorKind, Read as _};
@@ -102,11 +103,21 @@ impl Scope {
         }
     }
 
-    /// The bytes of a regular file.
-    pub(super) fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
-        bytes(self.at(path, |folder, below, follow| {
-            folder.open_with(below, reading().follow(follow))
-        })?)
+    /// A regular file.
+    pub(super) fn read(&self, path: &Path) -> io::Result<Read> {
+        let is_linkless = Cell::new(false);
+        let file = self.at(path, |folder, below, follow| {
+            let opened = match follow {
+                FollowSymlinks::Yes => open_linkless(folder, below),
+                FollowSymlinks::No => None,
+            };
+            is_linkless.set(opened.is_some());
+            opened.unwrap_or_else(|| folder.open_with(below, reading().follow(follow)))
+        })?;
+        Ok(Read {
+            bytes: bytes(file)?,
+            is_linkless: is_linkless.get(),
+        })
     }
 
     /// The metadata of a path.
@@ -158,6 +169,31 @@ impl Allowed {
             ..Self::folder(folder)?
         })
     }
+}
+
+/// A file that was read.
+pub(super) struct Read {
+    pub(super) bytes: Vec<u8>,
+    /// Whether its path below the scope's first folder is known to have no link in it.
+    pub(super) is_linkless: bool,
+}
+
+/// Opens the file at a path if no part of the path is a link. None where one is, and where the kernel cannot say.
+#[cfg(target_os = "linux")]
+fn open_linkless(folder: &Dir, below: &Path) -> Option<io::Result<File>> {
+    use rustix::fs::{Mode, OFlags, ResolveFlags, openat2};
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+    match openat2(folder, below, flags, Mode::empty(), resolve) {
+        Ok(file) => Some(Ok(File::from_std(file.into()))),
+        Err(error) if error == rustix::io::Errno::NOENT => Some(Err(error.into())),
+        Err(_) => None,
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn open_linkless(_folder: &Dir, _below: &Path) -> Option<io::Result<File>> {
+    None
 }
 
 /// A path below a folder, `.` for the folder itself.

@@ -104,10 +104,11 @@ pub fn open(path: &Path) -> Result<Box<dyn Read + Send>, Error> {
 /// It cannot be read.
 pub fn read_argument(path: &Path) -> Result<Vec<u8>, Error> {
     let scope = Scope::folder(Path::new("."))?.and([path].into_iter());
-    scope.read(&real(path)?).map_err(|cause| Error::Read {
+    let read = scope.read(&real(path)?).map_err(|cause| Error::Read {
         path: path.to_owned(),
         cause,
-    })
+    })?;
+    Ok(read.bytes)
 }
 
 /// A path with its links resolved.
