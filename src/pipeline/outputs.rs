@@ -72,11 +72,11 @@ impl Outputs {
                 sorted[index].push(file);
             }
         }
-        self.trees
-            .iter()
-            .zip(sorted)
-            .map(|(tree, files)| tree.plan.compare(files))
-            .collect()
+        let mut parts = Vec::with_capacity(self.trees.len());
+        for (tree, files) in self.trees.iter().zip(sorted) {
+            parts.push(tree.plan.compare(files)?);
+        }
+        Ok(parts)
     }
 
     /// What [`Self::compare`] says of files that were rendered before, one list a folder; none where one is not on disk as it

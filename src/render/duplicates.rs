@@ -71,7 +71,10 @@ pub fn objects(files: &mut [ManifestFile], home: Option<&Arc<Home>>) -> Vec<File
         home: home.cloned(),
         objects: std::mem::take(&mut file.objects),
     });
-    objects.collect()
+    let mut objects: Vec<FileObjects> = objects.collect();
+    // Most clusters have one file with objects, and room for four would be kept for each of thousands.
+    objects.shrink_to_fit();
+    objects
 }
 
 /// The findings, and the clusters that errors affect.
