@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 pub(crate) const MARKER: &str = "<!-- speed -->\n";
 
 /// The rows that are drawn, each at the largest number of clusters that it was run with.
-const BARS: [&str; 7] = [
+const BARS: [&str; 11] = [
     "`check`",
     "`render --check`",
     "`render`",
@@ -14,6 +14,10 @@ const BARS: [&str; 7] = [
     "Helm 4's engine, one process",
     "`helm template`, each cluster",
     "`kubectl kustomize`, each overlay",
+    "`jrsonnet`, one process",
+    "`cue cmd`, one process",
+    "`timoni bundle build`, one process",
+    "`kbld`, finished manifests",
 ];
 
 /// Pixels: of the names, of a power of ten, of a bar with its gap.

@@ -30,6 +30,10 @@ pub(super) fn peers() -> Vec<Peer> {
         ("go, to build Helm's engine", helm_engine()),
         ("helm (METALMARK_HELM)", helm()),
         ("kubectl (METALMARK_KUBECTL)", kustomize()),
+        ("jrsonnet (METALMARK_JRSONNET) with exp-regex", jrsonnet()),
+        ("cue (METALMARK_CUE)", cue()),
+        ("timoni (METALMARK_TIMONI)", timoni()),
+        ("kbld (METALMARK_KBLD)", kbld()),
     ];
     for (what, _) in found.iter().filter(|(_, peer)| peer.is_none()) {
         eprintln!("no peer: there is no {what}");
@@ -142,8 +146,164 @@ fn write_overlays(folder: &Path) {
     }
 }
 
+/// A program of jsonnet, which makes all clusters' files in one process.
+fn jrsonnet() -> Option<Peer> {
+    let probe = ["--exec", "std.regexFullMatch('a', 'a')"];
+    let jrsonnet = named("METALMARK_JRSONNET", "jrsonnet", &probe)?;
+    Some(Peer {
+        name: "`jrsonnet`, one process",
+        at_most: usize::MAX,
+        make: Box::new(move |folder| {
+            let mut command = Command::new(&jrsonnet);
+            command.arg("--yaml-stream").arg("--create-output-dirs");
+            command.arg("--jpath").arg(folder);
+            command.arg("--multi").arg(folder.join(OUT));
+            command.arg(format!("{PEERS}/fleet.jsonnet"));
+            command
+        }),
+        prepare: write_imports,
+    })
+}
+
+/// The clusters' values by name: jsonnet imports no path that it computes.
+fn write_imports(folder: &Path) {
+    let mut imports = String::from("{\n");
+    for name in clusters(folder) {
+        let path = format!("clusters/{name}/values.yaml");
+        let _ = writeln!(imports, "  '{name}': importstr '{path}',");
+    }
+    write(&folder.join("clusters.libsonnet"), &(imports + "}\n"));
+}
+
+/// A package of CUE, which makes all clusters' files in one process.
+fn cue() -> Option<Peer> {
+    let cue = named("METALMARK_CUE", "cue", &["version"])?;
+    Some(Peer {
+        name: "`cue cmd`, one process",
+        at_most: 1000,
+        make: Box::new(move |folder| {
+            let mut command = Command::new(&cue);
+            command.current_dir(folder).args(["cmd", "--inject"]);
+            command.arg(format!("out={OUT}")).arg("write");
+            command
+        }),
+        prepare: |folder| copy(&Path::new(PEERS).join("cue"), folder),
+    })
+}
+
+/// A bundle of Timoni in one process, whose module has the templates of CUE's package.
+fn timoni() -> Option<Peer> {
+    let timoni = named("METALMARK_TIMONI", "timoni", &["--version"])?;
+    let script = format!(
+        "set -e; mkdir -p {OUT}; for file in timoni/*.yaml timoni/clusters/*; do set -- \"$@\" -f \"$file\"; done; \
+         exec '{timoni}' bundle build -f timoni/bundle.cue \"$@\" >{OUT}/machines.yaml"
+    );
+    Some(Peer {
+        name: "`timoni bundle build`, one process",
+        at_most: 1000,
+        make: Box::new(move |folder| shell(folder, &script)),
+        prepare: write_bundle,
+    })
+}
+
+/// The bundle with its module, and the fleet's files below the keys that they have there.
+fn write_bundle(folder: &Path) {
+    let (peers, timoni) = (Path::new(PEERS), folder.join("timoni"));
+    copy(&peers.join("timoni"), &timoni);
+    let template = timoni.join("module/template.cue");
+    fs::copy(peers.join("cue/template.cue"), template).expect("copied");
+    let below = |keys: &str, indent: &str, file: &str| {
+        let text = fs::read_to_string(folder.join(file)).expect("the fleet is written");
+        let lines = text.lines().map(|line| format!("{indent}{line}\n"));
+        keys.to_owned() + &lines.collect::<String>()
+    };
+    for file in ["values.yaml", "os-images-info.yaml"] {
+        write(&timoni.join(file), &below("shared:\n", "  ", file));
+    }
+    for name in clusters(folder) {
+        let keys =
+            format!("bundle:\n  instances:\n    {name}:\n      namespace: {name}\n      values:\n");
+        let instance = below(&keys, "        ", &format!("clusters/{name}/values.yaml"));
+        write(&timoni.join(format!("clusters/{name}.yaml")), &instance);
+    }
+}
+
+/// kbld in one process. It can neither choose an image nor notice a wrong one: the manifests hold the answer, as references
+/// with digests, so that it asks no registry.
+fn kbld() -> Option<Peer> {
+    let kbld = named("METALMARK_KBLD", "kbld", &["version"])?;
+    let script = format!(
+        "set -e; mkdir -p {OUT}; exec '{kbld}' -f '{PEERS}/kbld.yaml' -f finished >{OUT}/machines.yaml"
+    );
+    Some(Peer {
+        name: "`kbld`, finished manifests",
+        at_most: usize::MAX,
+        make: Box::new(move |folder| shell(folder, &script)),
+        prepare: write_finished,
+    })
+}
+
+/// The machine templates that metalmark rendered, with references for URLs.
+fn write_finished(folder: &Path) {
+    for name in clusters(folder) {
+        let file = format!("{name}.yaml");
+        let rendered = templates(&folder.join("out").join(&file));
+        let finished = rendered.iter().map(|template| {
+            let (url, checksum) = (field(template, "url"), field(template, "checksum"));
+            let reference = format!("{}@sha256:{checksum}", url.trim_start_matches("https://"));
+            format!("---\n{}", template.replace(url, &reference))
+        });
+        write(
+            &folder.join("finished").join(file),
+            &finished.collect::<String>(),
+        );
+    }
+}
+
+/// The names of a fleet's clusters.
+fn clusters(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder.join("clusters")).expect("the fleet is written");
+    let names = entries.map(|entry| entry.expect("an entry").file_name().into_string());
+    names.map(|name| name.expect("UTF-8")).collect()
+}
+
+/// Copies a folder with all that is in it.
+fn copy(from: &Path, to: &Path) {
+    for entry in walkdir::WalkDir::new(from) {
+        let entry = entry.expect("readable");
+        if entry.file_type().is_file() {
+            let text = fs::read_to_string(entry.path()).expect("UTF-8");
+            let path = entry.path().strip_prefix(from).expect("below");
+            write(&to.join(path), &text);
+        }
+    }
+}
+
+/// Which image each machine template in a folder boots: its cluster with the image's checksum, sorted.
+pub(super) fn images(folder: &Path) -> Vec<String> {
+    let machines = templates(folder);
+    let images = machines.iter().map(|template| {
+        let cluster = field(template, "namespace");
+        format!("{cluster} {}", field(template, "checksum"))
+    });
+    let mut images: Vec<String> = images.collect();
+    images.sort();
+    images
+}
+
+/// The text of the first such key in a machine template, without quotes.
+fn field<'a>(template: &'a str, key: &str) -> &'a str {
+    let value = template.lines().find_map(|line| {
+        let value = line.trim_start().strip_prefix(key)?;
+        value.strip_prefix(": ")
+    });
+    value
+        .expect("a machine template has it")
+        .trim_matches(['"', '\''])
+}
+
 /// The machine templates in a folder, however deep, each a text.
-pub(super) fn templates(folder: &Path) -> Vec<String> {
+fn templates(folder: &Path) -> Vec<String> {
     let files = walkdir::WalkDir::new(folder).sort_by_file_name();
     let mut found = Vec::new();
     for file in files.into_iter().map(|entry| entry.expect("readable")) {
