@@ -7,6 +7,7 @@ use crate::model::proof::file_name;
 use crate::model::rule::RuleId;
 use crate::model::settings::ChecksumStyle;
 use crate::rules::ClusterInput;
+use crate::rules::input::ChosenImage;
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
@@ -30,7 +31,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     if input.settings.images.checksum == ChecksumStyle::Literal {
         return;
     }
-    for (pool, image) in input.chosen().filter(|(_, image)| !input.is_pulled(image)) {
+    for ChosenImage { pool, image } in input.chosen().filter(|it| !input.is_pulled(it.image)) {
         findings.push(
             Finding::new(RuleId::ChecksumByUrl, "checksums are stamped as URLs")
                 .about(input.subject_with(pool, &image.key))

@@ -3,15 +3,16 @@
 use crate::model::checksum::{self, Kind};
 use crate::model::cluster::Pool;
 use crate::model::finding::Finding;
-use crate::model::image::{Image, fact};
+use crate::model::image::fact;
 use crate::model::rule::RuleId;
 use crate::rules::ClusterInput;
+use crate::rules::input::ChosenImage;
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
-    for (pool, image) in input.chosen() {
+    for ChosenImage { pool, image } in input.chosen() {
         for name in [fact::SHA256, fact::MD5] {
-            findings.extend(fact(input, (pool, image), name));
+            findings.extend(fact(input, ChosenImage { pool, image }, name));
         }
     }
     for (pool, _) in input.explicit() {
@@ -20,7 +21,8 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-fn fact(input: &ClusterInput<'_>, (pool, image): (&Pool, &Image), name: &str) -> Option<Finding> {
+fn fact(input: &ClusterInput<'_>, chosen: ChosenImage<'_>, name: &str) -> Option<Finding> {
+    let ChosenImage { pool, image } = chosen;
     let fact = image
         .facts
         .get(name)

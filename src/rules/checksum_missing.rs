@@ -5,6 +5,7 @@ use crate::model::finding::Finding;
 use crate::model::image::{Image, fact, is_oci};
 use crate::model::rule::RuleId;
 use crate::model::settings::ChecksumStyle;
+use crate::rules::input::ChosenImage;
 use crate::rules::{ClusterInput, fact_missing};
 
 /// Looks at every node pool.
@@ -14,7 +15,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
         "capo" => fact::MD5,
         _ => return,
     };
-    for (pool, image) in input.chosen() {
+    for ChosenImage { pool, image } in input.chosen() {
         if lacks(input, image, needed) {
             findings.push(of_image(input, pool, image, needed));
         }
@@ -74,7 +75,7 @@ fn of_image(input: &ClusterInput<'_>, pool: &Pool, image: &Image, needed: &str) 
     let finding = Finding::new(RuleId::ChecksumMissing, message);
     let lacks = "the catalog's entry has no checksum";
     let written = format!("{needed}: …");
-    let finding = fact_missing(input, (pool, image), finding, lacks, &written);
+    let finding = fact_missing(input, ChosenImage { pool, image }, finding, lacks, &written);
     match needed {
         fact::SHA256 => {
             finding.help("or stamp the image server's: `images: {checksum: url}` in metalmark.yaml")

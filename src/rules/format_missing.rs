@@ -3,6 +3,7 @@
 use crate::model::finding::Finding;
 use crate::model::image::fact;
 use crate::model::rule::RuleId;
+use crate::rules::input::ChosenImage;
 use crate::rules::{ClusterInput, fact_missing};
 
 /// Looks at every node pool.
@@ -10,7 +11,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     if input.infra() != "capm3" {
         return;
     }
-    for (pool, image) in input.chosen() {
+    for ChosenImage { pool, image } in input.chosen() {
         let format = image.facts.text(fact::IMAGE_FORMAT);
         if format.is_some_and(|format| !format.is_empty()) {
             continue;
@@ -20,7 +21,13 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
         let name = fact::IMAGE_FORMAT;
         let lacks = format!("the catalog's entry has no `{name}`");
         let written = format!("{name}: raw");
-        findings.push(fact_missing(input, (pool, image), finding, lacks, &written));
+        findings.push(fact_missing(
+            input,
+            ChosenImage { pool, image },
+            finding,
+            lacks,
+            &written,
+        ));
     }
     for (pool, url) in input.explicit() {
         let format = pool.choice.format.as_ref();

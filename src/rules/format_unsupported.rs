@@ -9,10 +9,11 @@ use crate::model::place::Place;
 use crate::model::rule::{Level, RuleId};
 use crate::providers::{Provider, is_refused_later};
 use crate::rules::ClusterInput;
+use crate::rules::input::ChosenImage;
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
-    for (pool, image) in input.chosen() {
+    for ChosenImage { pool, image } in input.chosen() {
         if let Some(format) = image.facts.get(fact::IMAGE_FORMAT) {
             let place = if format.place.is_known() {
                 format.place

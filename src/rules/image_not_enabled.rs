@@ -3,11 +3,12 @@
 use crate::model::finding::Finding;
 use crate::model::image::Image;
 use crate::model::rule::RuleId;
+use crate::rules::input::ChosenImage;
 use crate::rules::{ClusterInput, entry_path};
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
-    for (pool, image) in input.chosen() {
+    for ChosenImage { pool, image } in input.chosen() {
         if input.view.served.binary_search(&image.key).is_ok() {
             continue;
         }

@@ -6,6 +6,7 @@ use crate::model::replacement::is_one_line;
 use crate::model::rule::{RuleId, RuleOption};
 use crate::model::version::Version;
 use crate::rules::ClusterInput;
+use crate::rules::input::ChosenImage;
 
 /// How far behind an image may be.
 pub(super) const MINORS: RuleOption = RuleOption {
@@ -16,7 +17,7 @@ pub(super) const MINORS: RuleOption = RuleOption {
 
 /// Looks at the image of each node pool, and at the images of its line in the catalog.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
-    for (pool, image) in input.chosen() {
+    for ChosenImage { pool, image } in input.chosen() {
         let Some(version) = version_of(image) else {
             continue;
         };

@@ -5,6 +5,7 @@ use crate::model::finding::{Finding, Subject};
 use crate::model::image::{ImageKey, fact};
 use crate::model::rule::RuleId;
 use crate::providers::Stamp;
+use crate::rules::change_input::PoolPair;
 use crate::rules::{ChangeInput, Side};
 
 /// The number of digits that distinguish two digests.
@@ -13,10 +14,8 @@ const SHOWN: usize = 12;
 /// Looks at what is stamped of every pool on both sides, and at the images that are served.
 pub(super) fn change(input: &ChangeInput<'_>, findings: &mut Vec<Finding>) {
     let mut reported = Vec::new();
-    for (was, is) in input.pools() {
-        let (Some(Some(from)), Some(Some(to))) =
-            (input.before.stamps.get(was), input.after.stamps.get(is))
-        else {
+    for PoolPair { before, after } in input.pools() {
+        let Some((from, to)) = before.stamp.zip(after.stamp) else {
             continue;
         };
         // What a URL leads to is not known.
@@ -33,14 +32,13 @@ pub(super) fn change(input: &ChangeInput<'_>, findings: &mut Vec<Finding>) {
             short(&old),
             short(&new)
         );
-        let choice = &input.after.view.cluster.pools[is].choice;
         let fact = to.key.as_ref().and_then(|key| place(&input.after, key));
         reported.extend(to.key.clone());
-        let mut subject = input.subject(is);
+        let mut subject = input.subject(after.pool);
         subject.image = to.key.as_deref().map(str::to_owned);
         let finding = Finding::new(RuleId::ImageReplacedInPlace, message)
             .about(subject)
-            .at(input.spot(fact.unwrap_or(choice.place())), "");
+            .at(input.spot(fact.unwrap_or(after.pool.choice.place())), "");
         findings
             .push(finding.help("give it a URL of its own: a file name or a tag with the version"));
     }

@@ -1,92 +1,19 @@
-//! What rules see: one cluster, all of them, a cluster before and after a change.
+//! What rules see of one cluster, and of all of them.
 
 use std::sync::Arc;
 
-use crate::model::cluster::{Choice, ClusterOrigin, LevelName, Pool};
+use crate::model::cluster::{Choice, ClusterOrigin, Pool};
 use crate::model::cluster_view::{ClusterView, SelectedPool};
 use crate::model::endpoint::{ControlPlaneEndpoint, Endpoint};
 use crate::model::finding::Subject;
-use crate::model::fix::Fix;
-use crate::model::image::{Fact, Image, ImageKey, Images, Origin, is_oci};
+use crate::model::image::{Image, ImageKey, Images, is_oci};
 use crate::model::labels::LabelSelector;
 use crate::model::lock::{Lock, SignedEntries, is_lockable};
 use crate::model::matching::Outcome;
-use crate::model::place::{Located, Place, Source, Sources, Spot};
-use crate::model::proposal::{Change, Proposal};
-use crate::model::replacement;
+use crate::model::place::{Located, Place, Sources, Spot};
 use crate::model::rule::{RuleId, RuleOption};
 use crate::model::settings::Settings;
-use crate::model::version::Version;
-use crate::providers::{self, Provider, Stamp};
-
-use super::{exact_pattern, exact_term};
-
-/// What a rule sees of a cluster before and after a change.
-pub struct ChangeInput<'a> {
-    /// As it was.
-    pub before: Side<'a>,
-    /// As it will be.
-    pub after: Side<'a>,
-    /// The commit that the change starts from, as people quote it.
-    pub revision: &'a str,
-}
-
-/// One side of a change to a cluster.
-pub struct Side<'a> {
-    /// The cluster, read and resolved.
-    pub view: &'a ClusterView,
-    /// What is stamped of each pool's image, in the order of the pools.
-    pub stamps: &'a [Option<Stamp>],
-    /// The version of the machine templates that the project requires.
-    pub api_version: Option<&'a str>,
-}
-
-impl<'a> ChangeInput<'a> {
-    /// The pools that are on both sides, by their index before and after.
-    pub fn pools(&self) -> Vec<(usize, usize)> {
-        let (before, after) = (&self.before.view.cluster, &self.after.view.cluster);
-        let was = |pool: &Pool| before.pools.iter().position(|old| old.name == pool.name);
-        let after = after.pools.iter().enumerate();
-        after
-            .filter_map(|(index, pool)| Some((was(pool)?, index)))
-            .collect()
-    }
-
-    /// The Kubernetes versions of a pool before and after, where both are known.
-    pub fn versions(&self, (was, is): (usize, usize)) -> Option<[&'a Located<Arc<str>>; 2]> {
-        let (before, after) = (&self.before.view.cluster, &self.after.view.cluster);
-        Some([
-            before.k8s_version_of(&before.pools[was])?,
-            after.k8s_version_of(&after.pools[is])?,
-        ])
-    }
-
-    /// A place after the change, with its file.
-    pub fn spot(&self, place: Place) -> Option<Spot> {
-        self.after.view.sources.resolve(place)
-    }
-
-    /// A place before the change, with its file as `REVISION:path`.
-    pub fn spot_before(&self, place: Place) -> Option<Spot> {
-        let spot = self.before.view.sources.resolve(place)?;
-        let path = format!("{}:{}", self.revision, spot.source.path);
-        let source = Source {
-            secrets: spot.source.secrets.clone(),
-            is_hidden: spot.source.is_hidden,
-            ..Source::new(path, spot.source.text.as_str())
-        };
-        Some(Spot {
-            source: Arc::new(source),
-            ..spot
-        })
-    }
-
-    /// The subject of a finding about a pool after the change.
-    pub fn subject(&self, pool: usize) -> Subject {
-        let cluster = &self.after.view.cluster;
-        Subject::pool(&cluster.name, &cluster.pools[pool].name)
-    }
-}
+use crate::providers::{self, Provider};
 
 /// What a rule sees of one cluster.
 pub struct ClusterInput<'a> {
@@ -95,7 +22,16 @@ pub struct ClusterInput<'a> {
     /// The project's settings.
     pub settings: &'a Settings,
     /// The pools that resolve to an image of the catalog, with that image: looked up once for all rules.
-    chosen: Vec<(&'a Pool, &'a Image)>,
+    chosen: Vec<ChosenImage<'a>>,
+}
+
+/// A pool that resolves to an image of the catalog.
+#[derive(Clone, Copy)]
+pub struct ChosenImage<'a> {
+    /// The pool.
+    pub pool: &'a Pool,
+    /// The image.
+    pub image: &'a Image,
 }
 
 /// Which clusters a run reads.
@@ -145,9 +81,10 @@ pub struct ImageUse {
 impl<'a> ClusterInput<'a> {
     /// A cluster, as it was read and resolved.
     pub fn new(view: &'a ClusterView, settings: &'a Settings) -> Self {
-        let chosen = view
-            .pools()
-            .filter_map(|it| Some((it.pool, view.images.get(it.selection.image_key()?)?)));
+        let chosen = view.pools().filter_map(|SelectedPool { pool, selection }| {
+            let image = view.images.get(selection.image_key()?)?;
+            Some(ChosenImage { pool, image })
+        });
         Self {
             view,
             settings,
@@ -161,7 +98,7 @@ impl<'a> ClusterInput<'a> {
     }
 
     /// The pools that resolve to an image of the catalog, with that image.
-    pub fn chosen(&self) -> impl Iterator<Item = (&'a Pool, &'a Image)> + use<'a, '_> {
+    pub fn chosen(&self) -> impl Iterator<Item = ChosenImage<'a>> + use<'a, '_> {
         self.chosen.iter().copied()
     }
 
@@ -170,11 +107,6 @@ impl<'a> ClusterInput<'a> {
         self.pools()
             .filter(|it| it.selection.outcome == Outcome::Explicit)
             .filter_map(|it| it.pool.choice.url.as_ref().map(|url| (it.pool, url)))
-    }
-
-    /// The Kubernetes version that a pool's nodes are to run: its own, else the cluster's.
-    pub fn k8s_version(&self, pool: &'a Pool) -> Option<&'a Located<Arc<str>>> {
-        self.view.cluster.k8s_version_of(pool)
     }
 
     /// The infrastructure provider's key in the values; Metal3's where none is set.
@@ -214,99 +146,6 @@ impl<'a> ClusterInput<'a> {
     pub fn path(&self, pool: &Pool, setting: &str, wrote: impl Fn(&Choice) -> bool) -> String {
         let level = self.view.cluster.writer(pool, wrote);
         format!("{}.{setting}", level.path(self.infra()).join("."))
-    }
-
-    /// The level where a pool's image is to be named: where it is named now, unless pools that run another version inherit that.
-    fn key_level(&self, pool: &Pool) -> LevelName {
-        let cluster = &self.view.cluster;
-        let level = cluster.writer(pool, |choice| choice.key.is_some());
-        let version = |pool| cluster.k8s_version_of(pool).map(|version| &version.value);
-        let runs_another = |other: &usize| version(&cluster.pools[*other]) != version(pool);
-        let key = |choice: &Choice| choice.key.is_some();
-        match cluster.inheriting(&level, key).iter().any(runs_another) {
-            true => pool.name.level(),
-            false => level,
-        }
-    }
-
-    /// The line that names the image of a pool.
-    pub fn key_line(&self, pool: &Pool, key: &str) -> String {
-        let path = self.key_level(pool).path(self.infra()).join(".");
-        format!("{path}.{}: {key}", pool.choice.key_name)
-    }
-
-    /// That a pool takes the image of a key. `is_fix` makes it an edit of the file, where the line is the one that is there and
-    /// no other cluster shares it.
-    pub fn propose_key(&self, pool: &Pool, key: &ImageKey, is_fix: bool) -> Proposal {
-        let image = self
-            .view
-            .images
-            .get(key)
-            .filter(|_| self.view.lock.is_some());
-        let then = match image.is_some_and(|image| self.could_lock(image)) {
-            true => ", then run `metalmark lock`",
-            false => "",
-        };
-        let (line, level) = (self.key_line(pool, key), self.key_level(pool));
-        let is_there = level
-            == self
-                .view
-                .cluster
-                .writer(pool, |choice| choice.key.is_some());
-        let current = pool.choice.key.as_ref().filter(|_| is_fix && is_there);
-        Proposal {
-            text: format!("`{line}`{then}"),
-            fix: current.and_then(|current| {
-                Fix::replace(self.spot(current.place), &current.value, &**key, line)
-            }),
-            change: Change::ImageKey {
-                level,
-                key: Arc::clone(key),
-            },
-        }
-    }
-
-    /// That a pool's selector requires a value of a fact: at the level that `at` accepts, else at
-    /// the pool's own.
-    pub fn propose_term(
-        &self,
-        pool: &Pool,
-        (fact, value): (&str, &str),
-        at: impl Fn(&Choice) -> bool,
-    ) -> Proposal {
-        let level = self.view.cluster.writer(pool, at);
-        let path = level.path(self.infra()).join(".");
-        Proposal {
-            text: format!("`{path}.os_image_selector.{}`", exact_term(fact, value)),
-            change: Change::Term {
-                level,
-                fact: fact.into(),
-                pattern: Some(exact_pattern(value).into()),
-            },
-            fix: None,
-        }
-    }
-
-    /// That the cluster runs the Kubernetes version of a fact, where the law of replacements allows it and more than a name
-    /// gives the version.
-    pub fn propose_version(&self, pool: &Pool, held: &Fact) -> Option<Proposal> {
-        let current = self.view.cluster.k8s_version.as_ref()?;
-        let is_allowed = pool.k8s_version.is_none()
-            && held.origin != Origin::Name
-            && replacement::version_obstacle(&current.value, &held.value).is_none();
-        if !is_allowed {
-            return None;
-        }
-        let v = match current.value.starts_with('v') {
-            true => "v",
-            false => "",
-        };
-        let version = format!("{v}{}", Version::parse(&held.value)?);
-        (*version != *current.value).then(|| Proposal {
-            text: format!("`cluster.k8s_version: {version}`"),
-            change: Change::K8sVersion(version.into()),
-            fix: None,
-        })
     }
 
     /// Whether nodes pull an image from its registry themselves, so that no checksum is stamped
@@ -368,45 +207,5 @@ impl<'a> ClusterInput<'a> {
             image: Some(image.to_string()),
             ..self.subject(Some(pool))
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::model::rule::RuleId;
-    use crate::testing::Given;
-
-    /// The help for an image of another version.
-    const ID: RuleId = RuleId::K8sVersionMismatch;
-
-    #[test]
-    fn an_image_that_is_not_locked_yet_is_to_be_locked() {
-        let mut given = Given::new();
-        for (key, version) in [("old", "1.30.12+rke2r1"), ("new", "1.31.8+rke2r1")] {
-            given.image(key, &[("k8s-version", version), ("k8s-flavor", "rke2")]);
-        }
-        given.boots("old");
-        given.view.lock = Some(Default::default());
-        let help = "help: `cluster.capm3.image_key: new`, then run `metalmark lock`\n";
-        let found = given.found(ID);
-        assert!(found.contains(help), "{found}");
-    }
-
-    #[test]
-    fn a_clusters_version_follows_no_pools_own_and_no_mere_name() {
-        let proposed = |fact: &str, own: Option<&str>| {
-            let mut given = Given::new();
-            let facts = [(fact, "1.32.1+rke2r1"), ("k8s-flavor", "rke2")];
-            given.image("noble", &facts);
-            let own = own.map(|own| given.line("k8s_version", own));
-            given.view.cluster.pools[0].k8s_version = own;
-            given.boots("noble");
-            let found = given.found(ID);
-            assert!(found.contains("`noble` holds Kubernetes"), "{found}");
-            found.contains("`cluster.k8s_version: v1.32.1+rke2r1`")
-        };
-        assert!(proposed("k8s-version", None));
-        assert!(!proposed("k8s-version", Some("v1.31.9+rke2r1")));
-        assert!(!proposed("name!k8s-version", None));
     }
 }

@@ -46,7 +46,7 @@ fn mismatch(input: &ClusterInput<'_>, pool: &Pool, selection: &Selection) -> Opt
     let chosen = input.view.images.get(key);
     let chosen = chosen.filter(|_| pool.choice.key.is_some());
     let other = chosen.and_then(|chosen| {
-        let version = &input.k8s_version(pool)?.value;
+        let version = &input.view.cluster.k8s_version_of(pool)?.value;
         let (images, matching) = (&input.view.images, input.settings.matching);
         fitting(images, chosen, needed, version, matching)
     });

@@ -2,6 +2,7 @@
 //! for each one that looks at something itself.
 
 mod bundle_empty;
+mod change_input;
 mod checksum_by_url;
 mod checksum_malformed;
 mod checksum_missing;
@@ -34,6 +35,7 @@ mod namespace_missing;
 mod no_image_matches;
 mod not_locked;
 mod object_duplicate;
+mod proposals;
 mod provider_unknown;
 mod registry_unknown;
 mod selector_key_unknown;
@@ -52,15 +54,17 @@ mod version_skip;
 
 use std::borrow::Cow;
 
-use crate::model::cluster::Pool;
 use crate::model::finding::Finding;
-use crate::model::image::Image;
 use crate::model::rule::{RuleId, RuleOption};
 use crate::objects::bundled::Bundle;
 
+use input::ChosenImage;
+
+pub use change_input::{ChangeInput, Side};
 pub use format_unsupported::unbootable;
-pub use input::{ChangeInput, ClusterInput, ImageUse, RunScope, Side, WorkspaceInput};
+pub use input::{ClusterInput, ImageUse, RunScope, WorkspaceInput};
 pub use lock_stale::{unproven, without_evidence};
+pub use proposals::{entry_path, exact_pattern};
 pub use signature_unchecked::{finding as signature_unchecked, unchecked};
 pub use template_edited_in_place::not_applied;
 pub(crate) use unknown_image::without_pool;
@@ -171,16 +175,6 @@ pub fn rule(id: RuleId) -> &'static Rule {
     &RULES[id as usize]
 }
 
-/// The values' path of the catalog's entry of an image, as the user wrote it.
-pub fn entry_path(image: &Image) -> String {
-    let name = if image.built {
-        &image.artifact
-    } else {
-        &image.key
-    };
-    format!("{}.{name}", image.list)
-}
-
 /// What to do where a fact of an image is unknown and its registry has it.
 const LOCK_IT: &str = "run `metalmark lock` to query its registry, and commit the lock";
 
@@ -188,11 +182,12 @@ const LOCK_IT: &str = "run `metalmark lock` to query its registry, and commit th
 /// and value to add to an entry that the user wrote.
 fn fact_missing(
     input: &ClusterInput<'_>,
-    (pool, image): (&Pool, &Image),
+    chosen: ChosenImage<'_>,
     finding: Finding,
     lacks: impl Into<String>,
     written: &str,
 ) -> Finding {
+    let ChosenImage { pool, image } = chosen;
     let finding = finding
         .about(input.subject_with(pool, &image.key))
         .at(
@@ -211,36 +206,9 @@ fn fact_missing(
     }
 }
 
-/// The pattern that matches this value and no other.
-pub fn exact_pattern(value: &str) -> String {
-    let escaped = value.chars().flat_map(|letter| {
-        let literal = letter.is_alphanumeric() || matches!(letter, '-' | '_' | '/' | ':' | ' ');
-        (!literal).then_some('\\').into_iter().chain([letter])
-    });
-    escaped.collect()
-}
-
-/// A selector's term that matches this value and no other, to be pasted into YAML.
-pub fn exact_term(fact: &str, value: &str) -> String {
-    let pattern = exact_pattern(value);
-    let is_plain = pattern.starts_with(|first: char| first.is_ascii_alphabetic())
-        && pattern
-            .chars()
-            .all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_'))
-        && !matches!(
-            &*pattern.to_ascii_lowercase(),
-            "y" | "n" | "yes" | "no" | "on" | "off" | "null"
-        );
-    if is_plain {
-        format!("{fact}: {pattern}")
-    } else {
-        format!("{fact}: '{}'", pattern.replace('\'', "''"))
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{RULES, exact_term};
+    use super::RULES;
 
     #[test]
     fn every_rule_explains_itself_with_a_wrong_and_a_right_snippet() {
@@ -264,19 +232,5 @@ mod tests {
                 "{id}"
             );
         }
-    }
-
-    #[test]
-    fn a_term_matches_its_value_alone() {
-        assert_eq!(exact_term("os", "ubuntu"), "os: ubuntu");
-        assert_eq!(exact_term("os-release", "15.6"), r"os-release: '15\.6'");
-        assert_eq!(
-            exact_term("k8s-version", "1.31.8+rke2r1"),
-            r"k8s-version: '1\.31\.8\+rke2r1'"
-        );
-        assert_eq!(exact_term("hardened", "true"), "hardened: true");
-        assert_eq!(exact_term("os", "on"), "os: 'on'");
-        assert_eq!(exact_term("os", "No"), "os: 'No'");
-        assert_eq!(exact_term("os", "it's"), r"os: 'it\''s'");
     }
 }

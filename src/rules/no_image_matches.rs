@@ -79,7 +79,9 @@ fn labels(
     let spot = match place.filter(|place| place.is_known()) {
         Some(place) => input.spot(place),
         None if only.fact == fact::K8S_VERSION => input
-            .k8s_version(pool)
+            .view
+            .cluster
+            .k8s_version_of(pool)
             .and_then(|version| input.spot(version.place)),
         None => None,
     };
@@ -161,7 +163,11 @@ fn edit(
         return input.propose_version(pool, has);
     }
     let os = image.facts.text(fact::OS);
-    let runs = input.k8s_version(pool).map(|version| &*version.value);
+    let runs = input
+        .view
+        .cluster
+        .k8s_version_of(pool)
+        .map(|version| &*version.value);
     let wanted = match &*only.fact {
         fact::K8S_VERSION => runs?,
         _ => &only.wanted,

@@ -3,10 +3,11 @@
 use crate::model::cluster::Pool;
 use crate::model::cluster_view::SelectedPool;
 use crate::model::finding::Finding;
-use crate::model::image::Image;
 use crate::model::rule::RuleId;
 use crate::model::selector::{Term, Wanted};
-use crate::rules::{ClusterInput, exact_term};
+use crate::rules::ClusterInput;
+use crate::rules::input::ChosenImage;
+use crate::rules::proposals::exact_term;
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
@@ -29,7 +30,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
             if let Wanted::Pattern(pattern) = &term.wanted
                 && !breaks_out(pattern)
             {
-                findings.extend(too_broad(input, (pool, image), term, pattern));
+                findings.extend(too_broad(input, ChosenImage { pool, image }, term, pattern));
             }
         }
     }
@@ -50,10 +51,11 @@ fn spliced(input: &ClusterInput<'_>, pool: &Pool, term: &Term, pattern: &str) ->
 /// A pattern that took the selected image without naming what it is.
 fn too_broad(
     input: &ClusterInput<'_>,
-    (pool, image): (&Pool, &Image),
+    chosen: ChosenImage<'_>,
     term: &Term,
     pattern: &str,
 ) -> Option<Finding> {
+    let ChosenImage { pool, image } = chosen;
     let (fact, key) = (&term.fact, &image.key);
     let about = |message| {
         Finding::new(RuleId::SelectorTooBroad, message).about(input.subject_with(pool, key))
@@ -72,7 +74,7 @@ fn too_broad(
             let place = if term.place.is_known() {
                 term.place
             } else {
-                input.k8s_version(pool)?.place
+                input.view.cluster.k8s_version_of(pool)?.place
             };
             Some(
                 about(format!(

@@ -4,12 +4,12 @@ use crate::model::finding::Finding;
 use crate::model::rule::{Level, RuleId};
 use crate::providers::{self, Change, Kind};
 use crate::rules::ChangeInput;
+use crate::rules::change_input::PoolPair;
 
 /// Looks at the template of every pool on both sides that has the same name on both.
 pub(super) fn change(input: &ChangeInput<'_>, findings: &mut Vec<Finding>) {
-    for (was, is) in input.pools() {
-        let old = &input.before.view.cluster.pools[was].template;
-        let new = &input.after.view.cluster.pools[is].template;
+    for PoolPair { before, after } in input.pools() {
+        let (old, new) = (&before.pool.template, &after.pool.template);
         let Some((old, new)) = old.as_ref().zip(new.as_ref()) else {
             continue;
         };
@@ -28,7 +28,7 @@ pub(super) fn change(input: &ChangeInput<'_>, findings: &mut Vec<Finding>) {
         );
         let label = format!("`{}` changes", path.join("."));
         let finding = Finding::new(RuleId::TemplateEditedInPlace, message)
-            .about(input.subject(is))
+            .about(input.subject(after.pool))
             .at(input.spot(new.name.place), "")
             .at(input.spot(new.spec.place_at(&path)), label)
             .help("give it another name, and write that into what refers to it");

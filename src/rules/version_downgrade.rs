@@ -8,8 +8,8 @@ use crate::rules::ChangeInput;
 
 /// Looks at every pool that is on both sides.
 pub(super) fn change(input: &ChangeInput<'_>, findings: &mut Vec<Finding>) {
-    for pool in input.pools() {
-        let Some([was, is]) = input.versions(pool) else {
+    for pair in input.pools() {
+        let Some([was, is]) = pair.versions() else {
             continue;
         };
         let (Some(from), Some(to)) = (Version::parse(&was.value), Version::parse(&is.value)) else {
@@ -18,13 +18,14 @@ pub(super) fn change(input: &ChangeInput<'_>, findings: &mut Vec<Finding>) {
         if to >= from || to.admits(&from) {
             continue;
         }
-        let name = &input.after.view.cluster.pools[pool.1].name;
+        let pool = pair.after.pool;
+        let name = &pool.name;
         let message = format!(
             "`{name}` would go back from Kubernetes `{}` to `{}`",
             was.value, is.value
         );
         let finding = Finding::new(RuleId::VersionDowngrade, message)
-            .about(input.subject(pool.1))
+            .about(input.subject(pool))
             .at(input.spot(is.place), "this version is required")
             .at(input.spot_before(was.place), "this one runs")
             .help(format!("keep `{}`, or make a new cluster", was.value));

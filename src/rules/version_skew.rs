@@ -28,10 +28,10 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
 
 fn skew(input: &ClusterInput<'_>, pool: &Pool, control_plane: Option<&Pool>) -> Option<Finding> {
     let leader = match control_plane {
-        Some(control_plane) => input.k8s_version(control_plane),
+        Some(control_plane) => input.view.cluster.k8s_version_of(control_plane),
         None => input.view.cluster.k8s_version.as_ref(),
     };
-    let (worker, leader) = input.k8s_version(pool).zip(leader)?;
+    let (worker, leader) = input.view.cluster.k8s_version_of(pool).zip(leader)?;
     let own = Version::parse(&worker.value)?;
     let other = Version::parse(&leader.value)?;
     let kubeadm = input.view.cluster.bootstrap_provider_of(pool);

@@ -6,13 +6,13 @@ use crate::model::image::fact;
 use crate::model::rule::RuleId;
 use crate::model::version::Version;
 use crate::rules::ChangeInput;
+use crate::rules::change_input::PoolPair;
 
 /// Looks at the control plane on both sides.
 pub(super) fn change(input: &ChangeInput<'_>, findings: &mut Vec<Finding>) {
-    let pools = &input.after.view.cluster.pools;
-    let control_planes = input.pools().into_iter();
-    for pool in control_planes.filter(|pool| pools[pool.1].name == PoolName::ControlPlane) {
-        let Some([was, is]) = input.versions(pool) else {
+    let is_control_plane = |pair: &PoolPair<'_>| pair.after.pool.name == PoolName::ControlPlane;
+    for pair in input.pools().filter(is_control_plane) {
+        let Some([was, is]) = pair.versions() else {
             continue;
         };
         let (Some(from), Some(to)) = (Version::parse(&was.value), Version::parse(&is.value)) else {
@@ -29,7 +29,7 @@ pub(super) fn change(input: &ChangeInput<'_>, findings: &mut Vec<Finding>) {
             join_minors(&skipped)
         );
         let finding = Finding::new(RuleId::VersionSkip, message)
-            .about(input.subject(pool.1))
+            .about(input.subject(pair.after.pool))
             .at(input.spot(is.place), "this version is required")
             .at(input.spot_before(was.place), "this one runs");
         findings.push(finding.help(advice(input, next)));

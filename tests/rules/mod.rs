@@ -53,7 +53,7 @@ fn each_page_and_each_file_is_a_rules_own() {
     let ids: BTreeSet<String> = RuleId::ALL.iter().map(RuleId::to_string).collect();
     assert_eq!(names("src/rules/pages", ".md"), ids);
     let mut files = names("src/rules", ".rs");
-    for shared in ["input", "mod", "not_locked"] {
+    for shared in ["change_input", "input", "mod", "not_locked", "proposals"] {
         assert!(files.remove(shared), "{shared}");
     }
     for file in files {

@@ -1,0 +1,110 @@
+//! What rules see of a cluster before and after a change.
+
+use std::sync::Arc;
+
+use crate::model::cluster::{Cluster, Pool};
+use crate::model::cluster_view::ClusterView;
+use crate::model::finding::Subject;
+use crate::model::place::{Located, Place, Source, Spot};
+use crate::providers::Stamp;
+
+/// What a rule sees of a cluster before and after a change.
+pub struct ChangeInput<'a> {
+    /// As it was.
+    pub before: Side<'a>,
+    /// As it will be.
+    pub after: Side<'a>,
+    /// The commit that the change starts from, as people quote it.
+    pub revision: &'a str,
+}
+
+/// One side of a change to a cluster.
+pub struct Side<'a> {
+    /// The cluster, read and resolved.
+    pub view: &'a ClusterView,
+    /// What is stamped of each pool's image, in the order of the pools.
+    pub stamps: &'a [Option<Stamp>],
+    /// The version of the machine templates that the project requires.
+    pub api_version: Option<&'a str>,
+}
+
+/// A pool that is on both sides of a change.
+pub struct PoolPair<'a> {
+    /// As it was.
+    pub before: PoolSide<'a>,
+    /// As it will be.
+    pub after: PoolSide<'a>,
+}
+
+/// A pool on one side of a change.
+#[derive(Clone, Copy)]
+pub struct PoolSide<'a> {
+    /// The pool.
+    pub pool: &'a Pool,
+    /// What is stamped of its image.
+    pub stamp: Option<&'a Stamp>,
+    cluster: &'a Cluster,
+}
+
+impl<'a> PoolPair<'a> {
+    /// The Kubernetes versions before and after, where both are known.
+    pub fn versions(&self) -> Option<[&'a Located<Arc<str>>; 2]> {
+        let version = |side: &PoolSide<'a>| side.cluster.k8s_version_of(side.pool);
+        Some([version(&self.before)?, version(&self.after)?])
+    }
+}
+
+impl<'a> Side<'a> {
+    /// Its pools, in their order.
+    fn pools(&self) -> impl Iterator<Item = PoolSide<'a>> + Clone + use<'a> {
+        let cluster = &self.view.cluster;
+        let stamps = self.stamps.iter().map(Option::as_ref);
+        let stamps = stamps.chain(std::iter::repeat(None));
+        cluster
+            .pools
+            .iter()
+            .zip(stamps)
+            .map(move |(pool, stamp)| PoolSide {
+                pool,
+                stamp,
+                cluster,
+            })
+    }
+}
+
+impl<'a> ChangeInput<'a> {
+    /// The pools that are on both sides.
+    pub fn pools(&self) -> impl Iterator<Item = PoolPair<'a>> + use<'a> {
+        let (before, after) = (self.before.pools(), self.after.pools());
+        after.filter_map(move |after| {
+            let mut before = before.clone();
+            let before = before.find(|old| old.pool.name == after.pool.name)?;
+            Some(PoolPair { before, after })
+        })
+    }
+
+    /// A place after the change, with its file.
+    pub fn spot(&self, place: Place) -> Option<Spot> {
+        self.after.view.sources.resolve(place)
+    }
+
+    /// A place before the change, with its file as `REVISION:path`.
+    pub fn spot_before(&self, place: Place) -> Option<Spot> {
+        let spot = self.before.view.sources.resolve(place)?;
+        let path = format!("{}:{}", self.revision, spot.source.path);
+        let source = Source {
+            secrets: spot.source.secrets.clone(),
+            is_hidden: spot.source.is_hidden,
+            ..Source::new(path, spot.source.text.as_str())
+        };
+        Some(Spot {
+            source: Arc::new(source),
+            ..spot
+        })
+    }
+
+    /// The subject of a finding about a pool after the change.
+    pub fn subject(&self, pool: &Pool) -> Subject {
+        Subject::pool(&self.after.view.cluster.name, &pool.name)
+    }
+}

@@ -1,0 +1,204 @@
+//! Edits that would repair a cluster, and how they are written in values.
+
+use std::sync::Arc;
+
+use crate::model::cluster::{Choice, LevelName, Pool};
+use crate::model::fix::Fix;
+use crate::model::image::{Fact, Image, ImageKey, Origin};
+use crate::model::proposal::{Change, Proposal};
+use crate::model::replacement::version_obstacle;
+use crate::model::version::Version;
+
+use super::ClusterInput;
+
+impl ClusterInput<'_> {
+    /// The level where a pool's image is to be named: where it is named now, unless pools that run another version inherit that.
+    fn key_level(&self, pool: &Pool) -> LevelName {
+        let cluster = &self.view.cluster;
+        let level = cluster.writer(pool, |choice| choice.key.is_some());
+        let version = |pool| cluster.k8s_version_of(pool).map(|version| &version.value);
+        let runs_another = |other: &usize| version(&cluster.pools[*other]) != version(pool);
+        let key = |choice: &Choice| choice.key.is_some();
+        match cluster.inheriting(&level, key).iter().any(runs_another) {
+            true => pool.name.level(),
+            false => level,
+        }
+    }
+
+    /// The line that names the image of a pool.
+    pub fn key_line(&self, pool: &Pool, key: &str) -> String {
+        self.key_line_at(&self.key_level(pool), pool, key)
+    }
+
+    fn key_line_at(&self, level: &LevelName, pool: &Pool, key: &str) -> String {
+        let path = level.path(self.infra()).join(".");
+        format!("{path}.{}: {key}", pool.choice.key_name)
+    }
+
+    /// That a pool takes the image of a key. `is_fix` makes it an edit of the file, where the line is the one that is there and
+    /// no other cluster shares it.
+    pub fn propose_key(&self, pool: &Pool, key: &ImageKey, is_fix: bool) -> Proposal {
+        let image = self
+            .view
+            .images
+            .get(key)
+            .filter(|_| self.view.lock.is_some());
+        let then = match image.is_some_and(|image| self.could_lock(image)) {
+            true => ", then run `metalmark lock`",
+            false => "",
+        };
+        let level = self.key_level(pool);
+        let line = self.key_line_at(&level, pool, key);
+        let writer = self
+            .view
+            .cluster
+            .writer(pool, |choice| choice.key.is_some());
+        let is_there = level == writer;
+        let current = pool.choice.key.as_ref().filter(|_| is_fix && is_there);
+        Proposal {
+            text: format!("`{line}`{then}"),
+            fix: current.and_then(|current| {
+                Fix::replace(self.spot(current.place), &current.value, &**key, line)
+            }),
+            change: Change::ImageKey {
+                level,
+                key: Arc::clone(key),
+            },
+        }
+    }
+
+    /// That a pool's selector requires a value of a fact: at the level that `at` accepts, else at
+    /// the pool's own.
+    pub fn propose_term(
+        &self,
+        pool: &Pool,
+        (fact, value): (&str, &str),
+        at: impl Fn(&Choice) -> bool,
+    ) -> Proposal {
+        let level = self.view.cluster.writer(pool, at);
+        let path = level.path(self.infra()).join(".");
+        Proposal {
+            text: format!("`{path}.os_image_selector.{}`", exact_term(fact, value)),
+            change: Change::Term {
+                level,
+                fact: fact.into(),
+                pattern: Some(exact_pattern(value).into()),
+            },
+            fix: None,
+        }
+    }
+
+    /// That the cluster runs the Kubernetes version of a fact, where the law of replacements allows it and more than a name
+    /// gives the version.
+    pub fn propose_version(&self, pool: &Pool, held: &Fact) -> Option<Proposal> {
+        let current = self.view.cluster.k8s_version.as_ref()?;
+        let is_allowed = pool.k8s_version.is_none()
+            && held.origin != Origin::Name
+            && version_obstacle(&current.value, &held.value).is_none();
+        if !is_allowed {
+            return None;
+        }
+        let v = match current.value.starts_with('v') {
+            true => "v",
+            false => "",
+        };
+        let version = format!("{v}{}", Version::parse(&held.value)?);
+        (*version != *current.value).then(|| Proposal {
+            text: format!("`cluster.k8s_version: {version}`"),
+            change: Change::K8sVersion(version.into()),
+            fix: None,
+        })
+    }
+}
+
+/// The values' path of the catalog's entry of an image, as the user wrote it.
+pub fn entry_path(image: &Image) -> String {
+    let name = if image.built {
+        &image.artifact
+    } else {
+        &image.key
+    };
+    format!("{}.{name}", image.list)
+}
+
+/// The pattern that matches this value and no other.
+pub fn exact_pattern(value: &str) -> String {
+    let escaped = value.chars().flat_map(|letter| {
+        let literal = letter.is_alphanumeric() || matches!(letter, '-' | '_' | '/' | ':' | ' ');
+        (!literal).then_some('\\').into_iter().chain([letter])
+    });
+    escaped.collect()
+}
+
+/// A selector's term that matches this value and no other, to be pasted into YAML.
+pub(super) fn exact_term(fact: &str, value: &str) -> String {
+    let pattern = exact_pattern(value);
+    let is_plain = pattern.starts_with(|first: char| first.is_ascii_alphabetic())
+        && pattern
+            .chars()
+            .all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_'))
+        && !matches!(
+            &*pattern.to_ascii_lowercase(),
+            "y" | "n" | "yes" | "no" | "on" | "off" | "null"
+        );
+    if is_plain {
+        format!("{fact}: {pattern}")
+    } else {
+        format!("{fact}: '{}'", pattern.replace('\'', "''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::exact_term;
+    use crate::model::rule::RuleId;
+    use crate::testing::Given;
+
+    /// The help for an image of another version.
+    const ID: RuleId = RuleId::K8sVersionMismatch;
+
+    #[test]
+    fn an_image_that_is_not_locked_yet_is_to_be_locked() {
+        let mut given = Given::new();
+        for (key, version) in [("old", "1.30.12+rke2r1"), ("new", "1.31.8+rke2r1")] {
+            given.image(key, &[("k8s-version", version), ("k8s-flavor", "rke2")]);
+        }
+        given.boots("old");
+        given.view.lock = Some(Default::default());
+        let help = "help: `cluster.capm3.image_key: new`, then run `metalmark lock`\n";
+        let found = given.found(ID);
+        assert!(found.contains(help), "{found}");
+    }
+
+    #[test]
+    fn a_clusters_version_follows_no_pools_own_and_no_mere_name() {
+        let proposed = |fact: &str, own: Option<&str>| {
+            let mut given = Given::new();
+            let facts = [(fact, "1.32.1+rke2r1"), ("k8s-flavor", "rke2")];
+            given.image("noble", &facts);
+            let own = own.map(|own| given.line("k8s_version", own));
+            given.view.cluster.pools[0].k8s_version = own;
+            given.boots("noble");
+            let found = given.found(ID);
+            assert!(found.contains("`noble` holds Kubernetes"), "{found}");
+            found.contains("`cluster.k8s_version: v1.32.1+rke2r1`")
+        };
+        assert!(proposed("k8s-version", None));
+        assert!(!proposed("k8s-version", Some("v1.31.9+rke2r1")));
+        assert!(!proposed("name!k8s-version", None));
+    }
+
+    #[test]
+    fn a_term_matches_its_value_alone() {
+        assert_eq!(exact_term("os", "ubuntu"), "os: ubuntu");
+        assert_eq!(exact_term("os-release", "15.6"), r"os-release: '15\.6'");
+        assert_eq!(
+            exact_term("k8s-version", "1.31.8+rke2r1"),
+            r"k8s-version: '1\.31\.8\+rke2r1'"
+        );
+        assert_eq!(exact_term("hardened", "true"), "hardened: true");
+        assert_eq!(exact_term("os", "on"), "os: 'on'");
+        assert_eq!(exact_term("os", "No"), "os: 'No'");
+        assert_eq!(exact_term("os", "it's"), r"os: 'it\''s'");
+    }
+}
