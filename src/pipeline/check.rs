@@ -137,18 +137,13 @@ type PoolError = (RuleId, Option<String>, Option<String>);
 fn errors(view: &ClusterView, settings: &Settings) -> BTreeSet<PoolError> {
     let found = ruled(view, settings).into_iter();
     let is_error = |finding: &Finding| {
-        level(finding, &settings.policy) == Level::Error
+        settings.policy.level(finding) == Level::Error
             && !finding.rule.as_str().starts_with("lock-")
     };
     found
         .filter(is_error)
         .map(|finding| (finding.rule, finding.subject.pool, finding.subject.image))
         .collect()
-}
-
-/// How much a finding matters, waivers apart.
-fn level(finding: &Finding, policy: &Policy) -> Level {
-    policy.level(finding)
 }
 
 /// Checks the results of all clusters: the findings of no one cluster, and those of every rule over the whole. Waivers that
@@ -223,7 +218,7 @@ impl Checked {
 
     fn judge(&mut self, finding: Finding, policy: &Policy, today: Date) {
         let finding = finding.without_secrets();
-        let level = level(&finding, policy);
+        let level = policy.level(&finding);
         if level == Level::Off {
             return;
         }
