@@ -39,9 +39,9 @@ pub fn check(
     if options.fix {
         recover(request, terminal)?;
     }
-    let (mut fleet, mut fleet_check) = checked(request, options, today)?;
+    let (mut fleet, mut fleet_check) = read_and_check(request, options, today)?;
     if options.fix && fix::findings(&fleet.workspace, &fleet_check.judged, None, terminal)? > 0 {
-        (fleet, fleet_check) = checked(request, options, today)?;
+        (fleet, fleet_check) = read_and_check(request, options, today)?;
     }
     let reporting = options.reporting.within(request.directory.as_ref());
     fleet_check.require_pools(&fleet);
@@ -52,7 +52,7 @@ pub fn check(
     Ok(fleet_check.verdict())
 }
 
-fn checked(
+fn read_and_check(
     request: &Request,
     options: &CheckOptions,
     today: Date,

@@ -112,7 +112,7 @@ impl Print<'_> {
     fn page(
         &self,
         gatherer: Gatherer,
-        mut fleet_check: FleetCheck<Part>,
+        mut fleet_check: FleetCheck<PageSection>,
         change: Option<(&Impact, &[Judged])>,
         terminal: &mut Terminal,
     ) -> Result<(), Error> {
@@ -147,10 +147,10 @@ impl Print<'_> {
 }
 
 /// What is kept of a cluster: for the page, and its plan where one is requested.
-type Part = (ClusterPart, Option<ClusterPlan>);
+type PageSection = (ClusterPart, Option<ClusterPlan>);
 
 impl PageOptions {
-    fn part(&self, gatherer: &Gatherer, view: &ClusterView) -> Part {
+    fn part(&self, gatherer: &Gatherer, view: &ClusterView) -> PageSection {
         let plan = self
             .plan
             .map(|goal| plan::of_cluster(view, &view.images, goal));

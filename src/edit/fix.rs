@@ -65,7 +65,7 @@ pub(crate) enum Tense {
 ///
 /// # Errors
 /// Stderr is gone.
-pub(crate) fn planned(
+pub(crate) fn preview_fixes(
     workspace: &Workspace,
     judged: &[Judged],
     tense: Tense,

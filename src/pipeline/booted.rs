@@ -41,7 +41,7 @@ pub(crate) struct Machine {
 }
 
 /// What every pool of the fleet boots.
-pub(crate) fn booted(fleet: &Fleet) -> Result<Booted, Error> {
+pub(crate) fn read_booted(fleet: &Fleet) -> Result<Booted, Error> {
     let workspace = &fleet.workspace;
     // `check` and `render` report what is wrong with a template.
     let renderer = Renderer::new(

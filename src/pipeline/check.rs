@@ -47,15 +47,15 @@ pub fn cluster(view: &ClusterView, settings: &Settings, today: Date) -> Checked 
     if broken {
         return checked;
     }
-    for finding in ruled(view, settings) {
-        let finding = tried(finding, view, settings);
+    for finding in run_rules(view, settings) {
+        let finding = keep_helpful_proposals(finding, view, settings);
         checked.judge(finding, policy, today);
     }
     checked
 }
 
 /// What the rules find in a cluster.
-fn ruled(view: &ClusterView, settings: &Settings) -> Vec<Finding> {
+fn run_rules(view: &ClusterView, settings: &Settings) -> Vec<Finding> {
     let input = ClusterInput::new(view, settings);
     let mut found = Vec::new();
     let is_of_values = view.cluster.origin == ClusterOrigin::Values;
@@ -71,7 +71,11 @@ fn ruled(view: &ClusterView, settings: &Settings) -> Vec<Finding> {
 }
 
 /// A finding with the proposals that repair it and make nothing worse: each is made on the model and the rules run again.
-fn tried(mut finding: Finding, view: &ClusterView, settings: &Settings) -> Finding {
+fn keep_helpful_proposals(
+    mut finding: Finding,
+    view: &ClusterView,
+    settings: &Settings,
+) -> Finding {
     if finding.proposals.is_empty() {
         return finding;
     }
@@ -135,7 +139,7 @@ type PoolError = (RuleId, Option<String>, Option<String>);
 
 /// What is wrong with a cluster. That an image is not locked yet counts nothing: the help names the command that locks it.
 fn errors(view: &ClusterView, settings: &Settings) -> BTreeSet<PoolError> {
-    let found = ruled(view, settings).into_iter();
+    let found = run_rules(view, settings).into_iter();
     let is_error = |finding: &Finding| {
         settings.policy.level(finding) == Level::Error
             && !finding.rule.as_str().starts_with("lock-")

@@ -22,7 +22,7 @@ use crate::report::{Format, print_findings};
 
 /// What of a workspace is rendered.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Part<'a> {
+pub(crate) enum RenderedPart<'a> {
     /// Every cluster, and what they share.
     Whole,
     /// What the clusters share.
@@ -80,9 +80,9 @@ impl Material {
 ///
 /// # Errors
 /// A file cannot be read.
-pub(crate) fn rendered(
+pub(crate) fn render(
     mut fleet: Fleet,
-    part: Part<'_>,
+    part: RenderedPart<'_>,
     faulty: Faulty,
 ) -> Result<Rendered, Error> {
     let material = Material::of(&mut fleet.workspace);
@@ -93,26 +93,26 @@ pub(crate) fn rendered(
         Ok(scope.cluster(workspace, &renderer, view, checked, findings))
     };
     let mut fleet_check = match part {
-        Part::Whole => fleet.check(make)?,
-        Part::Shared => fleet.check(|_, _, _| Ok(Made::default()))?,
-        Part::Cluster(entry) => fleet.check_one(entry, make)?,
+        RenderedPart::Whole => fleet.check(make)?,
+        RenderedPart::Shared => fleet.check(|_, _, _| Ok(Made::default()))?,
+        RenderedPart::Cluster(entry) => fleet.check_one(entry, make)?,
     };
     let mut made = std::mem::take(&mut fleet_check.results);
     let mut objects: Vec<FileObjects> = Vec::new();
     for made in &mut made {
         objects.append(&mut made.objects);
     }
-    if matches!(part, Part::Whole) {
+    if matches!(part, RenderedPart::Whole) {
         fleet_check.require_pools(&fleet);
     }
     let may =
         |fleet_check: &FleetCheck<_>| faulty == Faulty::KeepGoing || !fleet_check.has_errors();
     compare((&objects, &[]), &fleet, &mut fleet_check);
-    let mut common = match !matches!(part, Part::Cluster(_)) && scope.shares() && may(&fleet_check)
-    {
-        true => shared(&fleet, &renderer, &mut fleet_check),
-        false => Vec::new(),
-    };
+    let mut common =
+        match !matches!(part, RenderedPart::Cluster(_)) && scope.shares() && may(&fleet_check) {
+            true => shared(&fleet, &renderer, &mut fleet_check),
+            false => Vec::new(),
+        };
     let of_all = render::objects(&mut common, None);
     compare_shared((&objects, &of_all), &fleet, &mut fleet_check);
     let clean = made
@@ -124,8 +124,8 @@ pub(crate) fn rendered(
         false => Vec::new(),
     };
     let clusters = match part {
-        Part::Cluster(_) => 1,
-        Part::Whole | Part::Shared => workspace.entries().count(),
+        RenderedPart::Cluster(_) => 1,
+        RenderedPart::Whole | RenderedPart::Shared => workspace.entries().count(),
     };
     Ok(Rendered {
         files,

@@ -21,7 +21,7 @@ use crate::read::Workspace;
 
 use super::{Run, lost};
 use crate::pipeline::fleet::Fleet;
-use crate::pipeline::rendered::{Faulty, Part, rendered};
+use crate::pipeline::rendered::{self, Faulty, RenderedPart};
 use crate::pipeline::{Terminal, Verdict};
 use crate::report::Format;
 
@@ -92,7 +92,7 @@ pub(super) fn of_project(
     terminal: &mut Terminal,
 ) -> Result<Option<(Gathered, Workspace)>, Error> {
     let fleet = Fleet::open(workspace, today)?;
-    let made = rendered(fleet, Part::Whole, Faulty::StopAll)?;
+    let made = rendered::render(fleet, RenderedPart::Whole, Faulty::StopAll)?;
     if made.report(Format::Human, terminal)? == Verdict::Findings {
         return Ok(None);
     }

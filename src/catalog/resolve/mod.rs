@@ -55,7 +55,7 @@ pub fn images(catalog: &Catalog, sources: &[Box<dyn ImageSource>]) -> Result<Res
     let mut images = Images::new();
     let mut problems = Vec::new();
     for entry in &catalog.entries {
-        if let Some(image) = expanded(entry, catalog, &mut problems) {
+        if let Some(image) = expand(entry, catalog, &mut problems) {
             add(image, &mut images, &mut problems);
         }
     }
@@ -85,7 +85,7 @@ pub fn images(catalog: &Catalog, sources: &[Box<dyn ImageSource>]) -> Result<Res
 
 /// An entry with its key, its reference and what it says itself. A name that can be no key stays as it is, for
 /// `image-name-invalid` to show.
-fn expanded(entry: &CatalogEntry, catalog: &Catalog, problems: &mut Vec<Problem>) -> Option<Image> {
+fn expand(entry: &CatalogEntry, catalog: &Catalog, problems: &mut Vec<Problem>) -> Option<Image> {
     let name = &entry.name.value;
     let key = key_of(name).unwrap_or_else(|_| Arc::clone(name));
     let uri = match reference::of(entry, catalog) {

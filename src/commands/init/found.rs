@@ -84,7 +84,7 @@ impl Found {
 ///
 /// # Errors
 /// A file or folder cannot be read.
-pub(super) fn found(files: &dyn Files) -> Result<Found, Error> {
+pub(super) fn search(files: &dyn Files) -> Result<Found, Error> {
     let mut found = Found::default();
     let own_output = Arc::default();
     // Together, for clusters of either kind are built on the bases of the other.

@@ -59,7 +59,7 @@ pub fn init(
     if files.is_file(Path::new(PROJECT_FILE_NAME)) && !options.dry_run {
         return again(request, &root, (options, host), &mut terminal.out);
     }
-    let found = found::found(&*files)?;
+    let found = found::search(&*files)?;
     let has_any = !found.manifests.is_empty() || !found.pairs.is_empty();
     let is_of_manifests = found.is_nothing() && has_any;
     if found.is_nothing() && !is_of_manifests {
@@ -71,7 +71,7 @@ pub fn init(
         true => Described::default(),
         false => {
             let text = |described: &Described| project::of_manifests(&found, described);
-            records::described(request, &root, &files, options.today, &text)?
+            records::describe(request, &root, &files, options.today, &text)?
         }
     };
     let text = match is_of_manifests {

@@ -43,7 +43,7 @@ pub(super) fn of_manifests(found: &Found, described: &Described) -> String {
              version: 1\n{pairs}"
         );
     }
-    let (records, stamps) = records::written(described);
+    let (records, stamps) = records::to_yaml(described);
     let (records, stamps) = match described.records.is_empty() {
         false => (
             format!("  records:\n{records}"),

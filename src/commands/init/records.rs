@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::commands::stamp::planned;
+use crate::commands::stamp::plan_stamp;
 use crate::edit::stamp::{Moves, Options};
 use crate::error::Error;
 use crate::files::{Files, Overlay};
@@ -143,7 +143,7 @@ struct Template {
 ///
 /// # Errors
 /// A file cannot be read.
-pub(super) fn described(
+pub(super) fn describe(
     request: &Request,
     root: &Path,
     files: &Arc<dyn Files>,
@@ -166,7 +166,7 @@ pub(super) fn described(
         let mut described = of_objects(&manifests.objects, &left_out, &mismatched);
         let fleet = Fleet::open(workspace(&described)?, today)?;
         let options = Options::default();
-        let (plan, checked) = planned(&fleet, &manifests, (&options, &Moves::new()), None)?;
+        let (plan, checked) = plan_stamp(&fleet, &manifests, (&options, &Moves::new()), None)?;
         let errors = |rule| {
             let judged = checked.findings.iter();
             judged.filter(move |judged| judged.level == Level::Error && judged.finding.rule == rule)
@@ -294,7 +294,7 @@ fn scalar(node: &Node) -> Option<String> {
 }
 
 /// The records and stamps as parts of a project file.
-pub(super) fn written(described: &Described) -> (String, String) {
+pub(super) fn to_yaml(described: &Described) -> (String, String) {
     let mut records = String::new();
     for (key, record) in &described.records {
         records.push_str(&format!("    {}:\n", word(key)));

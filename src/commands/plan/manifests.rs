@@ -5,7 +5,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::commands::stamp::planned;
+use crate::commands::stamp::plan_stamp;
 use crate::edit::stamp::{self, Moves, NamedImage, Options};
 use crate::edit::texts::{self, EditedFile};
 use crate::error::Error;
@@ -65,7 +65,7 @@ pub(super) fn edits(
     };
     let on_disk = Fleet::open(read::workspace(request)?, fleet.today)?;
     let before = read::manifests(&on_disk.workspace, request, &[])?;
-    let (plan, checked) = planned(&on_disk, &before, (&options, &Moves::new()), None)?;
+    let (plan, checked) = plan_stamp(&on_disk, &before, (&options, &Moves::new()), None)?;
     if let Some(file) = plan.files.first() {
         let why = format!(
             "`{}` is not stamped: run `metalmark stamp --rotate` first",
@@ -91,7 +91,7 @@ pub(super) fn edits(
     };
     let renamed = texts::read_with(request, &on_disk, &named)?;
     let objects = read::manifests(&renamed.workspace, request, &[])?;
-    let (plan, checked) = planned(&renamed, &objects, (&options, &located), None)?;
+    let (plan, checked) = plan_stamp(&renamed, &objects, (&options, &located), None)?;
     let results = objects.objects.iter().zip(&plan.results);
     let problems = results.flat_map(|(object, result)| {
         let of = move |problem: &String| format!("{}: {problem}", object.title());
@@ -116,7 +116,7 @@ pub(super) fn edits(
         rotate: true,
         ..Options::default()
     };
-    let (left, _) = planned(&edited, &after, (&options, &Moves::new()), None)?;
+    let (left, _) = plan_stamp(&edited, &after, (&options, &Moves::new()), None)?;
     Ok(match left.files.first() {
         None => Ok(files),
         Some(file) => Err(vec![format!(

@@ -14,12 +14,12 @@ use crate::model::ownership::Record;
 use crate::model::policy::Date;
 use crate::output::{self, Held};
 use crate::pipeline::fleet::{Fleet, FleetCheck};
-use crate::pipeline::rendered::{self, EMPTY, Faulty, Material, Part, RenderScope};
+use crate::pipeline::rendered::{self, EMPTY, Faulty, Material, RenderScope, RenderedPart};
 use crate::pipeline::{Reporting, Terminal, Verdict, recover};
 use crate::read::{self, Request, Workspace};
 use crate::report::{self, Changes};
 
-use plan::{Job, Planned, is_idle, planned};
+use plan::{Job, Planned, is_idle, plan_render};
 
 /// What happens to what is rendered.
 #[derive(Clone, Debug, Args)]
@@ -112,7 +112,7 @@ fn print(fleet: Fleet, options: &RenderOptions, terminal: &mut Terminal) -> Resu
     };
     // Nothing is pruned by a stream, and another shard may have all the clusters.
     let in_shard = fleet.workspace.shard.is_some();
-    let rendered = rendered::rendered(fleet, Part::Whole, faulty)?;
+    let rendered = rendered::render(fleet, RenderedPart::Whole, faulty)?;
     let verdict = report(
         &rendered.workspace,
         &rendered.fleet_check,
@@ -134,7 +134,7 @@ fn plan(job: &Job<'_>, held: Option<&mut Held>, terminal: &mut Terminal) -> Resu
         fleet_check,
         mut changes,
         followed,
-    } = planned(job)?;
+    } = plan_render(job)?;
     let owned = changes.len();
     if !followed.is_empty() {
         changes.push(texts::changes(workspace, &followed, 0));

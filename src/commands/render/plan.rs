@@ -36,7 +36,7 @@ pub(super) struct Planned {
 }
 
 /// Every cluster checked, rendered and compared with the disk; what may not be written is among the findings.
-pub(super) fn planned(job: &Job<'_>) -> Result<Planned, Error> {
+pub(super) fn plan_render(job: &Job<'_>) -> Result<Planned, Error> {
     let Job {
         fleet,
         renderer,
@@ -94,7 +94,7 @@ pub(super) fn planned(job: &Job<'_>) -> Result<Planned, Error> {
         fleet_check.add(outputs::orphans(workspace)?, fleet);
     }
     objects.extend(of_all);
-    let followed = followed(job, &objects, &mut fleet_check)?;
+    let followed = move_references(job, &objects, &mut fleet_check)?;
     Ok(Planned {
         fleet_check: fleet_check.without_results(),
         changes,
@@ -103,7 +103,7 @@ pub(super) fn planned(job: &Job<'_>) -> Result<Planned, Error> {
 }
 
 /// The manifests of people that refer to what was rendered. Files that are written elsewhere for a look move nothing.
-fn followed<T>(
+fn move_references<T>(
     job: &Job<'_>,
     objects: &[FileObjects],
     fleet_check: &mut FleetCheck<T>,

@@ -17,7 +17,7 @@ use crate::pipeline::{Reporting, Terminal, Verdict, recover};
 use crate::read::{self, Request, Workspace};
 use crate::report::{self, Changes};
 
-pub(super) use plan::planned;
+pub(super) use plan::plan_stamp;
 
 /// What is stamped.
 #[derive(Clone, Debug, Args)]
@@ -55,7 +55,7 @@ pub fn stamp(
     let fleet = Fleet::open(read::workspace(&request.naming(&options.paths))?, today)?;
     let workspace = &fleet.workspace;
     let files = read::manifests(workspace, request, &options.paths)?;
-    let (plan, checked) = planned(
+    let (plan, checked) = plan_stamp(
         &fleet,
         &files,
         (&options.templates, &Moves::new()),

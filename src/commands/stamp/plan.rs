@@ -14,7 +14,7 @@ use crate::render::Renderer;
 use crate::yaml;
 
 /// The plan, with objects that move to other images, and all findings.
-pub(in crate::commands) fn planned(
+pub(in crate::commands) fn plan_stamp(
     fleet: &Fleet,
     files: &ManifestFiles,
     (options, moves): (&stamp::Options, &Moves),

@@ -45,7 +45,7 @@ pub(super) fn before(
     {
         return Ok(earlier);
     }
-    let current = booted::booted(fleet)?;
+    let current = booted::read_booted(fleet)?;
     let mut before = Before {
         machines: current.machines,
         from: target.from.clone(),
@@ -85,7 +85,7 @@ fn in_git(request: &Request, target: &UpdateTarget, today: Date) -> Option<Befor
             return None;
         }
         Some(Before {
-            machines: booted::booted(&fleet).ok()?.machines,
+            machines: booted::read_booted(&fleet).ok()?.machines,
             from: target.from.clone().or(version),
             since: Some(since),
             doubt: None,

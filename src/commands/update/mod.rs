@@ -122,7 +122,7 @@ pub fn update(
     let finished = || -> Result<Verdict, Error> {
         let locked = finish::lock_again(request, has_lock, today, &mut held, terminal);
         let after = Fleet::open(read::workspace(request)?, today)?;
-        summary.pools = Some(before.changes(booted::booted(&after)?));
+        summary.pools = Some(before.changes(booted::read_booted(&after)?));
         summarize(&plan.change, &summary, options, terminal)?;
         match locked? {
             Verdict::Clean => {

@@ -68,7 +68,7 @@ impl Plan {
             true => fix::Tense::Would,
             false => fix::Tense::Done,
         };
-        self.fixed = fix::planned(&self.fleet.workspace, &lost, tense, terminal)?;
+        self.fixed = fix::preview_fixes(&self.fleet.workspace, &lost, tense, terminal)?;
         self.fleet = texts::read_with(request, &self.fleet, &self.fixed)?;
         Ok(())
     }

@@ -22,7 +22,7 @@ pub(super) fn preview(
     (options, today): (&UpdateOptions, Date),
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
-    let booted = booted::booted(&plan.fleet)?;
+    let booted = booted::read_booted(&plan.fleet)?;
     let unlocked = booted.unlocked.len();
     summary.pools = Some(before.changes(booted));
     let change = &plan.change;

@@ -93,7 +93,7 @@ pub fn changes(
         gaps: Vec::new(),
     };
     for field in wanted {
-        match walked(item, start, field)? {
+        match walk(item, start, field)? {
             FieldPath::Found(steps, node) => found.there(field, steps, node),
             FieldPath::Missing(steps, key, rest) => found.missing(field, (steps, key), rest),
         }
@@ -102,7 +102,7 @@ pub fn changes(
         mut changes, gaps, ..
     } = found;
     for gap in &gaps {
-        changes[gap.change].edit = Some(filled(gap, document)?);
+        changes[gap.change].edit = Some(fill_edit(gap, document)?);
     }
     for gap in &gaps {
         replace_emptied(item, (document, start), gap, &gaps, &mut changes)?;
@@ -246,7 +246,7 @@ impl Gap {
 }
 
 /// The edit that fills a gap.
-fn filled(gap: &Gap, document: usize) -> Result<Edit, String> {
+fn fill_edit(gap: &Gap, document: usize) -> Result<Edit, String> {
     let value = match &gap.fields[..] {
         [only] if only.path.is_empty() => only.value.clone().unwrap_or(Value::Null),
         fields => edited(Map::default(), fields)?.into(),
@@ -271,7 +271,7 @@ enum FieldPath<'n, 'f> {
     Missing(Vec<Step>, Option<&'static str>, &'f [providers::Step]),
 }
 
-fn walked<'n, 'f>(
+fn walk<'n, 'f>(
     item: &'n Node,
     start: &[Step],
     field: &'f providers::Edit,

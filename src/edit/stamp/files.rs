@@ -13,7 +13,7 @@ use super::plan::ObjectResult;
 
 /// The texts of the files that change, and whether none is left out. A file that cannot be edited as a whole stays; the objects to
 /// blame are reported.
-pub(super) fn changed(
+pub(super) fn apply(
     objects: &[ManifestObject],
     edits: &BTreeMap<usize, Vec<Edit>>,
     results: &mut [ObjectResult],

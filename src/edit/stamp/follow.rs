@@ -104,7 +104,7 @@ pub fn follow(objects: &[ManifestObject], rendered: &[Rendered<'_>]) -> Followed
         }
     }
     let mut results = vec![ObjectResult::default(); objects.len()];
-    let (files, _) = files::changed(objects, &edits, &mut results);
+    let (files, _) = files::apply(objects, &edits, &mut results);
     followed.files = files;
     for (object, result) in objects.iter().zip(&results) {
         let finding = |problem: &String| {

@@ -94,7 +94,7 @@ pub fn moving(
     if options.rotate {
         rotate::rotate(objects, options.keep, unread, &mut plan);
     }
-    let (files, is_whole) = files::changed(objects, &plan.edits, &mut plan.results);
+    let (files, is_whole) = files::apply(objects, &plan.edits, &mut plan.results);
     // A name that changes in one file and not in another would leave references in the air.
     if is_whole || !options.rotate {
         plan.files = files;

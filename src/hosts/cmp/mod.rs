@@ -48,7 +48,7 @@ pub fn generate(
     selection::outputs(&mut workspace.settings.outputs, &given.targets)?;
     let selected = selection::part(&workspace, &given, environment)?;
     let part = selected.part();
-    let mut rendered = rendered::rendered(Fleet::open(workspace, today)?, part, Faulty::StopAll)?;
+    let mut rendered = rendered::render(Fleet::open(workspace, today)?, part, Faulty::StopAll)?;
     rendered.files.retain(|file| file.kind == FileKind::Objects);
     let verdict = rendered.report(Format::Human, terminal)?;
     if verdict != Verdict::Clean {

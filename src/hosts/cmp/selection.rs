@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::model::settings::Output;
 use crate::model::suggest::did_you_mean;
-use crate::pipeline::rendered::Part;
+use crate::pipeline::rendered::RenderedPart;
 use crate::read::{self, ClusterEntry, Request, Workspace};
 
 use super::environment::{Environment, PARAMETERS};
@@ -17,11 +17,11 @@ pub(super) enum Selected {
 }
 
 impl Selected {
-    pub(super) fn part(&self) -> Part<'_> {
+    pub(super) fn part(&self) -> RenderedPart<'_> {
         match self {
-            Self::Whole => Part::Whole,
-            Self::Shared => Part::Shared,
-            Self::Cluster(entry) => Part::Cluster(entry),
+            Self::Whole => RenderedPart::Whole,
+            Self::Shared => RenderedPart::Shared,
+            Self::Cluster(entry) => RenderedPart::Cluster(entry),
         }
     }
 

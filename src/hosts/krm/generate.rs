@@ -10,7 +10,7 @@ use crate::model::policy::Date;
 use crate::model::suggest::did_you_mean;
 use crate::model::value::{Entry, Map, Node, Value};
 use crate::pipeline::fleet::Fleet;
-use crate::pipeline::rendered::{self, EMPTY, Faulty, Part};
+use crate::pipeline::rendered::{self, EMPTY, Faulty, RenderedPart};
 use crate::read::{self, Request, Workspace};
 use crate::yaml;
 use crate::yaml::edit::{Edit, EditError, Position, Target, edit};
@@ -48,8 +48,10 @@ pub(super) fn run(
         outputs.retain(|output| config.targets.contains(&output.target));
     }
     let entry = cluster(&workspace, config)?;
-    let part = entry.as_ref().map_or(Part::Whole, Part::Cluster);
-    let rendered = rendered::rendered(Fleet::open(workspace, today)?, part, Faulty::StopAll)?;
+    let part = entry
+        .as_ref()
+        .map_or(RenderedPart::Whole, RenderedPart::Cluster);
+    let rendered = rendered::render(Fleet::open(workspace, today)?, part, Faulty::StopAll)?;
     let results = findings::results(&rendered.fleet_check.judged);
     if rendered.fleet_check.has_errors() {
         return Ok(super::unchanged(list, results));
