@@ -32,6 +32,7 @@ pub mod policy;
 pub mod pool_counts;
 pub mod proof;
 pub mod proposal;
+pub mod redact;
 pub mod registries;
 pub mod renovate;
 pub mod replacement;

@@ -19,7 +19,7 @@ pub const HIDDEN: &str = "…";
 const SHORTEST: usize = 3;
 
 /// A secret of at least this length is also masked within a word: no ordinary word is that long.
-const LONG: usize = 8;
+pub(super) const LONG: usize = 8;
 
 /// Values that say nothing, in whatever file they are.
 const WORDS: [&str; 9] = [
@@ -113,6 +113,11 @@ struct Long {
     within: Option<u32>,
 }
 
+/// Whether a letter next to a short secret makes it a part of a longer word.
+pub(super) fn is_of_word(letter: char) -> bool {
+    letter.is_alphanumeric() || matches!(letter, '-' | '_')
+}
+
 impl Known {
     fn add(&mut self, text: &str) {
         for line in text.lines().map(str::trim) {
@@ -176,7 +181,6 @@ impl Known {
         if self.words.is_empty() && self.long.is_empty() {
             return Cow::Borrowed(text);
         }
-        let is_part = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_');
         let mut masked = String::new();
         let (mut kept, mut at) = (0, 0);
         let mut before: Option<char> = None;
@@ -186,9 +190,9 @@ impl Known {
             let may_start = self.bytes[usize::from(first >> 6)] >> (first & 63) & 1 == 1;
             let found = may_start.then(|| self.long_at(rest)).flatten();
             let found = found.or_else(|| {
-                let starts = may_start && before.is_none_or(|before| !is_part(before));
+                let starts = may_start && before.is_none_or(|before| !is_of_word(before));
                 let length = starts.then(|| self.word_at(rest)).flatten()?;
-                (!rest[length..].starts_with(is_part)).then_some(length)
+                (!rest[length..].starts_with(is_of_word)).then_some(length)
             });
             let found = found.filter(|length| !self.public.contains(&rest[..*length]));
             match found {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::model::bytes::BASE64;
 use crate::model::engine::Engine;
-use crate::model::finding::unquoted;
 use crate::model::place::{FileId, Place, Source, Spot};
+use crate::model::redact::unquoted;
 use crate::model::value::{Map, Node, Value};
 use crate::yaml::edit::Step;
 use crate::yaml::{self, SyntaxError};

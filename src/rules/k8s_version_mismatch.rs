@@ -59,7 +59,7 @@ fn in_manifests(
         ),
         Some(why) => format!("`--set-version` does not write `{}`: {why}", held.value),
     });
-    let finding = help.into_iter().fold(finding, Finding::help);
+    let finding = finding.helps(help);
     match fitting.is_empty() {
         true => near_misses(finding, &near),
         false => finding,
@@ -84,7 +84,7 @@ fn near_misses(finding: Finding, near: &[(&Image, Vec<Obstacle>)]) -> Finding {
         let obstacles: Vec<String> = obstacles.iter().map(Obstacle::to_string).collect();
         format!("`{}` is near: it {}", image.key, obstacles.join(", "))
     });
-    helps.fold(finding, Finding::help)
+    finding.helps(helps)
 }
 
 fn mismatch(input: &ClusterInput<'_>, pool: &Pool, weighed: &PoolProof<'_>) -> Finding {

@@ -273,7 +273,7 @@ fn absent(requirement: &Requirement, failure: &Failure) -> Finding {
         requirement.key, failure.message
     );
     let finding = requirement.finding(RuleId::CatalogDrift, message);
-    failure.help.iter().cloned().fold(finding, Finding::help)
+    finding.helps(failure.help.iter().cloned())
 }
 
 impl Run<'_> {

@@ -128,7 +128,7 @@ fn failed(
         let message = format!("`{}` is gone: {}", image.reference.value, failure.message);
         let finding = about(image, RuleId::CatalogDrift, message);
         let finding = finding.at(sources.resolve(image.reference.place), "locked here");
-        let finding = failure.help.iter().cloned().fold(finding, Finding::help);
+        let finding = finding.helps(failure.help.iter().cloned());
         out.findings.push(finding);
         return Some(false);
     }

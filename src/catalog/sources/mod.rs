@@ -140,7 +140,7 @@ pub fn facts(
     let finding = |fault: Fault| {
         let finding = Finding::new(fault.rule, fault.message);
         let finding = finding.at(places.resolve(fault.place), "");
-        fault.help.into_iter().fold(finding, Finding::help)
+        finding.helps(fault.help)
     };
     findings.extend(faults.into_iter().map(finding).chain(unlocked));
     Ok(ImageFacts {
