@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use metalmark::edit::stamp::{self, Chooser, Options, Plan};
+use metalmark::edit::stamp::{self, Chooser, Job, Options, Plan};
 use metalmark::model::engine::Engine;
 use metalmark::model::place::{FileId, Source};
 use metalmark::objects::objects;
@@ -57,13 +57,11 @@ fn stamped(text: &str, options: &Options) -> Option<String> {
             patterns: &demo.patterns,
             stamp: &|image| renderer.stamp_of(&shared.images, image, None),
         };
-        stamp::plan(
-            &found.objects,
-            &demo.workspace.stamps,
-            &chooser,
-            options,
-            &[],
-        )
+        let job = Job {
+            options: *options,
+            ..Job::default()
+        };
+        stamp::plan(&found.objects, &demo.workspace.stamps, &chooser, &job, &[])
     });
     let Plan { files, .. } = plan;
     files.into_iter().map(|file| file.text).next()

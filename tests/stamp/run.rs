@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use metalmark::edit::stamp::{self, Chooser, Options, Plan};
+use metalmark::edit::stamp::{self, Chooser, Job, Options, Plan};
 use metalmark::model::image::{Fact, Facts, Image, Images, Origin, fact};
 use metalmark::model::matching::{Matching, PatternCache};
 use metalmark::model::place::{Place, Source};
@@ -67,7 +67,11 @@ pub(super) fn planned(sources: &[Arc<Source>], options: Options) -> Plan {
         patterns: &patterns,
         stamp: &stamp,
     };
-    stamp::plan(&all, &[], &chooser, &options, &[])
+    let job = Job {
+        options,
+        ..Job::default()
+    };
+    stamp::plan(&all, &[], &chooser, &job, &[])
 }
 
 /// The files' texts afterwards.

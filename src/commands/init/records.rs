@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::commands::stamp::plan_stamp;
-use crate::edit::stamp::{Moves, Options};
+use crate::edit::stamp::Job;
 use crate::error::Error;
 use crate::files::{Files, Overlay};
 use crate::model::policy::Date;
@@ -165,8 +165,7 @@ pub(super) fn describe(
     for _ in 0..MOST_TRIES {
         let mut described = of_objects(&manifests.objects, &left_out, &mismatched);
         let fleet = Fleet::open(workspace(&described)?, today)?;
-        let options = Options::default();
-        let (plan, checked) = plan_stamp(&fleet, &manifests, (&options, &Moves::new()), None)?;
+        let (plan, checked) = plan_stamp(&fleet, &manifests, &Job::default(), None)?;
         let errors = |rule| {
             let judged = checked.findings.iter();
             judged.filter(move |judged| judged.level == Level::Error && judged.finding.rule == rule)

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::commands::stamp::plan_stamp;
-use crate::edit::stamp::{self, Moves, NamedImage, Options};
+use crate::edit::stamp::{self, Job, Moves, NamedImage, Options};
 use crate::edit::texts::{self, EditedFile};
 use crate::error::Error;
 use crate::model::cluster::ClusterOrigin;
@@ -58,14 +58,17 @@ pub(super) fn edits(
     fleet: &Fleet,
     moves: &[PoolMove],
 ) -> Result<Result<Vec<EditedFile>, Vec<String>>, Error> {
-    let options = Options {
-        rotate: true,
-        keep: 1,
-        set_version: true,
+    let mut job = Job {
+        options: Options {
+            rotate: true,
+            keep: 1,
+            set_version: true,
+        },
+        ..Job::default()
     };
     let on_disk = Fleet::open(read::workspace(request)?, fleet.today)?;
     let before = read::manifests(&on_disk.workspace, request, &[])?;
-    let (plan, checked) = plan_stamp(&on_disk, &before, (&options, &Moves::new()), None)?;
+    let (plan, checked) = plan_stamp(&on_disk, &before, &job, None)?;
     if let Some(file) = plan.files.first() {
         let why = format!(
             "`{}` is not stamped: run `metalmark stamp --rotate` first",
@@ -74,7 +77,7 @@ pub(super) fn edits(
         return Ok(Err(vec![why]));
     }
     let known = super::errors(&checked.findings);
-    let located = match located(&before.objects, moves) {
+    job.moves = match located(&before.objects, moves) {
         Ok(located) => located,
         Err(why) => return Ok(Err(why)),
     };
@@ -83,7 +86,7 @@ pub(super) fn edits(
         &before.objects,
         &on_disk.workspace.stamps,
         &shared.images,
-        &located,
+        &job.moves,
     );
     let named = match named.and_then(|named| renamed(&named)) {
         Ok(named) => named,
@@ -91,7 +94,7 @@ pub(super) fn edits(
     };
     let renamed = texts::read_with(request, &on_disk, &named)?;
     let objects = read::manifests(&renamed.workspace, request, &[])?;
-    let (plan, checked) = plan_stamp(&renamed, &objects, (&options, &located), None)?;
+    let (plan, checked) = plan_stamp(&renamed, &objects, &job, None)?;
     let results = objects.objects.iter().zip(&plan.results);
     let problems = results.flat_map(|(object, result)| {
         let of = move |problem: &String| format!("{}: {problem}", object.title());
@@ -112,11 +115,14 @@ pub(super) fn edits(
     let files: Vec<EditedFile> = files.into_values().collect();
     let edited = texts::read_with(request, &on_disk, &files)?;
     let after = read::manifests(&edited.workspace, request, &[])?;
-    let options = Options {
-        rotate: true,
-        ..Options::default()
+    let job = Job {
+        options: Options {
+            rotate: true,
+            ..Options::default()
+        },
+        ..Job::default()
     };
-    let (left, _) = plan_stamp(&edited, &after, (&options, &Moves::new()), None)?;
+    let (left, _) = plan_stamp(&edited, &after, &job, None)?;
     Ok(match left.files.first() {
         None => Ok(files),
         Some(file) => Err(vec![format!(

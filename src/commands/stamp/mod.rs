@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::edit::stamp::{self, Moves, Plan};
+use crate::edit::stamp::{self, Job, Plan};
 use crate::edit::texts;
 use crate::error::Error;
 use crate::model::policy::Date;
@@ -58,7 +58,10 @@ pub fn stamp(
     let (plan, checked) = plan_stamp(
         &fleet,
         &files,
-        (&options.templates, &Moves::new()),
+        &Job {
+            options: options.templates,
+            ..Job::default()
+        },
         options.against.as_deref(),
     )?;
     report::skipped(&files.skipped, &mut terminal.err)?;

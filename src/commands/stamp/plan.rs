@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::edit::stamp::{self, Chooser, Moves, Plan};
+use crate::edit::stamp::{self, Chooser, Job, Plan};
 use crate::error::Error;
 use crate::files::{Files, Found, Repository, Revision, Scope};
 use crate::model::engine::Engine;
@@ -13,11 +13,11 @@ use crate::read::{ManifestFiles, Workspace};
 use crate::render::Renderer;
 use crate::yaml;
 
-/// The plan, with objects that move to other images, and all findings.
+/// The plan, and all findings.
 pub(in crate::commands) fn plan_stamp(
     fleet: &Fleet,
     files: &ManifestFiles,
-    (options, moves): (&stamp::Options, &Moves),
+    job: &Job,
     against: Option<&str>,
 ) -> Result<(Plan, Checked), Error> {
     let (workspace, today) = (&fleet.workspace, fleet.today);
@@ -33,11 +33,11 @@ pub(in crate::commands) fn plan_stamp(
         patterns: &fleet.patterns,
         stamp: &|image| renderer.stamp_of(&shared.images, image, None),
     };
-    let mut plan = stamp::moving(
+    let mut plan = stamp::plan(
         &files.objects,
         &workspace.stamps,
         &chooser,
-        (options, moves),
+        job,
         &files.skipped,
     );
     found.append(&mut plan.findings);

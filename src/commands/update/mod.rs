@@ -105,15 +105,16 @@ pub fn update(
         doubt: before.doubt.clone(),
     };
     if options.check {
-        let planned = (&target, &plan, before);
-        return preview::preview(
+        let preview = preview::PlannedUpdate {
             request,
             workspace,
-            planned,
-            summary,
-            (options, today),
-            terminal,
-        );
+            options,
+            target: &target,
+            plan: &plan,
+            before,
+            today,
+        };
+        return preview.print(summary, terminal);
     }
     // From the first edit to the last rendered file no other run writes here.
     let mut held = output::hold(&workspace.settings.root)?;

@@ -55,26 +55,25 @@ pub struct Options {
     pub set_version: bool,
 }
 
+/// What a run is to do.
+#[derive(Clone, Debug, Default)]
+pub struct Job {
+    /// How templates are stamped.
+    pub options: Options,
+    /// The objects that move to other images than their requests name.
+    pub moves: Moves,
+}
+
 /// Plans the edits of all files. Where an object has a problem nothing of it changes, and its result says why. `unread` are files
 /// that nobody can edit: a template that one of them names keeps its name.
 pub fn plan(
     objects: &[ManifestObject],
     entries: &[StampEntry],
     chooser: &Chooser<'_>,
-    options: &Options,
+    job: &Job,
     unread: &[Arc<Source>],
 ) -> Plan {
-    moving(objects, entries, chooser, (options, &Moves::new()), unread)
-}
-
-/// The same, with objects that move to other images than their requests name.
-pub fn moving(
-    objects: &[ManifestObject],
-    entries: &[StampEntry],
-    chooser: &Chooser<'_>,
-    (options, moves): (&Options, &Moves),
-    unread: &[Arc<Source>],
-) -> Plan {
+    let Job { options, moves } = job;
     let mut plan = Plan::of(objects);
     let mut requests = requests(objects, entries, &mut plan);
     moved::redirect(objects, moves, &mut requests, &mut plan.results);
