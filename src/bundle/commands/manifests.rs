@@ -6,7 +6,7 @@ use crate::bundle::{Bundle, File, Kind, plain};
 use crate::error::Error;
 use crate::model::finding::Finding;
 use crate::model::policy::Policy;
-use crate::objects::bundled::{self, Bundled, Order};
+use crate::objects::bundled::{self, Order};
 use crate::pipeline::check;
 
 use super::{Run, collision, lost};
@@ -44,22 +44,34 @@ pub(super) struct ManifestOptions {
     pub(super) namespace: Option<String>,
 }
 
-/// Manifests that were checked.
-pub(super) struct Manifests {
+/// A bundle that was checked.
+pub(super) struct Prepared {
     pub(super) bundle: Bundle,
-    /// The objects that they hold.
-    pub(super) objects: Vec<Bundled>,
+    /// How many objects it holds, if it holds manifests.
+    pub(super) objects: Option<usize>,
+    /// What is wrong with it.
     pub(super) findings: Vec<Finding>,
+}
+
+impl Prepared {
+    /// A bundle of other files than manifests.
+    pub(super) fn new(bundle: Bundle, findings: Vec<Finding>) -> Self {
+        Self {
+            bundle,
+            objects: None,
+            findings,
+        }
+    }
 }
 
 /// The bundle with the namespace and the order of the options, and everything that is wrong with it. Files that only a tool
 /// reads are left out.
-pub(super) fn prepared(
+pub(super) fn prepare(
     run: &Run<'_>,
     mut files: Vec<File>,
     options: &ManifestOptions,
     policy: &Policy,
-) -> Result<Manifests, Error> {
+) -> Result<Prepared, Error> {
     let unreadable = lost("the bundle");
     let indexed = |files: &[File]| {
         plain::index(files, &run.counting(files.len())).map_err(lost("the bundle"))
@@ -90,9 +102,9 @@ pub(super) fn prepared(
         let bundle = bundled::Bundle::new(&index.objects, &texts, options.order.applied());
         findings.extend(check::bundle(&bundle, policy));
     }
-    Ok(Manifests {
+    Ok(Prepared {
         bundle: Bundle::new(Kind::Plain, files).map_err(collision)?,
-        objects: index.objects,
+        objects: Some(index.objects.len()),
         findings,
     })
 }

@@ -97,7 +97,11 @@ impl BundleCommand {
         };
         match self {
             Self::Pack(options) => pack::pack(&run, options, terminal),
-            Self::Unpack(options) => unpack::unpack(&run, options, terminal),
+            Self::Unpack(UnpackOptions {
+                from,
+                to,
+                unpacking,
+            }) => unpack::unpack(&run, from, to, unpacking, terminal),
             Self::Inspect(options) => inspect::inspect(&run, options, terminal),
             Self::Push(options) => push::push(&run, options, terminal),
             Self::Pull(options) => pull::pull(&run, options, terminal),

@@ -14,7 +14,7 @@ use crate::report::counted;
 
 use super::destination::{Destination, Placing, Written};
 use super::gather::PackKind;
-use super::manifests::namespace;
+use super::manifests::{Prepared, namespace};
 use super::packing::{PackingOptions, Source};
 use super::{Run, reference};
 
@@ -80,8 +80,14 @@ pub(super) fn pack(
     let reporting = &options.reporting;
     let packed = options
         .packing
-        .packed(run, (&source, kind), reporting, terminal)?;
-    let Some(((bundle, objects), workspace)) = packed else {
+        .pack(run, &source, kind, reporting, terminal)?;
+    let Some((
+        Prepared {
+            bundle, objects, ..
+        },
+        workspace,
+    )) = packed
+    else {
         return Ok(Verdict::Findings);
     };
     let placing = Placing {

@@ -15,7 +15,7 @@ use crate::read::Workspace;
 
 use super::gather::{self, Gathered, PackKind};
 use super::input::Input;
-use super::manifests::{ManifestOptions, prepared};
+use super::manifests::{ManifestOptions, Prepared, prepare};
 use super::{Run, collision, lost};
 
 /// What is packed, beside its files.
@@ -81,18 +81,16 @@ pub(super) enum Source {
     Archive(PathBuf),
 }
 
-/// A bundle, and how many objects it holds if it holds manifests.
-pub(super) type Packed = (Bundle, Option<usize>);
-
 impl PackingOptions {
     /// The bundle of a source; none if something is wrong with it, which is printed.
-    pub(super) fn packed(
+    pub(super) fn pack(
         &self,
         run: &Run<'_>,
-        (source, kind): (&Source, PackKind),
+        source: &Source,
+        kind: PackKind,
         reporting: &Reporting,
         terminal: &mut Terminal,
-    ) -> Result<Option<(Packed, Workspace)>, Error> {
+    ) -> Result<Option<(Prepared, Workspace)>, Error> {
         let mut workspace = run.workspace(matches!(source, Source::Project))?;
         let gathered = match source {
             Source::Project => {
@@ -112,24 +110,24 @@ impl PackingOptions {
                 inputs => gather::named(run, inputs, kind)?,
             },
         };
-        let (mut bundle, objects, found) = match kind {
+        let mut packed = match kind {
             PackKind::Plain => self.manifests(run, &workspace, gathered)?,
             PackKind::Artifact => self.tree(Kind::Artifact(self.artifact.media_type), gathered)?,
             PackKind::Components => self.tree(Kind::Components, gathered)?,
         };
-        bundle.annotations.extend(self.artifact.annotations());
-        Ok(match run.report(&workspace, found, reporting, terminal)? {
-            Verdict::Findings => None,
-            _ => Some(((bundle, objects), workspace)),
-        })
+        let annotations = self.artifact.annotations();
+        packed.bundle.annotations.extend(annotations);
+        let findings = std::mem::take(&mut packed.findings);
+        Ok(
+            match run.report(&workspace, findings, reporting, terminal)? {
+                Verdict::Findings => None,
+                _ => Some((packed, workspace)),
+            },
+        )
     }
 
-    /// The bundle of a tree of files, and what is wrong with it.
-    fn tree(
-        &self,
-        kind: Kind,
-        gathered: Gathered,
-    ) -> Result<(Bundle, Option<usize>, Vec<Finding>), Error> {
+    /// The bundle of a tree of files.
+    fn tree(&self, kind: Kind, gathered: Gathered) -> Result<Prepared, Error> {
         let mut findings = gathered.findings;
         let files: Vec<File> = gathered.files.into_values().collect();
         let declared = self.declared.declared();
@@ -142,25 +140,26 @@ impl PackingOptions {
         }
         let mut bundle = Bundle::new(kind, files).map_err(collision)?;
         bundle.annotations = declared.annotations();
-        Ok((bundle, None, findings))
+        Ok(Prepared::new(bundle, findings))
     }
 
-    /// The bundle of manifests, how many objects it holds, and what is wrong with it.
+    /// The bundle of manifests.
     fn manifests(
         &self,
         run: &Run<'_>,
         workspace: &Workspace,
         gathered: Gathered,
-    ) -> Result<(Bundle, Option<usize>, Vec<Finding>), Error> {
+    ) -> Result<Prepared, Error> {
         let mut findings = gathered.findings;
         let paths = gathered.files.keys().map(String::as_str);
         let folders = gathered.folders.iter().map(String::as_str);
         findings.extend(plain::misplaced(paths, folders));
         let files = gathered.files.into_values().collect();
-        let mut prepared = prepared(run, files, &self.manifests, &workspace.settings.policy)?;
-        findings.extend(prepared.findings);
+        let mut prepared = prepare(run, files, &self.manifests, &workspace.settings.policy)?;
+        findings.append(&mut prepared.findings);
+        prepared.findings = findings;
         prepared.bundle.annotations = gathered.annotations;
-        Ok((prepared.bundle, Some(prepared.objects.len()), findings))
+        Ok(prepared)
     }
 }
 

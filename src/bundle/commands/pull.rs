@@ -10,7 +10,7 @@ use crate::oci::Reference;
 use crate::pipeline::{Terminal, Verdict};
 
 use super::input::Input;
-use super::unpack::{Unpacking, written};
+use super::unpack::{Unpacking, unpack};
 use super::{Run, pinned, reference};
 
 /// What is pulled.
@@ -60,5 +60,5 @@ pub(super) fn pull(
         },
     }
     let from = Input::Registry(pinned);
-    written(run, &from, &options.into, &options.unpacking, terminal)
+    unpack(run, &from, &options.into, &options.unpacking, terminal)
 }

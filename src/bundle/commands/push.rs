@@ -18,6 +18,7 @@ use crate::report::{Format, PushedBundle};
 
 use super::gather::PackKind;
 use super::input::Input;
+use super::manifests::Prepared;
 use super::packing::{PackingOptions, Source};
 use super::{Run, lost, reference};
 
@@ -183,11 +184,10 @@ fn artifact(
         true => Some(provenance(run, source, terminal)?),
         false => None,
     };
-    let what = (source, options.kind);
     let packed = options
         .packing
-        .packed(run, what, &Reporting::human(), terminal)?;
-    let Some(((mut bundle, _), _)) = packed else {
+        .pack(run, source, options.kind, &Reporting::human(), terminal)?;
+    let Some((Prepared { mut bundle, .. }, _)) = packed else {
         return Ok(None);
     };
     let mut created = run.epoch;

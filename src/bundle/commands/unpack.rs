@@ -5,10 +5,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use crate::bundle::{self, Bundle, Kind, plain};
+use crate::bundle::{self, Kind, plain};
 use crate::error::Error;
 use crate::model::component::Declared;
-use crate::model::finding::Finding;
 use crate::model::place::Spot;
 use crate::model::policy::Policy;
 use crate::output::Foreign;
@@ -17,7 +16,7 @@ use crate::report::counted;
 
 use super::destination::{incoming, into_folder};
 use super::input::{Input, Loaded};
-use super::manifests::{ManifestOptions, prepared};
+use super::manifests::{ManifestOptions, Prepared, prepare};
 use super::{Run, lost};
 
 /// What is unpacked, and where.
@@ -26,12 +25,12 @@ pub struct UnpackOptions {
     /// A folder, an archive, `-`, `oci-layout:DIR[:NAME]`, `configmaps:PATH`,
     /// `index:FILE`, or `oci://…@sha256:…`.
     #[arg(value_name = "FROM", value_parser = Input::parse)]
-    from: Input,
+    pub(super) from: Input,
     /// The folder that the files go into.
     #[arg(long, value_name = "DIR")]
-    to: PathBuf,
+    pub(super) to: PathBuf,
     #[command(flatten)]
-    unpacking: Unpacking,
+    pub(super) unpacking: Unpacking,
 }
 
 /// How a bundle is unpacked.
@@ -46,25 +45,11 @@ pub(super) struct Unpacking {
     pub(super) reporting: Reporting,
 }
 
-pub(super) fn unpack(
-    run: &Run<'_>,
-    options: &UnpackOptions,
-    terminal: &mut Terminal,
-) -> Result<Verdict, Error> {
-    written(
-        run,
-        &options.from,
-        &options.to,
-        &options.unpacking,
-        terminal,
-    )
-}
-
 /// Writes the files of a bundle into a folder, unless something is wrong with it.
 ///
 /// # Errors
 /// It cannot be read, or its files not be written.
-pub(super) fn written(
+pub(super) fn unpack(
     run: &Run<'_>,
     from: &Input,
     into: &Path,
@@ -78,9 +63,9 @@ pub(super) fn written(
     let mut sound = None;
     if found.is_empty() {
         let policy = &workspace.settings.policy;
-        let (bundle, wrong) = checked(run, loaded, &options.manifests, policy)?;
-        found.extend(wrong);
-        sound = Some(bundle);
+        let checked = check(run, loaded, &options.manifests, policy)?;
+        found = checked.findings;
+        sound = Some(checked.bundle);
     }
     let verdict = run.report(&workspace, found, &options.reporting, terminal)?;
     let (Some(bundle), Verdict::Clean) = (sound, verdict) else {
@@ -100,32 +85,33 @@ pub(super) fn written(
 }
 
 /// What is written of a bundle, and what is wrong with it.
-pub(super) fn checked(
+pub(super) fn check(
     run: &Run<'_>,
     loaded: Loaded,
     options: &ManifestOptions,
     policy: &Policy,
-) -> Result<(Bundle, Vec<Finding>), Error> {
+) -> Result<Prepared, Error> {
     let bundle = loaded.bundle;
     match bundle.kind {
-        Kind::Artifact(_) => Ok((bundle, Vec::new())),
+        Kind::Artifact(_) => Ok(Prepared::new(bundle, Vec::new())),
         Kind::Components => {
             let declared = Declared::of_annotations(&bundle.annotations);
             let contract = bundle::contract(bundle.files(), &declared);
             let (_, found) = contract.map_err(lost(&loaded.shown))?;
-            Ok((bundle, found))
+            Ok(Prepared::new(bundle, found))
         }
         Kind::Plain => {
             let paths = bundle.files().iter().map(|file| &*file.path);
             let folders = loaded.folders.iter().map(String::as_str);
             let mut found = plain::misplaced(paths, folders);
-            let prepared = prepared(run, bundle.files().to_vec(), options, policy)?;
-            found.extend(prepared.findings);
-            Ok((prepared.bundle, found))
+            let mut prepared = prepare(run, bundle.files().to_vec(), options, policy)?;
+            found.append(&mut prepared.findings);
+            prepared.findings = found;
+            Ok(prepared)
         }
         Kind::Registry => {
             let found = bundle::unsupported(Some(Spot::named(&loaded.shown)));
-            Ok((bundle, vec![found]))
+            Ok(Prepared::new(bundle, vec![found]))
         }
     }
 }

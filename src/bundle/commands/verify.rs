@@ -12,7 +12,7 @@ use crate::report::{Format, VerifiedBundle};
 
 use super::input::Input;
 use super::manifests::ManifestOptions;
-use super::unpack::checked;
+use super::unpack::check;
 use super::{Run, pinned, reference};
 
 /// What is verified.
@@ -52,7 +52,7 @@ pub(super) fn verify(
     found.extend(match refused.is_empty() {
         true => {
             let policy = &workspace.settings.policy;
-            checked(run, loaded, &ManifestOptions::default(), policy)?.1
+            check(run, loaded, &ManifestOptions::default(), policy)?.findings
         }
         false => refused,
     });
