@@ -44,7 +44,7 @@ pub(super) fn run(objects: &[Node], simulated: &Simulated) -> Result<Run, Error>
         .iter()
         .filter(|object| text(object, &["kind"]) == "Application");
     let (Some(application), None) = (applications.next(), applications.next()) else {
-        return Err(usage(
+        return Err(Error::usage(
             "the file holds not one Application: kind `Application`, group `argoproj.io`",
         ));
     };
@@ -52,7 +52,7 @@ pub(super) fn run(objects: &[Node], simulated: &Simulated) -> Result<Run, Error>
     let path = text(source, &["path"]);
     let is_inside = !path.starts_with('/') && path.split('/').all(|part| part != "..");
     if path.is_empty() || !is_inside {
-        return Err(usage(
+        return Err(Error::usage(
             "the source has no `path` below the repository: a plugin serves folders only",
         ));
     }
@@ -64,10 +64,6 @@ pub(super) fn run(objects: &[Node], simulated: &Simulated) -> Result<Run, Error>
         environment,
         path: path.to_owned(),
     })
-}
-
-fn usage(message: &str) -> Error {
-    Error::usage(message)
 }
 
 /// The text at a path; empty where there is none, as in Argo CD's own types.
@@ -86,7 +82,7 @@ fn source(application: &Node, number: Option<usize>) -> Result<&Node, Error> {
     let sources = items(application, &["spec", "sources"]);
     if sources.is_empty() {
         let source = application.at(&["spec", "source"]);
-        return source.ok_or_else(|| usage("the Application has no `spec.source`"));
+        return source.ok_or_else(|| Error::usage("the Application has no `spec.source`"));
     }
     let number = match number {
         Some(number) => Some(number),
@@ -99,7 +95,7 @@ fn source(application: &Node, number: Option<usize>) -> Result<&Node, Error> {
     };
     let found = number.and_then(|number| sources.get(number.checked_sub(1)?));
     found.ok_or_else(|| {
-        usage("the Application has several sources: say which one, from 1, with --source")
+        Error::usage("the Application has several sources: say which one, from 1, with --source")
     })
 }
 
@@ -163,7 +159,9 @@ fn kube_version(text: &str) -> Result<String, Error> {
     let numbers = bare[..end.unwrap_or(bare.len())].trim_end_matches('.');
     let parts: Vec<&str> = numbers.split('.').collect();
     if parts.len() < 2 || parts.iter().any(|part| part.is_empty()) {
-        return Err(usage(&format!("`{text}` is not a Kubernetes version")));
+        return Err(Error::usage(format!(
+            "`{text}` is not a Kubernetes version"
+        )));
     }
     Ok(numbers.to_owned())
 }
@@ -204,7 +202,7 @@ fn json(parameter: &Node) -> Result<Map, Error> {
         };
         if !fits(&node.value) {
             let name = text(parameter, &["name"]);
-            return Err(usage(&format!(
+            return Err(Error::usage(format!(
                 "`{key}` of the parameter `{name}` is of another type"
             )));
         }

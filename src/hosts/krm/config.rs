@@ -63,7 +63,7 @@ impl Config {
     /// Reads an object of our own kinds, with `spec`, or a ConfigMap with `data`, as kpt's `configMap` makes it.
     pub(super) fn read(config: Option<&Node>) -> Result<Self, Error> {
         let Some(config) = config else {
-            return Err(usage(NO_CONFIG));
+            return Err(Error::usage(NO_CONFIG));
         };
         let identity = ItemReference::of(config);
         let is_map = identity.kind == "ConfigMap" && identity.api_version == "v1";
@@ -81,7 +81,7 @@ impl Config {
             is_ours && **wanted == function
         });
         let Some((_, _, function)) = found else {
-            return Err(usage(NO_CONFIG));
+            return Err(Error::usage(NO_CONFIG));
         };
         known_keys(section, is_map)?;
         Ok(Self {
@@ -120,10 +120,6 @@ const NO_CONFIG: &str = "the functionConfig names no function of metalmark\n\
      help: write `apiVersion: metalmark.dev/v1` and a kind: MetalmarkGenerator, MetalmarkTransformer or MetalmarkValidator\n\
      help: or a ConfigMap with `data: {function: generator}`, `transformer` or `validator`";
 
-fn usage(message: &str) -> Error {
-    Error::usage(message)
-}
-
 fn known_keys(section: &Map, is_map: bool) -> Result<(), Error> {
     for entry in section {
         let key = &*entry.key;
@@ -134,7 +130,7 @@ fn known_keys(section: &Map, is_map: bool) -> Result<(), Error> {
             Some(meant) => format!("did you mean `{meant}`?"),
             None => format!("there are: {}", KEYS.join(", ")),
         };
-        return Err(usage(&format!(
+        return Err(Error::usage(format!(
             "the functionConfig has no option `{key}`\nhelp: {help}"
         )));
     }
@@ -148,7 +144,7 @@ fn text(section: &Map, key: &str) -> Result<Option<String>, Error> {
         Some(Value::String(text)) => Ok(Some(text.to_string())),
         Some(other) => {
             let kind = other.kind();
-            Err(usage(&format!(
+            Err(Error::usage(format!(
                 "`{key}` in the functionConfig is a text, not {kind}"
             )))
         }
@@ -166,7 +162,7 @@ fn list(section: &Map, key: &str) -> Result<Vec<String>, Error> {
         .iter()
         .map(|item| item.value.as_str().map(|text| text.to_string()));
     let texts: Option<Vec<String>> = texts.collect();
-    texts.ok_or_else(|| usage(&format!("`{key}` in the functionConfig is a list of texts")))
+    texts.ok_or_else(|| Error::usage(format!("`{key}` in the functionConfig is a list of texts")))
 }
 
 fn checksum(word: Option<String>) -> Result<Option<ChecksumStyle>, Error> {
@@ -174,7 +170,7 @@ fn checksum(word: Option<String>) -> Result<Option<ChecksumStyle>, Error> {
         None => Ok(None),
         Some("literal") => Ok(Some(ChecksumStyle::Literal)),
         Some("url") => Ok(Some(ChecksumStyle::Url)),
-        Some(other) => Err(usage(&format!(
+        Some(other) => Err(Error::usage(format!(
             "`checksum` in the functionConfig is literal or url, not `{other}`"
         ))),
     }

@@ -63,10 +63,10 @@ pub(super) fn run(
         }
     }
     if items.is_empty() {
-        return Err(usage(EMPTY));
+        return Err(Error::usage(EMPTY));
     }
     let text = with_items(list, &config.identity, &items).map_err(|error| {
-        usage(&format!(
+        Error::usage(format!(
             "the items find no place in the ResourceList: {error}"
         ))
     })?;
@@ -75,10 +75,6 @@ pub(super) fn run(
         has_results: list.has_results,
         results,
     })
-}
-
-fn usage(message: &str) -> Error {
-    Error::usage(message)
 }
 
 fn cluster(workspace: &Workspace, config: &Config) -> Result<Option<read::ClusterEntry>, Error> {
@@ -94,12 +90,13 @@ fn cluster(workspace: &Workspace, config: &Config) -> Result<Option<read::Cluste
     let help = help.map_or(String::new(), |meant| {
         format!("\nhelp: did you mean `{meant}`?")
     });
-    Err(usage(&format!("there is no cluster `{name}`{help}")))
+    Err(Error::usage(format!("there is no cluster `{name}`{help}")))
 }
 
 /// The documents of a rendered file.
 fn of_file(file: &ManifestFile, items: &mut Vec<Item>) -> Result<(), Error> {
-    let broken = |error: String| usage(&format!("the rendered file `{}`: {error}", file.path));
+    let broken =
+        |error: String| Error::usage(format!("the rendered file `{}`: {error}", file.path));
     for (index, text) in documents(&file.text).into_iter().enumerate() {
         let read = |text: &str| -> Result<Option<Node>, Error> {
             let read = yaml::read(text, FileId(0), Engine::Kubectl);

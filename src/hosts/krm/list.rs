@@ -26,10 +26,10 @@ impl<'a> List<'a> {
         let source = yaml::source("stdin", text, false);
         let read = yaml::read(text, FileId(0), Engine::Kubectl).map_err(|error| {
             let (line, column) = source.line_column(error.place.start);
-            usage(&format!("stdin:{line}:{column}: {error}"))
+            Error::usage(format!("stdin:{line}:{column}: {error}"))
         })?;
         let [root] = &read.documents[..] else {
-            return Err(usage(
+            return Err(Error::usage(
                 "stdin holds not one document: a KRM function reads a ResourceList",
             ));
         };
@@ -38,14 +38,14 @@ impl<'a> List<'a> {
         if word("kind").is_none_or(|kind| &**kind != "ResourceList")
             || group.is_none_or(|(group, _)| group != "config.kubernetes.io")
         {
-            return Err(usage(
+            return Err(Error::usage(
                 "stdin is no ResourceList of config.kubernetes.io: kustomize and kpt run this command",
             ));
         }
         let items = root.at(&["items"]);
         let listed = items.and_then(|items| items.value.as_list());
         if items.is_some_and(|items| listed.is_none() && !items.value.is_null()) {
-            return Err(usage("`items` of the ResourceList is no list"));
+            return Err(Error::usage("`items` of the ResourceList is no list"));
         }
         Ok(Self {
             text,
@@ -55,10 +55,6 @@ impl<'a> List<'a> {
             has_results: root.at(&["results"]).is_some(),
         })
     }
-}
-
-fn usage(message: &str) -> Error {
-    Error::usage(message)
 }
 
 /// The place of something below an item.
@@ -84,7 +80,7 @@ pub(super) fn with_results(outcome: &Outcome) -> Result<String, Error> {
         .collect();
     let value = Value::from(results);
     let no_place = |error| {
-        usage(&format!(
+        Error::usage(format!(
             "the results find no place in the ResourceList: {error}"
         ))
     };
