@@ -92,6 +92,24 @@ impl From<Failure> for Error {
 }
 
 impl Error {
+    /// A file or folder that could not be read.
+    pub fn reading(path: impl Into<PathBuf>) -> impl Fn(std::io::Error) -> Self {
+        let path = path.into();
+        move |cause| Self::Read {
+            path: path.clone(),
+            cause,
+        }
+    }
+
+    /// A file or folder that could not be written.
+    pub fn writing(path: impl Into<PathBuf>) -> impl Fn(std::io::Error) -> Self {
+        let path = path.into();
+        move |cause| Self::Write {
+            path: path.clone(),
+            cause,
+        }
+    }
+
     /// Something on the command line that cannot be done.
     pub fn usage(message: impl Into<String>) -> Self {
         Self::Usage {

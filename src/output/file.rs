@@ -21,10 +21,7 @@ pub fn file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
             .and_then(|mut file| file.write_all(bytes)),
         _ => put(path, &|file| file.write_all(bytes)),
     };
-    written.map_err(|cause| Error::Write {
-        path: path.to_owned(),
-        cause,
-    })
+    written.map_err(Error::writing(path))
 }
 
 /// Writes a file of any length, and the folders above it. An existing file is replaced atomically.
@@ -33,10 +30,7 @@ pub fn file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
 /// It cannot be written, or the body cannot be read.
 pub fn body(path: &Path, content: &dyn Body) -> Result<(), Error> {
     let copy = |file: &mut fs::File| std::io::copy(&mut content.open()?, file).map(|_| ());
-    put(path, &copy).map_err(|cause| Error::Write {
-        path: path.to_owned(),
-        cause,
-    })
+    put(path, &copy).map_err(Error::writing(path))
 }
 
 /// Writes a file atomically, in folders that are made for it, unless the path exists. Returns whether it did.
@@ -59,10 +53,7 @@ pub fn new_file(path: &Path, content: &[u8]) -> Result<bool, Error> {
         }
         Ok(free && staged::put(path, &new)?)
     });
-    written.map_err(|cause| Error::Write {
-        path: path.to_owned(),
-        cause,
-    })
+    written.map_err(Error::writing(path))
 }
 
 fn put(path: &Path, fill: &dyn Fn(&mut fs::File) -> std::io::Result<()>) -> std::io::Result<()> {

@@ -36,10 +36,7 @@ pub struct Held {
 /// Another run is still writing; the disk is full; an edit cannot be undone.
 pub fn hold(root: &Path) -> Result<Held, Error> {
     let path = root.join(RUN_FILE);
-    let unwritable = |cause| Error::Write {
-        path: path.clone(),
-        cause,
-    };
+    let unwritable = Error::writing(path.clone());
     let held = |file| Held {
         root: root.to_owned(),
         file,
@@ -108,10 +105,7 @@ impl Held {
         let edit = Edit::new(path, before, after);
         if let Some((run, file)) = &mut self.file {
             let written = edit.write(&self.root, file).and_then(|()| file.sync_data());
-            written.map_err(|cause| Error::Write {
-                path: run.clone(),
-                cause,
-            })?;
+            written.map_err(Error::writing(run.clone()))?;
         }
         self.edits.push(edit);
         Ok(())
@@ -143,10 +137,7 @@ impl Held {
         let Some((path, file)) = &mut self.file else {
             return Ok(());
         };
-        overwrite(file, &owner()).map_err(|cause| Error::Write {
-            path: path.clone(),
-            cause,
-        })
+        overwrite(file, &owner()).map_err(Error::writing(path.clone()))
     }
 }
 

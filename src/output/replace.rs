@@ -43,10 +43,7 @@ pub fn replace_all(held: &mut Held, files: &[Replacement<'_>]) -> Result<(), Err
         held.about_to_edit(path, Some(before), Some(after))?;
     }
     for (file, (path, after, before)) in files.iter().zip(&edits) {
-        let done = write(path, before, after).map_err(|cause| Error::Write {
-            path: file.path.to_owned(),
-            cause,
-        });
+        let done = write(path, before, after).map_err(Error::writing(file.path));
         if !matches!(done, Ok(true)) {
             held.undo()?;
             done?;
@@ -68,10 +65,7 @@ fn write(path: &Path, before: &[u8], after: &[u8]) -> io::Result<bool> {
 
 /// The path of a file with its links resolved, and its bytes; an error if they have changed.
 fn current(file: &Replacement<'_>) -> Result<(PathBuf, Vec<u8>), Error> {
-    let unreadable = |cause| Error::Read {
-        path: file.path.to_owned(),
-        cause,
-    };
+    let unreadable = Error::reading(file.path);
     let path = real(file.path)?;
     let found = fs::read(&path).map_err(unreadable)?;
     match found.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&found) == file.before.as_bytes() {

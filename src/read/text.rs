@@ -19,10 +19,7 @@ pub fn text(path: &Path) -> Result<String, Error> {
     } else {
         limited(files::open(path)?)
     };
-    read.map_err(|cause| Error::Read {
-        path: path.to_owned(),
-        cause,
-    })
+    read.map_err(Error::reading(path))
 }
 
 fn limited(from: impl Read) -> io::Result<String> {

@@ -10,7 +10,7 @@ use crate::model::finding::Finding;
 use crate::oci::Digest;
 use crate::output::{self, Foreign, Incoming};
 
-use super::{Run, lost};
+use super::Run;
 
 /// Where a bundle is written to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,7 +77,7 @@ impl Destination {
         placing: &Placing<'_>,
     ) -> Result<Result<Written, Vec<Finding>>, Error> {
         let packing = run.counting(bundle.files().len());
-        let unreadable = lost("the bundle");
+        let unreadable = Error::reading("the bundle");
         let (summary, digest) = match self {
             Self::Folder(folder) => {
                 let digest = bundle.content_digest(&packing).map_err(unreadable)?;
@@ -125,11 +125,13 @@ fn sharded(
     placing: &Placing<'_>,
 ) -> Result<Result<Written, Vec<Finding>>, Error> {
     let made = config_maps(bundle, placing.name, placing.namespace);
-    let made = made.map_err(lost("the bundle"))?;
+    let made = made.map_err(Error::reading("the bundle"))?;
     if !made.findings.is_empty() {
         return Ok(Err(made.findings));
     }
-    let digest = bundle.content_digest(&|_| {}).map_err(lost("the bundle"))?;
+    let digest = bundle
+        .content_digest(&|_| {})
+        .map_err(Error::reading("the bundle"))?;
     let files = made.shards.iter().map(|shard| Incoming {
         path: format!("{}.yaml", shard.name),
         is_executable: false,

@@ -14,7 +14,7 @@ use crate::report::{self, Format};
 
 use super::gather::PackKind;
 use super::input::Input;
-use super::{Run, gather, lost, pinned};
+use super::{Run, gather, pinned};
 
 /// What is compared.
 #[derive(Debug, Args)]
@@ -54,7 +54,8 @@ pub(super) fn diff(
         return Ok(Verdict::Findings);
     }
     let here: Vec<bundle::File> = gathered.files.into_values().collect();
-    let compared = bundle::compare(loaded.bundle.files(), &here).map_err(lost(&loaded.shown))?;
+    let compared =
+        bundle::compare(loaded.bundle.files(), &here).map_err(Error::reading(&loaded.shown))?;
     for path in &compared.modes {
         writeln!(
             terminal.err,

@@ -19,7 +19,7 @@ use crate::model::policy::Date;
 use crate::model::rule::RuleId;
 use crate::read::Workspace;
 
-use super::{Run, lost};
+use super::Run;
 use crate::pipeline::fleet::Fleet;
 use crate::pipeline::rendered::{self, Faulty, RenderedPart};
 use crate::pipeline::{Terminal, Verdict};
@@ -126,7 +126,8 @@ impl Gathered {
         }
         let mut spooling = Spooling::new();
         let stdin = std::io::stdin().lock();
-        let size = std::io::copy(&mut stdin.take(STREAM + 1), &mut spooling).map_err(lost("-"))?;
+        let size = std::io::copy(&mut stdin.take(STREAM + 1), &mut spooling)
+            .map_err(Error::reading("-"))?;
         if size > STREAM {
             return Err(Error::usage(format!(
                 "the stream is longer than {} MiB: write its manifests to files, and name their folder",

@@ -17,7 +17,7 @@ use crate::read;
 use super::destination::layout_name;
 use super::gather::{self, Gathered, PackKind, on_disk};
 use super::index::Reading;
-use super::{Run, collision, lost};
+use super::{Run, collision};
 
 /// Where a bundle is read from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -189,7 +189,7 @@ fn loaded(
             shown,
         }),
         Err(ReceiveError::Store(failure)) => Err(failure.into()),
-        Err(ReceiveError::Io(cause)) => Err(lost(&shown)(cause)),
+        Err(ReceiveError::Io(cause)) => Err(Error::reading(&shown)(cause)),
     }
 }
 
@@ -244,7 +244,7 @@ fn config_maps(written: &Path, path: &Path) -> Result<Loaded, Error> {
         }
     }
     let shown = written.to_string_lossy().into_owned();
-    let (bundle, findings) = bundle::of_config_maps(&found).map_err(lost(&shown))?;
+    let (bundle, findings) = bundle::of_config_maps(&found).map_err(Error::reading(&shown))?;
     Ok(Loaded {
         bundle,
         folders: vec![MANIFESTS.to_owned()],

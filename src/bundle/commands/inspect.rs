@@ -14,9 +14,9 @@ use crate::report::{
     self, BundleDescription, FileDescription, Format, InstallerDescription, ObjectDescription,
 };
 
+use super::Run;
 use super::input::{Input, Loaded};
 use super::manifests::ManifestOrder;
-use super::{Run, lost};
 
 /// What is inspected.
 #[derive(Debug, Args)]
@@ -56,7 +56,7 @@ fn described(
     order: Order,
     policy: &Policy,
 ) -> Result<(BundleDescription, Vec<Finding>), Error> {
-    let (bundle, unreadable) = (&loaded.bundle, lost(&loaded.shown));
+    let (bundle, unreadable) = (&loaded.bundle, Error::reading(&loaded.shown));
     let mut description = shown(loaded)?;
     if bundle.kind == Kind::Components {
         let declared = Declared::of_annotations(&bundle.annotations);
@@ -93,7 +93,7 @@ fn shown(loaded: &Loaded) -> Result<BundleDescription, Error> {
     let bundle = &loaded.bundle;
     let content = bundle
         .content_digest(&|_| {})
-        .map_err(lost(&loaded.shown))?;
+        .map_err(Error::reading(&loaded.shown))?;
     Ok(BundleDescription {
         kind: bundle.kind.to_string(),
         digest: loaded.digest.as_ref().map(ToString::to_string),

@@ -52,10 +52,7 @@ impl Run<'_> {
         let mut bytes = Vec::new();
         let opened = files::open(&self.below(file))?;
         let read = opened.take(LIMIT).read_to_end(&mut bytes);
-        read.map_err(|cause| Error::Read {
-            path: file.to_owned(),
-            cause,
-        })?;
+        read.map_err(Error::reading(file))?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 }

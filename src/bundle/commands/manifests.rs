@@ -9,7 +9,7 @@ use crate::model::policy::Policy;
 use crate::objects::bundled::{self, Order};
 use crate::pipeline::check;
 
-use super::{Run, collision, lost};
+use super::{Run, collision};
 
 /// In which order manifests are applied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -72,9 +72,9 @@ pub(super) fn prepare(
     options: &ManifestOptions,
     policy: &Policy,
 ) -> Result<Prepared, Error> {
-    let unreadable = lost("the bundle");
+    let unreadable = Error::reading("the bundle");
     let indexed = |files: &[File]| {
-        plain::index(files, &run.counting(files.len())).map_err(lost("the bundle"))
+        plain::index(files, &run.counting(files.len())).map_err(Error::reading("the bundle"))
     };
     let mut index = indexed(&files)?;
     if !index.inputs.is_empty() {

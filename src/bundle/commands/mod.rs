@@ -166,15 +166,6 @@ impl Run<'_> {
     }
 }
 
-/// An input or output error that belongs to no named file.
-fn lost(what: &str) -> impl Fn(std::io::Error) -> Error {
-    let path = PathBuf::from(what);
-    move |cause| Error::Read {
-        path: path.clone(),
-        cause,
-    }
-}
-
 /// Two files of a bundle have one path.
 fn collision(path: std::sync::Arc<str>) -> Error {
     Error::usage(format!("two files have the path `{path}`"))

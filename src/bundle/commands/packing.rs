@@ -16,7 +16,7 @@ use crate::read::Workspace;
 use super::gather::{self, Gathered, PackKind};
 use super::input::Input;
 use super::manifests::{ManifestOptions, Prepared, prepare};
-use super::{Run, collision, lost};
+use super::{Run, collision};
 
 /// What is packed, beside its files.
 #[derive(Debug, Args)]
@@ -132,7 +132,8 @@ impl PackingOptions {
         let files: Vec<File> = gathered.files.into_values().collect();
         let declared = self.declared.declared();
         if kind == Kind::Components {
-            let (_, found) = bundle::contract(&files, &declared).map_err(lost("install.sh"))?;
+            let (_, found) =
+                bundle::contract(&files, &declared).map_err(Error::reading("install.sh"))?;
             findings.extend(found);
         } else if files.is_empty() {
             let finding = Finding::new(RuleId::BundleEmpty, "the bundle holds no file");

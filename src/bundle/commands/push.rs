@@ -20,7 +20,7 @@ use super::gather::PackKind;
 use super::input::Input;
 use super::manifests::Prepared;
 use super::packing::{PackingOptions, Source};
-use super::{Run, lost, reference};
+use super::{Run, reference};
 
 /// What is pushed, and where to.
 #[derive(Debug, Args)]
@@ -202,7 +202,7 @@ fn artifact(
     }
     let counting = run.counting(bundle.files().len());
     let artifact = bundle.artifact(created.unwrap_or(0), &counting);
-    Ok(Some(artifact.map_err(lost("the bundle"))?))
+    Ok(Some(artifact.map_err(Error::reading("the bundle"))?))
 }
 
 /// Where what is packed comes from: the repository of the first input, or the project's.

@@ -14,10 +14,10 @@ use crate::output::Foreign;
 use crate::pipeline::{Reporting, Terminal, Verdict};
 use crate::report::counted;
 
+use super::Run;
 use super::destination::{incoming, into_folder};
 use super::input::{Input, Loaded};
 use super::manifests::{ManifestOptions, Prepared, prepare};
-use super::{Run, lost};
 
 /// What is unpacked, and where.
 #[derive(Debug, Args)]
@@ -97,7 +97,7 @@ pub(super) fn check(
         Kind::Components => {
             let declared = Declared::of_annotations(&bundle.annotations);
             let contract = bundle::contract(bundle.files(), &declared);
-            let (_, found) = contract.map_err(lost(&loaded.shown))?;
+            let (_, found) = contract.map_err(Error::reading(&loaded.shown))?;
             Ok(Prepared::new(bundle, found))
         }
         Kind::Plain => {

@@ -30,10 +30,7 @@ impl FunctionArguments {
             .lock()
             .take(LONGEST)
             .read_to_end(&mut input);
-        read.map_err(|cause| Error::Read {
-            path: "stdin".into(),
-            cause,
-        })?;
+        read.map_err(Error::reading("stdin"))?;
         let text = String::from_utf8(input).map_err(|_| Error::Usage {
             message: "stdin is not UTF-8".to_owned(),
         })?;

@@ -40,10 +40,7 @@ impl LspArguments {
         let (connection, threads) = lsp_server::Connection::stdio();
         let ended = editor::serve(&connection, bases, &|| today::today().unwrap_or(today))?;
         drop(connection);
-        threads.join().map_err(|cause| Error::Read {
-            path: "stdin".into(),
-            cause,
-        })?;
+        threads.join().map_err(Error::reading("stdin"))?;
         Ok(match ended {
             true => Verdict::Clean,
             false => Verdict::Findings,

@@ -44,10 +44,7 @@ pub(super) fn read(written: &Path, path: &Path) -> Result<Index, Error> {
     let mut bytes = Vec::new();
     let opened = files::body(path).open();
     let read = opened.and_then(|reader| reader.take(LONGEST).read_to_end(&mut bytes));
-    read.map_err(|cause| Error::Read {
-        path: path.to_owned(),
-        cause,
-    })?;
+    read.map_err(Error::reading(path))?;
     let text = String::from_utf8_lossy(&bytes).into_owned();
     let mut index = Index {
         source: Arc::new(Source::new(written.to_string_lossy(), text)),
