@@ -16,7 +16,7 @@ use super::{Edit, EditError};
 pub(super) fn edit_documents(
     layout: &Layout<'_>,
     parts: &[Range<usize>],
-    edits: &[Edit],
+    edits: &[&Edit],
     expected: Vec<Value>,
     splices: &mut Splices,
 ) -> Result<Vec<Value>, EditError> {

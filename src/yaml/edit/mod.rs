@@ -28,6 +28,7 @@ use super::documents;
 
 use layout::Layout;
 use outline::Outline;
+use piece::Editor;
 use splice::Splices;
 
 pub use error::EditError;
@@ -165,15 +166,24 @@ pub enum Edit {
 ///
 /// # Errors
 /// The text is not valid YAML, a node does not exist, two edits conflict, or the result would have other changes.
-pub fn edit(text: &str, engine: Engine, edits: &[Edit]) -> Result<String, EditError> {
-    let (splices, expected) = splices(text, engine, edits)?;
+pub fn edit<'e>(
+    text: &str,
+    engine: Engine,
+    edits: impl IntoIterator<Item = &'e Edit>,
+) -> Result<String, EditError> {
+    let edits: Vec<&Edit> = edits.into_iter().collect();
+    let (splices, expected) = splices(text, engine, &edits)?;
     let edited = splices.applied(text)?;
     check(&edited, engine, &expected)?;
     Ok(edited)
 }
 
 /// The splices of all edits, and the documents that the edited text must have.
-fn splices(text: &str, engine: Engine, edits: &[Edit]) -> Result<(Splices, Vec<Value>), EditError> {
+fn splices(
+    text: &str,
+    engine: Engine,
+    edits: &[&Edit],
+) -> Result<(Splices, Vec<Value>), EditError> {
     let before = documents::read(text, FileId(0), engine)?.documents;
     let parts = documents::split(text, FileId(0), engine)?;
     let outlines: Vec<Outline<'_>> = parts
@@ -189,7 +199,12 @@ fn splices(text: &str, engine: Engine, edits: &[Edit]) -> Result<(Splices, Vec<V
     let mut expected = Vec::with_capacity(outlines.len());
     for ((document, outline), plan) in before.iter().zip(&outlines).zip(&plans) {
         let value = &document.value;
-        piece::document(&layout, (outline, value), plan, &mut splices)?;
+        let mut editor = Editor {
+            layout: &layout,
+            outline,
+            splices: &mut splices,
+        };
+        editor.edit_document(value, plan)?;
         expected.push(expected::tree(value, &outline.root, plan, engine)?);
     }
     let expected = document::edit_documents(&layout, &parts, edits, expected, &mut splices)?;

@@ -117,6 +117,14 @@ struct Reader<'t> {
     aliases: Vec<&'t str>,
 }
 
+/// The key of an entry.
+struct Key<'t> {
+    /// As in the tree; none for keys that are not scalars.
+    text: Option<String>,
+    written: Piece<'t>,
+    style: Style,
+}
+
 /// The kind of the next token.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Next {
@@ -255,31 +263,32 @@ impl<'t> Reader<'t> {
         let start = self.scanner.peek().ok()?.start;
         self.scanner.take();
         let at = self.scanner.peek().ok()?.start;
-        let (key, style) = match self.next()? {
-            Next::Key | Next::Value | Next::BlockEnd | Next::Comma | Next::FlowEnd => {
-                (None, (empty(at), Style::Plain))
-            }
+        let key = match self.next()? {
+            Next::Key | Next::Value | Next::BlockEnd | Next::Comma | Next::FlowEnd => Key {
+                text: None,
+                written: empty(at),
+                style: Style::Plain,
+            },
             _ => self.key()?,
         };
-        self.complete_entry(start, key, style)
+        self.complete_entry(start, key)
     }
 
     /// Reads a key. Its text is taken from the token first.
-    fn key(&mut self) -> Option<(Option<String>, (Piece<'t>, Style))> {
+    fn key(&mut self) -> Option<Key<'t>> {
         let (text, style) = match &self.scanner.peek().ok()?.kind {
             Kind::Scalar { text, style } => (Some(key_text(text, *style, self.engine)?), *style),
             _ => (None, Style::Plain),
         };
-        Some((text, (self.piece()?, style)))
+        Some(Key {
+            text,
+            written: self.piece()?,
+            style,
+        })
     }
 
-    fn complete_entry(
-        &mut self,
-        start: usize,
-        key: Option<String>,
-        (written, style): (Piece<'t>, Style),
-    ) -> Option<Member<'t>> {
-        let mut indicator_end = written.end();
+    fn complete_entry(&mut self, start: usize, key: Key<'t>) -> Option<Member<'t>> {
+        let mut indicator_end = key.written.end();
         let mut value = empty(indicator_end);
         if self.next()? == Next::Value {
             indicator_end = self.scanner.take()?.end;
@@ -291,9 +300,9 @@ impl<'t> Reader<'t> {
             };
         }
         Some(Member {
-            key,
-            key_range: written.range,
-            key_style: style,
+            key: key.text,
+            key_range: key.written.range,
+            key_style: key.style,
             ..member(start, indicator_end, value)
         })
     }
@@ -309,12 +318,12 @@ impl<'t> Reader<'t> {
     /// Reads a key without a `:` in braces.
     fn bare_key(&mut self) -> Option<Member<'t>> {
         let at = self.scanner.peek().ok()?.start;
-        let (key, written) = self.key()?;
-        let end = written.0.end();
+        let key = self.key()?;
+        let end = key.written.end();
         Some(Member {
-            key,
-            key_range: written.0.range,
-            key_style: written.1,
+            key: key.text,
+            key_range: key.written.range,
+            key_style: key.style,
             ..member(at, end, empty(end))
         })
     }

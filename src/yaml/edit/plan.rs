@@ -49,7 +49,7 @@ impl Plan<'_> {
 /// The plans of all documents.
 pub(super) fn plans<'e>(
     outlines: &[Outline<'_>],
-    edits: &'e [Edit],
+    edits: &[&'e Edit],
 ) -> Result<Vec<Plan<'e>>, EditError> {
     let mut plans: Vec<Plan<'e>> = outlines.iter().map(|_| Plan::default()).collect();
     for edit in edits {

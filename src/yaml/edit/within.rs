@@ -10,8 +10,7 @@ use crate::model::engine::Engine;
 
 /// Applies edits to the inner text.
 pub(super) fn edited(inner: &str, edits: &[&Edit]) -> Result<String, EditError> {
-    let edits: Vec<Edit> = edits.iter().map(|edit| (*edit).clone()).collect();
-    edit(inner, ENGINE, &edits)
+    edit(inner, ENGINE, edits.iter().copied())
 }
 
 /// Adds the splices for edits in the literal block scalar at `range`, whose value is `inner`.
@@ -22,9 +21,8 @@ pub(super) fn put(
     edits: &[&Edit],
     outer: &mut Splices,
 ) -> Result<(), EditError> {
-    let edits: Vec<Edit> = edits.iter().map(|edit| (*edit).clone()).collect();
-    let (inner_splices, _) = splices(inner, ENGINE, &edits)?;
-    let lines = Lines::new(layout, range, inner).ok_or(EditError::Unsupported)?;
+    let (inner_splices, _) = splices(inner, ENGINE, edits)?;
+    let lines = BlockLines::new(layout, range, inner).ok_or(EditError::Unsupported)?;
     for (range, text) in inner_splices.sorted() {
         let (range, text) = lines
             .outer_splice(range, &text)
@@ -38,7 +36,7 @@ pub(super) fn put(
 const ENGINE: Engine = Engine::Kubectl;
 
 /// The lines of a block scalar, with their positions in the value and in the outer text.
-struct Lines {
+struct BlockLines {
     lines: Vec<Line>,
     indent: usize,
     eol: &'static str,
@@ -53,7 +51,7 @@ struct Line {
     content: usize,
 }
 
-impl Lines {
+impl BlockLines {
     /// None if the lines of the scalar are not those of its value.
     fn new(layout: &Layout<'_>, range: Range<usize>, inner: &str) -> Option<Self> {
         let mut lines = Vec::new();
