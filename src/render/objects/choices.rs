@@ -21,6 +21,7 @@ use crate::model::cluster_view::ClusterView;
 use crate::model::image::{Image, fact};
 use crate::model::value::{Entry, Map, Value};
 use crate::providers::Stamp;
+use crate::regexp::quote_meta;
 
 use super::info;
 
@@ -223,7 +224,7 @@ fn with_nulls(mut fields: Map, choice: &Choice, pool: &Pool) -> Map {
 
 /// The terms that narrow a selector to one image (docs/sylva.md#what-is-added-to-a-selector: existing terms are not replaced).
 fn pin(view: &ClusterView, index: usize, key: &str) -> Map {
-    let mut terms = Map::from_iter([Entry::computed("_os_images_key_", literal(key))]);
+    let mut terms = Map::from_iter([Entry::computed("_os_images_key_", quote_meta(key))]);
     let exact_differs = view
         .selections
         .get(index)
@@ -234,22 +235,10 @@ fn pin(view: &ClusterView, index: usize, key: &str) -> Map {
             .get(key)
             .and_then(|image| image.facts.text(fact::K8S_VERSION));
         // `.*` also matches an image without the fact (a missing fact is the text `//unset`, docs/sylva.md#patterns).
-        let pattern = version.map_or_else(|| ".*".to_owned(), literal);
+        let pattern = version.map_or_else(|| ".*".to_owned(), quote_meta);
         terms.insert(Entry::computed(fact::K8S_VERSION, pattern));
     }
     terms
-}
-
-/// The RE2 pattern that matches only this text.
-fn literal(text: &str) -> String {
-    let mut pattern = String::with_capacity(text.len() + 4);
-    for letter in text.chars() {
-        if r"\.+*?()|[]{}^$".contains(letter) {
-            pattern.push('\\');
-        }
-        pattern.push(letter);
-    }
-    pattern
 }
 
 /// Whether the pool's key has the proposal's spelling, which is not in Sylva's schema.
