@@ -32,19 +32,11 @@ struct WayRow {
     #[serde(rename = "s")]
     steps: Vec<u32>,
     /// What stops it.
-    #[serde(rename = "b", skip_serializing_if = "is_none")]
+    #[serde(rename = "b", skip_serializing_if = "super::tables::is_zero")]
     blocked: u32,
     /// The pools that no image follows, with the image that they boot.
     #[serde(rename = "l", skip_serializing_if = "Vec::is_empty")]
     lacking: Vec<(u32, u32)>,
-}
-
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde passes a reference"
-)]
-fn is_none(text: &u32) -> bool {
-    *text == 0
 }
 
 /// A wave: the minor, the machines, and the clusters with their windows.

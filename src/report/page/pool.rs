@@ -201,7 +201,7 @@ pub(super) struct PoolRow {
     #[serde(rename = "s")]
     pub(super) state: State,
     /// Why it was not checked.
-    #[serde(rename = "k", skip_serializing_if = "is_zero")]
+    #[serde(rename = "k", skip_serializing_if = "super::tables::is_zero")]
     skipped: u32,
     /// The image's number, from 1.
     #[serde(rename = "i")]
@@ -214,10 +214,6 @@ pub(super) struct PoolRow {
     template: Option<(u32, u32)>,
     #[serde(rename = "y")]
     reason: u32,
-}
-
-fn is_zero(number: &u32) -> bool {
-    *number == 0
 }
 
 impl PoolPart {

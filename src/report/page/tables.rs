@@ -91,6 +91,15 @@ impl Tables {
     }
 }
 
+/// Whether a number refers to nothing: such fields are left out.
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+pub(super) fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Site, Tables};
