@@ -181,13 +181,13 @@ mod tests {
     use super::{Capm3, KINDS, is_request_uri};
     use crate::model::value::{Entry, Map, Node};
     use crate::providers::stamp::tests::with;
-    use crate::providers::{Provider, Stamp, edited, template_spec};
+    use crate::providers::{Provider, Stamp, apply_edits, template_spec};
 
     fn image(stamp: &Stamp, kind: usize, version: &str) -> Node {
         let edits = Capm3
             .image(&KINDS[kind], version, stamp)
             .expect("a good image");
-        Node::computed(edited(Map::default(), &edits).expect("no lists"))
+        Node::computed(apply_edits(Map::default(), &edits).expect("no lists"))
     }
 
     fn text(node: &Node, key: &str) -> Option<String> {

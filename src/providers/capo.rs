@@ -216,11 +216,11 @@ mod tests {
     use crate::model::json::{Html, to_json};
     use crate::model::value::{Entry, Map, Node, Value};
     use crate::providers::stamp::tests::with;
-    use crate::providers::{Provider, edited};
+    use crate::providers::{Provider, apply_edits};
 
     fn stamped(facts: &[(&str, &str)], existing: Map) -> String {
         let edits = Capo.image(&KINDS[0], "v1beta1", &with("https://h/f", facts));
-        let map = edited(existing, &edits.expect("a place")).expect("no lists");
+        let map = apply_edits(existing, &edits.expect("a place")).expect("no lists");
         to_json(&Value::from(map), Html::Plain)
     }
 

@@ -124,13 +124,13 @@ mod tests {
     use crate::model::json::{Html, to_json};
     use crate::model::value::{Entry, Map, Value};
     use crate::providers::stamp::tests::with;
-    use crate::providers::{Provider, edited};
+    use crate::providers::{Provider, apply_edits};
 
     fn stamped(facts: &[(&str, &str)]) -> Result<String, String> {
         let existing = Map::from_iter([Entry::computed("sharedGallery", Map::default())]);
         let existing = Map::from_iter([Entry::computed("image", existing)]);
         let edits = Capz.image(&KINDS[0], "v1beta1", &with("https://h/f", facts))?;
-        let map = edited(existing, &edits)?;
+        let map = apply_edits(existing, &edits)?;
         Ok(to_json(&Value::from(map), Html::Plain))
     }
 

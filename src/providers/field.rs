@@ -74,7 +74,7 @@ impl fmt::Display for Edit {
 ///
 /// # Errors
 /// A list has no such item; the message is one clause.
-pub fn edited(root: Map, edits: &[Edit]) -> Result<Map, String> {
+pub fn apply_edits(root: Map, edits: &[Edit]) -> Result<Map, String> {
     let mut value = Value::from(root);
     for edit in edits {
         value = changed(value, &edit.path, edit)?;
@@ -138,7 +138,7 @@ pub fn is_meant(item: &Node, step: &Step) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Edit, Step, edited};
+    use super::{Edit, Step, apply_edits};
     use crate::model::json::{Html, to_json};
     use crate::model::value::{Entry, Map, Node, Value};
 
@@ -170,13 +170,13 @@ mod tests {
     #[test]
     fn an_item_is_found_by_a_key_or_by_its_name() {
         for step in [Step::Having("containerDisk"), Step::Named("b".into())] {
-            let map = edited(volumes(), &[disk(step)]).expect("the item is there");
+            let map = apply_edits(volumes(), &[disk(step)]).expect("the item is there");
             assert_eq!(
                 json(map),
                 r#"{"volumes":[{"cloudInit":{"image":"old"},"name":"a"},{"containerDisk":{"image":"new"},"name":"b"}]}"#
             );
         }
-        let missing = edited(volumes(), &[disk(Step::Named("c".into()))]);
+        let missing = apply_edits(volumes(), &[disk(Step::Named("c".into()))]);
         assert_eq!(
             missing,
             Err("there is no list item for `volumes[name=c].containerDisk.image`".to_owned())
@@ -190,7 +190,7 @@ mod tests {
             Edit::remove(&["image", "id"]),
             Edit::remove(&["other", "deep"]),
         ];
-        let map = edited(Map::default(), &edits).expect("no lists");
+        let map = apply_edits(Map::default(), &edits).expect("no lists");
         assert_eq!(json(map), r#"{"image":{"filter":{"name":"n"}}}"#);
     }
 }

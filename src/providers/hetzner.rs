@@ -125,11 +125,11 @@ mod tests {
     use crate::model::json::{Html, to_json};
     use crate::model::value::{Map, Node, Value};
     use crate::providers::stamp::tests::with;
-    use crate::providers::{Provider, edited};
+    use crate::providers::{Provider, apply_edits};
 
     fn stamped(kind: usize, url: &str, facts: &[(&str, &str)]) -> Result<String, String> {
         let edits = Hetzner.image(&KINDS[kind], "v1beta1", &with(url, facts))?;
-        edited(Map::default(), &edits).map(|map| to_json(&Value::from(map), Html::Plain))
+        apply_edits(Map::default(), &edits).map(|map| to_json(&Value::from(map), Html::Plain))
     }
 
     #[test]

@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 use crate::model::labels::LabelSelector;
 use crate::model::value::{Entry, Map, Node};
-pub use field::{Edit, Step, edited, is_meant};
+pub use field::{Edit, Step, apply_edits, is_meant};
 pub use kind::{Change, Kind, is_refused_later};
 pub use stamp::Stamp;
 
@@ -161,7 +161,7 @@ pub fn template_spec(
 ) -> Result<Map, String> {
     let machine = provider.machine(settings, version);
     let machine = match stamp.map(|stamp| within_region(stamp, settings)) {
-        Some(stamp) => edited(machine, &provider.image(kind, version, &stamp)?)?,
+        Some(stamp) => apply_edits(machine, &provider.image(kind, version, &stamp)?)?,
         None => machine,
     };
     let (mut template, mut spec) = provider.beside(settings, version);

@@ -15,7 +15,7 @@ pub enum NamedBy {
 }
 
 /// Where an object of a kind names its image.
-struct ImageField {
+struct ProviderImage {
     /// The beginning of the kind's name, before `MachineTemplate`, `Machine`, `MachinePool` or `Server`.
     provider: &'static str,
     /// Below the machine's spec; the first that is there counts.
@@ -24,15 +24,15 @@ struct ImageField {
     has_lookup: bool,
 }
 
-const FIELDS: &[ImageField] = &[
-    looked_up(
+const FIELDS: &[ProviderImage] = &[
+    of_lookup(
         "AWS",
         &[
             ("ami.id", NamedBy::Name),
             ("imageLookupFormat", NamedBy::Name),
         ],
     ),
-    looked_up(
+    of_lookup(
         "Azure",
         &[
             ("image.id", NamedBy::Name),
@@ -42,9 +42,9 @@ const FIELDS: &[ImageField] = &[
         ],
     ),
     of("CloudStack", &[("template.name", NamedBy::Name)]),
-    looked_up("Dev", &[("backend.docker.customImage", NamedBy::Name)]),
-    looked_up("Docker", &[("customImage", NamedBy::Name)]),
-    looked_up(
+    of_lookup("Dev", &[("backend.docker.customImage", NamedBy::Name)]),
+    of_lookup("Docker", &[("customImage", NamedBy::Name)]),
+    of_lookup(
         "GCP",
         &[("image", NamedBy::Name), ("imageFamily", NamedBy::Name)],
     ),
@@ -99,8 +99,8 @@ const FIELDS: &[ImageField] = &[
             ("image", NamedBy::Name),
         ],
     ),
-    looked_up("Snow", &[("amiID", NamedBy::Name)]),
-    looked_up(
+    of_lookup("Snow", &[("amiID", NamedBy::Name)]),
+    of_lookup(
         "Tinkerbell",
         &[
             ("imageLookupFormat", NamedBy::Name),
@@ -113,19 +113,19 @@ const FIELDS: &[ImageField] = &[
     ),
 ];
 
-const fn of(provider: &'static str, paths: &'static [(&'static str, NamedBy)]) -> ImageField {
-    ImageField {
+const fn of(provider: &'static str, paths: &'static [(&'static str, NamedBy)]) -> ProviderImage {
+    ProviderImage {
         provider,
         paths,
         has_lookup: false,
     }
 }
 
-const fn looked_up(
+const fn of_lookup(
     provider: &'static str,
     paths: &'static [(&'static str, NamedBy)],
-) -> ImageField {
-    ImageField {
+) -> ProviderImage {
+    ProviderImage {
         has_lookup: true,
         ..of(provider, paths)
     }
@@ -205,7 +205,6 @@ impl ImageFields {
     }
 }
 
-/// The first node at a path (`a.b[].c`).
 /// The value at a path of keys; the first item of a list that has the rest of the path, behind `[]`.
 pub fn below<'n>(node: &'n Node, path: &str) -> Option<&'n Node> {
     let Some((part, rest)) = path.split_once('.') else {

@@ -81,13 +81,13 @@ mod tests {
     use crate::model::json::{Html, to_json};
     use crate::model::value::{Map, Value};
     use crate::providers::stamp::tests::with;
-    use crate::providers::{Provider, edited};
+    use crate::providers::{Provider, apply_edits};
 
     #[test]
     fn an_id_requires_a_node_and_excludes_tags() {
         let stamped = |facts: &[(&str, &str)]| {
             let edits = Proxmox.image(&KINDS[0], "v1alpha2", &with("https://h/f", facts))?;
-            edited(Map::default(), &edits).map(|map| to_json(&Value::from(map), Html::Plain))
+            apply_edits(Map::default(), &edits).map(|map| to_json(&Value::from(map), Html::Plain))
         };
         let id = ("locations.proxmox.template-id", "100");
         assert_eq!(

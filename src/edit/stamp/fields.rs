@@ -5,7 +5,7 @@
 
 use crate::model::place::Place;
 use crate::model::value::{Map, Node, Value};
-use crate::providers::{self, Kind, Provider, Stamp, edited, is_meant, is_refused_later};
+use crate::providers::{self, Kind, Provider, Stamp, apply_edits, is_meant, is_refused_later};
 use crate::yaml::edit::{Edit, Position, Step, Target, at_steps};
 
 /// Why an image cannot be stamped, regardless of who selected it.
@@ -222,7 +222,7 @@ fn replace_emptied(
     let Some(removals) = all else { return Ok(()) };
     let beside = gaps.iter().filter(|other| other.steps == gap.steps);
     let fields: Vec<providers::Edit> = beside.clone().flat_map(Gap::whole).collect();
-    let value = edited(Map::default(), &fields)?.into();
+    let value = apply_edits(Map::default(), &fields)?.into();
     let others: Vec<usize> = beside.map(|other| other.change).collect();
     for index in removals.into_iter().chain(others) {
         changes[index].edit = None;
@@ -249,7 +249,7 @@ impl Gap {
 fn fill_edit(gap: &Gap, document: usize) -> Result<Edit, String> {
     let value = match &gap.fields[..] {
         [only] if only.path.is_empty() => only.value.clone().unwrap_or(Value::Null),
-        fields => edited(Map::default(), fields)?.into(),
+        fields => apply_edits(Map::default(), fields)?.into(),
     };
     let at = Target::Path(document, gap.steps.clone());
     Ok(match gap.key {
