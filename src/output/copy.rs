@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::apply::{busy, create, leftovers, lock, record, staged, sweep, unwritable};
 use super::plan::{Foreign, Options, Plan, ownership, unreadable, walk};
-use super::refusal;
+use super::refusal::{self, Side};
 use crate::error::Error;
 use crate::files::{Folder, PathState, Walk};
 use crate::model::finding::{Finding, Subject};
@@ -202,8 +202,11 @@ impl CopyPlan {
 
     /// Refuses two files whose paths differ only in letter case.
     fn collide(&mut self, plan: &Plan, one: &str, other: &str) {
-        let side = |path: &str| (plan.shown(path), &*self.owner);
-        let finding = refusal::collision(side(one), side(other), 1, Subject::default());
+        let side = |path: &str| Side {
+            path: plan.shown(path),
+            owner: &self.owner,
+        };
+        let finding = refusal::collision(&side(one), &side(other), 1, Subject::default());
         self.findings.push(finding);
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rayon::prelude::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
 use super::plan::{Entry, FileOutcome, Foreign, Part, Plan, origin, walk};
-use super::refusal;
+use super::refusal::{self, Side};
 use crate::error::Error;
 use crate::files::{PathState, Walk};
 use crate::model::finding::{Finding, Subject};
@@ -107,9 +107,17 @@ fn refuse_collisions(plan: &Plan, entries: &mut [Entry], findings: &mut Vec<Find
         }
     }
     for (first, (other, count)) in collisions {
-        let side = |index: usize| (plan.shown(&entries[index].path), &*entries[index].owner);
+        let side = |index: usize| Side {
+            path: plan.shown(&entries[index].path),
+            owner: &entries[index].owner,
+        };
         let subject = entries[other].subject.clone();
-        findings.push(refusal::collision(side(first), side(other), count, subject));
+        findings.push(refusal::collision(
+            &side(first),
+            &side(other),
+            count,
+            subject,
+        ));
     }
     for index in refused {
         entries[index].outcome = FileOutcome::Refused;
@@ -128,10 +136,13 @@ fn refuse_elsewhere(
         let Some(owned) = owned.filter(|owned| keeps.renders_elsewhere(&owned.owner)) else {
             continue;
         };
-        let side = |owner| (plan.shown(&entry.path), owner);
+        let side = |owner| Side {
+            path: plan.shown(&entry.path),
+            owner,
+        };
         let subject = entry.subject.clone();
         let (this, other) = (side(&*entry.owner), side(&*owned.owner));
-        findings.push(refusal::collision(other, this, 1, subject));
+        findings.push(refusal::collision(&other, &this, 1, subject));
         entry.outcome = FileOutcome::Refused;
     }
 }

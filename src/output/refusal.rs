@@ -44,19 +44,27 @@ pub(super) fn link(shown: &str, link: &str, subject: Subject) -> Finding {
     ))
 }
 
-/// Two rendered files, each with its path and owner, and the number of files that collide with the first one.
+/// A rendered file that collides with another one.
+pub(super) struct Side<'a> {
+    /// As the user would write it.
+    pub(super) path: String,
+    pub(super) owner: &'a str,
+}
+
+/// Two rendered files, and the number of files that collide with the first one.
 pub(super) fn collision(
-    one: (String, &str),
-    other: (String, &str),
+    one: &Side<'_>,
+    other: &Side<'_>,
     count: usize,
     subject: Subject,
 ) -> Finding {
-    let ((path, owner), (other_path, other_owner)) = (one, other);
+    let (path, other_path) = (&one.path, &other.path);
     let mut message = if path == other_path {
-        format!("`{path}` is rendered more than once, by `{owner}` and by `{other_owner}`")
+        let (owner, other) = (one.owner, other.owner);
+        format!("`{path}` is rendered more than once, by `{owner}` and by `{other}`")
     } else if path.to_lowercase() == other_path.to_lowercase() {
         format!("`{path}` and `{other_path}` are one file where letter case counts nothing")
-    } else if output_path::folded(&path) == output_path::folded(&other_path) {
+    } else if output_path::folded(path) == output_path::folded(other_path) {
         format!("`{path}` and `{other_path}` are one file where letters are composed")
     } else {
         format!("`{path}` is rendered as a file and, for `{other_path}`, as a folder")
@@ -64,7 +72,6 @@ pub(super) fn collision(
     if count > 1 {
         message.push_str(&format!(", and {} more collide with it", count - 1));
     }
-    let path = &path;
     refusal(RuleId::OutputPathCollision, message, path, subject)
         .help("give the outputs different `path`s, or rename one of the clusters")
 }
