@@ -27,7 +27,7 @@ pub use versions::{version_node, version_nodes};
 pub const KEPT_ANNOTATION: &str = "metalmark.dev/kept";
 
 /// The label by which Cluster API's tools find a cluster's objects.
-const CLUSTER_LABEL: &str = "cluster.x-k8s.io/cluster-name";
+pub const CLUSTER_LABEL: &str = "cluster.x-k8s.io/cluster-name";
 
 /// An object and its place.
 #[derive(Clone, Debug)]

@@ -97,7 +97,10 @@ fn cluster(workspace: &Workspace, config: &Config) -> Result<Option<read::Cluste
 fn of_file(file: &ManifestFile, items: &mut Vec<Item>) -> Result<(), Error> {
     let broken =
         |error: String| Error::usage(format!("the rendered file `{}`: {error}", file.path));
-    for (index, text) in documents(&file.text).into_iter().enumerate() {
+    let parts = yaml::parts(&file.text).map_err(|error| broken(error.message))?;
+    let texts = parts.into_iter().map(|part| &file.text[part]);
+    let texts = texts.filter(|text| !text.trim().is_empty());
+    for (index, text) in texts.enumerate() {
         let read = |text: &str| -> Result<Option<Node>, Error> {
             let read = yaml::read(text, FileId(0), Engine::Kubectl);
             let read = read.map_err(|error| broken(error.message))?;
@@ -109,7 +112,7 @@ fn of_file(file: &ManifestFile, items: &mut Vec<Item>) -> Result<(), Error> {
         let Some(node) = read(text)? else {
             continue;
         };
-        let text = annotated(text, &node, &file.path, index);
+        let text = annotate(text, &node, &file.path, index);
         let text = text.map_err(|error| broken(error.to_string()))?;
         if let Some(node) = read(&text)? {
             items.push(Item {
@@ -122,24 +125,8 @@ fn of_file(file: &ManifestFile, items: &mut Vec<Item>) -> Result<(), Error> {
     Ok(())
 }
 
-/// The texts between the lines `---`.
-fn documents(text: &str) -> Vec<&str> {
-    let (mut found, mut start, mut at) = (Vec::new(), 0, 0);
-    for line in text.split_inclusive('\n') {
-        let behind = at + line.len();
-        if line.trim_end() == "---" {
-            found.push(&text[start..at]);
-            start = behind;
-        }
-        at = behind;
-    }
-    found.push(&text[start..]);
-    found.retain(|part| !part.trim().is_empty());
-    found
-}
-
 /// The document that says where it belongs.
-fn annotated(text: &str, node: &Node, path: &str, index: usize) -> Result<String, EditError> {
+fn annotate(text: &str, node: &Node, path: &str, index: usize) -> Result<String, EditError> {
     let index = index.to_string();
     let wanted = [(INDEX, &*index), (PATH, path)];
     let entries = || wanted.map(|(key, value)| Entry::computed(key, value));

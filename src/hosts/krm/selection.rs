@@ -9,6 +9,7 @@ use crate::model::finding::Judged;
 use crate::model::rule::RuleId;
 use crate::model::suggest::did_you_mean;
 use crate::model::value::Node;
+use crate::objects::CLUSTER_LABEL;
 use crate::pipeline::check;
 use crate::pipeline::fleet::Fleet;
 use crate::providers::Stamp;
@@ -16,9 +17,6 @@ use crate::render::Renderer;
 
 use super::config::{Config, IMAGE_ANNOTATION};
 use super::result::{FunctionResult, Severity};
-
-/// The label by which Cluster API's tools find a cluster's objects.
-const CLUSTER_LABEL: &str = "cluster.x-k8s.io/cluster-name";
 
 /// The project as far as items require it.
 pub(super) struct Project<'a> {
