@@ -115,7 +115,7 @@ impl Answers<'_> {
             let fixes: Vec<Fix> = { here.iter() }
                 .filter_map(|(problem, _)| problem.fix.clone())
                 .collect();
-            actions.extend(self.made(&fixes).map(|edit| CodeAction {
+            actions.extend(self.edit_of_fixes(&fixes).map(|edit| CodeAction {
                 title: "Make every edit that metalmark is sure of".to_owned(),
                 kind: Some(FIX_ALL),
                 edit: Some(edit),
@@ -146,13 +146,13 @@ impl Answers<'_> {
             title: format!("Set `{}`", fix.text),
             kind: Some(CodeActionKind::QUICKFIX),
             diagnostics: Some(vec![diagnostic.clone()]),
-            edit: Some(self.made(std::slice::from_ref(fix))?),
+            edit: Some(self.edit_of_fixes(std::slice::from_ref(fix))?),
             is_preferred: Some(true),
             ..CodeAction::default()
         })
     }
 
-    fn made(&self, fixes: &[Fix]) -> Option<WorkspaceEdit> {
+    fn edit_of_fixes(&self, fixes: &[Fix]) -> Option<WorkspaceEdit> {
         let files = fix::all(fixes, self.analysis.workspace().engine).ok()?;
         match files.is_empty() {
             true => None,

@@ -62,7 +62,7 @@ pub fn secrets(text: &str, is_named_secret: bool) -> Secrets {
                 user_chosen_keys(document, &mut add);
                 scalars(document, &mut add);
             }
-            false => collect(document, (text, false), &mut add),
+            false => collect(document, Origin::File(text), &mut add),
         }
     }
     found.into_iter().collect()
@@ -119,7 +119,7 @@ pub fn learn(text: &str) {
     }
     for document in &documents {
         match document.at(&["kind"]).is_some() {
-            true => collect(document, (text, true), &mut |_| {}),
+            true => collect(document, Origin::Patch, &mut |_| {}),
             false => each_scalar(document, &mut |value| secret::learn(&value)),
         }
     }
@@ -159,8 +159,16 @@ fn user_chosen_keys(node: &Node, add: &mut dyn FnMut(Place)) {
     }
 }
 
-/// Adds the secrets of the objects in a node. `text` is the text that it was parsed from: a file, or a patch in one.
-fn collect(node: &Node, (text, is_patch): (&str, bool), add: &mut dyn FnMut(Place)) {
+/// The text that a node was parsed from.
+#[derive(Clone, Copy)]
+enum Origin<'t> {
+    File(&'t str),
+    /// A patch in a file.
+    Patch,
+}
+
+/// Adds the secrets of the objects in a node.
+fn collect(node: &Node, origin: Origin<'_>, add: &mut dyn FnMut(Place)) {
     match &node.value {
         Value::Map(map) => {
             let kind = node.at(&["kind"]).and_then(|kind| kind.value.as_str());
@@ -170,21 +178,19 @@ fn collect(node: &Node, (text, is_patch): (&str, bool), add: &mut dyn FnMut(Plac
                 match &*entry.key {
                     "data" if is_secret => {
                         scalars(&entry.node, add);
-                        decoded(&entry.node);
+                        learn_decoded(&entry.node);
                     }
                     "stringData" if is_secret => scalars(&entry.node, add),
                     "users" if is_kubeconfig => scalars(&entry.node, add),
                     "secretGenerator" => literals(&entry.node, add),
-                    "patch" | "patchesStrategicMerge" => {
-                        patches(&entry.node, (text, is_patch), add)
-                    }
-                    _ => collect(&entry.node, (text, is_patch), add),
+                    "patch" | "patchesStrategicMerge" => patches(&entry.node, origin, add),
+                    _ => collect(&entry.node, origin, add),
                 }
             }
         }
         Value::List(items) => {
             for item in items.iter() {
-                collect(item, (text, is_patch), add);
+                collect(item, origin, add);
             }
         }
         Value::String(text) if text.starts_with("ENC[") => add(node.place),
@@ -193,7 +199,7 @@ fn collect(node: &Node, (text, is_patch): (&str, bool), add: &mut dyn FnMut(Plac
 }
 
 /// Registers the decoded values of a Secret's `data`.
-fn decoded(data: &Node) {
+fn learn_decoded(data: &Node) {
     for text in data
         .entries(&[])
         .filter_map(|entry| entry.node.value.as_str())
@@ -231,18 +237,18 @@ fn literals(generators: &Node, add: &mut dyn FnMut(Place)) {
 
 /// Adds the secrets of the patch in a scalar, or of the patches in a list. A patch inside a patch is secret as a whole if it
 /// mentions a Secret.
-fn patches(node: &Node, (text, is_patch): (&str, bool), add: &mut dyn FnMut(Place)) {
+fn patches(node: &Node, origin: Origin<'_>, add: &mut dyn FnMut(Place)) {
     for scalar in node.value.as_list().unwrap_or(std::slice::from_ref(node)) {
         let inner = scalar.value.as_str().filter(|inner| mentions_secret(inner));
         let Some(inner) = inner else { continue };
-        match read(inner, FileId(0), Engine::Kubectl) {
-            Ok(Documents { documents, .. }) if !is_patch => {
+        match (read(inner, FileId(0), Engine::Kubectl), origin) {
+            (Ok(Documents { documents, .. }), Origin::File(text)) => {
                 let spelling = Spelling::new(text, scalar.place, inner);
                 let mut add = |place: Place| {
                     add(spelling.place(inner, place.start as usize..place.end as usize));
                 };
                 for document in &documents {
-                    collect(document, (inner, true), &mut add);
+                    collect(document, Origin::Patch, &mut add);
                 }
             }
             _ => add(scalar.place),
