@@ -25,22 +25,13 @@ function findingList({ params }) {
     if (matching.length > 0) replace(list, paged(byCause(matching.map((finding) => finding.row)), (rows) => findingCard(rows[0], null, rows.slice(1))));
     else replace(list, h("p", { class: "empty" }, findings.length === 0 ? "The rules found nothing." : "Nothing matches."));
   }
-  const select = (label, name, options, any) => {
-    const field = h(
-      "select",
-      { "aria-label": label, onchange: () => { change(params, { [name]: field.value }); refresh(); } },
-      h("option", { value: "" }, any),
-      options.map((option) => h("option", { value: option, selected: params.get(name) === option }, option)),
-    );
-    return field;
-  };
   return {
     title: "Findings",
     element: h(
       "div",
       { class: "detail" },
       h("div", { class: "headline" }, h("h1", {}, "Findings"), count),
-      h("div", { class: "filters" }, searchField(params, "Search messages, files, clusters", refresh), select("Rule", "rule", rules, "any rule"), select("Level", "level", ["error", "warning"], "any level")),
+      h("div", { class: "filters" }, searchField(params, "Search messages, files, clusters", refresh), selectField(params, "Rule", "rule", rules, "any rule", refresh), selectField(params, "Level", "level", ["error", "warning"], "any level", refresh)),
       h("h2", { class: "hidden" }, "What was found"),
       list,
     ),

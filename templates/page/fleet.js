@@ -64,13 +64,7 @@ function fleet({ params }) {
   };
   function select(label, options, name, any) {
     if (options.length < 2 && !params.get(name)) return null;
-    const field = h(
-      "select",
-      { "aria-label": label, onchange: () => refine({ [name]: field.value }) },
-      h("option", { value: "" }, any),
-      options.map((option) => h("option", { value: option, selected: params.get(name) === option }, option)),
-    );
-    return field;
+    return selectField(params, label, name, options, any, () => refine({}));
   }
   const search = searchField(params, "Search names, files, images, findings", () => refresh());
   const labels = h("span", {});
@@ -117,24 +111,4 @@ function fleet({ params }) {
     },
     gone: () => table.gone(),
   };
-}
-
-function searchField(params, label, changed) {
-  let timer = 0;
-  const field = h("input", {
-    type: "search",
-    placeholder: label,
-    "aria-label": label,
-    value: params.get("q") || "",
-    autocomplete: "off",
-    spellcheck: "false",
-    oninput: () => {
-      clearTimeout(timer);
-      timer = setTimeout(() => {
-        change(params, { q: field.value.trim() });
-        changed();
-      }, 120);
-    },
-  });
-  return h("div", { class: "search" }, field);
 }

@@ -14,34 +14,20 @@ function system(image) {
 }
 
 function imageList({ params }) {
-  const count = h("p", { class: "count", role: "status" });
-  const matching = () => {
-    const words = wordsOf(params.get("q") || "");
-    const texts = (image) => [image.key, text(image.row.uri), text(image.row.builder), ...image.facts.values()].join("\n").toLowerCase();
-    return images.filter((image) => words.every((word) => texts(image).includes(word)));
-  };
-  const sort = params.has("sort") ? { id: params.get("sort"), down: params.get("dir") === "down" } : { id: "pools", down: true };
-  const table = dataTable({
+  const texts = (image) => [image.key, text(image.row.uri), text(image.row.builder), ...image.facts.values()].join("\n").toLowerCase();
+  const { count, element, refresh, ...states } = listTable({
+    params,
+    noun: "image",
+    matching: (words) => images.filter((image) => words.every((word) => texts(image).includes(word))),
+    sort: { id: "pools", down: true },
     label: "Images",
     columns: IMAGE_COLUMNS,
-    rows: matching(),
-    sort,
-    sorted: (order) => change(params, { sort: order.id, dir: order.down ? "down" : "" }),
     href: imageAddress,
   });
-  const refresh = () => {
-    const list = matching();
-    count.textContent = counted(list.length, "image");
-    table.update(list);
-  };
   return {
     title: "Images",
-    element: h("div", { class: "list" }, h("div", { class: "headline" }, h("h1", {}, "Images"), count), h("div", { class: "filters" }, searchField(params, "Search keys, references, facts", refresh)), table.element),
-    shown() {
-      table.shown();
-      refresh();
-    },
-    gone: () => table.gone(),
+    element: h("div", { class: "list" }, h("div", { class: "headline" }, h("h1", {}, "Images"), count), h("div", { class: "filters" }, searchField(params, "Search keys, references, facts", refresh)), element),
+    ...states,
   };
 }
 

@@ -28,34 +28,22 @@ const WAY_COLUMNS = [
 function planPage({ params }) {
   const { plan } = data;
   if (!plan) return missing("This page was made without --plan.");
-  const count = h("p", { class: "count", role: "status" });
   const of = (state) => clusters.filter((cluster) => wayState(cluster) === state).length;
-  const matching = () => {
-    const words = wordsOf(params.get("q") || "");
+  const matching = (words) => {
     const state = params.get("way");
     return clusters.filter((cluster) => (!state || wayState(cluster) === state) && words.every((word) => haystack(cluster).includes(word)));
   };
-  const sort = params.has("sort") ? { id: params.get("sort"), down: params.get("dir") === "down" } : { id: "name", down: false };
-  const table = dataTable({
+  const { count, element, refresh, ...states } = listTable({
+    params,
+    noun: "cluster",
+    matching,
+    sort: { id: "name", down: false },
     label: "The way of each cluster",
     columns: WAY_COLUMNS,
-    rows: matching(),
-    sort,
-    sorted: (order) => change(params, { sort: order.id, dir: order.down ? "down" : "" }),
     href: (cluster) => clusterAddress(cluster),
     height: "min(60vh, 700px)",
   });
-  const refresh = () => {
-    const list = matching();
-    count.textContent = counted(list.length, "cluster");
-    table.update(list);
-  };
-  const field = h(
-    "select",
-    { "aria-label": "State", onchange: () => { change(params, { way: field.value }); refresh(); } },
-    h("option", { value: "" }, "any state"),
-    Object.entries(WAYS).map(([state, words]) => h("option", { value: state, selected: params.get("way") === state }, words)),
-  );
+  const field = selectField(params, "State", "way", Object.entries(WAYS), "any state", refresh);
   const stat = (number_, words) => h("div", {}, h("dt", {}, words), h("dd", {}, number(number_)));
   const most = Math.max(...plan.waves.map((wave) => wave.clusters.length), 1);
   return {
@@ -68,13 +56,9 @@ function planPage({ params }) {
       h("dl", { class: "figures small" }, stat(of("go"), "to upgrade"), stat(of("there"), "there"), stat(of("blocked"), "blocked"), stat(plan.waves.length, plan.waves.length === 1 ? "wave" : "waves")),
       plan.missing.length > 0 && h("section", { class: "part", "aria-labelledby": "h-m" }, h("h2", { id: "h-m" }, "What is missing"), h("ul", { class: "lacks" }, plan.missing.map((words) => h("li", {}, glyph(3), h("span", {}, message(words)))))),
       plan.waves.length > 0 && h("section", { class: "part waves", "aria-labelledby": "h-w" }, h("h2", { id: "h-w" }, "Waves"), h("p", { class: "note" }, "Each wave is one change to review, in this order."), paged(plan.waves.map((wave, at) => [wave, at + 1]), (item) => waveCard(item, most))),
-      h("section", { class: "part", "aria-labelledby": "h-c" }, h("div", { class: "headline" }, h("h2", { id: "h-c" }, "Clusters"), count), h("div", { class: "filters" }, searchField(params, "Search clusters, images, labels", refresh), field), table.element),
+      h("section", { class: "part", "aria-labelledby": "h-c" }, h("div", { class: "headline" }, h("h2", { id: "h-c" }, "Clusters"), count), h("div", { class: "filters" }, searchField(params, "Search clusters, images, labels", refresh), field), element),
     ),
-    shown() {
-      table.shown();
-      refresh();
-    },
-    gone: () => table.gone(),
+    ...states,
   };
 }
 

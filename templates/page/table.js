@@ -106,3 +106,26 @@ function dataTable({ label, columns, rows, sort, sorted, href, height }) {
     },
   };
 }
+
+// A table of what the parameters leave, and how many that are. `matching` gives the rows for the words of a search; `noun` says
+// what a row is; `sort` is the order until another one is chosen.
+function listTable({ params, noun, matching, sort, ...parts }) {
+  const count = h("p", { class: "count", role: "status" });
+  const rows = () => matching(wordsOf(params.get("q") || ""));
+  const table = dataTable({
+    ...parts,
+    rows: rows(),
+    sort: params.has("sort") ? { id: params.get("sort"), down: params.get("dir") === "down" } : sort,
+    sorted: (order) => change(params, { sort: order.id, dir: order.down ? "down" : "" }),
+  });
+  function refresh() {
+    const list = rows();
+    count.textContent = counted(list.length, noun);
+    table.update(list);
+  }
+  function shown() {
+    table.shown();
+    refresh();
+  }
+  return { count, element: table.element, refresh, shown, gone: table.gone };
+}

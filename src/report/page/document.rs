@@ -23,6 +23,7 @@ const SCRIPT: &[&str] = &[
     include_str!("../../../templates/page/overview.js"),
     include_str!("../../../templates/page/map.js"),
     include_str!("../../../templates/page/table.js"),
+    include_str!("../../../templates/page/fields.js"),
     include_str!("../../../templates/page/fleet.js"),
     include_str!("../../../templates/page/why.js"),
     include_str!("../../../templates/page/cluster.js"),
