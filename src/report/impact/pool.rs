@@ -60,6 +60,12 @@ pub struct Edit<T> {
     pub to: Option<T>,
 }
 
+impl<T> Edit<T> {
+    fn of(from: Option<T>, to: Option<T>) -> Self {
+        Self { from, to }
+    }
+}
+
 /// An image as a machine boots it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Booted {
@@ -116,20 +122,16 @@ pub enum Cause {
 /// The pools of a cluster on both sides that change, in their order; those that are gone come last.
 pub(super) fn changes(input: &ChangeInput<'_>, in_place: bool) -> Vec<PoolChange> {
     let (before, after) = (&input.before, &input.after);
-    let find = |side: &Side<'_>, name: &PoolName| {
-        let mut pools = side.view.cluster.pools.iter();
-        pools.position(|pool| pool.name == *name)
-    };
     let mut changes = Vec::new();
-    for (index, pool) in after.view.cluster.pools.iter().enumerate() {
-        match find(before, &pool.name) {
-            Some(was) => changes.extend(changed((before, was), (after, index), in_place)),
-            None => changes.push(whole(after, index, Kind::Added)),
+    for new in pools(after) {
+        match pools(before).find(|old| old.pool().name == new.pool().name) {
+            Some(old) => changes.extend(changed(old, new, in_place)),
+            None => changes.push(added_or_removed(new, Kind::Added)),
         }
     }
-    for (index, pool) in before.view.cluster.pools.iter().enumerate() {
-        if find(after, &pool.name).is_none() {
-            changes.push(whole(before, index, Kind::Removed));
+    for old in pools(before) {
+        if pools(after).all(|new| new.pool().name != old.pool().name) {
+            changes.push(added_or_removed(old, Kind::Removed));
         }
     }
     changes
@@ -137,31 +139,29 @@ pub(super) fn changes(input: &ChangeInput<'_>, in_place: bool) -> Vec<PoolChange
 
 /// All pools of a cluster that comes or goes.
 pub(super) fn all(side: &Side<'_>, change: Kind) -> Vec<PoolChange> {
-    let pools = 0..side.view.cluster.pools.len();
-    pools.map(|index| whole(side, index, change)).collect()
+    pools(side)
+        .map(|pool| added_or_removed(pool, change))
+        .collect()
 }
 
-fn whole(side: &Side<'_>, index: usize, change: Kind) -> PoolChange {
-    let pool = &side.view.cluster.pools[index];
-    let edit = |value| match change {
-        Kind::Removed => (value, None),
-        _ => (None, value),
+fn pools<'a>(side: &'a Side<'a>) -> impl Iterator<Item = PoolSide<'a>> {
+    (0..side.view.cluster.pools.len()).map(move |index| PoolSide { side, index })
+}
+
+fn added_or_removed(pool: PoolSide<'_>, change: Kind) -> PoolChange {
+    let image = pool.shown_image(pool.booted());
+    let version = pool.shown_version(pool.version());
+    let (image, kubernetes) = match change {
+        Kind::Removed => (Edit::of(image, None), Edit::of(version, None)),
+        _ => (Edit::of(None, image), Edit::of(None, version)),
     };
-    let (from, to) = edit(shown_image(side, index, booted(side, index)));
-    let image = Edit { from, to };
-    let version = shown_version(side, index, version(side, pool));
-    let (from, to) = match change {
-        Kind::Removed => (version, None),
-        _ => (None, version),
-    };
-    let kubernetes = Edit { from, to };
     PoolChange {
-        pool: pool.name.to_string(),
+        pool: pool.pool().name.to_string(),
         change,
         image: Some(image).filter(|image| image.from != image.to),
         kubernetes: Some(kubernetes).filter(|kubernetes| kubernetes.from != kubernetes.to),
         replicas: None,
-        machines: Some(machines(pool)),
+        machines: Some(pool.machines()),
         rollout: None,
         because: Vec::new(),
         skipped: Vec::new(),
@@ -169,74 +169,69 @@ fn whole(side: &Side<'_>, index: usize, change: Kind) -> PoolChange {
 }
 
 /// What happens to a pool that is on both sides; none where nothing does.
-fn changed(
-    (before, was): (&Side<'_>, usize),
-    (after, is): (&Side<'_>, usize),
-    in_place: bool,
-) -> Option<PoolChange> {
-    let (old, new) = (
-        &before.view.cluster.pools[was],
-        &after.view.cluster.pools[is],
-    );
-    let image = Edit {
-        from: booted(before, was),
-        to: booted(after, is),
-    };
-    let kubernetes = Edit {
-        from: version(before, old),
-        to: version(after, new),
-    };
-    let count = |pool: &Pool| pool.replicas.as_ref().map(|replicas| replicas.value);
-    let replicas = Edit {
-        from: count(old),
-        to: count(new),
-    };
-    let mut because = Vec::new();
-    if is_another_image(&image) {
-        because.push(Cause::Image);
-    }
-    if is_another_version(&kubernetes) {
-        because.push(Cause::Kubernetes);
-    }
-    let named = old.template.as_ref().zip(new.template.as_ref());
-    let is_renamed = named.is_some_and(|(old, new)| old.name.value != new.name.value);
-    let is_edited = named.is_some_and(|(old, new)| !old.spec.value.same(&new.spec.value));
-    let is_changed = is_renamed || is_edited || template(before, was) != template(after, is);
-    if because.first() != Some(&Cause::Image) && is_changed {
-        because.push(Cause::MachineTemplate);
+fn changed(old: PoolSide<'_>, new: PoolSide<'_>, in_place: bool) -> Option<PoolChange> {
+    let because = causes(old, new);
+    let replicas = Edit::of(old.replicas(), new.replicas());
+    if because.is_empty() && replicas.from == replicas.to {
+        return None;
     }
     // A version is the control plane's own: no template can keep it from rolling.
-    let in_place = in_place || named.is_some() && !is_renamed;
-    let stays = in_place && !because.contains(&Cause::Kubernetes);
+    let named = old
+        .pool()
+        .template
+        .as_ref()
+        .zip(new.pool().template.as_ref());
+    let keeps_name = named.is_some_and(|(old, new)| old.name.value == new.name.value);
+    let stays = (in_place || keeps_name) && !because.contains(&Cause::Kubernetes);
     let rollout = match (because.is_empty(), stays) {
         (true, _) => None,
         (_, true) => Some(Rollout::InPlace),
         _ => Some(Rollout::Roll),
     };
-    let is_same = because.is_empty() && replicas.from == replicas.to;
-    let image = Edit {
-        from: shown_image(before, was, image.from),
-        to: shown_image(after, is, image.to),
-    };
-    let kubernetes = Edit {
-        from: shown_version(before, was, kubernetes.from),
-        to: shown_version(after, is, kubernetes.to),
-    };
-    let skipped = match new.name {
+    let image = Edit::of(old.shown_image(old.booted()), new.shown_image(new.booted()));
+    let kubernetes = Edit::of(
+        old.shown_version(old.version()),
+        new.shown_version(new.version()),
+    );
+    let skipped = match new.pool().name {
         PoolName::ControlPlane => skipped(&kubernetes),
         PoolName::MachineDeployment(_) => Vec::new(),
     };
-    (!is_same).then(|| PoolChange {
-        pool: new.name.to_string(),
+    Some(PoolChange {
+        pool: new.pool().name.to_string(),
         change: Kind::Changed,
         image: because.contains(&Cause::Image).then_some(image),
         kubernetes: because.contains(&Cause::Kubernetes).then_some(kubernetes),
         replicas: Some(replicas).filter(|replicas| replicas.from != replicas.to),
-        machines: (rollout == Some(Rollout::Roll)).then(|| machines(old)),
+        machines: (rollout == Some(Rollout::Roll)).then(|| old.machines()),
         rollout,
         because,
         skipped,
     })
+}
+
+/// What makes the machines of a pool another kind of machines.
+fn causes(old: PoolSide<'_>, new: PoolSide<'_>) -> Vec<Cause> {
+    let mut because = Vec::new();
+    let is_another_image = is_another_image(&Edit::of(old.booted(), new.booted()));
+    if is_another_image {
+        because.push(Cause::Image);
+    }
+    if is_another_version(&Edit::of(old.version(), new.version())) {
+        because.push(Cause::Kubernetes);
+    }
+    let named = old
+        .pool()
+        .template
+        .as_ref()
+        .zip(new.pool().template.as_ref());
+    let is_edited = named.is_some_and(|(old, new)| {
+        old.name.value != new.name.value || !old.spec.value.same(&new.spec.value)
+    });
+    if !is_another_image && (is_edited || old.template() != new.template()) {
+        because.push(Cause::MachineTemplate);
+    }
+    because
 }
 
 /// Whether machines get another image: what is stamped differs. The key alone moves nothing, and neither does the reference.
@@ -265,68 +260,87 @@ fn skipped(kubernetes: &Edit<Arc<str>>) -> Vec<String> {
     }
 }
 
-fn machines(pool: &Pool) -> Machines {
-    let replicas = pool.replicas.as_ref();
-    replicas.map_or(Machines::All, |replicas| Machines::Number(replicas.value))
+/// A pool on one side of a change.
+#[derive(Clone, Copy)]
+struct PoolSide<'a> {
+    side: &'a Side<'a>,
+    index: usize,
 }
 
-fn version(side: &Side<'_>, pool: &Pool) -> Option<Arc<str>> {
-    let version = side.view.cluster.k8s_version_of(pool)?;
-    Some(Arc::clone(&version.value))
-}
+impl<'a> PoolSide<'a> {
+    fn pool(self) -> &'a Pool {
+        &self.side.view.cluster.pools[self.index]
+    }
 
-fn booted(side: &Side<'_>, index: usize) -> Option<Booted> {
-    let stamp = side.stamps.get(index)?.as_ref()?;
-    let image = stamp.key.as_ref().and_then(|key| side.view.images.get(key));
-    let uri = image.and_then(|image| image.uri.as_ref());
-    Some(Booted {
-        key: stamp.key.clone(),
-        uri: uri.map(|uri| Arc::clone(&uri.value)),
-        url: Arc::clone(&stamp.url),
-        checksum: stamp.checksum.clone(),
-    })
-}
+    fn replicas(self) -> Option<u32> {
+        self.pool().replicas.as_ref().map(|replicas| replicas.value)
+    }
 
-/// A Kubernetes version as it may be shown: the values may have it from a secret.
-fn shown_version(side: &Side<'_>, index: usize, version: Option<Arc<str>>) -> Option<Arc<str>> {
-    let cluster = &side.view.cluster;
-    let written = cluster.k8s_version_of(&cluster.pools[index])?;
-    Some(side.view.sources.shown(&version?, written.place).into())
-}
+    fn machines(self) -> Machines {
+        self.replicas().map_or(Machines::All, Machines::Number)
+    }
 
-/// An image as it may be shown: a secret may select it, or be a part of its URL.
-fn shown_image(side: &Side<'_>, index: usize, image: Option<Booted>) -> Option<Booted> {
-    let (view, image) = (side.view, image?);
-    let pool = &view.cluster.pools[index];
-    let selection = view.selections.get(index);
-    let is_secret = selection.is_some_and(|selection| view.selects_by_secret(pool, selection));
-    let shown = |value: &Arc<str>, written: Option<&Located<Arc<str>>>| match (is_secret, written) {
-        (true, _) => HIDDEN.into(),
-        (false, Some(written)) => view.sources.shown(value, written.place).into(),
-        (false, None) => Arc::clone(value),
-    };
-    let of_catalog = image.key.as_ref().and_then(|key| view.images.get(key));
-    let uri = of_catalog.and_then(|image| image.uri.as_ref());
-    let checksum = pool.choice.checksum.as_ref();
-    Some(Booted {
-        key: image.key.as_ref().map(|key| shown(key, None)),
-        uri: image.uri.as_ref().map(|value| shown(value, uri)),
-        url: shown(&image.url, None),
-        checksum: image.checksum.as_ref().map(|value| shown(value, checksum)),
-    })
-}
+    fn version(self) -> Option<Arc<str>> {
+        let version = self.side.view.cluster.k8s_version_of(self.pool())?;
+        Some(Arc::clone(&version.value))
+    }
 
-/// The machine template's content as it would be rendered; none of a provider that is not known.
-fn template(side: &Side<'_>, index: usize) -> Option<String> {
-    let cluster = &side.view.cluster;
-    let infra = cluster.infra_provider.as_ref();
-    let provider = providers::find(infra.map_or("capm3", |provider| &provider.value))?;
-    let kind = provider.kinds().first()?;
-    let known = |version: &&str| kind.versions.contains(version);
-    let version = side.api_version.filter(known);
-    let version = version.or(kind.versions.first().copied())?;
-    let stamp = side.stamps.get(index)?.as_ref();
-    let settings = &cluster.pools[index].settings;
-    let spec = providers::template_spec(provider, (kind, version), stamp, settings).ok()?;
-    Some(to_json(&spec.into(), Html::Plain))
+    fn booted(self) -> Option<Booted> {
+        let side = self.side;
+        let stamp = side.stamps.get(self.index)?.as_ref()?;
+        let image = stamp.key.as_ref().and_then(|key| side.view.images.get(key));
+        let uri = image.and_then(|image| image.uri.as_ref());
+        Some(Booted {
+            key: stamp.key.clone(),
+            uri: uri.map(|uri| Arc::clone(&uri.value)),
+            url: Arc::clone(&stamp.url),
+            checksum: stamp.checksum.clone(),
+        })
+    }
+
+    /// A Kubernetes version as it may be shown: the values may have it from a secret.
+    fn shown_version(self, version: Option<Arc<str>>) -> Option<Arc<str>> {
+        let view = self.side.view;
+        let written = view.cluster.k8s_version_of(self.pool())?;
+        Some(view.sources.shown(&version?, written.place).into())
+    }
+
+    /// An image as it may be shown: a secret may select it, or be a part of its URL.
+    fn shown_image(self, image: Option<Booted>) -> Option<Booted> {
+        let (view, image) = (self.side.view, image?);
+        let pool = self.pool();
+        let selection = view.selections.get(self.index);
+        let is_secret = selection.is_some_and(|selection| view.selects_by_secret(pool, selection));
+        let shown =
+            |value: &Arc<str>, written: Option<&Located<Arc<str>>>| match (is_secret, written) {
+                (true, _) => HIDDEN.into(),
+                (false, Some(written)) => view.sources.shown(value, written.place).into(),
+                (false, None) => Arc::clone(value),
+            };
+        let of_catalog = image.key.as_ref().and_then(|key| view.images.get(key));
+        let uri = of_catalog.and_then(|image| image.uri.as_ref());
+        let checksum = pool.choice.checksum.as_ref();
+        Some(Booted {
+            key: image.key.as_ref().map(|key| shown(key, None)),
+            uri: image.uri.as_ref().map(|value| shown(value, uri)),
+            url: shown(&image.url, None),
+            checksum: image.checksum.as_ref().map(|value| shown(value, checksum)),
+        })
+    }
+
+    /// The machine template's content as it would be rendered; none of a provider that is not known.
+    fn template(self) -> Option<String> {
+        let side = self.side;
+        let cluster = &side.view.cluster;
+        let infra = cluster.infra_provider.as_ref();
+        let provider = providers::find(infra.map_or("capm3", |provider| &provider.value))?;
+        let kind = provider.kinds().first()?;
+        let known = |version: &&str| kind.versions.contains(version);
+        let version = side.api_version.filter(known);
+        let version = version.or(kind.versions.first().copied())?;
+        let stamp = side.stamps.get(self.index)?.as_ref();
+        let settings = &self.pool().settings;
+        let spec = providers::template_spec(provider, (kind, version), stamp, settings).ok()?;
+        Some(to_json(&spec.into(), Html::Plain))
+    }
 }
