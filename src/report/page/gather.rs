@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::cluster::ClusterPart;
 use super::image::{self, Identity, ImagePart};
-use super::pool::{self, Nearest};
+use super::pool::{self, Nearest, PoolInput};
 use super::site::Sites;
 use crate::model::cluster::Pool;
 use crate::model::cluster_view::{ClusterView, SelectedPool};
@@ -56,10 +56,14 @@ impl Gatherer {
         let pools = view
             .pools()
             .map(|SelectedPool { pool, selection }| {
-                let image = self.booted(view, pool, selection);
-                let nearest = self.nearest(view, pool, selection, is_kept);
-                let nodes = (pool, selection, self.matching);
-                pool::part(view, nodes, (image, nearest), &mut sites)
+                let input = PoolInput {
+                    pool,
+                    selection,
+                    matching: self.matching,
+                    image: self.booted(view, pool, selection),
+                    nearest: self.nearest(view, pool, selection, is_kept),
+                };
+                pool::part(view, input, &mut sites)
             })
             .collect();
         ClusterPart::new(view, pools, sites)

@@ -68,9 +68,16 @@ pub(super) struct PoolPart {
     template: Option<(String, Site)>,
     state: State,
     skipped: &'static str,
-    held: Option<(String, String, Site)>,
+    held: Option<Held>,
     image: Option<Identity>,
     reason: Arc<Reason>,
+}
+
+/// The version that an image holds, and where that was learned.
+struct Held {
+    value: String,
+    origin: String,
+    at: Site,
 }
 
 /// Why a pool boots its image, step by step. Pools of clusters that are alike share it.
@@ -117,47 +124,38 @@ impl Nearest {
     }
 }
 
+/// A pool, and what was found out about it.
+pub(super) struct PoolInput<'a> {
+    pub(super) pool: &'a Pool,
+    pub(super) selection: &'a Selection,
+    pub(super) matching: Matching,
+    pub(super) image: Option<Identity>,
+    pub(super) nearest: Option<Arc<Nearest>>,
+}
+
 /// What the page shows of a pool.
-pub(super) fn part(
-    view: &ClusterView,
-    (pool, selection, matching): (&Pool, &Selection, Matching),
-    (image, nearest): (Option<Identity>, Option<Arc<Nearest>>),
-    sites: &mut Sites<'_>,
-) -> PoolPart {
+pub(super) fn part(view: &ClusterView, input: PoolInput<'_>, sites: &mut Sites<'_>) -> PoolPart {
+    let PoolInput {
+        pool,
+        selection,
+        matching,
+        image,
+        nearest,
+    } = input;
     let shown = |place, value: &str| view.sources.shown(value, place).to_owned();
     let (state, skipped, held) = match PoolCheck::of(view, pool, selection, matching) {
         PoolCheck::Skipped(reason) => (State::NotChecked, reason, None),
         PoolCheck::Checked(weighed) => {
-            let held = weighed.held.filter(|_| image.is_some()).map(|held| {
-                let value = shown(held.place, &held.value);
-                (value, held.origin.to_string(), sites.place(held.place))
+            let held = weighed.held.filter(|_| image.is_some()).map(|held| Held {
+                value: shown(held.place, &held.value),
+                origin: held.origin.to_string(),
+                at: sites.place(held.place),
             });
             (State::of(weighed.proof), "", held)
         }
     };
     let version = view.cluster.k8s_version_of(pool);
-    let (outcome, at) = explain::reached(view, pool, selection);
-    let mut steps = |values: std::collections::BTreeMap<String, PlacedValue>| -> Vec<Step> {
-        let values = values.into_iter();
-        values
-            .map(|(name, value)| (name, value.value, sites.optional(value.at.as_ref())))
-            .collect()
-    };
-    let levels = explain::levels(view, pool).into_iter();
-    let levels = levels
-        .map(|level| (level.path, steps(level.sets)))
-        .collect();
-    let selector = steps(explain::terms(&selection.finalized, &view.sources));
-    let is_secret = view.selects_by_secret(pool, selection);
-    let other_mode = selection.other_mode.as_ref().filter(|_| !is_secret);
-    let reason = Reason {
-        levels,
-        selector,
-        nearest,
-        outcome,
-        at: sites.optional(at.as_ref()),
-        other_mode: other_mode.map(explain::outcome),
-    };
+    let reason = reason(view, pool, selection, nearest, sites);
     PoolPart {
         name: pool.name.to_string(),
         place: sites.place(pool.place),
@@ -179,6 +177,37 @@ pub(super) fn part(
         held,
         image,
         reason: Arc::new(reason),
+    }
+}
+
+fn reason(
+    view: &ClusterView,
+    pool: &Pool,
+    selection: &Selection,
+    nearest: Option<Arc<Nearest>>,
+    sites: &mut Sites<'_>,
+) -> Reason {
+    let (outcome, at) = explain::reached(view, pool, selection);
+    let mut steps = |values: std::collections::BTreeMap<String, PlacedValue>| -> Vec<Step> {
+        let values = values.into_iter();
+        values
+            .map(|(name, value)| (name, value.value, sites.optional(value.at.as_ref())))
+            .collect()
+    };
+    let levels = explain::levels(view, pool).into_iter();
+    let levels = levels
+        .map(|level| (level.path, steps(level.sets)))
+        .collect();
+    let selector = steps(explain::terms(&selection.finalized, &view.sources));
+    let is_secret = view.selects_by_secret(pool, selection);
+    let other_mode = selection.other_mode.as_ref().filter(|_| !is_secret);
+    Reason {
+        levels,
+        selector,
+        nearest,
+        outcome,
+        at: sites.optional(at.as_ref()),
+        other_mode: other_mode.map(explain::outcome),
     }
 }
 
@@ -233,8 +262,9 @@ impl PoolPart {
             state: self.state,
             skipped: tables.text(self.skipped),
             image: self.image.as_ref().map_or(0, |image| images.number(image)),
-            held: self.held.as_ref().map(|(value, origin, at)| {
-                (tables.text(value), tables.text(origin), tables.site(*at))
+            held: self.held.as_ref().map(|held| {
+                let (value, origin) = (tables.text(&held.value), tables.text(&held.origin));
+                (value, origin, tables.site(held.at))
             }),
             template: self
                 .template
