@@ -181,7 +181,7 @@ mod tests {
     use super::{Capm3, KINDS, is_request_uri};
     use crate::model::value::{Entry, Map, Node};
     use crate::providers::stamp::tests::with;
-    use crate::providers::{Provider, Stamp, apply_edits, template_spec};
+    use crate::providers::{Provider, Stamp, Template, apply_edits, template_spec};
 
     fn image(stamp: &Stamp, kind: usize, version: &str) -> Node {
         let edits = Capm3
@@ -240,7 +240,12 @@ mod tests {
             Entry::computed("dataTemplate", crate::model::value::Value::Null),
         ]));
         let stamp = with("https://h/f", &[]);
-        let spec = template_spec(&Capm3, (&KINDS[0], "v1beta1"), Some(&stamp), &settings);
+        let template = Template {
+            provider: &Capm3,
+            kind: &KINDS[0],
+            version: "v1beta1",
+        };
+        let spec = template_spec(template, Some(&stamp), &settings);
         let spec = Node::computed(spec.expect("a good image"));
         assert!(spec.at(&["nodeReuse"]).is_some());
         let selector = ["template", "spec", "hostSelector", "matchLabels"];

@@ -149,16 +149,31 @@ pub fn of_object(api_version: &str, kind: &str) -> Option<(&'static dyn Provider
     })
 }
 
+/// The kind and version of the machine templates to write.
+#[derive(Clone, Copy)]
+pub struct Template<'a> {
+    /// The infrastructure provider.
+    pub provider: &'a dyn Provider,
+    /// One of the provider's kinds.
+    pub kind: &'a Kind,
+    /// One of the kind's API versions.
+    pub version: &'a str,
+}
+
 /// The whole `spec` of a machine template: the pool's settings and the image.
 ///
 /// # Errors
 /// As [`Provider::image`]; the settings contain no list item for the image.
 pub fn template_spec(
-    provider: &dyn Provider,
-    (kind, version): (&Kind, &str),
+    template: Template<'_>,
     stamp: Option<&Stamp>,
     settings: &Node,
 ) -> Result<Map, String> {
+    let Template {
+        provider,
+        kind,
+        version,
+    } = template;
     let machine = provider.machine(settings, version);
     let machine = match stamp.map(|stamp| within_region(stamp, settings)) {
         Some(stamp) => apply_edits(machine, &provider.image(kind, version, &stamp)?)?,

@@ -3,8 +3,7 @@
 //! The name of a registration does not depend on its content, because installation media contain its URL. A change affects hosts
 //! that register later, and replaces none. Source: rancher-sandbox/cluster-api-provider-elemental, `api/v1beta1`.
 
-use super::machine_template::CLUSTER_LABEL;
-use super::{name, secret_within};
+use super::{Head, name, object, secret_within};
 use crate::model::cluster::Pool;
 use crate::model::cluster_view::ClusterView;
 use crate::model::finding::{Finding, Subject};
@@ -62,20 +61,15 @@ fn context(view: &ClusterView, pool: &Pool, findings: &mut Vec<Finding>) -> Opti
     let mut spec = Map::clone(fields);
     spec.insert(Entry::computed("hostLabels", labels(pool, fields)));
     let cluster = &view.cluster;
-    let own = Map::from_iter([Entry::computed(CLUSTER_LABEL, &*cluster.object_name)]);
-    Some(Node::computed(Map::from_iter([
-        Entry::computed("apiVersion", "infrastructure.cluster.x-k8s.io/v1beta1"),
-        Entry::computed("kind", "ElementalRegistration"),
-        Entry::computed(
-            "name",
-            name::of_pool(&cluster.object_name, &pool.name.to_string()),
-        ),
-        Entry::computed("pool", pool.name.to_string()),
-        Entry::computed("namespace", Value::String(cluster.namespace.clone())),
-        Entry::computed("labels", own),
-        Entry::computed("annotations", Map::default()),
-        Entry::computed("spec", spec),
-    ])))
+    let head = Head {
+        api_version: "infrastructure.cluster.x-k8s.io/v1beta1",
+        kind: "ElementalRegistration",
+        name: name::of_pool(&cluster.object_name, &pool.name.to_string()),
+        annotations: Map::default(),
+    };
+    let mut object = object(cluster, head, Entry::computed("spec", spec));
+    object.insert(Entry::computed("pool", pool.name.to_string()));
+    Some(Node::computed(object))
 }
 
 /// The labels that the pool's selector requires, and those of the setting. The selector wins, or it would not find its hosts.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{SUBSTITUTE_ANNOTATION, hash, holds_variables};
+use super::{guard, hash};
 use crate::model::image::{Image, fact};
 use crate::model::value::{Entry, Map, Node, Value};
 use crate::providers::Stamp;
@@ -99,20 +99,16 @@ pub fn config_map(
     values: Map,
     (own, namespace): (&str, &str),
     hashed: bool,
-    annotations: Map,
+    mut annotations: Map,
 ) -> ConfigMap {
     let values = Node::computed(values);
-    let guarded = holds_variables(&values);
     let text = yaml::emit(&values.value);
     let name = if hashed {
         format!("{own}-{}", hash::of_text(&text))
     } else {
         own.to_owned()
     };
-    let mut annotations = annotations;
-    if guarded {
-        annotations.insert(Entry::computed(SUBSTITUTE_ANNOTATION, "disabled"));
-    }
+    guard(&mut annotations, &values);
     let label = (kind == ConfigMapKind::Info).then(|| Entry::computed("sylva.os-images-info", ""));
     let watch = Entry::computed(WATCH_LABEL.0, WATCH_LABEL.1);
     let labels: Map = label.into_iter().chain([watch]).collect();

@@ -1,14 +1,13 @@
 //! The infrastructure cluster with its control plane endpoint.
 
-use super::machine_template::{CLUSTER_LABEL, Template};
-use super::{name, secret_within};
+use super::{Head, name, object, secret_within};
 use crate::model::cluster_view::ClusterView;
 use crate::model::endpoint::Endpoint;
 use crate::model::finding::{Finding, Subject};
 use crate::model::json::{Html, to_json};
 use crate::model::rule::RuleId;
 use crate::model::value::{Entry, Map, Node, Value};
-use crate::providers::infra_cluster;
+use crate::providers::{Template, infra_cluster};
 
 /// The object, as a context for the templates; none if the cluster has no endpoint, which a rule reports. It is named after the
 /// cluster, because a change of it replaces no machine.
@@ -45,16 +44,14 @@ pub fn context(
         findings.push(finding.about(Subject::cluster(&cluster.name)));
     }
     spec.insert(Entry::computed("controlPlaneEndpoint", fields(endpoint)));
-    let labels = Map::from_iter([Entry::computed(CLUSTER_LABEL, &*cluster.object_name)]);
-    Some(Node::computed(Map::from_iter([
-        Entry::computed("apiVersion", format!("{}/{version}", kind.group)),
-        Entry::computed("kind", kind.kind),
-        Entry::computed("name", &*cluster.object_name),
-        Entry::computed("namespace", Value::String(cluster.namespace.clone())),
-        Entry::computed("labels", labels),
-        Entry::computed("annotations", annotations.clone()),
-        Entry::computed("spec", spec),
-    ])))
+    let head = Head {
+        api_version: &format!("{}/{version}", kind.group),
+        kind: kind.kind,
+        name: cluster.object_name.to_string(),
+        annotations: annotations.clone(),
+    };
+    let object = object(cluster, head, Entry::computed("spec", spec));
+    Some(Node::computed(object))
 }
 
 /// The same as the template for a ClusterClass, named after its content because such templates are rotated. `object` is that of

@@ -1,27 +1,13 @@
 //! The machine templates of a cluster: one for each node pool with an image.
 
-use super::{SUBSTITUTE_ANNOTATION, holds_variables, kept, name};
+use super::{Head, guard, kept, name, object};
 use crate::model::cluster::Pool;
 use crate::model::cluster_view::ClusterView;
 use crate::model::finding::{Finding, Subject};
 use crate::model::json::{Html, to_json};
 use crate::model::rule::RuleId;
-use crate::model::value::{Entry, Map, Node, Value};
-use crate::providers::{Kind, Provider, Stamp, template_spec};
-
-/// The label with which Cluster API's tools find a cluster's objects.
-pub const CLUSTER_LABEL: &str = "cluster.x-k8s.io/cluster-name";
-
-/// The kind and version of the machine templates to write.
-#[derive(Clone, Copy)]
-pub struct Template<'a> {
-    /// The infrastructure provider.
-    pub provider: &'a dyn Provider,
-    /// One of the provider's kinds.
-    pub kind: &'a Kind,
-    /// One of the kind's API versions.
-    pub version: &'a str,
-}
+use crate::model::value::{Entry, Map, Node};
+use crate::providers::{Stamp, Template, template_spec};
 
 /// The machine templates in the order of the pools, as contexts for the templates. A pool without an image has none: the rules
 /// report why. `annotations` are added to each, in addition to those that protect it from pruning.
@@ -33,20 +19,16 @@ pub fn contexts(
     findings: &mut Vec<Finding>,
 ) -> Vec<Node> {
     let pools = view.cluster.pools.iter().zip(stamps);
-    let Template {
-        provider,
-        kind,
-        version,
-    } = template;
+    let provider = template.provider;
     let needs_no_image = |pool: &Pool| provider.needs_no_image(&pool.settings);
     pools
         .filter(|(pool, stamp)| stamp.is_some() || needs_no_image(pool))
         .filter_map(|(pool, stamp)| {
             let stamp = stamp.as_ref();
-            for problem in provider.problems(&pool.settings, version) {
+            for problem in provider.problems(&pool.settings, template.version) {
                 findings.push(invalid(view, pool, stamp, problem));
             }
-            match template_spec(provider, (kind, version), stamp, &pool.settings) {
+            match template_spec(template, stamp, &pool.settings) {
                 Ok(spec) => {
                     let spec = Node::computed(spec);
                     let annotations = kept().iter().chain(annotations).cloned().collect();
@@ -81,22 +63,16 @@ fn context(
     mut annotations: Map,
 ) -> Node {
     let cluster = &view.cluster;
-    if holds_variables(&spec) {
-        annotations.insert(Entry::computed(SUBSTITUTE_ANNOTATION, "disabled"));
-    }
+    guard(&mut annotations, &spec);
     let pool_name = pool.name.to_string();
     let content = to_json(&spec.value, Html::Plain);
-    let name = name::machine_template(&cluster.object_name, &pool_name, &content);
-    let api_version = format!("{}/{}", template.kind.group, template.version);
-    let labels = Map::from_iter([Entry::computed(CLUSTER_LABEL, &*cluster.object_name)]);
-    Node::computed(Map::from_iter([
-        Entry::computed("apiVersion", api_version),
-        Entry::computed("kind", template.kind.kind),
-        Entry::computed("name", name),
-        Entry::computed("namespace", Value::String(cluster.namespace.clone())),
-        Entry::computed("pool", pool_name),
-        Entry::computed("labels", labels),
-        Entry::computed("annotations", annotations),
-        Entry::holding("spec", spec),
-    ]))
+    let head = Head {
+        api_version: &format!("{}/{}", template.kind.group, template.version),
+        kind: template.kind.kind,
+        name: name::machine_template(&cluster.object_name, &pool_name, &content),
+        annotations,
+    };
+    let mut object = object(cluster, head, Entry::holding("spec", spec));
+    object.insert(Entry::computed("pool", pool_name));
+    Node::computed(object)
 }

@@ -15,11 +15,40 @@ use crate::model::cluster::Cluster;
 use crate::model::cluster_view::ClusterView;
 use crate::model::place::Place;
 use crate::model::value::{Entry, Map, Node, Value};
-use machine_template::CLUSTER_LABEL;
+use crate::objects::CLUSTER_LABEL;
 
 /// Disables Flux's variable substitution for one object, if its text contains `${` that is not meant for Flux
 /// (kustomize-controller docs/spec/v1/kustomizations.md, "Post build variable substitution").
-pub const SUBSTITUTE_ANNOTATION: &str = "kustomize.toolkit.fluxcd.io/substitute";
+const SUBSTITUTE_ANNOTATION: &str = "kustomize.toolkit.fluxcd.io/substitute";
+
+/// What the targets' templates write above the content of an object.
+struct Head<'a> {
+    api_version: &'a str,
+    kind: &'a str,
+    name: String,
+    annotations: Map,
+}
+
+/// An object in the namespace of its cluster and with the label for it.
+fn object(cluster: &Cluster, head: Head<'_>, content: Entry) -> Map {
+    let labels = Map::from_iter([Entry::computed(CLUSTER_LABEL, &*cluster.object_name)]);
+    Map::from_iter([
+        Entry::computed("apiVersion", head.api_version),
+        Entry::computed("kind", head.kind),
+        Entry::computed("name", head.name),
+        Entry::computed("namespace", Value::String(cluster.namespace.clone())),
+        Entry::computed("labels", labels),
+        Entry::computed("annotations", head.annotations),
+        content,
+    ])
+}
+
+/// Adds the annotation that guards an object's content from Flux's substitution, if that would change it.
+pub fn guard(annotations: &mut Map, content: &Node) {
+    if holds_variables(content) {
+        annotations.insert(Entry::computed(SUBSTITUTE_ANNOTATION, "disabled"));
+    }
+}
 
 /// The annotations of an object whose name changes with its content. GitOps tools do not delete it when it is no longer rendered,
 /// since machines and references may use it until they are replaced, and Argo CD does not report its Application as out of sync.
@@ -36,17 +65,13 @@ pub fn kept() -> Map {
 
 /// A Secret that delivers files to machines, with the annotations of [`kept`] and others.
 fn secret(cluster: &Cluster, name: String, annotations: &Map, data: Map) -> Node {
-    let labels = Map::from_iter([Entry::computed(CLUSTER_LABEL, &*cluster.object_name)]);
-    let annotations: Map = kept().iter().chain(annotations).cloned().collect();
-    Node::computed(Map::from_iter([
-        Entry::computed("apiVersion", "v1"),
-        Entry::computed("kind", "Secret"),
-        Entry::computed("name", name),
-        Entry::computed("namespace", Value::String(cluster.namespace.clone())),
-        Entry::computed("labels", labels),
-        Entry::computed("annotations", annotations),
-        Entry::computed("stringData", data),
-    ]))
+    let head = Head {
+        api_version: "v1",
+        kind: "Secret",
+        name,
+        annotations: kept().iter().chain(annotations).cloned().collect(),
+    };
+    Node::computed(object(cluster, head, Entry::computed("stringData", data)))
 }
 
 /// Whether Flux's post-build substitution would change a text of the tree: it replaces an undefined `${variable}` by nothing.

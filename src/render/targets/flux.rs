@@ -15,8 +15,8 @@ use crate::model::finding::Finding;
 use crate::model::settings::Output;
 use crate::model::value::{Entry, Map, Node, Value};
 use crate::render::objects::choices::{self, Root, Style};
+use crate::render::objects::guard;
 use crate::render::objects::info::{self, ConfigMap, ConfigMapKind};
-use crate::render::objects::{SUBSTITUTE_ANNOTATION, holds_variables};
 use crate::yaml;
 
 /// See the module documentation.
@@ -206,9 +206,7 @@ fn helm_release(
     let output = input.output;
     let values = Node::computed(inline(input, findings));
     let mut annotations = Map::default();
-    if holds_variables(&values) {
-        annotations.insert(Entry::computed(SUBSTITUTE_ANNOTATION, "disabled"));
-    }
+    guard(&mut annotations, &values);
     let kind = text_option(output, "source-kind", "GitRepository", findings);
     let namespace = text_option(output, "source-namespace", "", findings);
     let mut source = Map::from_iter([

@@ -17,7 +17,7 @@ use crate::model::settings::Output;
 use crate::model::value::{Entry, Map, Node, Value};
 use crate::providers::Stamp;
 use crate::render::objects::choices::{self, Root, Style};
-use crate::render::objects::{SUBSTITUTE_ANNOTATION, holds_variables, info};
+use crate::render::objects::{guard, info};
 
 /// See the module documentation.
 pub(super) struct FluxResourceSet;
@@ -159,9 +159,7 @@ fn stamped(stamp: &Stamp) -> impl Iterator<Item = Entry> {
 fn provider(input: &TargetInput<'_>, inputs: Map, findings: &mut Vec<Finding>) -> Map {
     let inputs = Node::computed(inputs);
     let mut annotations = Map::default();
-    if holds_variables(&inputs) {
-        annotations.insert(Entry::computed(SUBSTITUTE_ANNOTATION, "disabled"));
-    }
+    guard(&mut annotations, &inputs);
     let namespace = text_option(input.output, "namespace", "flux-system", findings);
     Map::from_iter([
         Entry::computed("name", Value::String(input.view.cluster.name.clone())),

@@ -20,8 +20,7 @@ use crate::model::image::{Image, Images};
 use crate::model::rule::RuleId;
 use crate::model::settings::Output;
 use crate::model::value::{Map, Node, Value};
-use crate::providers::{self, Kind, Provider, Stamp};
-use crate::render::objects::machine_template::Template;
+use crate::providers::{self, Kind, Provider, Stamp, Template};
 
 /// One kind of output. Its name is the folder of its templates and of its golden trees.
 pub trait Target: Sync {

@@ -10,7 +10,7 @@ use crate::model::json::{Html, to_json};
 use crate::model::place::Located;
 use crate::model::secret::HIDDEN;
 use crate::model::version::Version;
-use crate::providers;
+use crate::providers::{self, Template};
 use crate::rules::{ChangeInput, Side};
 
 /// What happens to one node pool.
@@ -340,7 +340,12 @@ impl<'a> PoolSide<'a> {
         let version = version.or(kind.versions.first().copied())?;
         let stamp = side.stamps.get(self.index)?.as_ref();
         let settings = &self.pool().settings;
-        let spec = providers::template_spec(provider, (kind, version), stamp, settings).ok()?;
+        let template = Template {
+            provider,
+            kind,
+            version,
+        };
+        let spec = providers::template_spec(template, stamp, settings).ok()?;
         Some(to_json(&spec.into(), Html::Plain))
     }
 }

@@ -192,9 +192,7 @@ pub fn secret(view: &ClusterView, delivery: &Delivery) -> Node {
     let part = format!("{}-components", delivery.pool);
     let name = name::machine_template(&cluster.object_name, &part, &delivery.script);
     let mut annotations = annotation(delivery);
-    if delivery.script.contains("${") {
-        annotations.insert(Entry::computed(super::SUBSTITUTE_ANNOTATION, "disabled"));
-    }
+    super::guard(&mut annotations, &Node::computed(&*delivery.script));
     let data = Map::from_iter([Entry::computed(FILE, &*delivery.script)]);
     super::secret(cluster, name, &annotations, data)
 }
