@@ -41,21 +41,18 @@ pub enum Value {
 impl Value {
     /// A `[]interface {}`.
     pub fn list(items: Vec<Value>) -> Self {
-        Self::List(Rc::new(List {
-            items,
-            element: Element::Any,
-        }))
+        Self::list_of(Element::Any, items)
+    }
+
+    /// A list of items of this Go type.
+    pub fn list_of(element: Element, items: Vec<Value>) -> Self {
+        Self::List(Rc::new(List { items, element }))
     }
 
     /// A `[]string`.
     pub fn strings<T: Into<Arc<str>>>(items: impl IntoIterator<Item = T>) -> Self {
-        Self::List(Rc::new(List {
-            items: items
-                .into_iter()
-                .map(|item| Self::String(item.into()))
-                .collect(),
-            element: Element::String,
-        }))
+        let items = items.into_iter().map(|item| Self::String(item.into()));
+        Self::list_of(Element::String, items.collect())
     }
 
     /// A `map[string]interface {}`.

@@ -12,6 +12,7 @@ mod unicode;
 
 use std::convert::Infallible;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use regex_automata::util::captures::Captures;
 use regex_automata::util::iter::Searcher;
@@ -282,6 +283,30 @@ impl Regexp {
         out.push_str(&text[written..]);
         meter.result(out.len(), 0)?;
         Ok(out)
+    }
+}
+
+/// The characters of a Unicode class, as patterns name it.
+pub struct CharClass {
+    /// What a pattern has between its brackets.
+    class: &'static str,
+    regexp: OnceLock<Option<Regexp>>,
+}
+
+impl CharClass {
+    /// The class of what a pattern has between its brackets: `\p{L}\p{Nd}`.
+    pub const fn new(class: &'static str) -> Self {
+        Self {
+            class,
+            regexp: OnceLock::new(),
+        }
+    }
+
+    /// Whether the character is one of them.
+    pub fn contains(&self, character: char) -> bool {
+        let regexp = || Regexp::new(&format!("^[{}]$", self.class)).ok();
+        let regexp = self.regexp.get_or_init(regexp).as_ref();
+        regexp.is_some_and(|regexp| regexp.is_match(character.encode_utf8(&mut [0; 4])))
     }
 }
 

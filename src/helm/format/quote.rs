@@ -1,8 +1,6 @@
 //! Go's quoted strings: `%q` and `strconv.Quote`.
 
-use std::sync::LazyLock;
-
-use crate::regexp::Regexp;
+use crate::regexp::CharClass;
 
 use super::Spec;
 
@@ -65,12 +63,9 @@ fn escape(text: &mut String, character: char, quote: char, ascii: bool) {
 
 /// Go's `unicode.IsPrint`: letters, marks, numbers, punctuation, symbols and the ASCII space.
 pub(super) fn is_printable(character: char) -> bool {
-    static PRINTABLE: LazyLock<Option<Regexp>> =
-        LazyLock::new(|| Regexp::new(r"^[\p{L}\p{M}\p{N}\p{P}\p{S}]$").ok());
+    static PRINTABLE: CharClass = CharClass::new(r"\p{L}\p{M}\p{N}\p{P}\p{S}");
     if character.is_ascii() {
         return (' '..='~').contains(&character);
     }
-    PRINTABLE
-        .as_ref()
-        .is_some_and(|regexp| regexp.is_match(character.encode_utf8(&mut [0; 4])))
+    PRINTABLE.contains(character)
 }

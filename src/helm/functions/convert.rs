@@ -100,10 +100,7 @@ pub(super) fn list(call: &Call<'_>, index: usize) -> Result<Rc<List>, Error> {
 
 /// A nil `[]interface {}`, which is `null` in JSON.
 pub(super) fn nil_list() -> Value {
-    Value::List(Rc::new(List {
-        items: Vec::new(),
-        element: Element::Nil,
-    }))
+    Value::list_of(Element::Nil, Vec::new())
 }
 
 /// `unicode.ToUpper`: a character whose uppercase has several characters is unchanged.

@@ -1,9 +1,7 @@
 //! Sprig's `snakecase`, `kebabcase` and `camelcase`: splits a text into words and joins them, with the quirks of Sprig's library.
 
-use std::sync::LazyLock;
-
 use super::convert::{lower, upper};
-use crate::regexp::Regexp;
+use crate::regexp::CharClass;
 
 /// Lowercase words joined by a connector: `snakecase` and `kebabcase`.
 pub(super) fn separated(text: &str, connector: char) -> String {
@@ -217,11 +215,9 @@ fn is_letter(c: char) -> bool {
 }
 
 fn is_punctuation(c: char) -> bool {
-    static PUNCTUATION: LazyLock<Option<Regexp>> = LazyLock::new(|| Regexp::new(r"^\pP$").ok());
+    static PUNCTUATION: CharClass = CharClass::new(r"\pP");
     if c.is_ascii() {
         return c.is_ascii_punctuation() && !"$+<=>^`|~".contains(c);
     }
-    PUNCTUATION
-        .as_ref()
-        .is_some_and(|regexp| regexp.is_match(c.encode_utf8(&mut [0; 4])))
+    PUNCTUATION.contains(c)
 }

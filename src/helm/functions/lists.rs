@@ -1,11 +1,8 @@
 //! The list functions. No function changes its argument.
 
-use std::rc::Rc;
-
 use super::super::function::{Call, Function};
 use super::super::limits::{LIST, READ, TEXT};
 use super::super::signature::Type;
-use super::super::value::List;
 use super::super::{Error, ErrorClass, Value};
 use super::convert::{self, deep_equal};
 
@@ -177,10 +174,7 @@ fn slice(call: &mut Call<'_>) -> Result<Value, Error> {
         let message = format!("`{}` outside of a list of {length}", call.name);
         return Err(Error::new(ErrorClass::WrongType, message));
     };
-    Ok(Value::List(Rc::new(List {
-        items: items.to_vec(),
-        element: list.element,
-    })))
+    Ok(Value::list_of(list.element, items.to_vec()))
 }
 
 /// Splits a list into lists of a size. As in Sprig, a negative size `-N` gives no chunks for a list of 2 to N + 1 items.

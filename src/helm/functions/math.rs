@@ -3,7 +3,7 @@
 use super::super::function::{Call, Function};
 use super::super::limits::TEXT;
 use super::super::signature::Type;
-use super::super::value::{Element, List};
+use super::super::value::Element;
 use super::super::{Error, Value};
 use super::convert::{float, integer};
 use super::decimal::{Decimal, Operation};
@@ -195,8 +195,6 @@ fn numbers(call: &Call<'_>, start: i64, stop: i64, step: i64) -> Result<Vec<i64>
 }
 
 fn list(numbers: Vec<i64>) -> Value {
-    Value::List(std::rc::Rc::new(List {
-        items: numbers.into_iter().map(Value::Int).collect(),
-        element: Element::Int,
-    }))
+    let items = numbers.into_iter().map(Value::Int);
+    Value::list_of(Element::Int, items.collect())
 }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::super::function::{Call, Function};
 use super::super::limits::{ENTRY, LIST, MAP};
 use super::super::signature::Type;
-use super::super::value::{List, Map};
+use super::super::value::Map;
 use super::super::{Error, Value};
 use super::convert::deeper;
 
@@ -107,10 +107,7 @@ fn copied(call: &Call<'_>, value: &Value, bytes: &mut usize, depth: usize) -> Re
                 .iter()
                 .map(|item| copied(call, item, bytes, depth))
                 .collect();
-            Value::List(Rc::new(List {
-                items: items?,
-                element: list.element,
-            }))
+            Value::list_of(list.element, items?)
         }
         Value::Map(map) => {
             let mut entries = BTreeMap::new();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::super::function::{Call, Function};
 use super::super::print::quoted;
 use super::super::signature::Type;
-use super::super::value::{Element, List};
+use super::super::value::Element;
 use super::super::{Error, ErrorClass, Value};
 use super::lists::PIECE;
 use crate::regexp::{self, Cost, Meter, Regexp};
@@ -201,10 +201,7 @@ enum Absence {
 
 fn strings(texts: &[&str], absence: Absence) -> Value {
     if texts.is_empty() && absence == Absence::Nil {
-        return Value::List(std::rc::Rc::new(List {
-            items: Vec::new(),
-            element: Element::NilString,
-        }));
+        return Value::list_of(Element::NilString, Vec::new());
     }
     Value::strings(texts.iter().copied())
 }

@@ -1,9 +1,7 @@
 //! The tokens of actions: names, quoted texts, operators, and the blanks between them.
 
-use std::sync::LazyLock;
-
 use super::{BLANKS, Kind, Lexer, RIGHT, trims_right};
-use crate::regexp::Regexp;
+use crate::regexp::CharClass;
 
 impl Lexer<'_> {
     /// Reads the next token of an action.
@@ -145,12 +143,9 @@ impl Lexer<'_> {
 
 /// Go's letters and digits: the Unicode categories L and Nd, and the underscore.
 pub(super) fn is_alphanumeric(character: char) -> bool {
-    static LETTER_OR_DIGIT: LazyLock<Option<Regexp>> =
-        LazyLock::new(|| Regexp::new(r"^[\p{L}\p{Nd}]$").ok());
+    static LETTER_OR_DIGIT: CharClass = CharClass::new(r"\p{L}\p{Nd}");
     if character.is_ascii() {
         return character.is_ascii_alphanumeric() || character == '_';
     }
-    LETTER_OR_DIGIT
-        .as_ref()
-        .is_some_and(|regexp| regexp.is_match(character.encode_utf8(&mut [0; 4])))
+    LETTER_OR_DIGIT.contains(character)
 }
