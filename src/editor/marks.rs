@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use crate::model::cluster::{Choice, Pool};
 use crate::model::cluster_view::{ClusterView, SelectedPool};
 use crate::model::image::{ImageKey, Images};
 use crate::model::matching::{Matching, Selection};
+use crate::model::mutex::held;
 use crate::model::place::{Place, Source, Spot};
 use crate::model::pool_counts::PoolCheck;
 use crate::model::proof::{self, Proof};
@@ -171,7 +172,7 @@ impl Gatherer {
     }
 
     fn images(&self, view: &ClusterView, to: &mut ClusterMarks) {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = held(&self.last);
         if last
             .as_ref()
             .is_some_and(|last| Arc::ptr_eq(last, &view.images))
@@ -180,7 +181,7 @@ impl Gatherer {
         }
         *last = Some(Arc::clone(&view.images));
         drop(last);
-        let mut known = self.images.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = held(&self.images);
         for image in view.images.values() {
             let Some(source) = view.sources.get(image.place.file) else {
                 continue;

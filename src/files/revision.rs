@@ -6,11 +6,12 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
 use std::path::{Component, Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::git::{self, Failure, Objects, Repository};
 use super::{Disk, Files, Found, Scope};
 use crate::error::Error;
+use crate::model::mutex::held;
 
 /// The most links that are followed for one path, as in Linux.
 const LINKS: usize = 40;
@@ -253,7 +254,7 @@ impl Revision {
 
     fn content(&self, path: &str, object: &Object) -> Result<Vec<u8>, Error> {
         let objects = &self.repositories[object.repository];
-        let mut objects = objects.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut objects = held(&objects);
         let content = objects.content(&object.id);
         drop(objects);
         let content = content.map_err(|cause| self.unreadable(path, &cause.to_string()))?;

@@ -23,6 +23,7 @@ pub mod lock_gaps;
 pub mod manifest;
 pub mod matching;
 pub mod merge;
+pub mod mutex;
 pub mod name;
 pub mod output_path;
 pub mod ownership;

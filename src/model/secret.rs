@@ -10,7 +10,9 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::HashSet;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
+
+use crate::model::mutex::held;
 
 /// What is printed instead of a secret.
 pub const HIDDEN: &str = "…";
@@ -52,7 +54,7 @@ pub fn keep(own: impl IntoIterator<Item = &'static str>) {
 pub fn learn(text: &str) {
     LESSONS.set(LESSONS.get() + 1);
     if let Some(known) = KNOWN.get() {
-        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = held(&known);
         known.add(text);
     }
 }
@@ -62,7 +64,7 @@ pub fn learn(text: &str) {
 pub fn publish(text: &str) {
     LESSONS.set(LESSONS.get() + 1);
     if let Some(known) = KNOWN.get() {
-        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = held(&known);
         if !known.public.contains(text) {
             known.public.insert(text.into());
         }
@@ -73,7 +75,7 @@ pub fn publish(text: &str) {
 pub fn mask(text: &str) -> Cow<'_, str> {
     let masked = match KNOWN.get() {
         Some(known) => {
-            let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut known = held(&known);
             known.tidy();
             known.mask(text)
         }

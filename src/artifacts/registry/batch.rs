@@ -2,11 +2,12 @@
 
 use std::future::Future;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
 
+use crate::model::mutex::held;
 use crate::oci::FailureKind;
 
 use super::error::RegistryError;
@@ -53,7 +54,7 @@ where
                 let context = Context { batch, deadline };
                 let answer = timeout_at(deadline, each(item, context)).await;
                 let answer = answer.unwrap_or_else(|_| Err(timed_out(&limits, deadline == end)));
-                let mut answers = answers.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut answers = held(&answers);
                 answers[index] = Some(answer);
                 drop(answers);
                 let done = done.fetch_add(1, Ordering::Relaxed) + 1;
@@ -64,7 +65,7 @@ where
         });
     }
     while workers.join_next().await.is_some() {}
-    let mut answers = answers.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut answers = held(&answers);
     let lost = || {
         Err(RegistryError::new(
             FailureKind::Unreachable,

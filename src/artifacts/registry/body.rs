@@ -9,13 +9,14 @@ use std::fmt;
 use std::io::{self, Read, Write as _};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 use tokio::sync::mpsc;
 
+use crate::model::mutex::held;
 use crate::oci::{Blob, Descriptor, Digesting, FailureKind};
 
 use super::error::RegistryError;
@@ -81,7 +82,7 @@ impl Source {
 
     /// Why the blob cannot be sent at all: a local error, not the registry's.
     pub(super) fn fault(&self) -> Option<RegistryError> {
-        let fault = self.0.fault.lock().unwrap_or_else(PoisonError::into_inner);
+        let fault = held(&self.0.fault);
         fault.clone()
     }
 
@@ -97,7 +98,7 @@ impl Source {
 
     /// Reads a range into a channel until its end, or until the receiver is dropped.
     fn pump(&self, from: u64, to: u64, into: &mpsc::Sender<io::Result<Bytes>>) {
-        let mut open = self.0.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = held(&self.0.open);
         let mut at = from;
         let mut next = || -> Result<Option<Vec<u8>>, RegistryError> {
             if at >= to && to > 0 {
@@ -118,7 +119,7 @@ impl Source {
                 }
                 Err(error) => {
                     let reason = io::Error::other(error.message.clone());
-                    let mut fault = self.0.fault.lock().unwrap_or_else(PoisonError::into_inner);
+                    let mut fault = held(&self.0.fault);
                     *fault = Some(error);
                     drop(fault);
                     let _ = into.blocking_send(Err(reason));

@@ -3,10 +3,11 @@
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use reqwest::{Certificate, Client, ClientBuilder, Url, redirect};
 
+use crate::model::mutex::held;
 use crate::model::registries::{Host, RegistrySettings};
 use crate::oci::FailureKind;
 
@@ -50,7 +51,7 @@ impl Clients {
             )));
         }
         let key = (special.map(|(name, _)| Arc::clone(name)), sends);
-        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut made = held(&self.made);
         let client = made
             .entry(key)
             .or_insert_with(|| self.make(&name, special.map(|(_, host)| host), sends));

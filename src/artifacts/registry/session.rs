@@ -1,13 +1,14 @@
 //! Sends authenticated requests. The first answer of each registry shows which authentication it requires.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use reqwest::Url;
 use reqwest::header::HeaderValue;
 use tokio::sync::OwnedMutexGuard;
 use tokio::time::Instant;
 
+use crate::model::mutex::held;
 use crate::oci::FailureKind;
 
 use super::authorization::{self, Authorization};
@@ -119,10 +120,7 @@ impl Sessions {
     }
 
     fn registry(&self, endpoint: &Endpoint) -> Arc<Registry> {
-        let mut registries = self
-            .registries
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut registries = held(&self.registries);
         let key = (endpoint.authority.clone(), endpoint.access);
         Arc::clone(registries.entry(key).or_default())
     }
@@ -147,8 +145,9 @@ impl Sessions {
                 *known = Authentication::Unknown
             }
         }
-        let held: Mutex<Option<OwnedMutexGuard<Authentication>>> = Mutex::new(Some(known));
-        let take = || held.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let authentication: Mutex<Option<OwnedMutexGuard<Authentication>>> =
+            Mutex::new(Some(known));
+        let take = || held(&authentication).take();
         let on_status = |status: u16| {
             if status != 401
                 && let Some(mut known) = take()
@@ -239,10 +238,7 @@ impl Sessions {
         context: Context,
     ) -> Result<Answer, RegistryError> {
         let known = {
-            let refused = registry
-                .refused
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
+            let refused = held(&registry.refused);
             refused.get(&found.origin).cloned()
         };
         if let Some((batch, error)) = known
@@ -257,18 +253,12 @@ impl Sessions {
             _ => None,
         };
         let answer = self.transport.execute(request, header.as_ref()).await?;
-        let mut accepted = registry
-            .accepted
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut accepted = held(&registry.accepted);
         if answer.status != 401 {
             accepted.insert(found.origin.clone());
         } else if !accepted.contains(&found.origin) {
             let error = refused(endpoint, &answer, found);
-            let mut refused = registry
-                .refused
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
+            let mut refused = held(&registry.refused);
             refused.insert(found.origin.clone(), (context.batch, error));
         }
         Ok(answer)
@@ -284,10 +274,7 @@ impl Sessions {
         context: Context,
     ) -> Result<Answer, RegistryError> {
         let cell = {
-            let mut tokens = registry
-                .tokens
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
+            let mut tokens = held(&registry.tokens);
             Arc::clone(tokens.entry(token_request.scope.to_owned()).or_default())
         };
         let mut renewed = false;

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::future::Future;
 use std::pin::pin;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use reqwest::header::{
     ACCEPT, AUTHORIZATION, CONTENT_RANGE, CONTENT_TYPE, HeaderValue, LOCATION, RANGE,
@@ -12,6 +12,7 @@ use reqwest::header::{
 use reqwest::{RequestBuilder, Response, Url};
 use tokio::time::{Instant, sleep_until};
 
+use crate::model::mutex::held;
 use crate::oci::FailureKind;
 
 use super::body::Source;
@@ -95,7 +96,7 @@ impl Transport {
     /// Waits while the host has requested a pause.
     async fn wait(&self, host: &str, deadline: Instant) {
         let until = {
-            let paused = self.paused.lock().unwrap_or_else(PoisonError::into_inner);
+            let paused = held(&self.paused);
             paused.get(host).copied()
         };
         if let Some(until) = until.filter(|until| *until > Instant::now()) {
@@ -104,7 +105,7 @@ impl Transport {
     }
 
     fn pause(&self, host: &str, until: Instant) {
-        let mut paused = self.paused.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut paused = held(&self.paused);
         let known = paused.entry(host.to_owned()).or_insert(until);
         *known = until.max(*known);
     }

@@ -11,6 +11,7 @@ use crate::model::cluster::Pool;
 use crate::model::cluster_view::{ClusterView, SelectedPool};
 use crate::model::image::Images;
 use crate::model::matching::{Matching, PatternCache, Selection};
+use crate::model::mutex::held;
 use crate::model::proof;
 use crate::report::Lines;
 use crate::report::explain;
@@ -70,7 +71,7 @@ impl Gatherer {
     }
 
     fn described(&self) -> MutexGuard<'_, Described> {
-        self.images.lock().unwrap_or_else(PoisonError::into_inner)
+        held(&self.images)
     }
 
     /// Describes the images of a cluster's catalog. Returns whether the catalog is one that is remembered.
@@ -144,7 +145,7 @@ impl Gatherer {
         let terms = explain::terms(&selection.finalized, &view.sources);
         let terms = terms.into_iter().map(|(fact, term)| (fact, term.value));
         let question = (Arc::as_ptr(&view.images).addr(), terms.collect());
-        let lock = || self.nearest.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = || held(&self.nearest);
         let known = lock().get(&question).cloned();
         Some(known.unwrap_or_else(|| {
             let nearest = compare();

@@ -2,13 +2,14 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use serde::Serialize;
 
 use super::tables::Tables;
 use crate::model::cluster_view::ClusterView;
 use crate::model::image::{Image, ImageKey, fact};
+use crate::model::mutex::held;
 use crate::model::proof::Booted;
 use crate::model::successor::successors;
 use crate::model::version::Version;
@@ -67,7 +68,7 @@ pub(super) fn identity(view: &ClusterView, image: &Image) -> Identity {
 
 /// An image of a catalog.
 pub(super) fn part(view: &ClusterView, image: &Image, lines: &Mutex<Lines>) -> ImagePart {
-    let mut lines = lines.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut lines = held(&lines);
     let facts = explain::facts(image, &view.sources).into_iter();
     let facts = facts.map(|(name, fact)| Fact {
         name,

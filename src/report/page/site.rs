@@ -1,9 +1,10 @@
 //! The places of one cluster, each with a file of the cluster's own list.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::tables::Site;
 use crate::model::cluster_view::ClusterView;
+use crate::model::mutex::held;
 use crate::model::place::{Place, Source, Spot};
 use crate::report::Lines;
 
@@ -45,7 +46,7 @@ impl<'a> Sites<'a> {
         let (line, column) = match self.is_own(source) {
             true => self.own.line_column(spot),
             false => {
-                let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut shared = held(&self.shared);
                 shared.line_column(spot)
             }
         };

@@ -11,9 +11,10 @@ mod keywords;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::model::engine::Engine;
+use crate::model::mutex::held;
 use crate::model::place::{FileId, Place};
 use crate::model::value::{Node, Value};
 use crate::regexp::Regexp;
@@ -129,12 +130,12 @@ impl ValuesSchema {
     }
 
     fn valid(&self) -> MutexGuard<'_, HashMap<(usize, usize), Valid>> {
-        self.valid.lock().unwrap_or_else(PoisonError::into_inner)
+        held(&self.valid)
     }
 
     /// A pattern, compiled.
     fn pattern(&self, pattern: &str) -> Result<Arc<Regexp>, String> {
-        let mut known = self.patterns.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = held(&self.patterns);
         if let Some(compiled) = known.get(pattern) {
             return Ok(Arc::clone(compiled));
         }
