@@ -240,6 +240,11 @@ fn flat(path: &str) -> String {
 /// Files of manifests by their names, none of them in a hidden folder.
 fn is_manifest(path: &str) -> bool {
     let is_hidden = path.split('/').any(|name| name.starts_with('.'));
+    !is_hidden && is_yaml(path)
+}
+
+/// Whether a file is YAML, or JSON, by its name.
+pub(super) fn is_yaml(path: &str) -> bool {
     let ends = [".yaml", ".yml", ".json"];
-    !is_hidden && ends.iter().any(|end| path.ends_with(end))
+    ends.iter().any(|end| path.ends_with(end))
 }

@@ -233,9 +233,7 @@ fn config_maps(written: &Path, path: &Path) -> Result<Loaded, Error> {
         }
         _ => {
             for entry in files::tree(path)? {
-                let is_yaml = [".yaml", ".yml", ".json"]
-                    .iter()
-                    .any(|end| entry.path.ends_with(end));
+                let is_yaml = gather::is_yaml(&entry.path);
                 if let (InsideKind::File { size, .. }, true) = (entry.kind, is_yaml) {
                     let from = written.join(&entry.path);
                     found.push(on_disk(&from.to_string_lossy(), &entry.at, size, false));

@@ -15,6 +15,7 @@ use crate::report::{
 };
 
 use super::Run;
+use super::gather::is_yaml;
 use super::input::{Input, Loaded};
 use super::manifests::ManifestOrder;
 
@@ -109,9 +110,7 @@ fn shown(loaded: &Loaded) -> Result<BundleDescription, Error> {
 /// The files that may hold objects: those of `manifests/`, and of a tree those that are YAML by their names.
 fn manifests(bundle: &Bundle) -> Vec<bundle::File> {
     let is_manifest = |file: &&bundle::File| match bundle.kind {
-        Kind::Artifact(_) => [".yaml", ".yml", ".json"]
-            .iter()
-            .any(|end| file.path.ends_with(end)),
+        Kind::Artifact(_) => is_yaml(&file.path),
         _ => file.path.starts_with(MANIFESTS),
     };
     bundle.files().iter().filter(is_manifest).cloned().collect()
