@@ -3,13 +3,14 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::candidates::OrderCandidate;
 use super::convert;
 use super::exact;
 use super::failure::{Fault, Step};
 use super::path::Path;
-use super::session::{Frame, Memo, OrderCandidate, Session, TextFault, TextResult};
+use super::session::{Frame, Memo, Session, TextFault, TextResult};
 use super::short_form::{self, Insertion};
-use super::text::{alias, is_encapsulated, is_template, only_prints};
+use super::text::{Expression, Zone, alias, is_encapsulated, is_template, only_prints};
 use super::view;
 use crate::helm::{self, Error, ErrorClass, Template, Value};
 use crate::model::place::Place;
@@ -27,16 +28,24 @@ impl Session {
         place: Place,
         path: &Path,
     ) -> Result<Value, Rc<Fault>> {
-        let internal = path.begins_with("_internal");
-        let result = match self.leaf_text(text, internal, place, path) {
+        let expression = Expression {
+            text: Arc::clone(text),
+            zone: Zone::of(path),
+        };
+        let result = match self.leaf_text(&expression, place, path) {
             Ok(done) => {
                 if done.order_dependent {
-                    self.record_candidate(text, place, path, &done.value);
+                    self.order.record(OrderCandidate {
+                        path: path.to_string(),
+                        place,
+                        expression,
+                        value: done.value.clone(),
+                    });
                 }
                 self.note_use(&done.value, path);
                 Ok(done.value)
             }
-            Err((fault, span)) => Err(fault.with_step(Step {
+            Err(TextFault { fault, span }) => Err(fault.with_step(Step {
                 path: path.to_string(),
                 place,
                 text: Arc::clone(text),
@@ -46,33 +55,16 @@ impl Session {
         self.guard(place, result)
     }
 
-    fn record_candidate(&self, text: &Arc<str>, place: Place, path: &Path, value: &Value) {
-        let internal = path.begins_with("_internal");
-        let mut candidates = self.order_candidates.borrow_mut();
-        let mut known = self.known_candidates.borrow_mut();
-        if known.insert((Arc::clone(text), internal)) {
-            candidates.push(OrderCandidate {
-                path: path.to_string(),
-                place,
-                text: Arc::clone(text),
-                internal,
-                value: value.clone(),
-            });
-        }
-    }
-
     /// Records that the running expression read a value that is the result of another expression. If it does more with the value
     /// than print it, its result may differ in Helm, where it would have got the text of the other expression.
     fn note_use(&self, value: &Value, path: &Path) {
-        self.holds_evaluated.set(true);
-        if !matches!(value, Value::String(_)) {
-            self.holds_typed.set(true);
-        }
+        self.order.note_result(value);
         let mut frames = self.frames.borrow_mut();
         let Some(reader) = frames.last_mut() else {
             return;
         };
-        let evaluated_before = path.begins_with("_internal") && !reader.internal;
+        let evaluated_before =
+            Zone::of(path) == Zone::Internal && reader.expression.zone != Zone::Internal;
         let is_printed = reader.only_prints && matches!(value, Value::String(_));
         if !evaluated_before && !is_printed && reader.helpers == 0 {
             reader.order_dependent = true;
@@ -81,88 +73,78 @@ impl Session {
 
     fn leaf_text(
         &self,
-        text: &Arc<str>,
-        internal: bool,
+        expression: &Expression,
         place: Place,
         path: &Path,
     ) -> Result<TextResult, TextFault> {
         let Some(trace) = self.trace() else {
-            return self.text(text, internal, Some(path));
+            return self.text(expression, Some(path));
         };
         let result = if self.is_exact() {
             // A fresh session: values that an earlier expression fetched would not be recorded as read again.
-            self.fresh().text(text, internal, Some(path))
+            self.fresh().text(expression, Some(path))
         } else {
-            self.text(text, internal, Some(path))
+            self.text(expression, Some(path))
         };
-        trace.assign_place(text, internal, place);
+        trace.assign_place(expression, place);
         result
     }
 
     /// Evaluates a text by rules 1 to 4 of docs/expressions.md#the-evaluator.
     pub(super) fn text(
         &self,
-        text: &Arc<str>,
-        internal: bool,
+        expression: &Expression,
         path: Option<&Path>,
     ) -> Result<TextResult, TextFault> {
         let Some(trace) = self.trace() else {
-            return self.untraced(text, internal, path);
+            return self.untraced(expression, path);
         };
         trace.start();
-        let result = self.untraced(text, internal, path);
-        trace.finish(text, internal, path.is_some());
+        let result = self.untraced(expression, path);
+        trace.finish(expression, path.is_some());
         result
     }
 
     fn untraced(
         &self,
-        text: &Arc<str>,
-        internal: bool,
+        expression: &Expression,
         path: Option<&Path>,
     ) -> Result<TextResult, TextFault> {
         if self.is_exact() {
-            return self.text_exactly(text, internal);
+            return self.text_exactly(expression);
         }
-        let key = (Arc::clone(text), internal);
-        match self.memo.borrow().get(&key) {
+        match self.memo.borrow().get(expression) {
             Some(Memo::Done(done)) => return Ok(done.clone()),
-            Some(Memo::Failed(fault, span)) => return Err((Rc::clone(fault), span.clone())),
-            Some(Memo::Running) => return Err((self.cycle(&key, path), None)),
+            Some(Memo::Failed(fault)) => return Err(fault.clone()),
+            Some(Memo::Running) => return Err(self.cycle(expression, path).into()),
             None => {}
         }
-        self.memo.borrow_mut().insert(key.clone(), Memo::Running);
-        let result = self.enter(text, internal, path);
-        let memo = match &result {
+        let remember = |memo| self.memo.borrow_mut().insert(expression.clone(), memo);
+        remember(Memo::Running);
+        let result = self.enter(expression, path);
+        remember(match &result {
             Ok(done) => Memo::Done(done.clone()),
-            Err((fault, span)) => Memo::Failed(Rc::clone(fault), span.clone()),
-        };
-        self.memo.borrow_mut().insert(key, memo);
+            Err(fault) => Memo::Failed(fault.clone()),
+        });
         result
     }
 
-    fn enter(
-        &self,
-        text: &Arc<str>,
-        internal: bool,
-        path: Option<&Path>,
-    ) -> Result<TextResult, TextFault> {
+    fn enter(&self, expression: &Expression, path: Option<&Path>) -> Result<TextResult, TextFault> {
         let deepest = self.options.limits.nested;
         if self.frames.borrow().len() >= deepest as usize {
             let message = format!("values depend on each other more than {deepest} deep");
-            return Err((Fault::new(ErrorClass::Depth, message), None));
+            return Err(Fault::new(ErrorClass::Depth, message).into());
         }
         self.frames.borrow_mut().push(Frame {
-            text: Arc::clone(text),
+            expression: expression.clone(),
             path: path.cloned(),
-            internal,
-            only_prints: only_prints(text),
+            only_prints: only_prints(&expression.text),
             is_alias: false,
             order_dependent: false,
             dot: self.trace().map(|_| self.new_dot()),
             helpers: 0,
         });
-        let result = self.run(text, internal);
+        let result = self.run(expression);
         let frame = self.frames.borrow_mut().pop();
         result.map(|value| TextResult {
             value,
@@ -171,29 +153,26 @@ impl Session {
     }
 
     fn is_order_dependent(&self, frame: &Frame) -> bool {
-        let may_have_read_results = if frame.only_prints {
-            self.holds_typed.get()
-        } else {
-            self.holds_evaluated.get()
-        };
+        let may_have_read_results = self.order.may_be_read(frame.only_prints);
         frame.order_dependent || (may_have_read_results && !frame.is_alias)
     }
 
-    fn run(&self, text: &Arc<str>, internal: bool) -> Result<Value, TextFault> {
-        let output = match self.aliased(text, internal)? {
+    fn run(&self, expression: &Expression) -> Result<Value, TextFault> {
+        let output = match self.aliased(expression)? {
             Some(Aliased::Typed(value)) => return Ok(value),
             Some(Aliased::Text(output)) => output,
-            None => self.execute(&self.dot(), text)?,
+            None => self.execute(&self.dot(), &expression.text)?,
         };
-        let without_span = |error| (self.fault(error), None);
         if is_encapsulated(&output) {
             convert::decapsulate(&output, &self.budget)
                 .and_then(|value| self.interpret(&self.dot(), &value, 0))
-                .map_err(without_span)
+                .map_err(|error| self.fault(error).into())
         } else if is_template(&output) {
-            match self.text(&output.into(), internal, None) {
+            let text = output.into();
+            let zone = expression.zone;
+            match self.text(&Expression { text, zone }, None) {
                 Ok(done) => Ok(done.value),
-                Err((fault, _)) => Err((fault, None)),
+                Err(TextFault { fault, .. }) => Err(fault.into()),
             }
         } else {
             Ok(Value::from(output))
@@ -202,7 +181,8 @@ impl Session {
 
     /// The value of a text that consists of a reference to another value. Helm prints the text of the other value's expression
     /// and evaluates that, which keeps the type of the result; except for values under `_internal`, which are evaluated earlier.
-    fn aliased(&self, text: &str, internal: bool) -> Result<Option<Aliased>, TextFault> {
+    fn aliased(&self, expression: &Expression) -> Result<Option<Aliased>, TextFault> {
+        let text = &*expression.text;
         let Some(alias) = alias(text) else {
             return Ok(None);
         };
@@ -220,15 +200,15 @@ impl Session {
             .map(|open| open..text.len() - alias.after.len());
         let value = self.leaf(target, node.place, &path);
         self.note_reading(&path, &node, value.as_ref().ok());
-        let value = value.map_err(|fault| (fault, span))?;
-        let evaluated_before =
-            path.begins_with("_internal") && !(internal && alias.keys.get(1) != Some(&"state"));
+        let value = value.map_err(|fault| TextFault { fault, span })?;
+        let is_inside = expression.zone == Zone::Internal && alias.keys.get(1) != Some(&"state");
+        let evaluated_before = Zone::of(&path) == Zone::Internal && !is_inside;
         Ok(match value {
             Value::String(value) => {
                 let length = alias.before.len() + value.len() + alias.after.len();
                 self.budget
                     .charge(length)
-                    .map_err(|error| (self.fault(error), None))?;
+                    .map_err(|error| self.fault(error))?;
                 let text = format!("{}{value}{}", alias.before, alias.after);
                 Some(Aliased::Text(text))
             }
@@ -248,12 +228,11 @@ impl Session {
     }
 
     /// Evaluates a text as Helm does, without a cache: while the output is an expression again, it is evaluated again.
-    fn text_exactly(&self, text: &Arc<str>, internal: bool) -> Result<TextResult, TextFault> {
-        let evaluate = || self.rounds(&self.dot(), text);
-        let value = if internal {
-            exact::inside_internal(self, evaluate)
-        } else {
-            evaluate()
+    fn text_exactly(&self, expression: &Expression) -> Result<TextResult, TextFault> {
+        let evaluate = || self.rounds(&self.dot(), &expression.text);
+        let value = match expression.zone {
+            Zone::Internal => exact::inside_internal(self, evaluate),
+            Zone::Values => evaluate(),
         };
         value.map(|value| TextResult {
             value,
@@ -267,45 +246,47 @@ impl Session {
             if is_encapsulated(&output) {
                 return convert::decapsulate(&output, &self.budget)
                     .and_then(|value| self.interpret(dot, &value, 0))
-                    .map_err(|error| (self.fault(error), None));
+                    .map_err(|error| self.fault(error).into());
             }
             if !is_template(&output) {
                 return Ok(Value::from(output));
             }
             output = self
                 .execute(dot, &output.into())
-                .map_err(|(fault, _)| (fault, None))?;
+                .map_err(|TextFault { fault, .. }| fault)?;
         }
         let message = format!(
             "the result of the expression is an expression again, {MOST_ROUNDS} times over"
         );
-        Err((Fault::new(ErrorClass::Depth, message), None))
+        Err(Fault::new(ErrorClass::Depth, message).into())
     }
 
     /// Evaluates a text that an expression passes to a helper, with the root that it passes.
     pub(super) fn evaluate_passed(&self, dot: &Value, text: &Arc<str>) -> Result<Value, Error> {
         let result = if !self.is_exact() && self.is_root(dot) {
-            let internal = self
-                .frames
-                .borrow()
-                .last()
-                .is_some_and(|frame| frame.internal);
-            self.text(text, internal, None).map(|done| done.value)
+            let frames = self.frames.borrow();
+            let zone = { frames.last() }.map_or(Zone::Values, |frame| frame.expression.zone);
+            drop(frames);
+            let text = Arc::clone(text);
+            let result = self.text(&Expression { text, zone }, None);
+            result.map(|done| done.value)
         } else {
             self.rounds(dot, text)
         };
-        result.map_err(|(fault, _)| self.raise(fault))
+        result.map_err(|TextFault { fault, .. }| self.raise(fault))
     }
 
     fn execute(&self, dot: &Value, text: &Arc<str>) -> Result<String, TextFault> {
         self.executions.set(self.executions.get() + 1);
         let (template, insertions) = self.template(text).map_err(|(error, insertions)| {
-            let span = short_form::restore(error.span.clone(), &insertions);
-            (self.fault(error), Some(span))
+            let span = Some(short_form::restore(error.span.clone(), &insertions));
+            let fault = self.fault(error);
+            TextFault { fault, span }
         })?;
         helm::execute(&template, dot, self, &self.budget).map_err(|error| {
-            let span = short_form::restore(error.span.clone(), &insertions);
-            (self.fault(error), Some(span))
+            let span = Some(short_form::restore(error.span.clone(), &insertions));
+            let fault = self.fault(error);
+            TextFault { fault, span }
         })
     }
 
@@ -334,11 +315,11 @@ impl Session {
         }
     }
 
-    fn cycle(&self, key: &(Arc<str>, bool), path: Option<&Path>) -> Rc<Fault> {
+    fn cycle(&self, expression: &Expression, path: Option<&Path>) -> Rc<Fault> {
         let frames = self.frames.borrow();
         let start = frames
             .iter()
-            .position(|frame| frame.text == key.0 && frame.internal == key.1)
+            .position(|frame| frame.expression == *expression)
             .unwrap_or_default();
         let mut names: Vec<String> = frames[start..]
             .iter()

@@ -9,6 +9,7 @@
 
 mod branch;
 mod cache;
+mod candidates;
 mod chart;
 mod convert;
 mod exact;

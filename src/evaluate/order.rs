@@ -1,7 +1,8 @@
 //! Finds expressions with a different result in Helm, which evaluates in another order (docs/sylva.md#values-and-their-order).
 
+use super::candidates::OrderCandidate;
 use super::convert;
-use super::session::{OrderCandidate, Session};
+use super::session::{Session, TextFault};
 use super::{Evaluation, Evaluator};
 use crate::helm::{Error, Value};
 use crate::model::place::Place;
@@ -25,7 +26,7 @@ impl Evaluator {
     ///
     /// Without an expression that does more than print another expression's result, this costs nothing.
     pub fn order_differences(&self) -> Vec<OrderDifference> {
-        let candidates = self.session.unreported_candidates();
+        let candidates = self.session.order.unreported();
         if candidates.is_empty() || self.session.is_exact() {
             return Vec::new();
         }
@@ -47,9 +48,9 @@ impl Evaluator {
 
 fn difference(exact: &Session, candidate: &OrderCandidate) -> Option<OrderDifference> {
     let result = exact
-        .text(&candidate.text, candidate.internal, None)
+        .text(&candidate.expression, None)
         .map(|done| done.value)
-        .map_err(|(fault, _)| Error::new(fault.class, fault.message.clone()));
+        .map_err(|TextFault { fault, .. }| Error::new(fault.class, fault.message.clone()));
     if let Ok(value) = &result
         && convert::same(value, &candidate.value, &exact.budget).is_ok_and(|same| same)
     {

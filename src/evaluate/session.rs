@@ -1,11 +1,12 @@
 //! The state of one cluster's evaluation: results, running expressions, and the budget.
 
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
+use super::candidates::OrderLog;
 use super::convert;
 use super::exact;
 use super::failure::Fault;
@@ -14,6 +15,7 @@ use super::guard::Guard;
 use super::helpers::{self, Helper};
 use super::path::Path;
 use super::root::{self, Root};
+use super::text::Expression;
 use super::trace::Trace;
 use super::view::{self, View};
 use super::{Evaluation, Options, TemplateCache};
@@ -32,8 +34,7 @@ pub(super) struct Session {
     pub(super) budget: Rc<Budget>,
     dot: OnceCell<Value>,
     helpers: OnceCell<Vec<Helper>>,
-    /// The results by text, and by whether the text is under `_internal`. A text has the same result at every place.
-    pub(super) memo: RefCell<HashMap<(Arc<str>, bool), Memo>>,
+    pub(super) memo: RefCell<HashMap<Expression, Memo>>,
     pub(super) key_tables: RefCell<HashMap<usize, Rc<view::KeyTable>>>,
     /// For each map, by address, whether a key of it is an expression.
     pub(super) template_keys: RefCell<HashMap<usize, bool>>,
@@ -41,15 +42,7 @@ pub(super) struct Session {
     /// The fault that belongs to the error that the engine is propagating.
     pending: RefCell<Option<Rc<Fault>>>,
     /// The expressions whose result may depend on the order of evaluation.
-    pub(super) order_candidates: RefCell<Vec<OrderCandidate>>,
-    /// The texts of these expressions, with whether they are under `_internal`.
-    pub(super) known_candidates: RefCell<HashSet<(Arc<str>, bool)>>,
-    /// The number of candidates that were returned by [`Session::unreported_candidates`].
-    reported_candidates: Cell<usize>,
-    /// Whether maps may contain results of expressions, which are read from there without being recorded.
-    pub(super) holds_evaluated: Cell<bool>,
-    /// Whether some of these results may not be strings.
-    pub(super) holds_typed: Cell<bool>,
+    pub(super) order: OrderLog,
     pub(super) executions: Cell<usize>,
     /// The stages of `_internal`, in exact evaluation.
     pub(super) internal: OnceCell<exact::Internal>,
@@ -62,7 +55,7 @@ pub(super) struct Session {
 pub(super) enum Memo {
     Running,
     Done(TextResult),
-    Failed(Rc<Fault>, Option<Range<usize>>),
+    Failed(TextFault),
 }
 
 /// The result of a text.
@@ -74,9 +67,8 @@ pub(super) struct TextResult {
 
 /// A running expression.
 pub(super) struct Frame {
-    pub(super) text: Arc<str>,
+    pub(super) expression: Expression,
     pub(super) path: Option<Path>,
-    pub(super) internal: bool,
     pub(super) only_prints: bool,
     /// Whether the expression is only a reference to another value, and has the type of that value.
     pub(super) is_alias: bool,
@@ -88,18 +80,19 @@ pub(super) struct Frame {
     pub(super) helpers: u32,
 }
 
-/// An expression whose result may depend on the order of evaluation (docs/sylva.md#values-and-their-order).
+/// A fault of a text.
 #[derive(Clone)]
-pub(super) struct OrderCandidate {
-    pub(super) path: String,
-    pub(super) place: Place,
-    pub(super) text: Arc<str>,
-    pub(super) internal: bool,
-    pub(super) value: Value,
+pub(super) struct TextFault {
+    pub(super) fault: Rc<Fault>,
+    /// Its byte range in the text; none for text that is in no file.
+    pub(super) span: Option<Range<usize>>,
 }
 
-/// A fault, and its byte range in the text; none for text that is in no file.
-pub(super) type TextFault = (Rc<Fault>, Option<Range<usize>>);
+impl From<Rc<Fault>> for TextFault {
+    fn from(fault: Rc<Fault>) -> Self {
+        Self { fault, span: None }
+    }
+}
 
 impl Session {
     pub(super) fn new(
@@ -122,11 +115,7 @@ impl Session {
             template_keys: RefCell::default(),
             frames: RefCell::default(),
             pending: RefCell::default(),
-            order_candidates: RefCell::default(),
-            known_candidates: RefCell::default(),
-            reported_candidates: Cell::default(),
-            holds_evaluated: Cell::default(),
-            holds_typed: Cell::default(),
+            order: OrderLog::default(),
             executions: Cell::default(),
             internal: OnceCell::new(),
             guard,
@@ -158,13 +147,6 @@ impl Session {
     /// The number of executed expressions.
     pub(super) fn executions(&self) -> usize {
         self.executions.get()
-    }
-
-    /// The candidates since the last call.
-    pub(super) fn unreported_candidates(&self) -> Vec<OrderCandidate> {
-        let candidates = self.order_candidates.borrow();
-        let reported = self.reported_candidates.replace(candidates.len());
-        candidates[reported..].to_vec()
     }
 
     /// The root `.` of the running expression.

@@ -2,6 +2,10 @@
 //!
 //! Source: sylva-core `charts/sylva-units/templates/_interpret-values.tpl`; docs/expressions.md.
 
+use std::sync::Arc;
+
+use super::path::Path;
+
 /// The skip text: an entry or item with this result is left out of its map or list.
 pub(super) const SKIP: &str = "skip-as-set-only-if-result-was-false";
 /// The key of a map with a single text that must not be evaluated.
@@ -9,6 +13,32 @@ pub(super) const RAW: &str = "(raw)";
 /// Replaces `{{` in such a text until manifests are written.
 const SHIELD: &str = "《";
 const ENCAPSULATED: &str = "{\"encapsulated-result\":";
+
+/// Where a text is: values under `_internal` are evaluated before all others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Zone {
+    /// Under `_internal`.
+    Internal,
+    /// Anywhere else.
+    Values,
+}
+
+impl Zone {
+    /// The zone of the value at a path.
+    pub(super) fn of(path: &Path) -> Self {
+        match path.begins_with("_internal") {
+            true => Self::Internal,
+            false => Self::Values,
+        }
+    }
+}
+
+/// A text that is evaluated. It has the same result at every place of its zone.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Expression {
+    pub(super) text: Arc<str>,
+    pub(super) zone: Zone,
+}
 
 /// Whether a string contains an expression: `{{`, at least one character, `}}`.
 ///

@@ -3,9 +3,9 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
-use std::sync::Arc;
 
 use super::path::Path;
+use super::text::Expression;
 use crate::model::place::Place;
 use crate::model::value::{Node, Value};
 
@@ -25,8 +25,8 @@ pub struct Reading {
 pub(super) struct Trace {
     /// The readings of the running expressions, innermost last.
     running: RefCell<Vec<Vec<Reading>>>,
-    /// The readings by text, and by whether the text is under `_internal`, because each text is evaluated once.
-    by_text: RefCell<HashMap<(Arc<str>, bool), Readings>>,
+    /// The readings of each expression, which is evaluated once.
+    by_expression: RefCell<HashMap<Expression, Readings>>,
     /// The readings by the place of the value or key with the expression.
     by_place: RefCell<HashMap<Place, Readings>>,
     /// The readings outside of any expression of the files.
@@ -44,10 +44,10 @@ impl Trace {
 
     /// Ends the innermost expression. The readings of a text without a path, which is the output of an expression, are also added
     /// to the surrounding expression.
-    pub(super) fn finish(&self, text: &Arc<str>, internal: bool, has_path: bool) {
+    pub(super) fn finish(&self, expression: &Expression, has_path: bool) {
         let fresh = self.running.borrow_mut().pop().unwrap_or_default();
-        let mut known = self.by_text.borrow_mut();
-        let readings = known.entry((Arc::clone(text), internal)).or_default();
+        let mut known = self.by_expression.borrow_mut();
+        let readings = known.entry(expression.clone()).or_default();
         // A text that was evaluated before has no new readings.
         if !fresh.is_empty() {
             *readings = Rc::new(fresh);
@@ -57,10 +57,9 @@ impl Trace {
         }
     }
 
-    /// Assigns the readings of a text to the place of its expression.
-    pub(super) fn assign_place(&self, text: &Arc<str>, internal: bool, place: Place) {
-        let key = (Arc::clone(text), internal);
-        if let Some(readings) = self.by_text.borrow().get(&key) {
+    /// Assigns the readings of an expression to its place.
+    pub(super) fn assign_place(&self, expression: &Expression, place: Place) {
+        if let Some(readings) = self.by_expression.borrow().get(expression) {
             let mut by_place = self.by_place.borrow_mut();
             by_place.insert(place, Rc::clone(readings));
         }
