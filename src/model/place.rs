@@ -184,6 +184,15 @@ impl Place {
         end: 0,
     };
 
+    /// The whole text of a file.
+    pub fn whole(file: FileId, text: &str) -> Self {
+        Self {
+            file,
+            start: 0,
+            end: text.len() as u32,
+        }
+    }
+
     /// Whether the value is in a file.
     pub fn is_known(self) -> bool {
         self.file != Self::NONE.file

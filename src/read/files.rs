@@ -234,11 +234,7 @@ mod tests {
         let before = |text: &str| {
             let start = text.find("no").expect("the value is there") as u32;
             let source = Arc::new(Source::new("a.yaml", text));
-            let spot = Spot {
-                source,
-                start,
-                end: start + 2,
-            };
+            let spot = Spot::at(&source, start, start + 2);
             key_before(&spot).to_owned()
         };
         assert_eq!(before("a:\n  enabled: no\n"), "enabled");

@@ -22,12 +22,7 @@ impl Places<'_> {
     }
 
     fn of(&self, node: &Node) -> Option<Spot> {
-        let source = Arc::clone(self.source?);
-        Some(Spot {
-            source,
-            start: node.place.start,
-            end: node.place.end,
-        })
+        Some(Spot::new(self.source?, node.place))
     }
 
     /// The place of a word in the file, quoted or not: for names that no path leads to.
@@ -40,26 +35,14 @@ impl Places<'_> {
         };
         let mut found = source.text.match_indices(word).map(|(start, _)| start);
         let start = found.find(is_separate)? as u32;
-        Some(Spot {
-            source: Arc::clone(source),
-            start,
-            end: start + word.len() as u32,
-        })
+        Some(Spot::at(source, start, start + word.len() as u32))
     }
 
     /// The key of a map that is an item of the list there.
     pub(super) fn key_of_item(&self, path: &[&str], index: usize, key: &str) -> Option<Spot> {
         let item = self.tree?.at(path)?.value.as_list()?.get(index)?;
-        let entry = item
-            .value
-            .as_map()?
-            .iter()
-            .find(|entry| &*entry.key == key)?;
-        Some(Spot {
-            source: Arc::clone(self.source?),
-            start: entry.key_place.start,
-            end: entry.key_place.end,
-        })
+        let entry = item.value.as_map()?.entry(key)?;
+        Some(Spot::new(self.source?, entry.key_place))
     }
 
     /// The item of the list there.

@@ -267,11 +267,7 @@ impl Walk<'_> {
     }
 
     fn report(&mut self, message: String, place: Place, help: String) {
-        let spot = Spot {
-            source: Arc::clone(self.source),
-            start: place.start,
-            end: place.end,
-        };
+        let spot = Spot::new(self.source, place);
         self.findings.push(
             Finding::new(RuleId::ProjectFile, message)
                 .at(Some(spot), "")

@@ -239,11 +239,7 @@ impl Chart<'_, '_> {
                     .refused(format!("there is no file `{named}`"), parameter.place));
             };
             let source = self.reader.source(load.file);
-            let place = Place {
-                file: load.file,
-                start: 0,
-                end: source.text.len() as u32,
-            };
+            let place = Place::whole(load.file, &source.text);
             let text = format!("{name}={}", source.text);
             overrides.push(Override::Set {
                 text,

@@ -214,11 +214,7 @@ impl Data {
                 continue;
             };
             let source = reader.source(load.0);
-            let place = Place {
-                file: load.0,
-                start: 0,
-                end: source.text.len() as u32,
-            };
+            let place = Place::whole(load.0, &source.text);
             if load.1 {
                 self.add(reader, key, &source.text, place)?;
             } else {

@@ -289,11 +289,7 @@ impl Release<'_, '_> {
             }));
         };
         let source = self.reader.source(load.file);
-        let place = Place {
-            file: load.file,
-            start: 0,
-            end: source.text.len() as u32,
-        };
+        let place = Place::whole(load.file, &source.text);
         Ok(Some((source.text.clone(), place)))
     }
 
