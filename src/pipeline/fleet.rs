@@ -125,8 +125,7 @@ impl Fleet {
         findings: &mut Vec<Finding>,
     ) -> Result<Vec<ClusterView>, Error> {
         let shared = read::shared(&self.workspace, &self.shared_catalog);
-        let mut dangling = Vec::new();
-        let clusters = read::clusters_of_objects(objects, Some(stamped), &shared, &mut dangling);
+        let clusters = read::clusters_of_objects(objects, Some(stamped), &shared, findings);
         let (settings, patterns) = (&self.workspace.settings, &self.patterns);
         let view = |cluster| {
             let view = resolve::cluster(cluster, &self.expanded, settings, patterns)?;
@@ -135,7 +134,6 @@ impl Fleet {
                 ..view
             })
         };
-        findings.extend(dangling);
         clusters.into_iter().map(view).collect()
     }
 

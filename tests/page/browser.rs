@@ -176,7 +176,9 @@ fn a_cluster_is_opened_and_says_why() {
     assert!(link.starts_with(file), "{link}");
     shown.browser.click("#pool-md0 .row a");
     shown.browser.until("location.hash.startsWith('#/image/')");
-    assert!(shown.text("main").contains("Booted by"));
+    shown
+        .browser
+        .until("document.querySelector('main').textContent.includes('Booted by')");
     shown.is_silent();
 }
 
