@@ -3,6 +3,7 @@
 mod apiserver;
 mod architecture;
 mod archive;
+mod broken_manifests;
 mod bundle;
 mod cache;
 mod catalog;

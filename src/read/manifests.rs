@@ -38,6 +38,30 @@ pub struct ManifestFiles {
     pub findings: Vec<Finding>,
 }
 
+impl ManifestFiles {
+    /// What breaks the files that were to be manifests: those that are no templates, whose expressions would have to be
+    /// evaluated first. The objects in such a file would be missing in silence.
+    pub(super) fn broken(&self, is_template: impl Fn(&Path) -> bool) -> Vec<Finding> {
+        let is_manifest = |source: &&Arc<Source>| {
+            let text = source.text.as_str();
+            text.lines().any(|line| line.starts_with("apiVersion:"))
+                && !["{{", "{%", "<%"].iter().any(|mark| text.contains(mark))
+                && !is_template(Path::new(&*source.path))
+        };
+        let skipped = self.skipped.iter().filter(is_manifest);
+        let broken = skipped.filter_map(|source| {
+            let error = objects(source).err()?;
+            let spot = Spot::new(source, error.place);
+            Some(error.finding(Some(spot)))
+        });
+        let named = self.findings.iter().cloned();
+        named
+            .filter(|finding| finding.rule == RuleId::YamlSyntax)
+            .chain(broken)
+            .collect()
+    }
+}
+
 /// The manifests below these paths, as typed; else those that the project names; else all below its folder.
 ///
 /// # Errors

@@ -54,6 +54,7 @@ pub(super) fn deployed(
     };
     let mut sources = Sources::default();
     let charts = HelmCharts::load(tree, &found.charts, &mut sources)?;
+    findings.extend(found.broken(|path| charts.has_template(path)));
     let releases = match charts.is_empty() {
         true => Vec::new(),
         false => {

@@ -1,0 +1,60 @@
+//! Manifests that are no YAML: their objects would be missing in silence.
+
+use super::plain_manifests::{GOOD, check, cluster};
+
+/// A Cluster whose metadata has no end.
+const BROKEN: &str = "\
+apiVersion: cluster.x-k8s.io/v1beta1
+kind: Cluster
+metadata: {name: paris
+spec: {}
+";
+
+#[test]
+fn a_manifest_that_is_no_yaml_is_an_error() {
+    let good = cluster("v1.31.8", GOOD);
+    let (screen, status) = check(&[
+        ("clusters/edge.yaml", &good),
+        ("clusters/paris.yaml", BROKEN),
+    ]);
+    assert_eq!(status, 1, "{screen}");
+    assert!(screen.starts_with("error[yaml-syntax]: "), "{screen}");
+    assert!(screen.contains("--> clusters/paris.yaml:4"), "{screen}");
+    assert!(screen.contains("1 error; 2 node pools checked"), "{screen}");
+}
+
+#[test]
+fn a_template_that_is_no_yaml_is_none() {
+    let good = cluster("v1.31.8", GOOD);
+    let jinja = BROKEN.replace("{name: paris", "{% if name %}{name: {{ name }}}");
+    let (screen, status) = check(&[
+        ("clusters/edge.yaml", &good),
+        ("skeletons/cluster.yaml", &jinja),
+    ]);
+    assert_eq!(status, 0, "{screen}");
+    let no_manifest = BROKEN.replace("apiVersion: ", "# as in ");
+    let (screen, status) = check(&[
+        ("clusters/edge.yaml", &good),
+        ("notes/cluster.yaml", &no_manifest),
+    ]);
+    assert_eq!(status, 0, "{screen}");
+}
+
+#[test]
+fn a_broken_manifest_of_a_kustomization_says_what_is_not_built_for_it() {
+    let good = cluster("v1.31.8", GOOD);
+    let kustomization = "resources: [edge.yaml, paris.yaml]\n";
+    let (screen, status) = check(&[
+        ("clusters/edge.yaml", &good),
+        ("clusters/paris.yaml", BROKEN),
+        ("clusters/kustomization.yaml", kustomization),
+    ]);
+    assert_eq!(status, 1, "{screen}");
+    assert!(screen.contains("error[yaml-syntax]: expected"), "{screen}");
+    let unbuilt = "warning[yaml-syntax]: `clusters` does not build";
+    assert!(screen.contains(unbuilt), "{screen}");
+    assert!(
+        screen.contains("1 error, 1 warning; 2 node pools checked"),
+        "{screen}"
+    );
+}
