@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use cap_std::fs::{FileType, ReadDir};
 
@@ -11,6 +11,7 @@ use super::scope::is_outside;
 use super::{Files, Found, Scope};
 use crate::error::Error;
 use crate::model::manifest::STAGED;
+use crate::model::mutex::held;
 
 /// The files below a folder on disk, and what a scope allows outside it.
 #[derive(Clone, Debug)]
@@ -61,7 +62,7 @@ impl Disk {
     }
 
     fn linkless(&self) -> MutexGuard<'_, HashSet<PathBuf>> {
-        self.linkless.lock().unwrap_or_else(PoisonError::into_inner)
+        held(&self.linkless)
     }
 
     fn unreadable(&self, path: &Path) -> impl Fn(io::Error) -> Error {

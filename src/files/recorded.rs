@@ -5,13 +5,14 @@
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::{Files, Found};
 use crate::error::Error;
+use crate::model::mutex::held;
 use crate::model::ownership::{Record, Sum};
 use crate::model::secret;
 
@@ -129,31 +130,29 @@ impl Recorded {
 
     /// Everybody's looks since this was last called, [`ordered`].
     pub fn common(&self) -> Looks {
-        let common = self.common.lock();
-        ordered(std::mem::take(
-            &mut *common.unwrap_or_else(PoisonError::into_inner),
-        ))
+        ordered(std::mem::take(&mut *held(&self.common)))
     }
 
     /// The digest of what is found now.
     pub fn again(&self, Look(query, path): &Look) -> Sum {
         let files = &*self.files;
         match query {
-            Query::File => of_file(&files.file(path)),
-            Query::Folder => of_folder(&files.folder(path)),
-            Query::Named => of_named(&files.named(path)),
-            Query::Owned => of_owned(&files.owned(path)),
-            Query::IsFile => of_flag(files.is_file(path)),
-            Query::IsThere => of_flag(files.is_there(path)),
-            Query::IsFolder => of_flag(files.is_folder(path)),
-            Query::Below => of_below(&files.below(path)),
-            Query::LeadsTo => of_path(files.leads_to(path).as_deref()),
-            Query::Seen => of_path(Some(&files.seen(path))),
+            Query::File => files.file(path).sum(),
+            Query::Folder => files.folder(path).sum(),
+            Query::Named => files.named(path).sum(),
+            Query::Owned => files.owned(path).sum(),
+            Query::IsFile => files.is_file(path).sum(),
+            Query::IsThere => files.is_there(path).sum(),
+            Query::IsFolder => files.is_folder(path).sum(),
+            Query::Below => files.below(path).sum(),
+            Query::LeadsTo => files.leads_to(path).sum(),
+            Query::Seen => files.seen(path).sum(),
         }
     }
 
-    fn note(&self, query: Query, path: &Path, found: Sum) {
-        let look = (Look(query, path.to_owned()), found);
+    /// The answer to a query, which is recorded.
+    fn record<A: Answer>(&self, query: Query, path: &Path, answer: A) -> A {
+        let look = (Look(query, path.to_owned()), answer.sum());
         let everybodys = OWN.with_borrow_mut(|own| match own {
             Some(own) => {
                 own.looks.push(look);
@@ -162,71 +161,125 @@ impl Recorded {
             None => Some(look),
         });
         if let Some(look) = everybodys {
-            let common = self.common.lock();
-            common.unwrap_or_else(PoisonError::into_inner).push(look);
+            held(&self.common).push(look);
         }
+        answer
     }
 }
 
 impl Files for Recorded {
     fn file(&self, path: &Path) -> Result<Found, Error> {
-        let found = self.files.file(path);
-        self.note(Query::File, path, of_file(&found));
-        found
+        self.record(Query::File, path, self.files.file(path))
     }
 
     fn folder(&self, path: &Path) -> Result<Option<Vec<String>>, Error> {
-        let found = self.files.folder(path);
-        self.note(Query::Folder, path, of_folder(&found));
-        found
+        self.record(Query::Folder, path, self.files.folder(path))
     }
 
     fn named(&self, path: &Path) -> Result<Vec<u8>, Error> {
-        let found = self.files.named(path);
-        self.note(Query::Named, path, of_named(&found));
-        found
+        self.record(Query::Named, path, self.files.named(path))
     }
 
     fn owned(&self, folder: &Path) -> Result<Option<Record>, Error> {
-        let found = self.files.owned(folder);
-        self.note(Query::Owned, folder, of_owned(&found));
-        found
+        self.record(Query::Owned, folder, self.files.owned(folder))
     }
 
     fn is_file(&self, path: &Path) -> bool {
-        let found = self.files.is_file(path);
-        self.note(Query::IsFile, path, of_flag(found));
-        found
+        self.record(Query::IsFile, path, self.files.is_file(path))
     }
 
     fn is_there(&self, path: &Path) -> bool {
-        let found = self.files.is_there(path);
-        self.note(Query::IsThere, path, of_flag(found));
-        found
+        self.record(Query::IsThere, path, self.files.is_there(path))
     }
 
     fn is_folder(&self, path: &Path) -> bool {
-        let found = self.files.is_folder(path);
-        self.note(Query::IsFolder, path, of_flag(found));
-        found
+        self.record(Query::IsFolder, path, self.files.is_folder(path))
     }
 
     fn below(&self, folder: &Path) -> Result<Vec<PathBuf>, Error> {
-        let found = self.files.below(folder);
-        self.note(Query::Below, folder, of_below(&found));
-        found
+        self.record(Query::Below, folder, self.files.below(folder))
     }
 
     fn leads_to(&self, path: &Path) -> Option<PathBuf> {
-        let found = self.files.leads_to(path);
-        self.note(Query::LeadsTo, path, of_path(found.as_deref()));
-        found
+        self.record(Query::LeadsTo, path, self.files.leads_to(path))
     }
 
     fn seen(&self, path: &Path) -> PathBuf {
-        let found = self.files.seen(path);
-        self.note(Query::Seen, path, of_path(Some(&found)));
-        found
+        self.record(Query::Seen, path, self.files.seen(path))
+    }
+}
+
+/// The answer to a query.
+trait Answer {
+    /// Its digest.
+    fn sum(&self) -> Sum;
+}
+
+impl<A: Answer> Answer for Result<A, Error> {
+    fn sum(&self) -> Sum {
+        match self {
+            Ok(answer) => answer.sum(),
+            Err(error) => sum(b'e', error.to_string().as_bytes()),
+        }
+    }
+}
+
+impl Answer for Found {
+    fn sum(&self) -> Sum {
+        match self {
+            Self::File(bytes) => bytes.sum(),
+            Self::Nothing => nothing(),
+            Self::Outside => sum(b'x', b""),
+        }
+    }
+}
+
+impl Answer for Vec<u8> {
+    fn sum(&self) -> Sum {
+        sum(b'f', self)
+    }
+}
+
+/// Which files are owned: what was last written into them is no input.
+impl Answer for Option<Record> {
+    fn sum(&self) -> Sum {
+        self.as_ref().map_or_else(nothing, |record| {
+            let paths: Vec<&str> = record.files.keys().map(|path| &**path).collect();
+            sum(b'o', paths.join("\n").as_bytes())
+        })
+    }
+}
+
+/// The names in a folder. No name has a slash, and no path a NUL.
+impl Answer for Option<Vec<String>> {
+    fn sum(&self) -> Sum {
+        self.as_ref()
+            .map_or_else(nothing, |names| sum(b'd', names.join("/").as_bytes()))
+    }
+}
+
+impl Answer for Vec<PathBuf> {
+    fn sum(&self) -> Sum {
+        let paths = self.iter().map(|path| path.as_os_str().as_encoded_bytes());
+        sum(b'd', &paths.collect::<Vec<_>>().join(&b'\0'))
+    }
+}
+
+impl Answer for Option<PathBuf> {
+    fn sum(&self) -> Sum {
+        self.as_ref().map_or_else(nothing, PathBuf::sum)
+    }
+}
+
+impl Answer for PathBuf {
+    fn sum(&self) -> Sum {
+        sum(b'p', self.as_os_str().as_encoded_bytes())
+    }
+}
+
+impl Answer for bool {
+    fn sum(&self) -> Sum {
+        sum(b'b', &[(*self).into()])
     }
 }
 
@@ -238,66 +291,6 @@ fn sum(kind: u8, bytes: &[u8]) -> Sum {
         .into()
 }
 
-/// Which files are owned: what was last written into them is no input.
-fn of_owned(found: &Result<Option<Record>, Error>) -> Sum {
-    match found {
-        Ok(Some(record)) => {
-            let paths: Vec<&str> = record.files.keys().map(|path| &**path).collect();
-            sum(b'o', paths.join("\n").as_bytes())
-        }
-        Ok(None) => sum(b'n', b""),
-        Err(error) => of_error(error),
-    }
-}
-
-fn of_file(found: &Result<Found, Error>) -> Sum {
-    match found {
-        Ok(Found::File(bytes)) => sum(b'f', bytes),
-        Ok(Found::Nothing) => sum(b'n', b""),
-        Ok(Found::Outside) => sum(b'x', b""),
-        Err(error) => of_error(error),
-    }
-}
-
-fn of_named(found: &Result<Vec<u8>, Error>) -> Sum {
-    match found {
-        Ok(bytes) => sum(b'f', bytes),
-        Err(error) => of_error(error),
-    }
-}
-
-/// No name has a slash, and no path a NUL.
-fn of_folder(found: &Result<Option<Vec<String>>, Error>) -> Sum {
-    match found {
-        Ok(Some(names)) => sum(b'd', names.join("/").as_bytes()),
-        Ok(None) => sum(b'n', b""),
-        Err(error) => of_error(error),
-    }
-}
-
-fn of_below(found: &Result<Vec<PathBuf>, Error>) -> Sum {
-    match found {
-        Ok(paths) => {
-            let paths: Vec<&[u8]> = { paths.iter() }
-                .map(|path| path.as_os_str().as_encoded_bytes())
-                .collect();
-            sum(b'd', &paths.join(&b'\0'))
-        }
-        Err(error) => of_error(error),
-    }
-}
-
-fn of_path(found: Option<&Path>) -> Sum {
-    match found {
-        Some(path) => sum(b'p', path.as_os_str().as_encoded_bytes()),
-        None => sum(b'n', b""),
-    }
-}
-
-fn of_flag(found: bool) -> Sum {
-    sum(b'b', &[found.into()])
-}
-
-fn of_error(error: &Error) -> Sum {
-    sum(b'e', error.to_string().as_bytes())
+fn nothing() -> Sum {
+    sum(b'n', b"")
 }

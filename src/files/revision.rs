@@ -254,7 +254,7 @@ impl Revision {
 
     fn content(&self, path: &str, object: &Object) -> Result<Vec<u8>, Error> {
         let objects = &self.repositories[object.repository];
-        let mut objects = held(&objects);
+        let mut objects = held(objects);
         let content = objects.content(&object.id);
         drop(objects);
         let content = content.map_err(|cause| self.unreadable(path, &cause.to_string()))?;

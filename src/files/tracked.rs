@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::{Files, Found};
 use crate::error::Error;
+use crate::model::mutex::held;
 
 /// Other files, without those that are new to git.
 pub struct Tracked {
@@ -28,9 +29,7 @@ impl Tracked {
 
     /// The new files and folders that were looked for, and not read.
     pub fn missed(&self) -> Vec<PathBuf> {
-        let missed = self.missed.lock();
-        let missed = missed.unwrap_or_else(PoisonError::into_inner);
-        missed.iter().cloned().collect()
+        held(&self.missed).iter().cloned().collect()
     }
 
     /// Whether a path is new to git, which is noted.
@@ -40,9 +39,7 @@ impl Tracked {
         let Some(new) = plain.ancestors().find(|above| self.new.contains(*above)) else {
             return false;
         };
-        let missed = self.missed.lock();
-        let mut missed = missed.unwrap_or_else(PoisonError::into_inner);
-        missed.insert(new.to_owned());
+        held(&self.missed).insert(new.to_owned());
         true
     }
 }

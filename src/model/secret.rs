@@ -54,7 +54,7 @@ pub fn keep(own: impl IntoIterator<Item = &'static str>) {
 pub fn learn(text: &str) {
     LESSONS.set(LESSONS.get() + 1);
     if let Some(known) = KNOWN.get() {
-        let mut known = held(&known);
+        let mut known = held(known);
         known.add(text);
     }
 }
@@ -64,7 +64,7 @@ pub fn learn(text: &str) {
 pub fn publish(text: &str) {
     LESSONS.set(LESSONS.get() + 1);
     if let Some(known) = KNOWN.get() {
-        let mut known = held(&known);
+        let mut known = held(known);
         if !known.public.contains(text) {
             known.public.insert(text.into());
         }
@@ -75,7 +75,7 @@ pub fn publish(text: &str) {
 pub fn mask(text: &str) -> Cow<'_, str> {
     let masked = match KNOWN.get() {
         Some(known) => {
-            let mut known = held(&known);
+            let mut known = held(known);
             known.tidy();
             known.mask(text)
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::artifacts::archive::{self, Limits, ReadError};
 use crate::evaluate::Templates;
@@ -11,6 +11,7 @@ use crate::files::{Files, Found, for_all};
 use crate::helm::{self, Engine, Template};
 use crate::model::matching::{Library, REGISTRY_KEY};
 use crate::model::merge::LayerKind;
+use crate::model::mutex::held;
 use crate::model::place::FileId;
 use crate::model::value::Node;
 use crate::oci::Body;
@@ -47,7 +48,7 @@ impl Charts {
         let layer = { own.layers.iter() }.find(|layer| layer.kind == LayerKind::Chart)?;
         let source = own.sources.get(layer.tree.place.file)?;
         let folder = Path::new(&*source.path).parent()?;
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = held(&self.0);
         if let Some(chart) = known.get(folder) {
             return chart.clone();
         }

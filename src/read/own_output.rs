@@ -3,12 +3,13 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use globset::{Glob, GlobMatcher};
 
 use crate::error::Error;
 use crate::files::{Files, for_all};
+use crate::model::mutex::held;
 use crate::model::output_path;
 use crate::model::ownership::Record;
 
@@ -55,7 +56,7 @@ impl OwnOutput {
     }
 
     fn record(&self, files: &dyn Files, folder: &Path) -> Result<Option<Arc<Record>>, Error> {
-        let records = || self.records.lock().unwrap_or_else(PoisonError::into_inner);
+        let records = || held(&self.records);
         if let Some(known) = records().get(folder) {
             return Ok(known.clone());
         }

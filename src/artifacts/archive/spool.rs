@@ -1,10 +1,11 @@
 //! Temporary storage for bytes that may be too many for memory.
 
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tempfile::SpooledTempFile;
 
+use crate::model::mutex::held;
 use crate::oci::Body;
 
 /// The most bytes in memory; more are stored in an unnamed temporary file, which ends with the process at the latest.
@@ -115,8 +116,7 @@ impl Read for StretchReader {
             return Ok(0);
         }
         // All readers share one file, so each one seeks before it reads.
-        let locked = self.spool.file.lock();
-        let mut file = locked.unwrap_or_else(PoisonError::into_inner);
+        let mut file = held(&self.spool.file);
         file.seek(SeekFrom::Start(self.at))?;
         let read = file.read(&mut buffer[..limit])?;
         if read == 0 {

@@ -1,7 +1,7 @@
 //! Determines which keys must have signed each image: the keys that the values name, and what the project requires.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::RequirementKind;
 use crate::artifacts::signature::{self, PublicKey, Verdict};
@@ -10,6 +10,7 @@ use crate::model::evidence::Witness;
 use crate::model::finding::{Finding, Subject};
 use crate::model::image::Image;
 use crate::model::lock::{LockedImage, is_lockable};
+use crate::model::mutex::held;
 use crate::model::rule::RuleId;
 use crate::model::signing::{NamedKey, RequiredSignatures};
 use crate::oci::{Digest, Reference};
@@ -78,7 +79,7 @@ impl Keyring {
     }
 
     fn key(&self, named: &Arc<str>) -> Result<PublicKey, String> {
-        let known = || self.keys.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = || held(&self.keys);
         if let Some(known) = known().get(named) {
             return known.clone();
         }
@@ -97,7 +98,7 @@ impl Keyring {
             digest.clone(),
             key.fingerprint().clone(),
         );
-        let known = || self.verdicts.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = || held(&self.verdicts);
         if let Some(known) = known().get(&question) {
             return Some(known.clone());
         }

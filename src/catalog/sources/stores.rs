@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use crate::artifacts::layout::Layout;
 use crate::artifacts::registry::{Options, Progress, Registries};
+use crate::model::mutex::held;
 use crate::model::registries::{Mirror, RegistrySettings};
 use crate::oci::{
     Artifact, Descriptor, Digest, Failure, FailureKind, Manifest, Put, Reference, SCHEME, Sink,
@@ -117,7 +118,7 @@ impl Stores {
     }
 
     fn layout(&self, folder: &Arc<str>) -> Result<Arc<Layout>, Failure> {
-        let mut layouts = self.layouts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut layouts = held(&self.layouts);
         let open = || Layout::open(&self.root, folder).map(Arc::new);
         layouts
             .entry(Arc::clone(folder))

@@ -1,10 +1,11 @@
 //! Compares the clusters of both sides one by one.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use crate::error::Error;
 use crate::model::cluster_view::ClusterView;
 use crate::model::finding::Finding;
+use crate::model::mutex::held;
 use crate::model::policy::Date;
 use crate::pipeline::check;
 use crate::pipeline::fleet::Fleet;
@@ -145,7 +146,7 @@ impl Comparison<'_> {
     }
 
     fn serve(&self, before: Option<&ClusterView>, after: Option<&ClusterView>) {
-        let mut served = self.served.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut served = held(&self.served);
         if let Some(view) = before {
             impact::served::add(view, &mut served.0);
         }

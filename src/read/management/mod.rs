@@ -8,11 +8,12 @@ mod provider;
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::error::Error;
 use crate::evaluate::{Evaluator, TemplateCache};
 use crate::files::{for_all, unrepeatable};
+use crate::model::mutex::held;
 use crate::model::place::{FileId, Place, Source, Sources};
 use crate::model::secret;
 use crate::model::value::Node;
@@ -119,7 +120,7 @@ impl RunTime for State<'_> {
         };
         let key = (Arc::clone(&management.name), object.value, self.depth);
         let provided = &self.workspace.management.provided;
-        let mut provided = provided.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut provided = held(provided);
         let known = match provided.get(&key) {
             Some(known) => known.clone(),
             None => {

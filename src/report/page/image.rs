@@ -68,7 +68,7 @@ pub(super) fn identity(view: &ClusterView, image: &Image) -> Identity {
 
 /// An image of a catalog.
 pub(super) fn part(view: &ClusterView, image: &Image, lines: &Mutex<Lines>) -> ImagePart {
-    let mut lines = held(&lines);
+    let mut lines = held(lines);
     let facts = explain::facts(image, &view.sources).into_iter();
     let facts = facts.map(|(name, fact)| Fact {
         name,

@@ -46,7 +46,7 @@ impl<'a> Sites<'a> {
         let (line, column) = match self.is_own(source) {
             true => self.own.line_column(spot),
             false => {
-                let mut shared = held(&self.shared);
+                let mut shared = held(self.shared);
                 shared.line_column(spot)
             }
         };
