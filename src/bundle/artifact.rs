@@ -133,7 +133,7 @@ fn json(value: &impl Serialize) -> io::Result<Vec<u8>> {
 
 /// `1970-01-01T00:00:00Z`: in UTC, whatever the machine's zone.
 fn rfc3339(seconds: u64) -> String {
-    let date = crate::model::policy::Date::from_unix(seconds);
+    let date = crate::model::date::Date::from_unix(seconds);
     let (hour, minute, second) = (seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
     format!("{date}T{hour:02}:{minute:02}:{second:02}Z")
 }

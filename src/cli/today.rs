@@ -3,7 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::error::Error;
-use crate::model::policy::Date;
+use crate::model::date::Date;
 
 /// `SOURCE_DATE_EPOCH` where it is set, so that a run can be repeated to the byte; else the system's day, in UTC.
 pub(super) fn today() -> Result<Date, Error> {

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::error::Error;
-use crate::model::policy::Date;
+use crate::model::date::Date;
 use crate::read::{self, Request};
 use crate::report::Changes;
 

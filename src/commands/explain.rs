@@ -6,7 +6,7 @@ use clap::Args;
 
 use crate::error::Error;
 use crate::model::cluster_view::{ClusterView, SelectedPool};
-use crate::model::policy::Date;
+use crate::model::date::Date;
 use crate::model::rule::RuleId;
 use crate::model::suggest::did_you_mean;
 use crate::pipeline::fleet::Fleet;

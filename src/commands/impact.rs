@@ -5,8 +5,8 @@ use std::io::Write;
 use clap::Args;
 
 use crate::error::Error;
+use crate::model::date::Date;
 use crate::model::finding::Judged;
-use crate::model::policy::Date;
 use crate::pipeline::compare::{self, Sides};
 use crate::pipeline::{Terminal, Verdict};
 use crate::read::Request;

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::error::Error;
+use crate::model::date::Date;
 use crate::model::image::ImageKey;
-use crate::model::policy::Date;
 use crate::model::rule::RuleId;
 use crate::pipeline::fleet::Fleet;
 use crate::read::{self, Request};

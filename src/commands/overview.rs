@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::error::Error;
 use crate::files::repository_top;
-use crate::model::policy::Date;
+use crate::model::date::Date;
 use crate::pipeline::fleet::Fleet;
 use crate::pipeline::{Terminal, Verdict};
 use crate::read::{self, Request};

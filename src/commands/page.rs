@@ -6,9 +6,9 @@ use clap::Args;
 
 use crate::error::Error;
 use crate::model::cluster_view::ClusterView;
+use crate::model::date::Date;
 use crate::model::finding::Judged;
 use crate::model::plan::{self, ClusterPlan, Goal};
-use crate::model::policy::Date;
 use crate::model::waves;
 use crate::output;
 use crate::pipeline::compare::{self, Sides};

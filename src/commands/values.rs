@@ -5,8 +5,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::error::Error;
 use crate::evaluate::{Evaluator, TemplateCache};
+use crate::model::date::Date;
 use crate::model::finding::Finding;
-use crate::model::policy::Date;
 use crate::model::rule::RuleId;
 use crate::model::suggest::did_you_mean;
 use crate::model::value::Node;

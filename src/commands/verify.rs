@@ -4,7 +4,7 @@ use clap::Args;
 
 use crate::catalog::locking;
 use crate::error::Error;
-use crate::model::policy::Date;
+use crate::model::date::Date;
 use crate::model::rule::RuleId;
 use crate::pipeline::check;
 use crate::read::{self, Request};

@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::files::{Disk, Files, Overlay};
+use crate::model::date::Date;
 use crate::model::finding::Judged;
 use crate::model::fix::Fix;
 use crate::model::place::Spot;
-use crate::model::policy::Date;
 use crate::model::rule::{Level, RuleId};
 use crate::pipeline::fleet::Fleet;
 use crate::read::{self, ClusterEntry, Location, Request, Workspace};

@@ -11,7 +11,7 @@ use lsp_types::Diagnostic;
 
 use crate::error::Error;
 use crate::files::{plain_path, repository_top};
-use crate::model::policy::Date;
+use crate::model::date::Date;
 use crate::read;
 
 use super::actions;

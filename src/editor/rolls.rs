@@ -7,7 +7,7 @@ use std::thread;
 use crossbeam_channel::{Sender, bounded, unbounded};
 
 use crate::error::Error;
-use crate::model::policy::Date;
+use crate::model::date::Date;
 use crate::pipeline::compare::{self, Base, Sides};
 use crate::read::Request;
 use crate::report::impact::Machines;

@@ -20,7 +20,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::error::Error;
-use crate::model::policy::Date;
+use crate::model::date::Date;
 use crate::printer::plain;
 
 use super::answers::{file, uri};

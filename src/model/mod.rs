@@ -9,6 +9,7 @@ pub mod cluster;
 pub mod cluster_view;
 pub mod component;
 pub mod component_choice;
+pub mod date;
 pub mod endpoint;
 pub mod engine;
 pub mod evidence;

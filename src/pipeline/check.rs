@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use crate::model::cluster::ClusterOrigin;
 use crate::model::cluster_view::ClusterView;
+use crate::model::date::Date;
 use crate::model::finding::{Finding, Judged};
 use crate::model::image::Image;
 use crate::model::matching::Selection;
-use crate::model::policy::{Date, Policy};
+use crate::model::policy::Policy;
 use crate::model::proposal::{Change, Proposal};
 use crate::model::replacement::{facts_to_keep, obstacles, version_obstacle};
 use crate::model::rule::{Level, RuleId};
@@ -282,11 +283,12 @@ mod tests {
 
     use super::{Checked, cluster, findings, workspace};
     use crate::model::cluster_view::ClusterView;
+    use crate::model::date::Date;
     use crate::model::finding::Finding;
     use crate::model::image::Images;
     use crate::model::matching::Outcome;
     use crate::model::place::Sources;
-    use crate::model::policy::{Date, Waiver, pattern};
+    use crate::model::policy::{Waiver, pattern};
     use crate::model::rule::{Level, RuleId};
     use crate::model::settings::Settings;
     use crate::rules::{RunScope, WorkspaceInput};
@@ -309,7 +311,7 @@ mod tests {
             rule,
             pattern: pattern(place).unwrap(),
             reason: "ticket 4711".into(),
-            until: until.map(str::to_string),
+            until: until.and_then(Date::parse),
             spot: None,
         });
         settings

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::model::cluster_view::ClusterView;
+use crate::model::date::Date;
 use crate::model::finding::Finding;
 use crate::model::manifest::{FileKind, ManifestFile};
 use crate::model::place::Source;
-use crate::model::policy::Date;
 use crate::model::settings::Settings;
 use crate::model::shard::Shard;
 use crate::pipeline::check::{self, Checked};

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use crate::model::date::Date;
 use crate::model::finding::Finding;
 use crate::model::output_path;
-use crate::model::policy::{Date, Policy, Scoped, Waiver, pattern};
+use crate::model::policy::{Policy, Scoped, Waiver, pattern};
 use crate::model::rule::RuleId;
 use crate::model::settings::{ImageSettings, Output, RELEASE, Settings};
 use crate::model::signing::RequiredSignatures;
@@ -185,14 +186,11 @@ fn waivers(
     let mut waivers = Vec::new();
     for (index, written) in options.waivers.iter().enumerate() {
         let spot = places.item(&["policy", "waivers"], index);
-        if let Some(until) = written
-            .until
-            .as_deref()
-            .filter(|until| Date::parse(until).is_none())
-        {
+        let until = written.until.as_deref().and_then(Date::parse);
+        if let Some(text) = written.until.as_deref().filter(|_| until.is_none()) {
             let finding = Finding::new(
                 RuleId::ProjectFile,
-                format!("`until: {until}` is not a date"),
+                format!("`until: {text}` is not a date"),
             )
             .at(spot.clone(), "");
             findings.push(finding.help("write the last day it holds as `YYYY-MM-DD`"));
@@ -208,7 +206,7 @@ fn waivers(
                 rule,
                 pattern,
                 reason: written.reason.clone(),
-                until: written.until.clone(),
+                until,
                 spot,
             })),
             Err(error) => findings.push(bad_pattern(&written.pattern, &error).at(spot, "")),

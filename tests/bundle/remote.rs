@@ -240,7 +240,7 @@ fn the_commit_is_reported_and_not_the_way_to_it() {
     assert_eq!(key("source"), "https://git.example/group/repo");
     assert_eq!(key("revision"), format!("sha1:{}", git("rev-parse HEAD")));
     let when: u64 = git("log -1 --format=%ct").parse().expect("a number");
-    let date = metalmark::model::policy::Date::from_unix(when).to_string();
+    let date = metalmark::model::date::Date::from_unix(when).to_string();
     assert!(
         key("created")
             .as_str()

@@ -11,11 +11,11 @@ use crate::artifacts::archive::Spooling;
 use crate::bundle::{File, MANIFESTS};
 use crate::error::Error;
 use crate::files::{self, Inside, InsideKind};
+use crate::model::date::Date;
 use crate::model::finding::Finding;
 use crate::model::manifest::FileKind;
 use crate::model::output_path;
 use crate::model::place::Spot;
-use crate::model::policy::Date;
 use crate::model::rule::RuleId;
 use crate::read::Workspace;
 

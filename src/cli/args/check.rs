@@ -6,7 +6,7 @@ use super::cache::CacheArgument;
 use super::workspace::{FrozenArgument, ProjectArguments, ShardArgument, WorkspaceArguments};
 use crate::commands::{self, CheckOptions};
 use crate::error::Error;
-use crate::model::policy::Date;
+use crate::model::date::Date;
 use crate::pipeline::{Terminal, Verdict};
 
 #[derive(Debug, Args)]

@@ -6,7 +6,7 @@ use super::workspace::ProjectArguments;
 use crate::error::Error;
 use crate::files::sandbox;
 use crate::hosts::cmp::{self, Environment, PluginOptions, SimulateOptions};
-use crate::model::policy::Date;
+use crate::model::date::Date;
 use crate::pipeline::{Terminal, Verdict};
 
 #[derive(Debug, Args)]

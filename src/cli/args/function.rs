@@ -8,7 +8,7 @@ use super::workspace::ProjectArguments;
 use crate::error::Error;
 use crate::files::sandbox;
 use crate::hosts;
-use crate::model::policy::Date;
+use crate::model::date::Date;
 use crate::pipeline::{Terminal, Verdict};
 
 /// More than any reader of YAML here takes.

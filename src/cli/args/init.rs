@@ -5,7 +5,7 @@ use clap::Args;
 use super::workspace::ProjectArguments;
 use crate::commands::{self, CodeHost, InitOptions};
 use crate::error::Error;
-use crate::model::policy::Date;
+use crate::model::date::Date;
 use crate::pipeline::{Terminal, Verdict};
 
 #[derive(Debug, Args)]

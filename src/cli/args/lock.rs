@@ -5,7 +5,7 @@ use clap::Args;
 use super::workspace::{ProjectArguments, WorkspaceArguments};
 use crate::commands::{self, LockOptions};
 use crate::error::Error;
-use crate::model::policy::Date;
+use crate::model::date::Date;
 use crate::model::shard::Shard;
 use crate::pipeline::{Terminal, Verdict};
 

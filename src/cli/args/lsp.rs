@@ -9,7 +9,7 @@ use crate::cli::today;
 use crate::editor;
 use crate::error::Error;
 use crate::files::sandbox;
-use crate::model::policy::Date;
+use crate::model::date::Date;
 use crate::pipeline::Verdict;
 
 /// What `-C` and `--project` are answered with.

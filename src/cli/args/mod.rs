@@ -27,7 +27,7 @@ use crate::commands::{
     ValuesOptions, VerifyOptions,
 };
 use crate::error::Error;
-use crate::model::policy::Date;
+use crate::model::date::Date;
 use crate::pipeline::{Terminal, Verdict};
 use crate::read::Request;
 

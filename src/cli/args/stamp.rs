@@ -5,7 +5,7 @@ use clap::Args;
 use super::workspace::{FrozenArgument, ProjectArguments, WorkspaceArguments};
 use crate::commands::{self, StampOptions};
 use crate::error::Error;
-use crate::model::policy::Date;
+use crate::model::date::Date;
 use crate::pipeline::{Terminal, Verdict};
 
 #[derive(Debug, Args)]

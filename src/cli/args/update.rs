@@ -7,7 +7,7 @@ use clap::Args;
 use super::workspace::{ProjectArguments, WorkspaceArguments};
 use crate::commands::{self, UpdateOptions};
 use crate::error::Error;
-use crate::model::policy::Date;
+use crate::model::date::Date;
 use crate::model::renovate::DATA_FILE;
 use crate::pipeline::{Terminal, Verdict};
 

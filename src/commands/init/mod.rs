@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::files::{Disk, Files, Overlay, repository_top};
-use crate::model::policy::Date;
+use crate::model::date::Date;
 use crate::output;
 use crate::printer::Color;
 use crate::read::{self, Location, PROJECT_FILE_NAME, Request};

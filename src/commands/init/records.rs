@@ -11,7 +11,7 @@ use crate::commands::stamp::plan_stamp;
 use crate::edit::stamp::Job;
 use crate::error::Error;
 use crate::files::{Files, Overlay};
-use crate::model::policy::Date;
+use crate::model::date::Date;
 use crate::model::rule::{Level, RuleId};
 use crate::model::value::{Node, Value};
 use crate::objects::ManifestObject;

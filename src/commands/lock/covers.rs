@@ -1,9 +1,9 @@
 //! `lock --check`: whether the lock covers the workspace.
 
 use crate::error::Error;
+use crate::model::date::Date;
 use crate::model::finding::{Finding, Judged};
 use crate::model::lock::Locking;
-use crate::model::policy::Date;
 use crate::model::rule::{Level, RuleId};
 use crate::pipeline::fleet::Fleet;
 use crate::pipeline::{Terminal, Verdict, check};

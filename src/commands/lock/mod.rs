@@ -12,8 +12,8 @@ use clap::Args;
 
 use crate::catalog::locking::{self, LockRequest, Locked, Requirements};
 use crate::error::Error;
+use crate::model::date::Date;
 use crate::model::finding::{Finding, Judged};
-use crate::model::policy::Date;
 use crate::model::rule::{Level, RuleId};
 use crate::output::Held;
 use crate::pipeline::check::{self, Checked};

@@ -9,9 +9,9 @@ use std::collections::BTreeSet;
 use clap::Args;
 
 use crate::error::Error;
+use crate::model::date::Date;
 use crate::model::finding::Judged;
 use crate::model::plan::{self, ClusterPlan, Goal, PoolState};
-use crate::model::policy::Date;
 use crate::model::rule::Level;
 use crate::model::waves;
 use crate::pipeline::fleet::Fleet;

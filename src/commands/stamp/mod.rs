@@ -9,7 +9,7 @@ use clap::Args;
 use crate::edit::stamp::{self, Job, Plan};
 use crate::edit::texts;
 use crate::error::Error;
-use crate::model::policy::Date;
+use crate::model::date::Date;
 use crate::model::pool_counts::PoolCounts;
 use crate::output;
 use crate::pipeline::fleet::Fleet;

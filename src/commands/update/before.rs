@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::catalog::offers::PoolChange;
 use crate::error::Error;
 use crate::files::{Repository, Revision};
-use crate::model::policy::Date;
+use crate::model::date::Date;
 use crate::read::{self, Request};
 use crate::report::counted;
 

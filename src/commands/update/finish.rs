@@ -4,7 +4,7 @@ use crate::commands::lock::{self, LockOptions};
 use crate::commands::render::{self, RenderOptions};
 use crate::commands::{CheckOptions, check};
 use crate::error::Error;
-use crate::model::policy::Date;
+use crate::model::date::Date;
 use crate::output::Held;
 use crate::pipeline::{Reporting, Terminal, Verdict};
 use crate::read::{Request, Workspace};

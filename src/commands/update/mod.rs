@@ -14,8 +14,8 @@ use clap::Args;
 
 use crate::catalog::offers::Summary;
 use crate::error::Error;
+use crate::model::date::Date;
 use crate::model::finding::Judged;
-use crate::model::policy::Date;
 use crate::model::rule::RuleId;
 use crate::output;
 use crate::read::{self, Request};

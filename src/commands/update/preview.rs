@@ -2,7 +2,7 @@
 
 use crate::catalog::offers::Summary;
 use crate::error::Error;
-use crate::model::policy::Date;
+use crate::model::date::Date;
 use crate::pipeline::{Terminal, Verdict, booted};
 use crate::read::{Request, Workspace};
 use crate::report::{self, update::Preview};

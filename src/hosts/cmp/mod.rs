@@ -17,8 +17,8 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::error::Error;
+use crate::model::date::Date;
 use crate::model::manifest::FileKind;
-use crate::model::policy::Date;
 use crate::read::{self, Request};
 
 use crate::pipeline::fleet::Fleet;

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use crate::error::Error;
+use crate::model::date::Date;
 use crate::model::engine::Engine;
 use crate::model::manifest::{FileKind, ManifestFile};
 use crate::model::place::FileId;
-use crate::model::policy::Date;
 use crate::model::suggest::did_you_mean;
 use crate::model::value::{Entry, Map, Node, Value};
 use crate::pipeline::fleet::Fleet;

@@ -17,7 +17,7 @@ use std::path::PathBuf;
 
 use crate::error::Error;
 use crate::files::repository_top;
-use crate::model::policy::Date;
+use crate::model::date::Date;
 use crate::read::Request;
 
 use crate::pipeline::{Terminal, Verdict};

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::edit::stamp::{changes, problems};
 use crate::error::Error;
+use crate::model::date::Date;
 use crate::model::engine::Engine;
 use crate::model::finding::Finding;
-use crate::model::policy::Date;
 use crate::model::rule::{Level, RuleId};
 use crate::model::value::Node;
 use crate::pipeline::check;

@@ -4,9 +4,9 @@ use std::sync::Mutex;
 
 use crate::error::Error;
 use crate::model::cluster_view::ClusterView;
+use crate::model::date::Date;
 use crate::model::finding::Finding;
 use crate::model::mutex::held;
-use crate::model::policy::Date;
 use crate::pipeline::check;
 use crate::pipeline::fleet::Fleet;
 use crate::read::{ClusterEntry, Workspace};

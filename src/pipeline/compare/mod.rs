@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::error::Error;
 use crate::model::cluster_view::ClusterView;
-use crate::model::policy::Date;
+use crate::model::date::Date;
 use crate::pipeline::check::Checked;
 use crate::pipeline::fleet::FleetCheck;
 use crate::report::impact::{Impact, Kind, ServedChange};
