@@ -1,10 +1,10 @@
 //! Changes of names by overlays: namespace, prefix, suffix, the hash of a generated object, and the updated references.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
+use crate::model::json::{Html, write_string};
 use crate::model::value::{Map, Node, Value};
 use crate::oci::hex;
 
@@ -228,17 +228,9 @@ fn json(map: &Map) -> String {
 
 /// A string in JSON as Go writes it, with HTML characters escaped.
 fn quoted(text: &str) -> String {
-    let plain = serde_json::Value::from(text).to_string();
-    let mut safe = String::with_capacity(plain.len());
-    for character in plain.chars() {
-        match character {
-            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
-                let _ = write!(safe, "\\u{:04x}", u32::from(character));
-            }
-            other => safe.push(other),
-        }
-    }
-    safe
+    let mut json = String::with_capacity(text.len() + 2);
+    write_string(&mut json, text, Html::Escaped);
+    json
 }
 
 /// The object that a HelmRelease's reference leads to.

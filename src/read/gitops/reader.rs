@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::files::{Files, Found};
+use crate::model::bytes::BASE64;
 use crate::model::engine::Engine;
 use crate::model::finding::Finding;
 use crate::model::place::{FileId, Place, Source, Sources};
@@ -15,7 +16,7 @@ use crate::yaml::{self, Documents, Notice, NoticeKind, Spelling};
 use super::super::files::{broken, display, notice_finding};
 use super::super::own_output::OwnOutput;
 use super::work::Work;
-use super::{FAILED, Options, RunTime, base64};
+use super::{FAILED, Options, RunTime};
 use crate::read::error::ReadError;
 
 /// The file names of a kustomization.
@@ -277,7 +278,7 @@ impl<'r> Reader<'r> {
 /// The decoded value of a Secret's `data`.
 pub(super) fn decoded(node: &Node) -> Option<String> {
     let text = node.value.as_str()?;
-    String::from_utf8(base64::decode(text)?).ok()
+    String::from_utf8(BASE64.decode(text.as_bytes()).ok()?).ok()
 }
 
 /// The documents that are not null.
