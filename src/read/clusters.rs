@@ -131,12 +131,10 @@ fn matches_in(
     Ok(found)
 }
 
-/// The leading folders of a pattern that hold no wildcard.
-fn fixed_folder(pattern: &str) -> PathBuf {
-    let path = Path::new(pattern);
-    let parent = path.parent().unwrap_or(Path::new(""));
+/// The leading parts of a pattern that hold no wildcard.
+pub(super) fn fixed(pattern: &Path) -> PathBuf {
     let is_fixed = |part: &Component<'_>| is_fixed(part.as_os_str());
-    parent.components().take_while(is_fixed).collect()
+    pattern.components().take_while(is_fixed).collect()
 }
 
 /// Whether a part of a pattern matches itself alone.
@@ -158,7 +156,8 @@ pub(super) fn names(pattern: &str, files: &[PathBuf]) -> Vec<String> {
         return files.iter().map(name).collect();
     }
     let path = Path::new(pattern);
-    let is_open = path.components().count() > fixed_folder(pattern).components().count() + 1;
+    let fixed = fixed(folder(path));
+    let is_open = path.components().count() > fixed.components().count() + 1;
     let by_file = !is_open && path.file_name().is_some_and(|name| !is_fixed(name));
     let mut in_folder: HashMap<&Path, usize> = HashMap::new();
     for file in files {
@@ -206,9 +205,9 @@ pub(super) fn name_fault(name: &str) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
+    use std::path::{Path, PathBuf};
 
-    use super::{fixed_folder, name_fault, names};
+    use super::{fixed, name_fault, names};
 
     #[test]
     fn a_cluster_is_named_by_its_folder() {
@@ -266,9 +265,10 @@ mod tests {
     }
 
     #[test]
-    fn only_the_fixed_part_of_a_pattern_is_walked_from() {
-        assert_eq!(fixed_folder("a/b/*/values.yaml"), PathBuf::from("a/b"));
-        assert_eq!(fixed_folder("*/values.yaml"), PathBuf::from(""));
-        assert_eq!(fixed_folder("values.yaml"), PathBuf::from(""));
+    fn the_fixed_part_of_a_pattern_ends_before_its_first_wildcard() {
+        let is_fixed = |pattern: &str, part: &str| fixed(Path::new(pattern)) == Path::new(part);
+        assert!(is_fixed("a/b/*/values.yaml", "a/b"));
+        assert!(is_fixed("*/values.yaml", ""));
+        assert!(is_fixed("values.yaml", "values.yaml"));
     }
 }

@@ -1,11 +1,12 @@
 //! Where the project is: its file in this folder or above it, or the flags that replace one.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 use crate::files::{self, InsideKind, Scope};
 
 use super::Request;
+use super::clusters::fixed;
 
 /// The project file's name.
 pub const PROJECT_FILE_NAME: &str = "metalmark.yaml";
@@ -92,22 +93,10 @@ pub fn scope(request: &Request, root: &Path) -> Result<Scope, Error> {
     let folders = flags.schemas.iter().chain(&flags.templates);
     let named: Vec<PathBuf> = patterns
         .chain(folders)
-        .map(|path| root.join(fixed(path)))
+        .map(|path| root.join(fixed(Path::new(path))))
         .chain(flags.named.iter().cloned())
         .collect();
     Ok(Scope::repository(root)?.and(named.iter().map(PathBuf::as_path)))
-}
-
-/// The leading part of a pattern that holds no wildcard.
-fn fixed(pattern: &str) -> PathBuf {
-    let is_fixed = |part: &Component<'_>| {
-        let part = part.as_os_str().to_string_lossy();
-        !part.contains(['*', '?', '[', '{', '\\'])
-    };
-    Path::new(pattern)
-        .components()
-        .take_while(is_fixed)
-        .collect()
 }
 
 fn has_flags(request: &Request) -> bool {
