@@ -1,7 +1,6 @@
 //! Facts from a file: an exported `os-images-info` ConfigMap, its `values.yaml` alone, a map of images, or what Packer wrote of
 //! image-builder's builds. Its content decides which.
 
-mod embedded;
 mod packer;
 
 use std::path::Path;
@@ -18,7 +17,7 @@ use crate::model::place::{FileId, Located, Place, Source};
 use crate::model::rule::RuleId;
 use crate::model::value::{Entry, Map, Node, Value};
 use crate::model::written;
-use crate::yaml;
+use crate::yaml::{self, Spelling};
 
 /// What an info file is.
 const EXPECTED: &str = "give the ConfigMap `os-images-info` as kubectl prints it, its `values.yaml`, or a map `os_images:`";
@@ -83,7 +82,7 @@ impl Reader {
                 .documents
                 .iter()
                 .for_each(|document| self.document(document, source)),
-            Err(error) => self.syntax(error, None),
+            Err(error) => self.syntax(error),
         }
     }
 
@@ -119,15 +118,19 @@ impl Reader {
         if !ROOTS.iter().any(|root| text.contains(root)) {
             return;
         }
-        let embedded = embedded::Embedded::new(&source.text, entry.node.place, text);
+        let spelling = Spelling::new(&source.text, entry.node.place, text);
+        let at = |inner: Place| spelling.place(text, inner.start as usize..inner.end as usize);
         match yaml::values(text, self.file, Engine::Helm3) {
             Ok(values) => {
-                let values = embedded.relocated(&values);
+                let values = values.with_places(&mut |place| at(place));
                 if let Some(map) = values.value.as_map() {
                     self.roots(map, source);
                 }
             }
-            Err(error) => self.syntax(error, Some(&embedded)),
+            Err(error) => self.syntax(yaml::SyntaxError {
+                place: at(error.place),
+                ..error
+            }),
         }
     }
 
@@ -197,11 +200,11 @@ impl Reader {
         });
     }
 
-    fn syntax(&mut self, error: yaml::SyntaxError, embedded: Option<&embedded::Embedded<'_>>) {
+    fn syntax(&mut self, error: yaml::SyntaxError) {
         self.faults.push(Fault {
             rule: RuleId::YamlSyntax,
             message: error.message,
-            place: embedded.map_or(error.place, |embedded| embedded.place(error.place)),
+            place: error.place,
             help: error.help,
         });
     }

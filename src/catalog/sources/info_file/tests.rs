@@ -79,6 +79,30 @@ fn a_config_map_is_found_among_other_objects() {
 }
 
 #[test]
+fn a_fact_inside_a_string_has_the_place_where_the_file_spells_it() {
+    let quoted = "\
+kind: ConfigMap
+data:
+  values.yaml: \"os_images: {noble-a: {os: ubuntu}}\\n\"
+";
+    let crlf = CONFIG_MAP.replace('\n', "\r\n");
+    for (text, key, name, place) in [
+        (
+            &*crlf,
+            "ubuntu-noble-plain-rke2-1-31-8",
+            "k8s-version",
+            "info.yaml:16:22",
+        ),
+        (quoted, "noble-a", "os", "info.yaml:3:43"),
+    ] {
+        let (info, _) = written(text);
+        let fact = fact(&info, key, name).expect("the fact is there");
+        let spot = places(&info).resolve(fact.place).expect("it has a place");
+        assert_eq!(spot.to_string(), place);
+    }
+}
+
+#[test]
 fn a_list_of_objects_is_looked_through() {
     let text = "kind: List\nitems:\n- kind: ConfigMap\n  data:\n    values.yaml: \"os_images: {abc: {os: ubuntu}}\"\n";
     let (info, _) = written(text);
