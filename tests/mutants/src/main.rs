@@ -73,6 +73,10 @@ struct Options {
     /// Only mutants that this output of an earlier run lists: those that survived it.
     #[arg(long, value_name = "FILE")]
     again: Option<PathBuf>,
+    /// Without the mutants that this file lists, each as the output does in brackets: those that change nothing that a test could
+    /// see.
+    #[arg(long, value_name = "FILE")]
+    known: Option<PathBuf>,
     /// Stops trying further mutants after that time.
     #[arg(long)]
     seconds: Option<u64>,
@@ -160,6 +164,10 @@ fn whole(options: &Options) -> Result<bool, Box<dyn Error>> {
         // Texts that are replaced as a whole have no mutants of their own.
         let mut by_rule = by_rule(&project, options)?;
         by_rule.retain(|one| !candidates.iter().any(|other| one.overlaps(other)));
+        let known = options.known.as_ref().map(fs::read_to_string);
+        let known = known.transpose()?.unwrap_or_default();
+        let known: HashSet<&str> = known.lines().collect();
+        by_rule.retain(|one| !known.contains(&*one.key()));
         candidates.extend(sampled(by_rule, options));
     }
     if let Some(output) = &options.again {
