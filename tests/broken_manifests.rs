@@ -24,6 +24,15 @@ fn a_manifest_that_is_no_yaml_is_an_error() {
 }
 
 #[test]
+fn a_manifest_in_json_is_no_less_broken() {
+    let good = cluster("v1.31.8", GOOD);
+    let json = "{\"apiVersion\": \"cluster.x-k8s.io/v1beta1\", \"kind\": \"Cluster\"";
+    let (screen, status) = check(&[("clusters/edge.yaml", &good), ("clusters/paris.json", json)]);
+    assert_eq!(status, 1, "{screen}");
+    assert!(screen.contains("--> clusters/paris.json:1"), "{screen}");
+}
+
+#[test]
 fn a_template_that_is_no_yaml_is_none() {
     let good = cluster("v1.31.8", GOOD);
     let jinja = BROKEN.replace("{name: paris", "{% if name %}{name: {{ name }}}");

@@ -43,10 +43,11 @@ impl ManifestFiles {
     /// evaluated first. The objects in such a file would be missing in silence.
     pub(super) fn broken(&self, is_template: impl Fn(&Path) -> bool) -> Vec<Finding> {
         let is_manifest = |source: &&Arc<Source>| {
-            let text = source.text.as_str();
-            text.lines().any(|line| line.starts_with("apiVersion:"))
+            let (text, path) = (source.text.as_str(), Path::new(&*source.path));
+            let is_json = path.extension().is_some_and(|end| end == "json");
+            (is_json || text.lines().any(|line| line.starts_with("apiVersion:")))
                 && !["{{", "{%", "<%"].iter().any(|mark| text.contains(mark))
-                && !is_template(Path::new(&*source.path))
+                && !is_template(path)
         };
         let skipped = self.skipped.iter().filter(is_manifest);
         let broken = skipped.filter_map(|source| {
