@@ -12,6 +12,7 @@ use metalmark::model::date::Date;
 use metalmark::model::finding::Judged;
 use metalmark::model::manifest::ManifestFile;
 use metalmark::model::matching::PatternCache;
+use metalmark::model::served_images::ServedImages;
 use metalmark::pipeline::check;
 use metalmark::printer::{Printer, is_unsafe};
 use metalmark::read::{self, Location, PROJECT_FILE_NAME, Request, SharedCatalog, Workspace};
@@ -94,7 +95,11 @@ impl Open {
             judged.extend(checked.findings);
         }
         if let Some(shared) = self.shared() {
-            files.extend(renderer.shared(&shared.images, &names, &mut found));
+            let served = ServedImages {
+                images: shared.images,
+                ..ServedImages::default()
+            };
+            files.extend(renderer.shared(&served, &names, &mut found));
         }
         judged.extend(check::findings(found, settings, today()).findings);
         (files, judged)

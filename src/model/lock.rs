@@ -2,7 +2,7 @@
 //!
 //! One entry for each image key and reference: clusters may mean different versions of an image by one key. Holds no time.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::checksum::is_url;
@@ -141,9 +141,9 @@ impl LockedImage {
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct SignedEntries {
     /// Those that a key is named or required for.
-    pub keyed: Vec<u32>,
+    pub keyed: BTreeSet<u32>,
     /// Those of them that have no evidence.
-    pub unproven: Vec<u32>,
+    pub unproven: BTreeSet<u32>,
 }
 
 /// Whether everything that is rendered must be in the lock.

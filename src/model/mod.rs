@@ -42,6 +42,7 @@ pub mod rule;
 pub mod secret;
 pub mod selected;
 pub mod selector;
+pub mod served_images;
 pub mod settings;
 pub mod shard;
 pub mod signing;

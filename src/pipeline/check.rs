@@ -291,7 +291,7 @@ mod tests {
     use crate::model::policy::{Waiver, pattern};
     use crate::model::rule::{Level, RuleId};
     use crate::model::settings::Settings;
-    use crate::rules::{RunScope, WorkspaceInput};
+    use crate::rules::{ImageUse, RunScope, WorkspaceInput};
     use crate::testing::{Given, settings, today};
 
     const MISSING: RuleId = RuleId::ChecksumMissing;
@@ -325,7 +325,7 @@ mod tests {
     fn whole(settings: &Settings, used: &BTreeSet<usize>, today: Date) -> Checked {
         let input = WorkspaceInput {
             run_scope: RunScope::Fleet,
-            uses: &[],
+            uses: &ImageUse::default(),
             images: &Images::new(),
             sources: &Sources::default(),
             settings,

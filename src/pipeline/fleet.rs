@@ -2,7 +2,7 @@
 //! order. What the caller does not request is dropped with its cluster, so that memory does not grow with the fleet's values.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use rayon::prelude::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
@@ -16,9 +16,9 @@ use crate::model::catalog::ReadCatalog;
 use crate::model::cluster_view::{ClusterRead, ClusterView};
 use crate::model::date::Date;
 use crate::model::finding::{Finding, Judged};
-use crate::model::image::{Image, ImageKey, Images};
 use crate::model::lock::{Lock, is_lockable};
 use crate::model::matching::{PatternCache, Selection};
+use crate::model::mutex::held;
 use crate::model::place::Sources;
 use crate::model::pool_counts::PoolCounts;
 use crate::model::rule::{Level, RuleId};
@@ -161,8 +161,9 @@ impl Fleet {
     pub(crate) fn check<T: Send>(&self, keep: impl Keep<T>) -> Result<FleetCheck<T>, Error> {
         let entries: Vec<&ClusterEntry> = self.workspace.entries().collect();
         let shared = self.shared()?;
-        let parts = self.parts(&entries, Some(&shared.images), keep)?;
-        Ok(self.conclude(&shared, parts))
+        let uses: Mutex<ImageUse> = Mutex::default();
+        let parts = self.parts(&entries, &uses, keep)?;
+        Ok(self.conclude(&shared, &entries, parts, &held(&uses)))
     }
 
     /// The same, without the clusters that the cache knows to be clean and unchanged.
@@ -176,15 +177,17 @@ impl Fleet {
         };
         let entries: Vec<&ClusterEntry> = self.workspace.entries().collect();
         let shared = self.shared()?;
-        let images = Some(&shared.images);
+        let uses: Mutex<ImageUse> = Mutex::default();
         let of_entry = |(number, entry): (usize, &&ClusterEntry)| {
-            cache.part(number, || self.part(entry, images, &keep))
+            let (mut part, line) = cache.part(number, || self.part(entry, &keep))?;
+            held(&uses).add(std::mem::take(&mut part.uses));
+            Ok((part, line))
         };
         let parts: Vec<Result<_, Error>> = entries.par_iter().enumerate().map(of_entry).collect();
         let parts: Result<Vec<_>, Error> = parts.into_iter().collect();
         let (parts, lines): (Vec<_>, Vec<_>) = parts?.into_iter().unzip();
         cache.keep(&lines);
-        Ok(self.conclude(&shared, parts))
+        Ok(self.conclude(&shared, &entries, parts, &held(&uses)))
     }
 
     /// One cluster through the stages, as [`Self::check`] runs all of them. Reports nothing that requires the whole fleet, such
@@ -194,12 +197,17 @@ impl Fleet {
         entry: &ClusterEntry,
         keep: impl Keep<T>,
     ) -> Result<FleetCheck<T>, Error> {
-        let parts = self.parts(&[entry], None, keep)?;
-        let (mut fleet_check, uses, _) = gather(parts, &Images::new());
+        let uses: Mutex<ImageUse> = Mutex::default();
+        let parts = self.parts(&[entry], &uses, keep)?;
+        let (mut fleet_check, _) = gather(&[entry], parts);
         let mut found = self.workspace.findings.clone();
         // Another cluster may name the key of an entry that this one names none for.
         if self.workspace.clusters.len() == 1 {
-            found.extend(rules::unchecked(self.lock(), &self.lock_sources(), &uses));
+            found.extend(rules::unchecked(
+                self.lock(),
+                &self.lock_sources(),
+                &held(&uses),
+            ));
         }
         fleet_check.add(found, self);
         Ok(fleet_check)
@@ -208,22 +216,20 @@ impl Fleet {
     fn parts<T: Send>(
         &self,
         entries: &[&ClusterEntry],
-        shared: Option<&Arc<Images>>,
+        uses: &Mutex<ImageUse>,
         keep: impl Keep<T>,
     ) -> Result<Vec<Part<T>>, Error> {
-        let of_entry = |entry: &&ClusterEntry| self.part(entry, shared, &keep);
+        let of_entry = |entry: &&ClusterEntry| {
+            let mut part = self.part(entry, &keep)?;
+            held(uses).add(std::mem::take(&mut part.uses));
+            Ok(part)
+        };
         // In a list of its size: one that grows is in memory twice, and parts hold the rendered texts.
         let parts: Vec<_> = entries.par_iter().map(of_entry).collect();
         parts.into_iter().collect()
     }
 
-    /// `shared` are the images of the shared catalog, where the caller adds them for all clusters.
-    fn part<T>(
-        &self,
-        entry: &ClusterEntry,
-        shared: Option<&Arc<Images>>,
-        keep: &impl Keep<T>,
-    ) -> Result<Part<T>, Error> {
+    fn part<T>(&self, entry: &ClusterEntry, keep: &impl Keep<T>) -> Result<Part<T>, Error> {
         let view = self.view(entry)?;
         let mut checked = check::cluster(&view, &self.workspace.settings, self.today);
         let mut found = Vec::new();
@@ -234,31 +240,39 @@ impl Fleet {
         Ok(Part {
             uses: uses(&view),
             counts: PoolCounts::of(&view, self.workspace.settings.matching),
-            served: match shared.is_some_and(|shared| Arc::ptr_eq(shared, &view.images)) {
-                true => Vec::new(),
-                false => served(&view),
-            },
             checked,
             result,
         })
     }
 
     /// The result for all clusters together.
-    fn conclude<T>(&self, shared: &ClusterView, parts: Vec<Part<T>>) -> FleetCheck<T> {
-        let (mut fleet_check, all, used) = gather(parts, &shared.images);
+    fn conclude<T>(
+        &self,
+        shared: &ClusterView,
+        entries: &[&ClusterEntry],
+        parts: Vec<Part<T>>,
+        uses: &ImageUse,
+    ) -> FleetCheck<T> {
+        let (mut fleet_check, waivers_used) = gather(entries, parts);
         let input = WorkspaceInput {
             run_scope: match self.workspace.shard {
-                None => RunScope::Fleet,
                 Some(_) => RunScope::Shard,
+                None if entries.is_empty() => RunScope::NoCluster,
+                None => RunScope::Fleet,
             },
-            uses: &all,
+            uses,
             images: &shared.images,
             sources: &shared.sources,
             settings: &self.workspace.settings,
             facts_given: !self.workspace.facts.is_empty() || self.workspace.records.is_some(),
             lock: shared.lock.as_deref().map(|lock| (lock, &shared.sources)),
         };
-        let whole = check::workspace(&input, self.workspace.findings.clone(), &used, self.today);
+        let whole = check::workspace(
+            &input,
+            self.workspace.findings.clone(),
+            &waivers_used,
+            self.today,
+        );
         fleet_check.judged.extend(whole.findings);
         fleet_check
     }
@@ -280,8 +294,6 @@ pub(crate) struct FleetCheck<T> {
     pub(crate) results: Vec<T>,
     /// The clusters with a finding at error level.
     pub(crate) faulty: BTreeSet<Arc<str>>,
-    /// The images that any cluster is served, by key.
-    pub(crate) served: Arc<Images>,
     /// What was checked of the node pools.
     pub(crate) counts: PoolCounts,
     /// All findings.
@@ -314,7 +326,6 @@ impl<T> FleetCheck<T> {
         FleetCheck {
             results,
             faulty: self.faulty,
-            served: self.served,
             counts: self.counts,
             judged: self.judged,
         }
@@ -370,58 +381,36 @@ pub(super) struct Part<T> {
     pub(super) checked: Checked,
     pub(super) counts: PoolCounts,
     pub(super) uses: ImageUse,
-    /// The images that it is served; none where its catalog is the shared one, so that thousands of clusters keep no copies.
-    pub(super) served: Vec<Image>,
     pub(super) result: T,
 }
 
-/// The clusters' parts joined: the check, what each uses, and the waivers that accepted something.
-fn gather<T>(
-    parts: Vec<Part<T>>,
-    shared: &Images,
-) -> (FleetCheck<T>, Vec<ImageUse>, BTreeSet<usize>) {
+/// The clusters' parts joined, and the waivers that accepted something.
+fn gather<T>(entries: &[&ClusterEntry], parts: Vec<Part<T>>) -> (FleetCheck<T>, BTreeSet<usize>) {
     let mut fleet_check = FleetCheck {
         results: Vec::with_capacity(parts.len()),
         faulty: BTreeSet::new(),
-        served: Arc::default(),
         counts: PoolCounts::default(),
         judged: Vec::new(),
     };
-    let mut all = Vec::with_capacity(parts.len());
-    let (mut used, mut images) = (BTreeSet::new(), Images::new());
-    for part in parts {
+    let mut waivers_used = BTreeSet::new();
+    for (entry, part) in entries.iter().zip(parts) {
         if part.checked.has_errors() {
-            fleet_check.faulty.insert(Arc::clone(&part.uses.cluster));
+            fleet_check.faulty.insert(Arc::clone(&entry.name));
         }
-        used.extend(part.checked.waivers_used);
+        waivers_used.extend(part.checked.waivers_used);
         fleet_check.judged.extend(part.checked.findings);
         fleet_check.counts.add(&part.counts);
         fleet_check.results.push(part.result);
-        let is_shared = part.served.is_empty();
-        for key in part.uses.served.iter().filter(|_| is_shared) {
-            if !images.contains_key(key)
-                && let Some(image) = shared.get(key)
-            {
-                images.insert(Arc::clone(key), image.clone());
-            }
-        }
-        for image in part.served {
-            images.entry(Arc::clone(&image.key)).or_insert(image);
-        }
-        all.push(part.uses);
     }
-    fleet_check.served = Arc::new(images);
-    (fleet_check, all, used)
+    (fleet_check, waivers_used)
 }
 
 fn uses(view: &ClusterView) -> ImageUse {
-    let booted = view.selections.iter();
-    let booted: BTreeSet<&ImageKey> = booted.filter_map(Selection::image_key).collect();
+    let booted = view.selections.iter().filter_map(Selection::image_key);
     let artifacts = || view.images.values().chain(view.bundles.values());
     ImageUse {
-        cluster: Arc::clone(&view.cluster.name),
-        booted: booted.into_iter().cloned().collect(),
-        served: view.served.clone(),
+        booted: booted.cloned().collect(),
+        served: view.served.iter().cloned().collect(),
         locked: artifacts()
             .filter_map(|image| Some(image.digest.as_ref()?.place.start))
             .collect(),
@@ -431,12 +420,4 @@ fn uses(view: &ClusterView) -> ImageUse {
             .collect(),
         signed: view.signed.clone(),
     }
-}
-
-fn served(view: &ClusterView) -> Vec<Image> {
-    view.served
-        .iter()
-        .filter_map(|key| view.images.get(key))
-        .cloned()
-        .collect()
 }

@@ -7,8 +7,10 @@ use crate::error::Error;
 use crate::model::cluster_view::ClusterView;
 use crate::model::date::Date;
 use crate::model::finding::Finding;
+use crate::model::image::{Image, ImageKey};
 use crate::model::manifest::{FileKind, ManifestFile};
 use crate::model::place::Source;
+use crate::model::served_images::{ServedImage, ServedImages};
 use crate::model::settings::Settings;
 use crate::model::shard::Shard;
 use crate::pipeline::check::{self, Checked};
@@ -87,20 +89,21 @@ pub(crate) fn render(
 ) -> Result<Rendered, Error> {
     let material = Material::of(&mut fleet.workspace);
     let renderer = material.renderer(&mut fleet.workspace);
-    let scope = RenderScope::of(&mut fleet, &renderer);
+    let scope = RenderScope::of(&mut fleet, &renderer)?;
     let workspace = &fleet.workspace;
     let make = |view: &ClusterView, checked: &Checked, findings: &mut Vec<Finding>| {
         Ok(scope.cluster(workspace, &renderer, view, checked, findings))
     };
     let mut fleet_check = match part {
         RenderedPart::Whole => fleet.check(make)?,
-        RenderedPart::Shared => fleet.check(|_, _, _| Ok(Made::default()))?,
+        RenderedPart::Shared => fleet.check(|view, _, _| Ok(scope.served(view)))?,
         RenderedPart::Cluster(entry) => fleet.check_one(entry, make)?,
     };
     let mut made = std::mem::take(&mut fleet_check.results);
-    let mut objects: Vec<FileObjects> = Vec::new();
+    let (mut objects, mut served) = (Vec::new(), Vec::new());
     for made in &mut made {
         objects.append(&mut made.objects);
+        served.extend(scope.images(made));
     }
     if matches!(part, RenderedPart::Whole) {
         fleet_check.require_pools(&fleet);
@@ -110,7 +113,7 @@ pub(crate) fn render(
     compare((&objects, &[]), &fleet, &mut fleet_check);
     let mut common =
         match !matches!(part, RenderedPart::Cluster(_)) && scope.shares() && may(&fleet_check) {
-            true => shared(&fleet, &renderer, &mut fleet_check),
+            true => shared(&fleet, &renderer, served, &mut fleet_check),
             false => Vec::new(),
         };
     let of_all = render::objects(&mut common, None);
@@ -141,11 +144,16 @@ pub(crate) struct RenderScope {
     today: Date,
     /// The management cluster of each cluster that names one or is one.
     managements: BTreeMap<Arc<str>, Arc<str>>,
+    /// The layers that all clusters share, where files that all clusters share are made of their images.
+    shared: Option<ClusterView>,
 }
 
 impl RenderScope {
     /// The scope that the options select. Shared files apply to every cluster: the run that writes them reads all.
-    pub(crate) fn of(fleet: &mut Fleet, renderer: &Renderer<'_>) -> Self {
+    ///
+    /// # Errors
+    /// A source of facts cannot be read.
+    pub(crate) fn of(fleet: &mut Fleet, renderer: &Renderer<'_>) -> Result<Self, Error> {
         let (workspace, today) = (&mut fleet.workspace, fleet.today);
         let shard = workspace.shard;
         if shard.is_some_and(Shard::is_first) && renderer.has_shared() {
@@ -161,11 +169,15 @@ impl RenderScope {
                     .or_insert_with(own);
             }
         }
-        Self {
+        Ok(Self {
             shard,
             today,
             managements,
-        }
+            shared: match renderer.has_shared() {
+                true => Some(fleet.shared()?),
+                false => None,
+            },
+        })
     }
 
     /// Whether the shared files are its part.
@@ -183,10 +195,7 @@ impl RenderScope {
         findings: &mut Vec<Finding>,
     ) -> Made {
         let name = &view.cluster.name;
-        let mut made = Made {
-            cluster: Arc::clone(name),
-            ..Made::default()
-        };
+        let mut made = self.served(view);
         let is_own = self.shard.is_none_or(|shard| shard.holds(name));
         if checked.has_errors() || !is_own {
             return made;
@@ -199,6 +208,37 @@ impl RenderScope {
         findings.append(&mut found);
         made.objects = render::objects(&mut made.files, Some(&self.home(view)));
         made
+    }
+
+    /// A cluster without files: what it is served, for the files that all clusters share.
+    fn served(&self, view: &ClusterView) -> Made {
+        let mut images = ClusterImages::default();
+        if let Some(shared) = &self.shared {
+            let served = view.served.iter();
+            for image in served.filter_map(|key| view.images.get(key)) {
+                match shared.images.get(&image.key) == Some(image) {
+                    true => images.shared.push(Arc::clone(&image.key)),
+                    false => images.own.push(served_image(image, view)),
+                }
+            }
+        }
+        Made {
+            cluster: Arc::clone(&view.cluster.name),
+            images,
+            ..Made::default()
+        }
+    }
+
+    /// The images that a cluster is served, taken out of what was rendered for it.
+    pub(crate) fn images(&self, made: &mut Made) -> Vec<ServedImage> {
+        let ClusterImages { shared, own } = std::mem::take(&mut made.images);
+        let Some(view) = &self.shared else { return own };
+        let shared = shared.iter().filter_map(|key| view.images.get(key));
+        let shared = shared.map(|image| ServedImage {
+            cluster: Arc::clone(&made.cluster),
+            ..served_image(image, view)
+        });
+        shared.chain(own).collect()
     }
 
     fn home(&self, view: &ClusterView) -> Arc<Home> {
@@ -219,10 +259,28 @@ impl RenderScope {
 pub(crate) struct Made {
     /// The project's name of the cluster.
     pub(crate) cluster: Arc<str>,
+    /// The images that it is served, where all clusters share files.
+    pub(crate) images: ClusterImages,
     /// Its files; none where it has an error.
     pub(crate) files: Vec<ManifestFile>,
     /// The objects in them.
     pub(crate) objects: Vec<FileObjects>,
+}
+
+/// The images that a cluster is served. Those of the catalog that clusters share are named only, so that thousands of clusters
+/// keep no copies.
+#[derive(Default)]
+pub(crate) struct ClusterImages {
+    pub(crate) shared: Vec<ImageKey>,
+    pub(crate) own: Vec<ServedImage>,
+}
+
+fn served_image(image: &Image, view: &ClusterView) -> ServedImage {
+    ServedImage {
+        image: image.clone(),
+        cluster: Arc::clone(&view.cluster.name),
+        spot: view.sources.resolve(image.place),
+    }
 }
 
 /// Compares the objects of all clusters: one that two of them render is an error of both.
@@ -250,10 +308,11 @@ pub(crate) fn compare_shared<T>(
     }
 }
 
-/// What all clean clusters share.
+/// What all clean clusters share. `served` are the images of all clusters, in their order.
 pub(crate) fn shared<T>(
     fleet: &Fleet,
     renderer: &Renderer<'_>,
+    served: Vec<ServedImage>,
     fleet_check: &mut FleetCheck<T>,
 ) -> Vec<ManifestFile> {
     let clean = |name: &Arc<str>| !fleet_check.faulty.contains(name);
@@ -265,7 +324,7 @@ pub(crate) fn shared<T>(
         .filter(clean)
         .collect();
     let mut found = Vec::new();
-    let files = renderer.shared(&fleet_check.served, &names, &mut found);
+    let files = renderer.shared(&ServedImages::of(served), &names, &mut found);
     fleet_check.add(found, fleet);
     files
 }

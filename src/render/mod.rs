@@ -30,6 +30,7 @@ use crate::model::image::{Image, Images};
 use crate::model::manifest::{FileKind, ManifestFile};
 use crate::model::place::{Source, Spot};
 use crate::model::rule::{Level, RuleId};
+use crate::model::served_images::ServedImages;
 use crate::model::settings::{Output, Settings};
 use crate::model::suggest::did_you_mean;
 use crate::providers::Stamp;
@@ -192,28 +193,28 @@ impl<'a> Renderer<'a> {
     }
 
     /// The files that all clusters share, for every output whose path does not contain the cluster. `clusters` are the sorted names
-    /// of the rendered clusters; `images` are those served for any of them.
+    /// of the rendered clusters.
     pub fn shared(
         &self,
-        images: &Arc<Images>,
+        served: &ServedImages,
         clusters: &[Arc<str>],
         findings: &mut Vec<Finding>,
     ) -> Vec<ManifestFile> {
         let refused = RefCell::new(Vec::new());
         let stamp = |image: &Image| {
-            let made = self.stamp(images, image, None)?;
+            let made = self.stamp(&served.images, image, None)?;
             made.map_err(|finding| refused.borrow_mut().push(*finding))
                 .ok()
         };
         let mut files = Vec::new();
-        for prepared in self.outputs.iter().filter(|output| !output.names_cluster) {
+        for prepared in self.shared_outputs(findings) {
             let scope = context::scope(None, None);
             let Some(folder) = self.folder(prepared, scope, findings) else {
                 continue;
             };
             let start = findings.len();
             let input = SharedInput {
-                images,
+                images: served,
                 clusters,
                 output: prepared.output,
                 folder: &folder,
@@ -230,9 +231,18 @@ impl<'a> Renderer<'a> {
 
     /// Whether any output has files that all clusters share.
     pub fn has_shared(&self) -> bool {
-        !self
-            .shared(&Arc::default(), &[], &mut Vec::new())
-            .is_empty()
+        !self.shared_outputs(&mut Vec::new()).is_empty()
+    }
+
+    fn shared_outputs(&self, findings: &mut Vec<Finding>) -> Vec<&Prepared<'_>> {
+        let mut is_shared = |prepared: &&Prepared<'_>| {
+            let start = findings.len();
+            let target = prepared.target;
+            let is_shared = !prepared.names_cluster && target.is_shared(prepared.output, findings);
+            place(&mut findings[start..], prepared.output);
+            is_shared
+        };
+        self.outputs.iter().filter(&mut is_shared).collect()
     }
 
     /// The stamp of an image; none if the URL's template did not compile, which is already reported.

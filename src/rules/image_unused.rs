@@ -1,35 +1,24 @@
 //! An image is enabled or declared, and no cluster uses it.
 
-use std::collections::HashSet;
-
 use crate::model::finding::{Finding, Subject};
 use crate::model::image::{Fact, Image, Origin};
 use crate::model::place::Place;
 use crate::model::rule::RuleId;
-use crate::rules::{RunScope, WorkspaceInput, entry_path};
+use crate::rules::{ImageUse, RunScope, WorkspaceInput, entry_path};
 
 /// Looks at the results of all clusters.
 pub(super) fn workspace(input: &WorkspaceInput<'_>, findings: &mut Vec<Finding>) {
-    if input.settings.images.serve_all
-        || input.uses.is_empty()
-        || input.run_scope == RunScope::Shard
-    {
+    if input.settings.images.serve_all || input.run_scope != RunScope::Fleet {
         return;
     }
-    let uses = input.uses.iter();
-    let booted = uses.clone().flat_map(|cluster| &cluster.booted);
-    let booted: HashSet<&str> = booted.map(|key| &**key).collect();
-    let served: HashSet<&str> = uses
-        .flat_map(|cluster| &cluster.served)
-        .map(|key| &**key)
-        .collect();
+    let ImageUse { booted, served, .. } = input.uses;
     for (key, image) in input.images {
         match &image.enabled {
-            Some(flag) if flag.value && !booted.contains(&**key) => {
+            Some(flag) if flag.value && !booted.contains(key) => {
                 let edit = format!("`{}.enabled: false`", entry_path(image));
                 findings.push(unused(input, image, (flag.place, "enabled here"), edit));
             }
-            None if is_declared(image) && !served.contains(&**key) => {
+            None if is_declared(image) && !served.contains(key) => {
                 let edit = format!("remove `{}`", entry_path(image));
                 findings.push(unused(input, image, (image.place, "declared here"), edit));
             }
@@ -75,14 +64,11 @@ mod tests {
         settings.images.serve_all = serve_all;
         let input = WorkspaceInput {
             run_scope: RunScope::Fleet,
-            uses: &[ImageUse {
-                cluster: "edge-1".into(),
-                booted: vec!["booted".into()],
-                served: vec!["booted".into(), "extra".into(), "enabled".into()],
-                locked: Vec::new(),
-                unlocked: Vec::new(),
-                signed: Default::default(),
-            }],
+            uses: &ImageUse {
+                booted: ["booted".into()].into(),
+                served: ["booted".into(), "extra".into(), "enabled".into()].into(),
+                ..ImageUse::default()
+            },
             images,
             sources: &Sources::default(),
             settings: &settings,

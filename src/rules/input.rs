@@ -1,5 +1,6 @@
 //! What rules see of one cluster, and of all of them.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::model::cluster::{Choice, ClusterOrigin, Pool};
@@ -37,8 +38,10 @@ pub struct ChosenImage<'a> {
 /// Which clusters a run reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunScope {
-    /// All of them.
+    /// All of them, and there are some.
     Fleet,
+    /// There is none.
+    NoCluster,
     /// A part: what none of them does, others may do.
     Shard,
 }
@@ -47,8 +50,8 @@ pub enum RunScope {
 pub struct WorkspaceInput<'a> {
     /// Whether the uses are those of all clusters.
     pub run_scope: RunScope,
-    /// Every cluster's image use, in cluster order: small, so that memory does not grow with the values.
-    pub uses: &'a [ImageUse],
+    /// What these clusters use.
+    pub uses: &'a ImageUse,
     /// The catalog that all clusters share, resolved once with the shared layers alone.
     pub images: &'a Images,
     /// The files that the shared catalog's places point into.
@@ -61,21 +64,31 @@ pub struct WorkspaceInput<'a> {
     pub lock: Option<(&'a Lock, &'a Sources)>,
 }
 
-/// What one cluster uses.
-#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+/// What clusters use: sets, so that memory does not grow with the number of clusters.
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct ImageUse {
-    /// The cluster.
-    pub cluster: Arc<str>,
-    /// The images of its pools, each once.
-    pub booted: Vec<ImageKey>,
-    /// The images served for it.
-    pub served: Vec<ImageKey>,
-    /// Where the digests of its catalog's images start in the lock.
-    pub locked: Vec<u32>,
-    /// The images of its catalog that the lock does not hold, where there is one.
-    pub unlocked: Vec<ImageKey>,
-    /// The entries of the lock that its keys apply to.
+    /// The images of their pools.
+    pub booted: BTreeSet<ImageKey>,
+    /// The images served for them.
+    pub served: BTreeSet<ImageKey>,
+    /// Where the digests of their catalogs' images start in the lock.
+    pub locked: BTreeSet<u32>,
+    /// The images of their catalogs that the lock does not hold, where there is one.
+    pub unlocked: BTreeSet<ImageKey>,
+    /// The entries of the lock that their keys apply to.
     pub signed: SignedEntries,
+}
+
+impl ImageUse {
+    /// Adds what others use.
+    pub fn add(&mut self, other: Self) {
+        self.booted.extend(other.booted);
+        self.served.extend(other.served);
+        self.locked.extend(other.locked);
+        self.unlocked.extend(other.unlocked);
+        self.signed.keyed.extend(other.signed.keyed);
+        self.signed.unproven.extend(other.signed.unproven);
+    }
 }
 
 impl<'a> ClusterInput<'a> {

@@ -1,6 +1,6 @@
 //! An image is locked for another reference than the catalog gives it, or without evidence.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use crate::model::finding::{Finding, Subject};
 use crate::model::lock::{Lock, LockedImage};
@@ -26,16 +26,15 @@ pub(super) fn workspace(input: &WorkspaceInput<'_>, findings: &mut Vec<Finding>)
         return;
     };
     // Those whose signature has to be proven are reported with the clusters whose keys apply to them.
-    let unproven = input.uses.iter().flat_map(|it| &it.signed.unproven);
-    let unproven: HashSet<u32> = unproven.copied().collect();
-    findings.extend(without_evidence(lock, sources, &unproven));
+    let unproven = &input.uses.signed.unproven;
+    findings.extend(without_evidence(lock, sources, unproven));
 }
 
 /// That entries have no evidence, but for those whose signature has to be proven (`unproven`, by their places).
 pub fn without_evidence(
     lock: &Lock,
     sources: &Sources,
-    unproven: &HashSet<u32>,
+    unproven: &BTreeSet<u32>,
 ) -> Option<Finding> {
     let lacking = lock
         .images()

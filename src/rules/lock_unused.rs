@@ -1,7 +1,5 @@
 //! The lock holds an image that no cluster uses.
 
-use std::collections::HashSet;
-
 use crate::model::finding::{Finding, Subject};
 use crate::model::rule::RuleId;
 use crate::rules::{RunScope, WorkspaceInput};
@@ -14,19 +12,8 @@ pub(super) fn workspace(input: &WorkspaceInput<'_>, findings: &mut Vec<Finding>)
     if input.run_scope == RunScope::Shard {
         return;
     }
-    let required: HashSet<u32> = input
-        .uses
-        .iter()
-        .flat_map(|cluster| &cluster.locked)
-        .copied()
-        .collect();
     // `lock-stale` reports a key that another reference requires.
-    let stale: HashSet<&str> = input
-        .uses
-        .iter()
-        .flat_map(|cluster| &cluster.unlocked)
-        .map(|key| &**key)
-        .collect();
+    let (required, stale) = (&input.uses.locked, &input.uses.unlocked);
     let unused = lock.images().iter().filter(|image| {
         !required.contains(&image.place().start) && !stale.contains(image.identity().0)
     });

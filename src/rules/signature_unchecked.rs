@@ -1,7 +1,5 @@
 //! No key is named for an image whose signature has to be checked.
 
-use std::collections::HashSet;
-
 use crate::model::finding::{Finding, Subject};
 use crate::model::lock::{Lock, LockedImage};
 use crate::model::place::Sources;
@@ -21,11 +19,8 @@ pub(super) fn workspace(input: &WorkspaceInput<'_>, findings: &mut Vec<Finding>)
 }
 
 /// The entries that some cluster uses, that were verified, and that none of these clusters names a key for.
-pub fn unchecked(lock: &Lock, sources: &Sources, uses: &[ImageUse]) -> Vec<Finding> {
-    let used = uses.iter().flat_map(|cluster| &cluster.locked);
-    let used: HashSet<u32> = used.copied().collect();
-    let keyed = uses.iter().flat_map(|cluster| &cluster.signed.keyed);
-    let keyed: HashSet<u32> = keyed.copied().collect();
+pub fn unchecked(lock: &Lock, sources: &Sources, uses: &ImageUse) -> Vec<Finding> {
+    let (used, keyed) = (&uses.locked, &uses.signed.keyed);
     let mut findings = Vec::new();
     for image in lock.images() {
         let place = image.place().start;

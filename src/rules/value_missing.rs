@@ -11,8 +11,7 @@ pub(super) fn workspace(input: &WorkspaceInput<'_>, findings: &mut Vec<Finding>)
         let image = input.images.get(key);
         image.is_some_and(|image| image.built && image.facts.text(fact::SHA256).is_none())
     };
-    let mut booted = input.uses.iter().flat_map(|used| &used.booted);
-    if input.facts_given || !booted.any(lacks_facts) {
+    if input.facts_given || !input.uses.booted.iter().any(lacks_facts) {
         return;
     }
     let message = "no image facts are given, so nothing says which checksum, format and version the builder's images have";
@@ -33,14 +32,10 @@ mod tests {
 
     fn is_reported(images: &Images, facts_given: bool) -> bool {
         let settings = settings();
-        let uses = ["a", "b"].map(|cluster| ImageUse {
-            cluster: cluster.into(),
-            booted: vec!["noble-a".into()],
-            served: Vec::new(),
-            locked: Vec::new(),
-            unlocked: Vec::new(),
-            signed: Default::default(),
-        });
+        let uses = ImageUse {
+            booted: ["noble-a".into()].into(),
+            ..ImageUse::default()
+        };
         let input = WorkspaceInput {
             run_scope: RunScope::Fleet,
             uses: &uses,

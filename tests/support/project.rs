@@ -129,12 +129,12 @@ impl Project {
     pub(crate) fn judged(&self) -> Vec<Judged> {
         let today = Date::parse("2026-11-21").expect("a day");
         let settings = &self.workspace.settings;
-        let (mut judged, mut uses, mut used) = (Vec::new(), Vec::new(), BTreeSet::new());
+        let (mut judged, mut uses, mut used) = (Vec::new(), ImageUse::default(), BTreeSet::new());
         for view in self.views() {
             let checked = check::cluster(&view, settings, today);
             judged.extend(checked.findings);
             used.extend(checked.waivers_used);
-            uses.push(image_use(&view));
+            uses.add(image_use(&view));
         }
         let read = read::shared(&self.workspace, &self.shared);
         let shared = resolve::cluster(read, &self.catalogs, settings, &self.patterns);
@@ -192,12 +192,9 @@ fn image_use(view: &ClusterView) -> ImageUse {
         _ => None,
     });
     ImageUse {
-        cluster: Arc::clone(&view.cluster.name),
         booted: boots.collect(),
-        served: view.served.clone(),
-        locked: Vec::new(),
-        unlocked: Vec::new(),
-        signed: Default::default(),
+        served: view.served.iter().cloned().collect(),
+        ..ImageUse::default()
     }
 }
 

@@ -13,6 +13,7 @@ use metalmark::model::matching::{Matching, Outcome, Selection};
 use metalmark::model::place::{Located, Place, Sources};
 use metalmark::model::policy::Policy;
 use metalmark::model::selector::{Selector, Term, Wanted};
+use metalmark::model::served_images::ServedImages;
 use metalmark::model::settings::{ChecksumStyle, ImageSettings, Output, Settings};
 use metalmark::model::value::{Entry, Map, Node, Number, Value};
 use metalmark::render::Renderer;
@@ -245,7 +246,11 @@ pub(super) fn rendered(
         files.extend(renderer.cluster(view, &mut findings));
     }
     let names: Vec<Arc<str>> = views.iter().map(|view| view.cluster.name.clone()).collect();
-    files.extend(renderer.shared(&Arc::new(images()), &names, &mut findings));
+    let served = ServedImages {
+        images: Arc::new(images()),
+        ..ServedImages::default()
+    };
+    files.extend(renderer.shared(&served, &names, &mut findings));
     (files, findings)
 }
 

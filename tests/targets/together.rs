@@ -197,6 +197,84 @@ fn the_policy_decides_about_objects_that_meet() {
 }
 
 #[test]
+fn a_file_for_all_clusters_has_one_image_under_a_key() {
+    let one_file = [
+        "{target: configmap, path: out}",
+        "{target: flux-resourceset, path: out, form: inputs}",
+        "{target: helm-values, path: out, chart: sylva-capi-cluster}",
+    ];
+    let own_files = [
+        "{target: configmap, path: out, scope: cluster}",
+        "{target: configmap, path: 'out/{{ cluster.name }}', scope: cluster}",
+        "{target: flux-resourceset, path: 'out/{{ cluster.name }}', form: inputs}",
+        "{target: helm-values, path: 'out/{{ cluster.name }}', chart: sylva-capi-cluster}",
+        "{target: helm-values, path: out}",
+        "{target: manifests, path: out}",
+        "{target: flux, path: out}",
+    ];
+    let differs = ["aaaa'", "aaab'"];
+    let edits = [differs, ["kubeadm}", "kubeadm, os: ubuntu}"]];
+    for output in one_file.iter().chain(&own_files) {
+        let scratch = two("", "", [""; 2], &format!("  - {output}\n"));
+        let outcome = render(scratch.path(), &["--check"]);
+        assert_eq!(outcome.stderr, "", "{output}: alike");
+        for [old, new] in edits {
+            // The second cluster's own entry of the image of the first.
+            let values = values("", "a").replacen(old, new, 1);
+            fs::write(scratch.path().join("two.yaml"), values).expect("written");
+            let outcome = render(scratch.path(), &[]);
+            let collides = outcome.stderr.contains("error[image-name-collision]");
+            assert_eq!(
+                collides,
+                one_file.contains(output),
+                "{output}: {}",
+                outcome.stderr
+            );
+            assert_eq!(
+                outcome.status,
+                i32::from(collides),
+                "{output}: {}",
+                outcome.stderr
+            );
+            let is_written = scratch.path().join("out").exists();
+            assert_eq!(is_written, !collides, "{output}");
+        }
+    }
+}
+
+/// A file that lists images and is left out where there are none was once not taken for one of all clusters.
+#[test]
+fn a_file_for_all_clusters_is_whole_in_a_shard_and_with_a_cache() {
+    let output = "  - {target: helm-values, path: out, chart: sylva-capi-cluster}\n";
+    let made = |arguments: &[&[&str]]| {
+        let scratch = two("", "", [""; 2], output);
+        // Its own images, not those that both have.
+        for (name, image) in [("one", "a"), ("two", "b")] {
+            let file = scratch.path().join(format!("{name}.yaml"));
+            let values = values("", image).replace("img-", &format!("{name}-"));
+            fs::write(file, values).expect("written");
+        }
+        // In the repository there is no cache.
+        let caches = tempfile::tempdir().expect("a folder");
+        for arguments in arguments {
+            let run = Metalmark::within(scratch.path()).args(["render"]);
+            let caches = [("XDG_CACHE_HOME", caches.path().to_str().expect("UTF-8"))];
+            let outcome = run.args(arguments.iter().copied()).envs(&caches).run();
+            assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+        }
+        assert!(caches.path().join("metalmark").is_dir(), "{arguments:?}");
+        fs::read_to_string(scratch.path().join("out/os-images.values.yaml")).expect("rendered")
+    };
+    let whole = made(&[&[]]);
+    assert!(
+        whole.contains("one-a") && whole.contains("two-b"),
+        "{whole}"
+    );
+    assert_eq!(made(&[&["--shard", "1/2"], &["--shard", "2/2"]]), whole);
+    assert_eq!(made(&[&[], &[]]), whole);
+}
+
+#[test]
 fn keep_going_writes_no_cluster_whose_files_are_wrong() {
     let outputs = "  - {target: manifests, path: rendered}\n";
     let scratch = two("", "", ["name: Edge_7, ", ""], outputs);

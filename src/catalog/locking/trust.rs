@@ -78,7 +78,7 @@ impl Trust {
         unproven: &mut Vec<&'a LockedImage>,
     ) {
         if *signing != Signing::Unrequired {
-            self.signed.keyed.push(entry.place().start);
+            self.signed.keyed.insert(entry.place().start);
         }
         // Of a key that is missing or cannot be used the finding is at the key.
         let Signing::By(keys) = signing else { return };
@@ -86,7 +86,7 @@ impl Trust {
             match under(entry, key, keyring) {
                 Proven::Good => {}
                 Proven::WithoutEvidence => {
-                    self.signed.unproven.push(entry.place().start);
+                    self.signed.unproven.insert(entry.place().start);
                     unproven.push(entry);
                 }
                 Proven::Not(finding) => {

@@ -1,7 +1,7 @@
 //! The lock compared with registries: do tags still refer to what was locked, is it whole and signed, does it say what the
 //! lock says?
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::layers::{self, Promised};
@@ -146,7 +146,7 @@ fn signatures(
     out: &mut Verification,
 ) {
     let mut wanted: Vec<(usize, signature::Question)> = Vec::new();
-    let mut unproven = HashSet::new();
+    let mut unproven = BTreeSet::new();
     for (index, image) in lock.images().iter().enumerate() {
         let identity = (
             Arc::clone(&image.key.value),
@@ -221,7 +221,7 @@ fn offline(
     key: &PublicKey,
     keyring: &Keyring,
     sources: &Sources,
-    unproven: &mut HashSet<u32>,
+    unproven: &mut BTreeSet<u32>,
     out: &mut Verification,
 ) {
     match trust::under(image, key, keyring) {

@@ -8,6 +8,7 @@ mod project;
 mod records;
 mod word;
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,6 +16,7 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::files::{Disk, Files, Overlay, repository_top};
 use crate::model::date::Date;
+use crate::model::image::ImageKey;
 use crate::output;
 use crate::printer::Color;
 use crate::read::{self, Location, PROJECT_FILE_NAME, Request};
@@ -212,19 +214,20 @@ fn outlook(
             true => 0,
             false => renderer.cluster(view, &mut Vec::new()).len(),
         };
-        Ok((pools, rendered))
+        Ok((view.served.clone(), [pools, rendered]))
     })?;
-    let pools: usize = fleet_check.results.iter().map(|(pools, _)| pools).sum();
-    let rendered: usize = fleet_check.results.iter().map(|(_, files)| files).sum();
+    let made = fleet_check.results.iter();
+    let served: BTreeSet<&ImageKey> = made.clone().flat_map(|(served, _)| served).collect();
+    let sum = |number: usize| made.clone().map(|(_, counts)| counts[number]).sum();
     let clean = workspace
         .clusters
         .len()
         .saturating_sub(fleet_check.faulty.len());
     let outlook = Outlook {
         clusters: workspace.clusters.len(),
-        pools,
-        served: fleet_check.served.len(),
-        rendered,
+        pools: sum(0),
+        served: served.len(),
+        rendered: sum(1),
         clean,
     };
     report::init::outlook(&outlook, out)?;

@@ -90,7 +90,7 @@ pub(super) fn within(
     let mut fleet = Fleet::open(workspace, today)?;
     let material = Material::of(&mut fleet.workspace);
     let renderer = material.renderer(&mut fleet.workspace);
-    let scope = RenderScope::of(&mut fleet, &renderer);
+    let scope = RenderScope::of(&mut fleet, &renderer)?;
     let job = Job {
         request,
         fleet: &fleet,

@@ -51,10 +51,7 @@ pub(super) fn plan_render(job: &Job<'_>) -> Result<Planned, Error> {
         false => Previous::Drop,
     };
     let trees = Outputs::open(workspace, foreign, previous)?;
-    let keeper = RenderedFiles {
-        outputs: &trees,
-        has_shared: renderer.has_shared(),
-    };
+    let keeper = RenderedFiles { outputs: &trees };
     let cache = Cache::open(job.request, fleet, keeper)?;
     let mut fleet_check = fleet.check_changed(cache, |view, checked, findings| {
         let mut made = scope.cluster(workspace, renderer, view, checked, findings);
@@ -62,15 +59,16 @@ pub(super) fn plan_render(job: &Job<'_>) -> Result<Planned, Error> {
         Ok((made, trees.compare(files)?))
     })?;
     let mut made = std::mem::take(&mut fleet_check.results);
-    let mut objects = Vec::new();
+    let (mut objects, mut served) = (Vec::new(), Vec::new());
     for (made, _) in &mut made {
         objects.append(&mut made.objects);
+        served.extend(scope.images(made));
     }
     rendered::compare((&objects, &[]), fleet, &mut fleet_check);
     fleet_check.require_pools(fleet);
     // While there is an error, shared files would name clusters that are not written.
     let mut shared = match scope.shares() && may_write(&fleet_check, options) {
-        true => rendered::shared(fleet, renderer, &mut fleet_check),
+        true => rendered::shared(fleet, renderer, served, &mut fleet_check),
         false => Vec::new(),
     };
     let of_all = render::objects(&mut shared, None);

@@ -22,7 +22,6 @@ use super::fleet::{Fleet, Part};
 use crate::artifacts::layout;
 use crate::error::Error;
 use crate::files::{Looks, Recorded, digest_of_looks, for_one, ordered};
-use crate::model::image::{Image, ImageKey, Images};
 use crate::model::pool_counts::PoolCounts;
 use crate::oci::hex;
 use crate::output::CacheFile;
@@ -43,9 +42,6 @@ pub(crate) trait Keeper<T>: Sync {
     /// What is written of a result.
     type Written: Serialize + DeserializeOwned;
 
-    /// Whether files are made of the images that all clusters are served.
-    fn serves(&self) -> bool;
-
     /// What is written of this one; none where it cannot be left out next time.
     fn written(&self, result: &T) -> Option<Self::Written>;
 
@@ -59,10 +55,6 @@ pub(crate) struct Clean;
 impl Keeper<()> for Clean {
     const STAGE: &'static str = "check";
     type Written = ();
-
-    fn serves(&self) -> bool {
-        false
-    }
 
     fn written(&self, (): &()) -> Option<()> {
         Some(())
@@ -83,8 +75,6 @@ pub(crate) struct Cache<K> {
     known: Known,
     /// What was looked at for several clusters in the runs that wrote it.
     common: Looks,
-    /// The images of the catalog that clusters share. A cluster that is served others is not kept where files are made of them.
-    images: Arc<Images>,
 }
 
 /// A cluster that was clean.
@@ -152,7 +142,6 @@ impl<K> Cache<K> {
             key,
             known,
             common,
-            images: fleet.shared()?.images,
         }))
     }
 
@@ -181,17 +170,12 @@ impl<K> Cache<K> {
         let line = Some(self.known.line(number)).filter(|line| !line.is_empty())?;
         let entry: Entry<K::Written> = serde_json::from_str(line).ok()?;
         entry.seen.again(&self.recorded)?;
-        let is_shared = |key: &ImageKey| self.images.contains_key(key);
-        if self.keeper.serves() && !entry.uses.served.iter().all(is_shared) {
-            return None;
-        }
         Some(Part {
             checked: Checked {
                 findings: Vec::new(),
                 waivers_used: entry.waivers,
             },
             counts: entry.counts,
-            served: Vec::new(),
             uses: entry.uses,
             result: self.keeper.read(entry.result)?,
         })
@@ -201,9 +185,7 @@ impl<K> Cache<K> {
     where
         K: Keeper<T>,
     {
-        let is_shared = |image: &Image| self.images.get(&image.key) == Some(image);
-        let is_served = || part.served.iter().all(is_shared);
-        if !part.checked.findings.is_empty() || self.keeper.serves() && !is_served() {
+        if !part.checked.findings.is_empty() {
             return None;
         }
         let entry = Entry {

@@ -5,23 +5,23 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::Keeper;
+use crate::model::image::ImageKey;
 use crate::output::{KnownFile, Part};
 use crate::pipeline::outputs::Outputs;
-use crate::pipeline::rendered::Made;
+use crate::pipeline::rendered::{ClusterImages, Made};
 use crate::render::{FileObjects, Home};
 
 /// The rendered files of a cluster. They are compared with those on disk in each run.
 pub(crate) struct RenderedFiles<'o> {
     /// Where they are written.
     pub(crate) outputs: &'o Outputs,
-    /// Whether some are shared by all clusters.
-    pub(crate) has_shared: bool,
 }
 
 /// What is written of a cluster's files.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Written {
     cluster: Arc<str>,
+    images: Vec<ImageKey>,
     home: Option<Home>,
     objects: Vec<FileObjects>,
     files: Vec<Vec<KnownFile>>,
@@ -31,13 +31,14 @@ impl Keeper<(Made, Vec<Part>)> for RenderedFiles<'_> {
     const STAGE: &'static str = "render";
     type Written = Written;
 
-    fn serves(&self) -> bool {
-        self.has_shared
-    }
-
     fn written(&self, (made, parts): &(Made, Vec<Part>)) -> Option<Written> {
+        // What a catalog of its own holds is not written.
+        if !made.images.own.is_empty() {
+            return None;
+        }
         Some(Written {
             cluster: Arc::clone(&made.cluster),
+            images: made.images.shared.clone(),
             home: made
                 .objects
                 .first()
@@ -52,6 +53,10 @@ impl Keeper<(Made, Vec<Part>)> for RenderedFiles<'_> {
         let objects = { written.objects.into_iter() }.map(|file| file.at_home(home.clone()));
         let made = Made {
             cluster: written.cluster,
+            images: ClusterImages {
+                shared: written.images,
+                own: Vec::new(),
+            },
             files: Vec::new(),
             objects: objects.collect(),
         };

@@ -88,10 +88,11 @@ impl Target for ArgoCd {
         }]
     }
 
+    fn is_shared(&self, output: &Output, findings: &mut Vec<Finding>) -> bool {
+        flag_option(output, "applicationset", false, findings)
+    }
+
     fn shared(&self, input: &SharedInput<'_>, findings: &mut Vec<Finding>) -> Vec<TargetFile> {
-        if !flag_option(input.output, "applicationset", false, findings) {
-            return Vec::new();
-        }
         let output = input.output;
         let project = text_option(output, "project-path", "", findings).trim_matches('/');
         let folder = [project, input.folder]

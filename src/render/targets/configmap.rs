@@ -84,11 +84,12 @@ impl Target for ConfigMaps {
         )
     }
 
+    fn is_shared(&self, output: &Output, findings: &mut Vec<Finding>) -> bool {
+        scope(output, findings) == Scope::Shared
+    }
+
     fn shared(&self, input: &SharedInput<'_>, findings: &mut Vec<Finding>) -> Vec<TargetFile> {
-        if scope(input.output, findings) == Scope::Cluster {
-            return Vec::new();
-        }
-        let images: Vec<&Image> = input.images.values().collect();
+        let images = input.served(|_| true, findings);
         let namespace = text_option(input.output, "namespace", "sylva-system", findings);
         files(
             &images,

@@ -96,10 +96,11 @@ impl Target for Flux {
         files
     }
 
-    fn shared(&self, input: &SharedInput<'_>, findings: &mut Vec<Finding>) -> Vec<TargetFile> {
-        if !text_option(input.output, "patch", "", findings).is_empty() {
-            return Vec::new();
-        }
+    fn is_shared(&self, output: &Output, findings: &mut Vec<Finding>) -> bool {
+        text_option(output, "patch", "", findings).is_empty()
+    }
+
+    fn shared(&self, input: &SharedInput<'_>, _findings: &mut Vec<Finding>) -> Vec<TargetFile> {
         vec![root(input.clusters)]
     }
 }

@@ -11,6 +11,7 @@
 use super::flux_apply::{kustomization, own_root, root, sync, values_from};
 use super::{Content, SharedInput, Target, TargetFile, TargetInput, text_option};
 use crate::model::finding::Finding;
+use crate::model::settings::Output;
 use crate::model::value::{Entry, Map, Node, Value};
 use crate::render::objects::choices::{self, Root, Style};
 
@@ -79,6 +80,10 @@ impl Target for FluxArtifact {
         .into_iter()
         .chain(own_root(input))
         .collect()
+    }
+
+    fn is_shared(&self, _output: &Output, _findings: &mut Vec<Finding>) -> bool {
+        true
     }
 
     fn shared(&self, input: &SharedInput<'_>, _findings: &mut Vec<Finding>) -> Vec<TargetFile> {

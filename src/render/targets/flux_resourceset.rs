@@ -85,11 +85,15 @@ impl Target for FluxResourceSet {
         std::iter::once(provider).chain(own_root(input)).collect()
     }
 
+    fn is_shared(&self, _output: &Output, _findings: &mut Vec<Finding>) -> bool {
+        true
+    }
+
     fn shared(&self, input: &SharedInput<'_>, findings: &mut Vec<Finding>) -> Vec<TargetFile> {
         if form(input.output, findings) == Form::Provider {
             return vec![root(input.clusters)];
         }
-        let images = info::os_images(input.images.values());
+        let images = info::os_images(input.served(|_| true, findings));
         let images = images.iter().map(|entry| {
             let key = Entry::computed("image", Value::String(Arc::clone(&entry.key)));
             let facts = entry

@@ -77,9 +77,13 @@ impl Target for HelmValues {
         }]
     }
 
+    fn is_shared(&self, _output: &Output, _findings: &mut Vec<Finding>) -> bool {
+        true
+    }
+
     fn shared(&self, input: &SharedInput<'_>, findings: &mut Vec<Finding>) -> Vec<TargetFile> {
         let root = word_option(input.output, "chart", ROOTS, findings);
-        let images = info::os_images(input.images.values().filter(|image| root.takes(image)));
+        let images = info::os_images(input.served(|image| root.takes(image), findings));
         if images.is_empty() {
             return Vec::new();
         }

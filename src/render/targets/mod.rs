@@ -16,8 +16,9 @@ use std::sync::Arc;
 
 use crate::model::cluster_view::ClusterView;
 use crate::model::finding::Finding;
-use crate::model::image::{Image, Images};
+use crate::model::image::Image;
 use crate::model::rule::RuleId;
+use crate::model::served_images::ServedImages;
 use crate::model::settings::Output;
 use crate::model::value::{Map, Node, Value};
 use crate::providers::{self, Kind, Provider, Stamp, Template};
@@ -38,7 +39,11 @@ pub trait Target: Sync {
     }
     /// The files of one cluster. Findings report what cannot be written.
     fn cluster(&self, input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> Vec<TargetFile>;
-    /// The files that all clusters share. Not called if the output's path contains the cluster.
+    /// Whether an output has files that all clusters share, unless its path contains the cluster.
+    fn is_shared(&self, _output: &Output, _findings: &mut Vec<Finding>) -> bool {
+        false
+    }
+    /// The files that all clusters share.
     fn shared(&self, _input: &SharedInput<'_>, _findings: &mut Vec<Finding>) -> Vec<TargetFile> {
         Vec::new()
     }
@@ -82,7 +87,7 @@ pub struct TargetInput<'a> {
 /// What a target receives for all clusters.
 pub struct SharedInput<'a> {
     /// The images served for any cluster, resolved.
-    pub images: &'a Images,
+    pub images: &'a ServedImages,
     /// The clusters' names, sorted.
     pub clusters: &'a [Arc<str>],
     /// The output to render.
@@ -114,6 +119,22 @@ pub enum Content {
     TheseObjects(Vec<Node>),
     /// Any other YAML: values, a kustomization.
     Yaml,
+}
+
+impl<'a> SharedInput<'a> {
+    /// The images that a file for all clusters holds, of those that `takes` accepts; keys under which clusters have different
+    /// ones are findings.
+    fn served(
+        &self,
+        takes: impl Fn(&Image) -> bool,
+        findings: &mut Vec<Finding>,
+    ) -> Vec<&'a Image> {
+        let images = self.images.images.values();
+        let images: Vec<&Image> = images.filter(|image| takes(image)).collect();
+        let collision = |image: &&Image| self.images.collisions.get(&image.key).cloned();
+        findings.extend(images.iter().filter_map(collision));
+        images
+    }
 }
 
 impl TargetInput<'_> {
