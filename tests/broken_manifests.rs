@@ -67,3 +67,73 @@ fn a_broken_manifest_of_a_kustomization_says_what_is_not_built_for_it() {
         "{screen}"
     );
 }
+
+/// Cloud-init's own expressions are in most manifests of Cluster API.
+#[test]
+fn a_broken_manifest_with_expressions_in_strings_is_reported() {
+    let good = cluster("v1.31.8", GOOD);
+    let cloud_init =
+        format!("{BROKEN}---\napiVersion: v1\nname: '{{{{ ds.meta_data.local_hostname }}}}'\n");
+    let template = format!(
+        "{{{{- if .Values.name }}}}\n{}\n{{{{- end }}}}\n",
+        BROKEN.replace("paris", "{{ .Values.name }}}")
+    );
+    for (text, is_reported) in [(cloud_init, true), (template, false)] {
+        let files = [
+            ("clusters/edge.yaml", &*good),
+            ("clusters/paris.yaml", &*text),
+        ];
+        let (screen, status) = check(&files);
+        let warning = screen.starts_with("warning[yaml-syntax]: ");
+        assert_eq!(warning, is_reported, "{screen}");
+        let at = screen.contains("--> clusters/paris.yaml:4");
+        assert_eq!((at, status), (is_reported, 0), "{screen}");
+    }
+}
+
+#[test]
+fn a_broken_manifest_in_a_list_or_in_braces_is_reported() {
+    let good = cluster("v1.31.8", GOOD);
+    for broken in [
+        "- apiVersion: cluster.x-k8s.io/v1beta1\n  metadata: {name: paris\n",
+        "{apiVersion: cluster.x-k8s.io/v1beta1, kind: Cluster, metadata: {name: paris}\n",
+        "{\"apiVersion\": \"cluster.x-k8s.io/v1beta1\"\n",
+    ] {
+        let files = [
+            ("clusters/edge.yaml", &*good),
+            ("clusters/paris.yaml", broken),
+        ];
+        let (screen, status) = check(&files);
+        assert_eq!(status, 1, "{screen}");
+        assert!(screen.contains("--> clusters/paris.yaml:"), "{screen}");
+    }
+}
+
+/// kubectl and kustomize take braces for JSON first, and for YAML then.
+#[test]
+fn a_manifest_in_braces_is_read() {
+    let good = cluster("v1.31.8", GOOD);
+    let in_braces = "{apiVersion: cluster.x-k8s.io/v1beta1, kind: Machine, metadata: {name: m}, spec: {clusterName: paris, \
+        version: v1.34.1, infrastructureRef: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: DockerMachine, name: m}}}\n\
+        ---\n\
+        {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: DockerMachine, metadata: {name: m}, spec: {customImage: 'kindest/node:v1.33.1'}}\n";
+    let json = in_braces.replace(": ", "\": \"").replace(", ", "\", \"");
+    let json = json
+        .replace('{', "{\"")
+        .replace('}', "\"}")
+        .replace("\"{", "{")
+        .replace("}\"", "}");
+    let json = json.replace("'", "");
+    for text in [in_braces, &json] {
+        let files = [
+            ("clusters/edge.yaml", &*good),
+            ("clusters/paris.yaml", text),
+        ];
+        let (screen, status) = check(&files);
+        assert_eq!(status, 1, "{text}\n{screen}");
+        assert!(
+            screen.starts_with("error[k8s-version-mismatch]: "),
+            "{screen}"
+        );
+    }
+}

@@ -12,7 +12,7 @@ use crate::files::{Files, real};
 use crate::model::engine::Engine;
 use crate::model::finding::Finding;
 use crate::model::manifest::OWNERSHIP_FILE;
-use crate::model::place::{Source, Spot};
+use crate::model::place::{FileId, Source, Spot};
 use crate::model::rule::{Level, RuleId};
 use crate::objects::{MARKER, ManifestObject, Unread, objects};
 use crate::providers::PROVIDERS;
@@ -39,21 +39,29 @@ pub struct ManifestFiles {
 }
 
 impl ManifestFiles {
-    /// What breaks the files that were to be manifests: those that are no templates, whose expressions would have to be
-    /// evaluated first. The objects in such a file would be missing in silence.
+    /// What breaks the files that were to be manifests. The objects in such a file would be missing in silence. A template, whose
+    /// expressions would have to be evaluated first, is none; what is no YAML without them either is a warning.
     pub(super) fn broken(&self, is_template: impl Fn(&Path) -> bool) -> Vec<Finding> {
         let is_manifest = |source: &&Arc<Source>| {
-            let (text, path) = (source.text.as_str(), Path::new(&*source.path));
+            let path = Path::new(&*source.path);
             let is_json = path.extension().is_some_and(|end| end == "json");
-            (is_json || text.lines().any(|line| line.starts_with("apiVersion:")))
-                && !["{{", "{%", "<%"].iter().any(|mark| text.contains(mark))
-                && !is_template(path)
+            (is_json || has_object(&source.text)) && !is_template(path)
         };
         let skipped = self.skipped.iter().filter(is_manifest);
         let broken = skipped.filter_map(|source| {
-            let error = objects(source).err()?;
+            let plain = without_expressions(&source.text);
+            let error = match &plain {
+                Some(plain) => yaml::read(plain, FileId(0), Engine::Kubectl).err()?,
+                None => objects(source).err()?,
+            };
             let spot = Spot::new(source, error.place);
-            Some(error.finding(Some(spot)))
+            let finding = error.finding(Some(spot));
+            Some(match plain {
+                Some(_) => finding.unless_set(Level::Warning).help(
+                    "without its expressions it is no YAML either, so no object in it is checked",
+                ),
+                None => finding,
+            })
         });
         let named = self.findings.iter().cloned();
         named
@@ -61,6 +69,55 @@ impl ManifestFiles {
             .chain(broken)
             .collect()
     }
+}
+
+/// Whether an object begins at the start of a line, in a list or in braces as well.
+fn has_object(text: &str) -> bool {
+    text.lines().any(|line| {
+        let key = line.split_once(':').map_or("", |(key, _)| key);
+        !line.starts_with(' ') && key.trim_matches(['-', '[', '{', ' ', '"', '\'']) == "apiVersion"
+    })
+}
+
+/// A template's text with a word for each expression and nothing for a line of expressions alone, each as long as what it
+/// replaces; none where there is no expression.
+fn without_expressions(text: &str) -> Option<String> {
+    const MARKS: [(&str, &str); 3] = [("{{", "}}"), ("{%", "%}"), ("<%", "%>")];
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    let first = |text: &str| {
+        let found = MARKS
+            .iter()
+            .filter_map(|marks| Some((text.find(marks.0)?, marks)));
+        found.min_by_key(|(at, _)| *at)
+    };
+    while let Some((at, (open, close))) = first(rest) {
+        let end = rest[at..]
+            .find(close)
+            .map_or(rest.len(), |end| at + end + close.len());
+        plain.push_str(&rest[..at]);
+        let blank = |byte: u8| match byte {
+            b'\n' => '\n',
+            _ if *open == "{{" => 'x',
+            _ => ' ',
+        };
+        plain.extend(rest[at..end].bytes().map(blank));
+        rest = &rest[end..];
+    }
+    if plain.is_empty() && rest.len() == text.len() {
+        return None;
+    }
+    plain.push_str(rest);
+    let lines = plain.split_inclusive('\n').zip(text.split_inclusive('\n'));
+    let blanked = lines.map(|(line, before)| {
+        let is_expression = before.trim_start().starts_with("{{")
+            && line.trim().bytes().all(|byte| matches!(byte, b'x' | b' '));
+        match is_expression {
+            true => line.replace('x', " "),
+            false => line.to_owned(),
+        }
+    });
+    Some(blanked.collect())
 }
 
 /// The manifests below these paths, as typed; else those that the project names; else all below its folder.
