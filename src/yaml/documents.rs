@@ -18,22 +18,9 @@ const SIZE: usize = 16 << 20;
 /// The first syntax error for the engine, or a text that is too large or nested too deeply.
 pub fn read(text: &str, file: FileId, engine: Engine) -> Result<Documents, SyntaxError> {
     check_text(text, file)?;
-    if engine != Engine::Kubectl || !text.trim_start().starts_with('{') {
-        return read_yaml(text, file, engine);
+    if engine == Engine::Kubectl && text.trim_start().starts_with('{') {
+        return json_text::read(text, file);
     }
-    // JSON first, then YAML, as kubectl decodes (k8s.io/apimachinery/pkg/util/yaml, YAMLOrJSONDecoder). Of two errors, the one
-    // that comes later is more likely to be about what the author meant.
-    json_text::read(text, file).or_else(|as_json| {
-        read_yaml(text, file, engine).map_err(|as_yaml| {
-            match as_yaml.place.start > as_json.place.start {
-                true => as_yaml,
-                false => as_json,
-            }
-        })
-    })
-}
-
-fn read_yaml(text: &str, file: FileId, engine: Engine) -> Result<Documents, SyntaxError> {
     let parts = split(text, file, engine)?;
     let (mut documents, mut notices) = (Vec::with_capacity(parts.len()), Notices::default());
     let mut values = Values::default();

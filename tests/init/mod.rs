@@ -297,3 +297,53 @@ fn as_many_errors_are_announced_as_check_prints() {
         check.stdout
     );
 }
+
+/// A file that patches what it deploys names no object of Cluster API.
+#[test]
+fn check_finds_the_same_before_and_after_init() {
+    let machines = "\
+apiVersion: cluster.x-k8s.io/v1beta1
+kind: MachineDeployment
+metadata: {name: w}
+spec:
+  clusterName: edge
+  template:
+    spec:
+      version: v1.33.1
+      infrastructureRef: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: DockerMachineTemplate, name: w}
+---
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: DockerMachineTemplate
+metadata: {name: w}
+spec: {template: {spec: {customImage: 'kindest/node:v1.33.1'}}}
+";
+    let patch = "  - target: {kind: MachineDeployment}\n    patch: '- {op: replace, path: /spec/template/spec/version, value: v1.34.1}'\n";
+    let overlay = format!("resources: [../base]\npatches:\n{patch}");
+    let flux = format!(
+        "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {{name: edge, namespace: flux-system}}\nspec:\n  path: ./base\n  prune: true\n  sourceRef: {{kind: GitRepository, name: flux-system}}\n  patches:\n{patch}"
+    );
+    for (path, text) in [
+        ("lyon/kustomization.yaml", overlay),
+        ("flux/edge.yaml", flux),
+    ] {
+        let scratch = tempfile::tempdir().expect("a folder");
+        let write = |path: &str, text: &str| {
+            let path = scratch.path().join(path);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+            fs::write(path, text).expect("written");
+        };
+        write("base/c.yaml", machines);
+        write("base/kustomization.yaml", "resources: [c.yaml]\n");
+        write(path, &text);
+        let check = || {
+            let outcome = Metalmark::within(scratch.path()).args(["check"]).run();
+            (
+                outcome.status,
+                outcome.stdout.contains("error[k8s-version-mismatch]"),
+            )
+        };
+        assert_eq!(check(), (1, true), "{path}");
+        assert_eq!(init(scratch.path(), &[]).status, 0);
+        assert_eq!(check(), (1, true), "{path}");
+    }
+}

@@ -60,7 +60,7 @@ pub(super) struct Found {
     pub(super) facts: Vec<PathBuf>,
     /// Versions and the images beside them, where there is nothing else.
     pub(super) pairs: Vec<(&'static str, &'static str)>,
-    /// Files with objects of Cluster API, where there is nothing else.
+    /// Files with objects of Cluster API or of what deploys them, where there is nothing else.
     pub(super) manifests: Vec<PathBuf>,
     /// Those of them with machine templates.
     pub(super) templates: Vec<PathBuf>,
@@ -176,7 +176,15 @@ fn is_cluster(files: &dyn Files, file: &Path) -> bool {
     })
 }
 
-/// The manifests of Cluster API, and those of them with machine templates; none where there is no machine template.
+/// The groups of Cluster API's objects, and of those that deploy them and may change them on the way.
+const GROUPS: [&str; 4] = [
+    "cluster.x-k8s.io/",
+    "toolkit.fluxcd.io/",
+    "argoproj.io/",
+    "kustomize.config.k8s.io/",
+];
+
+/// The manifests of Cluster API and of what deploys them, and those with machine templates; none where there is no machine template.
 fn manifests(files: &dyn Files) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Error> {
     let (mut all, mut templates) = (Vec::new(), Vec::new());
     for file in patterns::yaml_files(files)?.into_iter().take(LOOKED_INTO) {
@@ -191,7 +199,12 @@ fn manifests(files: &dyn Files) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Error> {
             values.any(|value| fits(&value))
         };
         // A definition names the kind that it defines, and is no object of it.
-        if !has("apiVersion:", &|group| group.contains("cluster.x-k8s.io/")) {
+        let is_meant = |version: &str| GROUPS.iter().any(|group| version.contains(group));
+        let is_kustomization = || {
+            file.file_name()
+                .is_some_and(|name| gitops::NAMES.iter().any(|known| name == *known))
+        };
+        if !has("apiVersion:", &is_meant) && !is_kustomization() {
             continue;
         }
         if has("kind:", &|kind| kind.ends_with("MachineTemplate")) {
