@@ -222,3 +222,33 @@ fn a_file_given_for_the_object_wins() {
         "{reported}"
     );
 }
+
+/// Any ConfigMap may set any value: one that is not known was once passed over, and each pool was called proven.
+#[test]
+fn a_config_map_that_is_not_in_the_repository_is_reported() {
+    let scratch = crate::support::copy_of(
+        &crate::support::repository().join("fixtures/workspaces/sylva-flux"),
+    );
+    let at = |path: &str| scratch.path().join(path);
+    let release = at("environment-values/workload-clusters/base/release.yaml");
+    let before = fs::read_to_string(&release).expect("read");
+    let last = "    - {kind: ConfigMap, name: sylva-units-values, valuesKey: values}\n";
+    let check = |entry: &str| {
+        let after = before.replace(last, &format!("{last}    - {{{entry}}}\n"));
+        fs::write(&release, after).expect("written");
+        let outcome = Metalmark::within(scratch.path()).args(["check"]).run();
+        let message = "warning[value-missing]: `ConfigMap/fleet-versions` is not in the repository";
+        outcome.stdout.contains(message)
+    };
+    assert!(check("kind: ConfigMap, name: fleet-versions"));
+    assert!(!check(
+        "kind: ConfigMap, name: fleet-versions, optional: true"
+    ));
+    assert!(!check("kind: Secret, name: fleet-versions"));
+    let project = fs::read_to_string(at("metalmark.yaml")).expect("read");
+    let state = "state:\n  ConfigMap/fleet-versions: fleet.yaml\n";
+    fs::write(at("fleet.yaml"), "a: 1\n").expect("written");
+    assert!(!project.contains("\nstate:"), "{project}");
+    fs::write(at("metalmark.yaml"), format!("{project}{state}")).expect("written");
+    assert!(!check("kind: ConfigMap, name: fleet-versions"));
+}

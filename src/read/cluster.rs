@@ -8,7 +8,8 @@ use crate::model::catalog::Catalog;
 use crate::model::cluster::Cluster;
 use crate::model::cluster_view::ClusterRead;
 use crate::model::finding::{Finding, Subject};
-use crate::model::rule::RuleId;
+use crate::model::place::Sources;
+use crate::model::rule::{Level, RuleId};
 use crate::model::signing::{RequiredSignatures, SigningKeys};
 use crate::model::value::Node;
 
@@ -142,6 +143,7 @@ fn with_state(state: &State<'_>, shared: &SharedCatalog) -> Result<ClusterRead, 
         );
     }
     report_missing(&own.missing, &mut findings);
+    findings.extend(unknown(&own.missing, &own.sources, &subject));
     Ok(ClusterRead {
         cluster,
         catalog,
@@ -149,6 +151,29 @@ fn with_state(state: &State<'_>, shared: &SharedCatalog) -> Result<ClusterRead, 
         sources: own.sources.with_made(evaluator.secret_places()),
         findings,
     })
+}
+
+/// That a ConfigMap whose values may change any other value is not known. A Secret cannot be given, and what a management cluster
+/// provides sets neither versions nor images.
+fn unknown(missing: &[MissingSource], sources: &Sources, subject: &Subject) -> Vec<Finding> {
+    let is_unknown = |missing: &&MissingSource| {
+        missing.kind == "ConfigMap" && !management::is_provided(&missing.kind, &missing.name)
+    };
+    let finding = |missing: &MissingSource| {
+        let object = format!("ConfigMap/{}", missing.name);
+        let message = format!(
+            "`{object}` is not in the repository, and its values may change what is checked"
+        );
+        Finding::new(RuleId::ValueMissing, message)
+            .about(subject.clone())
+            .at(sources.resolve(missing.place), "its values are taken here")
+            .help(format!(
+                "give it as a file: `state: {{{object}: FILE}}` in metalmark.yaml"
+            ))
+            .help("or mark it as `optional: true`, where it need not exist")
+            .unless_set(Level::Warning)
+    };
+    missing.iter().filter(is_unknown).map(finding).collect()
 }
 
 /// What findings of missing values say beside themselves: which objects exist only at run time.
