@@ -534,3 +534,62 @@ fn the_variables_of_a_folder_count_in_those_below_it_and_in_no_other() {
         assert!(line.ends_with(end), "{environment}: {line}");
     }
 }
+
+/// A strategic merge patch, inline in a list of patches.
+fn inline(patch: &str) -> String {
+    let lines = patch.lines().map(|line| format!("    {line}\n"));
+    format!("- patch: |\n{}", lines.collect::<String>())
+}
+
+#[test]
+fn an_inline_patch_is_no_object_of_its_own() {
+    let base = cluster("v1.29.0", GOOD);
+    let patches = version("v1.31.8");
+    let patches: Vec<String> = patches.split_terminator("---\n").map(inline).collect();
+    let [control_plane, workers] = &patches[..] else {
+        panic!("two patches")
+    };
+    let overlay = format!("resources: [../base]\npatches:\n{control_plane}{workers}");
+    let flux: String = { control_plane.lines().chain(workers.lines()) }
+        .map(|line| format!("  {line}\n"))
+        .collect();
+    let flux = format!(
+        "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {{name: x}}\n\
+         spec:\n  path: ./base\n  patches:\n{flux}"
+    );
+    let gone = "$patch: delete\napiVersion: cluster.x-k8s.io/v1beta1\nkind: MachineDeployment\nmetadata: {name: edge-md}\n";
+    let gone = format!(
+        "resources: [../base]\npatches:\n{control_plane}{}",
+        inline(gone)
+    );
+    for (path, text, pools) in [
+        ("over/kustomization.yaml", &overlay, "2 node pools"),
+        ("flux/x.yaml", &flux, "2 node pools"),
+        ("over/kustomization.yaml", &gone, "1 node pool"),
+    ] {
+        let files = [
+            ("base/kustomization.yaml", "resources: [cluster.yaml]\n"),
+            ("base/cluster.yaml", &*base),
+            (path, &**text),
+        ];
+        let found = summary(&files);
+        let expected = format!("no findings in 1 cluster; {pools} checked");
+        assert!(found.starts_with(&expected), "{path}: {found}");
+    }
+}
+
+#[test]
+fn a_patch_of_an_overlay_that_does_not_build_is_no_object() {
+    let files = [
+        ("base/kustomization.yaml", "resources: [cluster.yaml]\n"),
+        ("base/cluster.yaml", &*cluster("v1.31.8", GOOD)),
+        (
+            "over/kustomization.yaml",
+            "resources: [../base, gone.yaml]\npatches: [{path: p.yaml}]\n",
+        ),
+        ("over/p.yaml", &*version("v1.30.2")),
+    ];
+    let found = summary(&files);
+    let expected = "1 warning; 2 node pools checked: 2 by name only";
+    assert_eq!(found, expected);
+}

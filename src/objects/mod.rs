@@ -48,6 +48,8 @@ pub struct ManifestObject {
     pub namespace: Arc<str>,
     /// Its `metadata.name`; empty where it has none.
     pub name: Arc<str>,
+    /// Whether it is none itself, but a patch that kustomize applies to the object of its kind and name.
+    pub is_patch: bool,
 }
 
 impl ManifestObject {
@@ -65,8 +67,14 @@ impl ManifestObject {
             kind: word(&["kind"]),
             namespace: word(&["metadata", "namespace"]),
             name: word(&["metadata", "name"]),
+            is_patch: text.holds_patch(steps),
             node,
         }
+    }
+
+    /// Whether it is in no other object of its text.
+    pub fn is_outermost(&self) -> bool {
+        text::is_outermost(&self.steps)
     }
 
     /// Whether a variable may be in it: `${NAME}`.
@@ -121,6 +129,12 @@ impl ManifestObject {
         }
     }
 
+    /// The way to its name in its document.
+    pub fn name_steps(&self) -> Vec<Step> {
+        let name = ["metadata", "name"].map(Step::from);
+        self.steps.iter().cloned().chain(name).collect()
+    }
+
     /// The place of its name.
     pub fn name_spot(&self) -> Option<Spot> {
         self.spot(self.name_place())
@@ -158,7 +172,7 @@ impl ManifestObject {
     pub fn is_template(&self) -> bool {
         let (group, _) = self.group_version();
         let of_cluster_api = group.ends_with("cluster.x-k8s.io");
-        self.kind.ends_with("Template") && of_cluster_api
+        self.kind.ends_with("Template") && of_cluster_api && !self.is_patch
     }
 
     /// Whether it is a template that is only kept for machines of the past.

@@ -35,10 +35,11 @@ impl<'a> Names<'a> {
         Self::only(objects, |_| true)
     }
 
-    /// The objects that are meant, and no others.
+    /// The objects that are meant, and no others; patches are none.
     pub fn only(objects: &'a [ManifestObject], is_meant: impl Fn(&ManifestObject) -> bool) -> Self {
         let mut known: BTreeMap<_, Files<'a>> = BTreeMap::new();
         let meant = objects.iter().enumerate();
+        let is_meant = |object: &ManifestObject| !object.is_patch && is_meant(object);
         for (index, object) in meant.filter(|(_, object)| is_meant(object)) {
             let (group, _) = object.group_version();
             let file = (object.folder(), &*object.file().path);

@@ -1,4 +1,5 @@
-//! References: every map with a `kind` and a `name` refers to the object of that kind and name.
+//! References: every map with a `kind` and a `name` refers to the object of that kind and name; so does a patch of kustomize as a
+//! whole.
 //!
 //! No list of kinds is kept: each control plane provider puts its reference somewhere else, and a reference that is passed over
 //! leaves machines on a template that is about to be deleted.
@@ -52,6 +53,7 @@ pub fn references(objects: &[ManifestObject]) -> Vec<Reference<'_>> {
             steps: object.steps.clone(),
             found: Vec::new(),
         };
+        walk.found.extend(patched(object, from));
         walk.below(&object.node);
         for mut reference in walk.found {
             reference.to = target(&known, &reference);
@@ -118,6 +120,21 @@ impl<'a> Walk<'a, '_> {
             to: None,
         })
     }
+}
+
+/// The object that a patch is applied to.
+fn patched(object: &ManifestObject, from: usize) -> Option<Reference<'_>> {
+    let name = object.node.at(&["metadata", "name"])?;
+    let is_of_object = object.is_patch && !object.kind.is_empty() && !object.name.is_empty();
+    is_of_object.then(|| Reference {
+        from,
+        steps: object.name_steps(),
+        name,
+        kind: &object.kind,
+        group: Some(object.group_version().0),
+        namespace: &object.namespace,
+        to: None,
+    })
 }
 
 fn text<'n>(node: &'n Node, key: &str) -> Option<&'n str> {

@@ -126,6 +126,14 @@ impl Text {
         self.files.is_some()
     }
 
+    /// Whether what is at these steps of it is a patch of kustomize, by where it is written: in a kustomization, or in an object
+    /// of Flux or Argo CD that contains a part of one.
+    pub(super) fn holds_patch(&self, steps: &[Step]) -> bool {
+        let host = self.host.as_ref();
+        is_of_patches(steps)
+            || is_outermost(steps) && host.is_some_and(|host| is_of_patches(&host.steps))
+    }
+
     /// Why nothing in it can be changed.
     pub fn frozen(&self) -> Option<&'static str> {
         self.host.as_ref().and_then(|host| host.frozen)
@@ -169,6 +177,24 @@ impl Text {
     pub(super) fn depth(&self) -> usize {
         let outer = |host: &Host| host.text.depth() + 1;
         self.host.as_ref().map_or(0, outer)
+    }
+}
+
+/// Whether steps lead to a document, or to an item of a list of objects that is one.
+pub(super) fn is_outermost(steps: &[Step]) -> bool {
+    let is_list = |step: &Step| matches!(step, Step::Item(_)) || *step == Step::from("items");
+    steps.iter().all(is_list)
+}
+
+/// Whether steps lead to a patch in one of the fields that kustomize has for them.
+fn is_of_patches(steps: &[Step]) -> bool {
+    let is = |step: &Step, keys: &[&str]| matches!(step, Step::Key(key) if keys.contains(&&**key));
+    match steps {
+        [.., list, Step::Item(_), patch] if is(patch, &["patch"]) => {
+            is(list, &["patches", "patchesJson6902"])
+        }
+        [.., list, Step::Item(_)] => is(list, &["patchesStrategicMerge"]),
+        _ => false,
     }
 }
 

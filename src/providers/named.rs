@@ -178,6 +178,15 @@ impl ImageFields {
         })
     }
 
+    /// Whether a machine's spec names an image, or any part of one.
+    pub fn has_part(self, spec: &Node) -> bool {
+        let is_there = |path: &str| {
+            let whole = path.rsplit_once('.').map_or(path, |(whole, _)| whole);
+            below(spec, whole.trim_end_matches("[]")).is_some()
+        };
+        self.paths.iter().any(|(path, _)| is_there(path))
+    }
+
     /// Whether the provider looks up the image by the machine's Kubernetes version: its default, or a pattern with that version.
     pub fn is_looked_up(self, spec: &Node) -> bool {
         let pattern = self.image(spec).and_then(|(node, _)| node.value.as_str());

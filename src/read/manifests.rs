@@ -18,7 +18,7 @@ use crate::objects::{MARKER, ManifestObject, Unread, objects};
 use crate::providers::PROVIDERS;
 use crate::yaml;
 
-use super::gitops::NAMES;
+use super::gitops::{NAMES, Patches};
 use super::{Request, Workspace, files};
 
 /// What was read.
@@ -172,6 +172,7 @@ pub(super) fn below(
             }
         }
     }
+    Patches::read(tree, &found.kustomizations)?.mark(&mut found.objects);
     Ok(found)
 }
 

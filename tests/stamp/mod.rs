@@ -4,6 +4,7 @@ mod findings;
 mod markers;
 mod model;
 mod names;
+mod patches;
 mod random;
 mod rotation;
 mod run;

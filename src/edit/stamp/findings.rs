@@ -7,6 +7,7 @@ use crate::providers::{self, Kind};
 use crate::rules;
 
 use super::plan::{FieldChange, ObjectResult, Plan, TemplateChange};
+use super::request::may_boot;
 use super::since::guarded;
 
 /// Looks at every object and the result for it.
@@ -37,7 +38,7 @@ fn finding(
 fn no_image(object: &ManifestObject, result: &ObjectResult) -> Option<Finding> {
     let kind = object.machine_kind()?;
     let is_pool = kind.kind.ends_with("MachinePool");
-    if result.is_made || object.is_kept() || !(kind.is_template() || is_pool) {
+    if result.is_made || object.is_kept() || !may_boot(object) || !(kind.is_template() || is_pool) {
         return None;
     }
     let (_, version) = object.group_version();
@@ -88,6 +89,9 @@ fn edited_in_place(object: &ManifestObject, result: &ObjectResult) -> Option<Fin
     let finding = finding(RuleId::TemplateEditedInPlace, message, object, result)
         .at(change.spot.clone(), format!("`{}` changes", change.path))
         .help(match (is_manual, kind.is_none_or(Kind::is_template)) {
+            (_, true) if object.is_patch => {
+                "give the template that it patches another name, and write that into the patch too"
+            }
             (true, true) => "give it another name, and write that into what refers to it",
             (false, true) => {
                 "run `metalmark stamp --rotate`: a new name, and every reference moved to it"

@@ -29,7 +29,8 @@ pub(super) struct Past<'a> {
 impl<'a> Past<'a> {
     pub(super) fn of(objects: &'a [ManifestObject], keep: usize, used: BTreeSet<usize>) -> Self {
         let (mut named, mut kept) = (BTreeMap::<_, Vec<usize>>::new(), BTreeMap::new());
-        for (index, object) in objects.iter().enumerate() {
+        let own = objects.iter().enumerate();
+        for (index, object) in own.filter(|(_, object)| !object.is_patch) {
             let (kind, namespace): (&str, &str) = (&object.kind, &object.namespace);
             let name: Name<'a> = (kind, namespace, &object.name);
             named.entry(name).or_default().push(index);

@@ -8,6 +8,7 @@ use crate::model::rule::RuleId;
 use crate::model::stamping::{ImageRequest, StampEntry};
 use crate::model::value::Node;
 use crate::objects::{Host, ManifestObject, Text};
+use crate::providers::named::image_fields;
 use crate::yaml::edit::Step;
 
 use super::marker::{self, Marker};
@@ -46,7 +47,7 @@ pub(super) fn requests(
         }
     }
     for (index, object) in objects.iter().enumerate() {
-        if results[index].is_made || !is_machine(object) {
+        if results[index].is_made || !is_machine(object) || !may_boot(object) {
             continue;
         }
         let mut entries = entries.iter().filter(|entry| entry.variables.is_empty());
@@ -127,6 +128,15 @@ const HOW: &str =
 /// Whether an object is of a kind with an image in it, in a version that is known or not.
 fn is_machine(object: &ManifestObject) -> bool {
     object.machine_kind().is_some()
+}
+
+/// Whether an object has an image, or is to get one: a patch without any leaves that of its template as it is.
+pub(super) fn may_boot(object: &ManifestObject) -> bool {
+    let names_part = || {
+        let fields = image_fields(&object.kind)?;
+        Some(fields.has_part(fields.spec(&object.node)?))
+    };
+    !object.is_patch || names_part() == Some(true)
 }
 
 /// Whether an entry of the project file is about an object.

@@ -9,10 +9,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::model::engine::Engine;
+use crate::model::finding::Finding;
 use crate::model::place::{FileId, Source};
+use crate::model::rule::RuleId;
 use crate::model::value::{Node, Value};
 use crate::objects::{ManifestObject, Reference, Text, references};
+use crate::providers;
 use crate::render::objects::hash;
+use crate::rules;
 use crate::yaml;
 use crate::yaml::edit::{Edit, Step, Target, at_steps, edit};
 
@@ -56,6 +60,10 @@ pub(super) fn rotate(
         match past.follow(index, &name, plan) {
             Ok(()) => {
                 let referring = referring.get(&index).map_or(&[][..], Vec::as_slice);
+                if keep > 0 {
+                    plan.findings
+                        .extend(unpatched(objects, index, &name, referring));
+                }
                 rename(objects, index, &name, referring, plan);
                 given.insert(identity(object, &name));
             }
@@ -126,19 +134,45 @@ fn rename(
     referring: &[&Reference<'_>],
     plan: &mut Plan,
 ) {
-    plan.results[index].is_rotated = true;
-    let object = &objects[index];
-    let own = ["metadata", "name"].map(Step::from);
-    let own = object.steps.iter().cloned().chain(own).collect();
-    let moved = referring.iter().map(|reference| {
-        let document = objects[reference.from].document;
-        (reference.from, document, reference.steps.clone())
-    });
-    for (object, document, steps) in moved.chain([(index, object.document, own)]) {
-        let at = Target::Path(document, steps);
+    let own = (index, objects[index].name_steps());
+    let moved = referring.iter();
+    let moved = moved.map(|reference| (reference.from, reference.steps.clone()));
+    for (object, steps) in moved.chain([own]) {
+        // Its patches get the new name too.
+        plan.results[object].is_rotated |= steps == objects[object].name_steps();
+        let at = Target::Path(objects[object].document, steps);
         let value = name.into();
         plan.edit(object, Edit::Set { at, value });
     }
+}
+
+/// That the copy of a template which is kept is not what it was, where patches move to the new name.
+fn unpatched(
+    objects: &[ManifestObject],
+    index: usize,
+    name: &str,
+    referring: &[&Reference<'_>],
+) -> Option<Finding> {
+    let is_of_patch = |reference: &Reference<'_>| match &reference.steps[..] {
+        [.., Step::Key(patches), Step::Item(_), Step::Key(target), _] => {
+            patches.starts_with("patches") && target == "target"
+        }
+        steps => objects[reference.from].is_patch && steps == objects[reference.from].name_steps(),
+    };
+    let patch = referring.iter().find(|reference| is_of_patch(reference))?;
+    let object = &objects[index];
+    let kind = providers::of_object(&object.api_version, &object.kind).map(|(_, kind)| kind);
+    let (why, level) = rules::not_applied(kind);
+    let message = format!(
+        "the kept copy of {} loses its patches to `{name}`, {why}",
+        object.title()
+    );
+    let spot = objects[patch.from].spot(patch.name.place);
+    let finding = Finding::new(RuleId::TemplateEditedInPlace, message)
+        .at(object.name_spot(), "")
+        .at(spot, "this patch")
+        .help("run with `--keep 0`");
+    Some(finding.unless_set(level))
 }
 
 /// The name without the hash of earlier content, and with the hash of this. Where another template gets that name in this run, what

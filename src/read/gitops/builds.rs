@@ -20,6 +20,7 @@ use super::super::files::display;
 use super::files::below;
 use super::kustomization::{self, Built};
 use super::object::{Object, set};
+use super::patches;
 use super::reader::Reader;
 use super::variables::{Variables, substituted};
 use super::work::Work;
@@ -235,14 +236,9 @@ impl Folders {
 
 /// The files and folders that a kustomization names.
 fn inputs(folder: &Path, kustomization: &Node) -> Vec<PathBuf> {
-    let whole = ["resources", "bases", "components", "patchesStrategicMerge"];
-    let whole = whole.iter().flat_map(|key| kustomization.items(&[key]));
-    let by_path = ["patches", "patchesJson6902"];
-    let by_path = by_path.iter().flat_map(|key| kustomization.items(&[key]));
-    let named = whole.filter_map(|item| item.value.as_str().map(|named| &**named));
-    let by_path = by_path.filter_map(|item| item.text(&["path"]));
-    let paths = named.chain(by_path);
-    paths.filter_map(|named| below(folder, named)).collect()
+    let mut paths = patches::resources(folder, kustomization);
+    paths.extend(patches::files(folder, kustomization));
+    paths
 }
 
 /// A folder to build.

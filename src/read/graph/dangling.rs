@@ -25,7 +25,8 @@ impl Graph<'_> {
     /// different variables may be the same one.
     pub(super) fn dangling(&self) -> Vec<Finding> {
         let mut siblings: BTreeMap<_, Siblings<'_>> = BTreeMap::new();
-        for (index, object) in self.objects.iter().enumerate() {
+        let own = self.objects.iter().enumerate();
+        for (index, object) in own.filter(|(_, object)| !object.is_patch) {
             let key = (&*object.kind, &*object.namespace, object.folder());
             let siblings = siblings.entry(key).or_default();
             siblings.variables.insert(variables(&object.name));
@@ -51,7 +52,8 @@ impl Graph<'_> {
             .any(|other| *other != own_variables);
         // What an API server printed refers to what it has.
         let is_printed = from.node.at(&["metadata", "uid"]).is_some();
-        let is_other = is_printed || !is_of_cluster_api(from, reference);
+        // A patch is looked at as a part of what it is applied to.
+        let is_other = is_printed || from.is_patch || !is_of_cluster_api(from, reference);
         if reference.to.is_some() || may_be_one || is_other {
             return None;
         }

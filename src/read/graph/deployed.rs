@@ -40,7 +40,7 @@ pub(super) fn deployed(
         named.any(|named| text.contains(named))
     };
     let found = manifests::below(tree, paths, is_meant)?;
-    let is_whole = |object: &&ManifestObject| object.text.host.is_none();
+    let is_whole = |object: &&ManifestObject| object.text.host.is_none() && !object.is_patch;
     let is_flux = |object: &&ManifestObject| {
         object.group_version().0 == FLUX && &*object.kind == "Kustomization"
     };
@@ -85,7 +85,7 @@ pub(super) fn deployed(
     let is_template = |object: &ManifestObject| charts.has_template(path(object));
     let is_part = |object: &ManifestObject| is_whole(&object) && built.parts.contains(path(object));
     let mut objects = found.objects;
-    objects.retain(|object| !is_part(object) && !is_template(object));
+    objects.retain(|object| !object.is_patch && !is_part(object) && !is_template(object));
     let releases = charts.render(tree, &built.compositions, &mut sources)?;
     let sources = Arc::new(sources);
     let builds = built

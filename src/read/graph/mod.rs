@@ -98,7 +98,8 @@ pub fn of_objects(
 ) -> Vec<ClusterRead> {
     let graph = Graph::new(objects, stamped, shared);
     let mut found: BTreeMap<Owner<'_>, Vec<usize>> = BTreeMap::new();
-    for (index, object) in objects.iter().enumerate() {
+    let own = objects.iter().enumerate();
+    for (index, object) in own.filter(|(_, object)| !object.is_patch) {
         let is_cluster = is_of_group(object, CLUSTER_API) && &*object.kind == "Cluster";
         if is_cluster || eks_anywhere::is_cluster(object) {
             found.entry(Owner::Object(index)).or_default();
@@ -229,7 +230,8 @@ impl<'a> Graph<'a> {
         }
         let mut led = BTreeMap::new();
         for (from, found) in &by_object {
-            if &*objects[*from].kind != "Cluster" || !is_of_group(&objects[*from], CLUSTER_API) {
+            let object = &objects[*from];
+            if &*object.kind != "Cluster" || !is_of_group(object, CLUSTER_API) || object.is_patch {
                 continue;
             }
             let planes = found.iter().filter_map(|reference| reference.to);
