@@ -112,6 +112,19 @@ fn an_image_that_says_no_version_is_no_finding() {
 }
 
 #[test]
+fn an_object_of_the_same_file_counts_before_one_without_a_namespace_elsewhere() {
+    let own = cluster("v1.30.2", GOOD);
+    let (own, template) = own.rsplit_once("---\n").expect("several documents");
+    let template = template.replace("name: edge}", "name: edge, namespace: prod}");
+    let own = format!("{own}---\n{template}");
+    let other = template
+        .replace(", namespace: prod", "")
+        .replace("v1.31.8", "v1.30.2");
+    let files = [("a/edge.yaml", &*own), ("z/template.yaml", &other)];
+    assert!(summary(&files).ends_with("2 mismatched"));
+}
+
+#[test]
 fn an_image_of_any_api_version_is_read() {
     let old = cluster("v1.30.2", "ubuntu-2204-kube-v1.31.8").replace(
         "infrastructure.cluster.x-k8s.io/v1beta1\nkind: OpenStackMachineTemplate",

@@ -1,6 +1,7 @@
 //! Resolves a name that several objects have to the nearest one: repositories repeat names in one folder per cluster.
 
 use std::collections::BTreeMap;
+use std::iter::successors;
 use std::sync::Arc;
 
 use super::ManifestObject;
@@ -55,7 +56,8 @@ impl<'a> Names<'a> {
     }
 
     /// The object of a name that is nearest to the one that names it: in the same text, then in the same file, then where
-    /// the paths part last. Of several, the first. Where one side names no namespace, a kustomization may give it the other's.
+    /// the paths part last. Of several, the first. Where one side names no namespace, a kustomization may give it the other's;
+    /// at one distance an object of the namespace itself comes first.
     pub fn nearest(&self, name: Name<'_>, from: usize) -> Option<usize> {
         self.all_nearest(name, from, 1).first().copied()
     }
@@ -70,45 +72,45 @@ impl<'a> Names<'a> {
             "" => None,
             _ => Some(""),
         };
-        let files = of(Some(name.namespace)).or_else(|| of(open));
-        files.map_or_else(Vec::new, |files| self.near(files, from, most))
+        let fitting = [Some(name.namespace), open].into_iter();
+        let fitting: Vec<&Files<'a>> = fitting.filter_map(of).collect();
+        self.near(&fitting, from, most)
     }
 
-    fn near(&self, files: &Files<'a>, from: usize, most: usize) -> Vec<usize> {
+    /// The objects at the least distance. Where there are some of several namespaces, those of the first one.
+    fn near(&self, namespaces: &[&Files<'a>], from: usize, most: usize) -> Vec<usize> {
         let object = &self.objects[from];
-        let mut folder = object.folder();
-        if let Some(same_file) = files.get(&(folder, &*object.file().path)) {
-            let is_near = |index: &&usize| Arc::ptr_eq(&self.objects[**index].text, &object.text);
-            let same_text: Vec<usize> = { same_file.iter() }
-                .filter(is_near)
-                .copied()
-                .take(most)
-                .collect();
-            return match same_text.is_empty() {
-                true => same_file.iter().copied().take(most).collect(),
-                false => same_text,
-            };
-        }
-        loop {
-            let (below, behind) = (format!("{folder}/"), format!("{folder}0"));
-            let own = files.range((folder, "")..(&*below, ""));
-            let own = own.take_while(|((of, _), _)| *of == folder);
-            let inner = files.range((&*below, "")..(&*behind, ""));
-            let found = own.chain(inner.filter(|_| !folder.is_empty()));
-            let found: Vec<usize> = found
-                .flat_map(|(_, indexes)| indexes)
-                .copied()
-                .take(most)
-                .collect();
-            if !found.is_empty() {
-                return found;
-            }
-            folder = match folder.rsplit_once('/') {
-                Some((parent, _)) => parent,
-                None => return files.values().flatten().copied().take(most).collect(),
-            };
-        }
+        let file = (object.folder(), &*object.file().path);
+        let is_in_text = |index: &usize| Arc::ptr_eq(&self.objects[*index].text, &object.text);
+        let in_file = |files: &Files<'a>, is_meant: &dyn Fn(&usize) -> bool| -> Vec<usize> {
+            let found = files.get(&file).into_iter().flatten().copied();
+            found.filter(is_meant).take(most).collect()
+        };
+        let anywhere = |files: &Files<'a>| files.values().flatten().copied().take(most).collect();
+        let mut folders = successors(Some(object.folder()), |folder| {
+            folder.rsplit_once('/').map(|(parent, _)| parent)
+        });
+        let first = |found: &dyn Fn(&Files<'a>) -> Vec<usize>| {
+            let mut each = namespaces.iter().map(|files| found(files));
+            each.find(|found| !found.is_empty())
+        };
+        first(&|files| in_file(files, &is_in_text))
+            .or_else(|| first(&|files| in_file(files, &|_| true)))
+            .or_else(|| folders.find_map(|folder| first(&|files| in_folder(files, folder, most))))
+            .or_else(|| first(&anywhere))
+            .unwrap_or_default()
     }
+}
+
+/// The objects in a folder and those below it.
+fn in_folder(files: &Files<'_>, folder: &str, most: usize) -> Vec<usize> {
+    let (below, behind) = (format!("{folder}/"), format!("{folder}0"));
+    let own = files.range((folder, "")..(&*below, ""));
+    let own = own.take_while(|((of, _), _)| *of == folder);
+    let inner = files.range((&*below, "")..(&*behind, ""));
+    let found = own.chain(inner.filter(|_| !folder.is_empty()));
+    let found = found.flat_map(|(_, indexes)| indexes);
+    found.copied().take(most).collect()
 }
 
 #[cfg(test)]
@@ -140,6 +142,7 @@ mod tests {
             ("a-b/x.yaml", "", "g"),
             ("a/x.yaml", "n", "g"),
             ("z/x.yaml", "", "h"),
+            ("a/z.yaml", "", "h"),
         ]);
         let names = Names::of(&all);
         let near = |from: usize, namespace: &str, group: Option<&str>| {
@@ -156,10 +159,51 @@ mod tests {
         assert_eq!(near(0, "", Some("g")), [0]);
         assert_eq!(near(1, "", None), [1]);
         // Folders part at `a`; `a-b` is another one.
-        assert_eq!(near(4, "", Some("g")), [1, 2]);
+        assert_eq!(near(6, "", Some("g")), [1, 2]);
+        assert_eq!(near(4, "", Some("g")), [4]);
         assert_eq!(near(4, "n", Some("g")), [4]);
         assert_eq!(near(2, "m", Some("g")), [2]);
         assert_eq!(near(5, "", Some("g")), [0, 1, 2, 3]);
         assert!(near(0, "", Some("other")).is_empty());
+    }
+
+    #[test]
+    fn an_object_without_a_namespace_far_away_is_not_nearer_than_one_with_another() {
+        let all = given(&[
+            ("a/x.yaml", "prod", "g"),
+            ("a/x.yaml", "", "h"),
+            ("a/y.yaml", "", "g"),
+            ("z/x.yaml", "", "g"),
+        ]);
+        let names = Names::of(&all);
+        let near = |from: usize, namespace: &str| {
+            let name = Name {
+                kind: "K",
+                group: Some("g"),
+                namespace,
+                name: "a",
+            };
+            names.all_nearest(name, from, 9)
+        };
+        assert_eq!(near(1, ""), [0]);
+        assert_eq!(near(2, "prod"), [2]);
+        assert_eq!(near(3, "prod"), [3]);
+        assert_eq!(near(3, "dev"), [3]);
+        // At one distance the namespace decides.
+        let all = given(&[
+            ("a/x.yaml", "prod", "g"),
+            ("a/x.yaml", "", "g"),
+            ("b/x.yaml", "", "h"),
+        ]);
+        let names = Names::of(&all);
+        for (namespace, expected) in [("prod", 0), ("", 1), ("dev", 1)] {
+            let name = Name {
+                kind: "K",
+                group: Some("g"),
+                namespace,
+                name: "a",
+            };
+            assert_eq!(names.all_nearest(name, 2, 9), [expected], "{namespace}");
+        }
     }
 }
