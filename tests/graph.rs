@@ -92,6 +92,19 @@ fn a_reference_whose_group_has_a_version_means_nothing() {
     assert!(screen.contains(help), "{screen}");
 }
 
+#[test]
+fn the_object_of_another_group_that_is_shown_is_the_nearest_one() {
+    let text = cluster("v1.31.8", GOOD);
+    let wrong = text.replace(
+        "apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind",
+        "apiGroup: infrastructure.cluster.x-k8s.io/v1beta1, kind",
+    );
+    let (_, template) = text.rsplit_once("---\n").expect("several documents");
+    let (screen, _) = check(&[("a.yaml", template), ("b.yaml", &wrong)]);
+    assert_eq!(screen.matches("this one is of the group").count(), 2);
+    assert!(!screen.contains("a.yaml"), "{screen}");
+}
+
 /// A MachineDeployment's own bootstrap configuration says which distribution its machines run.
 #[test]
 fn an_image_is_compared_with_what_bootstraps_its_own_pool() {

@@ -33,6 +33,18 @@ pub struct Reference<'a> {
     pub to: Option<usize>,
 }
 
+impl<'a> Reference<'a> {
+    /// What the object that it means is found by.
+    pub fn target(&self) -> Option<Name<'a>> {
+        Some(Name {
+            kind: self.kind,
+            group: self.group,
+            namespace: self.namespace,
+            name: self.name.value.as_str()?,
+        })
+    }
+}
+
 /// The key of a reference that names no kind: `contentFrom: {secret: {name: …}}` of Cluster API's bootstrap configurations.
 const SECRET: &str = "secret";
 
@@ -56,7 +68,8 @@ pub fn references(objects: &[ManifestObject]) -> Vec<Reference<'_>> {
         walk.found.extend(patched(object, from));
         walk.below(&object.node);
         for mut reference in walk.found {
-            reference.to = target(&known, &reference);
+            let target = reference.target();
+            reference.to = target.and_then(|target| known.nearest(target, from));
             found.push(reference);
         }
     }
@@ -140,15 +153,4 @@ fn patched(object: &ManifestObject, from: usize) -> Option<Reference<'_>> {
 fn text<'n>(node: &'n Node, key: &str) -> Option<&'n str> {
     let text = node.at(&[key])?.value.as_str()?;
     Some(text)
-}
-
-/// The object that a reference means.
-fn target(known: &Names<'_>, reference: &Reference<'_>) -> Option<usize> {
-    let name = Name {
-        kind: reference.kind,
-        group: reference.group,
-        namespace: reference.namespace,
-        name: reference.name.value.as_str()?,
-    };
-    known.nearest(name, reference.from)
 }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::model::finding::{Finding, Subject};
 use crate::model::rule::RuleId;
 use crate::model::suggest::did_you_mean;
-use crate::objects::{ManifestObject, Reference};
+use crate::objects::{ManifestObject, Name, Reference};
 use crate::yaml::edit::Step;
 
 use super::{CLUSTER_API, Graph, MOST_NEAR};
@@ -75,6 +75,12 @@ impl Graph<'_> {
             .about(subject)
             .at(from.spot(reference.name.place), "");
         if let Some(same) = same {
+            let target = reference.target().map(|target| Name {
+                group: None,
+                ..target
+            });
+            let nearest = target.and_then(|target| self.names.nearest(target, reference.from));
+            let same = nearest.map_or(same, |nearest| &self.objects[nearest]);
             let (group, _) = same.group_version();
             let label = format!("this one is of the group `{group}`");
             return Some(finding.at(same.name_spot(), label).help(format!(

@@ -325,16 +325,8 @@ impl<'a> Graph<'a> {
         let Some(reference) = reference else {
             return Template::Unnamed;
         };
-        let Some(name) = reference.name.value.as_str() else {
-            return Template::Missing;
-        };
-        let name = Name {
-            kind: reference.kind,
-            group: reference.group,
-            namespace: reference.namespace,
-            name,
-        };
-        self.nearest(name, from)
+        let target = reference.target();
+        target.map_or(Template::Missing, |target| self.nearest(target, from))
     }
 
     /// The machine template of a name. Several that are equally near are one if they name one image.
