@@ -50,6 +50,8 @@ pub struct ManifestObject {
     pub name: Arc<str>,
     /// Whether it is none itself, but a patch that kustomize applies to the object of its kind and name.
     pub is_patch: bool,
+    /// Whether a kustomization may give it another name.
+    pub is_renamed: bool,
 }
 
 impl ManifestObject {
@@ -68,6 +70,7 @@ impl ManifestObject {
             namespace: word(&["metadata", "namespace"]),
             name: word(&["metadata", "name"]),
             is_patch: text.holds_patch(steps),
+            is_renamed: false,
             node,
         }
     }

@@ -172,7 +172,7 @@ pub(super) fn below(
             }
         }
     }
-    Patches::read(tree, &found.kustomizations)?.mark(&mut found.objects);
+    Patches::read(tree, &found.kustomizations, &found.objects)?.mark(&mut found.objects);
     Ok(found)
 }
 

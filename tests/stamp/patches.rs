@@ -138,3 +138,67 @@ fn a_copy_that_is_kept_without_its_patches_is_reported() {
     let base = fs::read_to_string(scratch.path().join("base/c.yaml")).expect("text");
     assert_eq!(base, BASE);
 }
+
+#[test]
+fn an_object_that_a_kustomization_renames_may_be_the_one_that_is_missing() {
+    let target = "target: {kind: KubeadmConfigTemplate}";
+    for (kustomization, is_renaming) in [
+        (
+            "patches:\n- TARGET\n  patch: '[{\"op\": \"replace\", \"path\": \"/metadata/name\", \"value\": \"md-1\"}]'\n",
+            true,
+        ),
+        ("patchesJson6902:\n- TARGET\n  path: p.yaml\n", true),
+        ("patches:\n- TARGET\n  path: q.yaml\n", false),
+        (
+            "patches:\n- TARGET\n  path: q.yaml\n  options: {allowNameChange: true}\n",
+            true,
+        ),
+        (
+            "replacements:\n- source: {kind: MachineDeployment, fieldPath: spec.template.spec.bootstrap.configRef.name}\n  targets:\n  - {select: {kind: KubeadmConfigTemplate}, fieldPaths: [metadata.name]}\n",
+            true,
+        ),
+        (
+            "patches:\n- target: {kind: Secret}\n  path: p.yaml\n",
+            false,
+        ),
+    ] {
+        let renaming = "- {op: replace, path: /metadata/name, value: md-1}\n";
+        let scratch = overlay(&kustomization.replace("TARGET", target), renaming);
+        let folder = scratch.path();
+        write(
+            folder,
+            "over/q.yaml",
+            "- {op: add, path: /metadata/namespace, value: a}\n",
+        );
+        let bootstrap = "      bootstrap: {configRef: {apiVersion: bootstrap.cluster.x-k8s.io/v1beta1, kind: KubeadmConfigTemplate, name: md-1}}\n";
+        let base = BASE.replace("      infra", &format!("{bootstrap}      infra"));
+        let base = base
+            .replace("v1.34.1", "v1.35.1")
+            .replace("noble-34", "noble-35");
+        let config = "---\napiVersion: bootstrap.cluster.x-k8s.io/v1beta1\nkind: KubeadmConfigTemplate\nmetadata: {name: md-0}\n";
+        write(folder, "base/c.yaml", &(base + config));
+        let outcome = Metalmark::within(folder).args(["stamp"]).run();
+        assert_eq!(
+            outcome.status,
+            i32::from(!is_renaming),
+            "{kustomization}{}",
+            outcome.stderr
+        );
+        assert_eq!(
+            outcome.stderr.contains("`md-1`, which is not there"),
+            !is_renaming
+        );
+    }
+}
+
+#[test]
+fn a_template_whose_name_a_kustomization_sets_is_not_rotated() {
+    let patch = "- {op: replace, path: /metadata/name, value: other}\n";
+    let target = "patches:\n- {path: p.yaml, target: {kind: OpenStackMachineTemplate}}\n";
+    let scratch = overlay(target, patch);
+    let arguments = ["stamp", "--rotate", "--set-version"];
+    let outcome = Metalmark::within(scratch.path()).args(arguments).run();
+    assert_eq!(outcome.status, 1, "{}", outcome.stderr);
+    let why = "a kustomization gives it a name that does not follow its content";
+    assert!(outcome.stderr.contains(why), "{}", outcome.stderr);
+}

@@ -57,6 +57,12 @@ pub(super) fn rotate(
             ));
             continue;
         }
+        if object.is_renamed {
+            let problem = "a kustomization gives it a name that does not follow its content: \
+                           change that name, and run `metalmark stamp` without `--rotate`";
+            plan.results[index].problems.push(problem.to_owned());
+            continue;
+        }
         match past.follow(index, &name, plan) {
             Ok(()) => {
                 let referring = referring.get(&index).map_or(&[][..], Vec::as_slice);

@@ -27,9 +27,6 @@ use super::work::Work;
 use super::{Composition, Options, State, UNSUPPORTED, deployments};
 use crate::read::error::ReadError;
 
-/// The group of Flux Kustomizations.
-pub(in crate::read) const FLUX: &str = "kustomize.toolkit.fluxcd.io";
-
 /// What one folder builds to.
 pub(in crate::read) struct Build {
     /// The file that declares what is built: a kustomization, or one with a Flux Kustomization.

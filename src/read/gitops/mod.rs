@@ -43,7 +43,7 @@ pub use crate::files::{Disk, Files, Found};
 
 pub use super::own_output::OwnOutput;
 
-pub(in crate::read) use builds::{FLUX, Input, builds};
+pub(in crate::read) use builds::{Input, builds};
 pub(in crate::read) use files::below;
 pub use files::matches;
 pub(in crate::read) use json_patch::{Dialect, apply as apply_json_patch};
@@ -54,6 +54,9 @@ pub(in crate::read) use work::Work;
 
 use crate::read::error::ReadError;
 use reader::{Loads, Reader};
+
+/// The group of Flux Kustomizations.
+pub(in crate::read) const FLUX: &str = "kustomize.toolkit.fluxcd.io";
 
 /// The rule for what a real build would refuse.
 const FAILED: RuleId = RuleId::CompositionFailed;

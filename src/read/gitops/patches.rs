@@ -1,4 +1,5 @@
-//! Which files hold patches of kustomizations. What is in them is no object: it refers to the one that it is applied to.
+//! The patches of kustomizations, as far as they say how objects are to be read where they are not built: which files are patches
+//! themselves, and which objects get another name.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -6,28 +7,33 @@ use std::path::{Path, PathBuf};
 use crate::error::Error;
 use crate::files::Files;
 use crate::model::place::Sources;
-use crate::model::value::Node;
+use crate::model::value::{Entry, Map, Node};
 use crate::objects::ManifestObject;
 
 use super::files::below;
+use super::object::Object;
 use super::reader::Reader;
-use super::{Options, kustomization};
+use super::selector::Selector;
+use super::{FLUX, Options, kustomization};
 use crate::read::error::ReadError;
 
-/// The files of patches.
-#[derive(Debug, Default)]
+/// The patches of a repository.
+#[derive(Default)]
 pub(in crate::read) struct Patches {
     files: BTreeSet<PathBuf>,
+    /// The objects that get another name.
+    renamed: Vec<Selector>,
 }
 
 impl Patches {
-    /// The patches of the kustomizations in these folders. A file that is a resource of one of them holds objects.
+    /// The patches of the kustomizations in these folders, and of Flux's. A file that is a resource of one of them holds objects.
     ///
     /// # Errors
     /// A file exists and cannot be read.
     pub(in crate::read) fn read(
         tree: &dyn Files,
         folders: &BTreeSet<PathBuf>,
+        objects: &[ManifestObject],
     ) -> Result<Self, Error> {
         let (options, mut sources) = (Options::default(), Sources::default());
         let mut reader = Reader::new(tree, &options, &mut sources);
@@ -39,20 +45,71 @@ impl Patches {
                 // What is no kustomization is reported by what names it.
                 Ok(None) | Err(ReadError::Finding(_)) => continue,
             };
+            found.add_renamed(&mut reader, folder, &kustomization)?;
             found.files.extend(files(folder, &kustomization));
             whole.extend(resources(folder, &kustomization));
+        }
+        let of_flux = |object: &&ManifestObject| object.group_version().0 == FLUX;
+        for spec in { objects.iter().filter(of_flux) }.filter_map(|flux| flux.node.at(&["spec"])) {
+            found.add_renamed(&mut reader, Path::new(""), spec)?;
         }
         found.files.retain(|file| !whole.contains(file));
         Ok(found)
     }
 
-    /// Marks the objects that are patches.
+    /// Marks the objects that are patches, and those that get another name.
     pub(in crate::read) fn mark(&self, objects: &mut [ManifestObject]) {
         for object in objects {
             let is_named = self.files.contains(Path::new(&*object.file().path));
             object.is_patch |= is_named && object.text.host.is_none() && object.is_outermost();
+            object.is_renamed = !self.renamed.is_empty() && {
+                let built = Object::new(object.node.clone());
+                self.renamed.iter().any(|selector| selector.selects(&built))
+            };
         }
     }
+
+    /// Adds what patches and replacements of a kustomization give another name.
+    fn add_renamed(
+        &mut self,
+        reader: &mut Reader<'_>,
+        folder: &Path,
+        kustomization: &Node,
+    ) -> Result<(), Error> {
+        let mut targets = Vec::new();
+        let lists = ["patches", "patchesJson6902"];
+        for patch in lists.iter().flat_map(|key| kustomization.items(&[key])) {
+            let file = patch.text(&["path"]).and_then(|named| below(folder, named));
+            let is_renaming = patch.flag(&["options", "allowNameChange"])
+                || patch.text(&["patch"]).is_some_and(changes_name)
+                || match file.map(|file| reader.has_text(&file, changes_name)) {
+                    Some(Err(ReadError::Error(error))) => return Err(error),
+                    known => matches!(known, Some(Ok(true))),
+                };
+            targets.extend(patch.at(&["target"]).filter(|_| is_renaming));
+        }
+        let replacements = kustomization.items(&["replacements"]).iter();
+        for target in replacements.flat_map(|replacement| replacement.items(&["targets"])) {
+            let mut fields = target.items(&["fieldPaths"]).iter();
+            let is_renaming = fields.any(|field| field.text(&[]) == Some("metadata.name"));
+            targets.extend(target.at(&["select"]).filter(|_| is_renaming));
+        }
+        let kept = |target: &Node| {
+            // Namespaces and labels may be given by a kustomization too.
+            let fields = ["group", "kind", "name"].into_iter();
+            let fields =
+                fields.filter_map(|field| Some(Entry::computed(field, target.text(&[field])?)));
+            Selector::new(&Node::computed(Map::from_iter(fields))).ok()
+        };
+        self.renamed.extend(targets.into_iter().filter_map(kept));
+        Ok(())
+    }
+}
+
+/// Whether a JSON patch has an operation about an object's name.
+fn changes_name(patch: &str) -> bool {
+    let mut behind = patch.split("/metadata/name").skip(1);
+    behind.any(|behind| !behind.starts_with("space"))
 }
 
 /// The files and folders that a kustomization takes objects from.

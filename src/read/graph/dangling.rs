@@ -18,6 +18,8 @@ struct Siblings<'a> {
     by_name: BTreeMap<Cow<'a, str>, usize>,
     /// The variables of their names.
     variables: BTreeSet<Vec<&'a str>>,
+    /// Whether a kustomization may give one of them another name.
+    may_be_renamed: bool,
 }
 
 impl Graph<'_> {
@@ -30,6 +32,7 @@ impl Graph<'_> {
             let key = (&*object.kind, &*object.namespace, object.folder());
             let siblings = siblings.entry(key).or_default();
             siblings.variables.insert(variables(&object.name));
+            siblings.may_be_renamed |= object.is_renamed;
             let name = without_spaces(&object.name);
             siblings.by_name.entry(name).or_insert(index);
         }
@@ -46,10 +49,8 @@ impl Graph<'_> {
         let from = &self.objects[reference.from];
         let name: &str = reference.name.value.as_str()?;
         let own_variables = variables(name);
-        let may_be_one = siblings
-            .variables
-            .iter()
-            .any(|other| *other != own_variables);
+        let mut others = siblings.variables.iter();
+        let may_be_one = siblings.may_be_renamed || others.any(|other| *other != own_variables);
         // What an API server printed refers to what it has.
         let is_printed = from.node.at(&["metadata", "uid"]).is_some();
         // A patch is looked at as a part of what it is applied to.

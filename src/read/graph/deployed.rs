@@ -129,7 +129,10 @@ impl Environment<'_> {
         }
         let variables = self.of(Path::new(object.folder()))?;
         if let Some(node) = substituted(&object.node, &variables, &self.work) {
-            *object = ManifestObject::new(&object.text, object.document, &object.steps, node);
+            *object = ManifestObject {
+                is_renamed: object.is_renamed,
+                ..ManifestObject::new(&object.text, object.document, &object.steps, node)
+            };
         }
         Ok(())
     }
