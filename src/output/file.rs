@@ -1,8 +1,9 @@
 //! Writes single files that no render owns: a report, a page, a first project file.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{ErrorKind, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::staged::{self, Put};
 use crate::error::Error;
@@ -56,7 +57,38 @@ pub fn new_file(path: &Path, content: &[u8]) -> Result<bool, Error> {
     written.map_err(Error::writing(path))
 }
 
+/// Refuses a path that a link in a repository leads out of the repository, or into git's own folder: the person who types the command
+/// has not made the link.
+fn confined(path: &Path) -> std::io::Result<()> {
+    let path = std::path::absolute(path)?;
+    let mut parts: Vec<&Path> = path.ancestors().collect();
+    parts.reverse();
+    let mut top: Option<PathBuf> = None;
+    for part in parts {
+        // What is not there yet is no link.
+        let Ok(real) = fs::canonicalize(part) else {
+            break;
+        };
+        let is_git = |name: &OsStr| name.eq_ignore_ascii_case(".git");
+        let is_inside = |top: &PathBuf| {
+            let below = real.strip_prefix(top);
+            below.is_ok_and(|below| !below.iter().any(is_git))
+        };
+        if part.ends_with("..") {
+            top = None;
+        } else if !top.as_ref().is_none_or(is_inside) {
+            let what = "a symbolic link leads out of the repository, or into git's own folder";
+            return Err(std::io::Error::other(what));
+        }
+        if real.join(".git").symlink_metadata().is_ok() {
+            top = Some(real);
+        }
+    }
+    Ok(())
+}
+
 fn put(path: &Path, fill: &dyn Fn(&mut fs::File) -> std::io::Result<()>) -> std::io::Result<()> {
+    confined(path)?;
     // A link is kept: the file that it leads to is replaced.
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     if let Some(folder) = path.parent() {

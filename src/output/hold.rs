@@ -4,6 +4,7 @@
 //! excludes other runs and ends with the process: a dead run blocks nobody, and the next run undoes its edits. On file systems
 //! without locks the file itself is the lock, unless its process is known to be dead.
 
+use std::ffi::OsStr;
 use std::fs::{self, File, TryLockError};
 use std::io::{ErrorKind, Read, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -92,6 +93,18 @@ pub fn holding<T>(
 }
 
 impl Held {
+    /// Whether a path with its links resolved is in the repository, and not in git's own folder.
+    ///
+    /// # Errors
+    /// There is no such folder.
+    pub(super) fn may_own(&self, path: &Path) -> Result<bool, Error> {
+        let path = journal::inner(path)?;
+        let below =
+            journal::top(&self.root).and_then(|top| Some(path.strip_prefix(top).ok()?.to_owned()));
+        let is_git = |part: &OsStr| part.eq_ignore_ascii_case(".git");
+        Ok(below.is_some_and(|below| !below.iter().any(is_git)))
+    }
+
     /// Records an edit before it is made.
     ///
     /// # Errors

@@ -81,12 +81,12 @@ impl Edit {
 }
 
 /// The repository of a project; its own folder if it is in none.
-fn top(root: &Path) -> Option<PathBuf> {
+pub(super) fn top(root: &Path) -> Option<PathBuf> {
     repository_top(root).or_else(|| real(root).ok())
 }
 
 /// A path with the links of its folder resolved.
-fn inner(path: &Path) -> Result<PathBuf, Error> {
+pub(super) fn inner(path: &Path) -> Result<PathBuf, Error> {
     let folder = path.parent().unwrap_or(Path::new(""));
     let folder = match folder.as_os_str().is_empty() {
         true => Path::new("."),

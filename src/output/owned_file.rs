@@ -10,7 +10,8 @@ use super::staged::{Put, put};
 use crate::error::Error;
 
 /// Replaces a file atomically, if it still has the content that this run has read: `before`, or no file. A link at the path
-/// is refused, because it would be replaced.
+/// is refused, because it would be replaced, and so is a path out of the repository or into git's own folder, because the
+/// project file can name any.
 ///
 /// # Errors
 /// The file cannot be written, or has changed.
@@ -22,6 +23,13 @@ pub fn owned_file(
 ) -> Result<(), Error> {
     if fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         let cause = std::io::Error::other("it is not a regular file");
+        return Err(unwritable(path)(cause));
+    }
+    if !held.may_own(path)? {
+        let cause = std::io::Error::other(
+            "it is outside the repository, or in git's own folder\n\
+             help: name a lock in the repository under `images.facts`",
+        );
         return Err(unwritable(path)(cause));
     }
     held.about_to_edit(path, before, Some(text.as_bytes()))?;

@@ -166,3 +166,75 @@ fn a_forged_account_of_a_killed_run_touches_nothing_outside() {
         assert_eq!(after, before, "{line}");
     }
 }
+
+/// The project file names the lock, and a link in the repository may be on its way.
+#[test]
+fn a_lock_is_in_the_repository_and_not_in_gits_own_folder() {
+    for path in [
+        "../other/x.lock",
+        ".git/x.lock",
+        "link/x.lock",
+        "git/x.lock",
+    ] {
+        let scratch = projects();
+        let project = scratch.path().join("project");
+        symlink("../other", project.join("link")).expect("linked");
+        symlink(".git", project.join("git")).expect("linked");
+        let text = fs::read_to_string(project.join("metalmark.yaml")).expect("there");
+        let text = text.replacen("facts: [", &format!("facts: [{path}, "), 1);
+        assert!(text.contains(path), "{text}");
+        fs::write(project.join("metalmark.yaml"), text).expect("written");
+        let before = files(scratch.path());
+        let outcome = Metalmark::within(&project).args(["lock"]).run();
+        assert_ne!(outcome.status, 0, "{path}: {}", outcome.stderr);
+        assert_eq!(files(scratch.path()), before, "{path}: {}", outcome.stderr);
+    }
+}
+
+/// The command names a file, and not where a link in the repository leads.
+#[test]
+fn no_link_in_the_repository_leads_a_report_out_of_it() {
+    let scratch = projects();
+    let (project, other) = (scratch.path().join("project"), scratch.path().join("other"));
+    fs::write(other.join("x.json"), "precious").expect("written");
+    symlink("../other", project.join("link")).expect("linked");
+    symlink(".git", project.join("git")).expect("linked");
+    symlink("../other/x.json", project.join("file")).expect("linked");
+    let before = files(scratch.path());
+    for path in [
+        "link/x.json",
+        "link/new/x.json",
+        "git/x.json",
+        "file",
+        "link/../other/x.json",
+    ] {
+        let report = format!("json={path}");
+        for arguments in [
+            &["check", "--report", &*report][..],
+            &["page", "--to", path],
+        ] {
+            let outcome = Metalmark::within(&project)
+                .args(arguments.iter().copied())
+                .run();
+            assert_eq!(outcome.status, 2, "{arguments:?}: {}", outcome.stderr);
+            let why = "a symbolic link leads out of the repository";
+            assert!(
+                outcome.stderr.contains(why),
+                "{arguments:?}: {}",
+                outcome.stderr
+            );
+        }
+    }
+    assert_eq!(files(scratch.path()), before);
+    // What the command itself names may be anywhere.
+    symlink("reports", project.join("inside")).expect("linked");
+    fs::create_dir(project.join("reports")).expect("made");
+    for path in ["../x.json", "inside/x.json", "new/x.json"] {
+        let report = format!("json={path}");
+        let outcome = Metalmark::within(&project)
+            .args(["check", "--report", &report])
+            .run();
+        assert_eq!(outcome.status, 0, "{path}: {}", outcome.stderr);
+        assert!(project.join(path).exists(), "{path}");
+    }
+}

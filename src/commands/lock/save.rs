@@ -5,6 +5,7 @@ use std::path::Path;
 use crate::catalog::locking::Locked;
 use crate::catalog::sources;
 use crate::error::Error;
+use crate::files::FILE_LIMIT;
 use crate::output::{self, Held};
 use crate::read::Workspace;
 
@@ -55,6 +56,18 @@ pub(super) fn save(
     });
     if files.is_empty() {
         return Ok(false);
+    }
+    for (path, _, text) in &files {
+        // No later run could read it.
+        if text
+            .as_ref()
+            .is_some_and(|text| text.len() as u64 > FILE_LIMIT)
+        {
+            let path = root.join(path);
+            let cause =
+                std::io::Error::other(format!("it would be larger than {} MiB", FILE_LIMIT >> 20));
+            return Err(Error::Write { path, cause });
+        }
     }
     output::holding(held, root, |held| {
         files.iter().try_for_each(|(path, before, text)| {
