@@ -105,6 +105,30 @@ fn no_more_of_a_refusal_is_read_than_is_stated() {
 }
 
 #[test]
+fn the_longest_list_is_read_and_a_longer_one_is_refused() {
+    const PAGE: usize = 2 << 20;
+    for (pages, is_read) in [(8, true), (9, false)] {
+        let registry = Registry::plain();
+        let sent = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&sent);
+        registry.hook(move |_, _| {
+            let page = counted.fetch_add(1, Ordering::SeqCst) + 1;
+            let next = format!("</v2/a/tags/list?page={page}>; rel=\"next\"");
+            let reply = Reply::new(200, padded(&format!(r#"{{"tags":["t{page}"]}}"#), PAGE));
+            Some(match page < pages {
+                true => reply.header("Link", next),
+                false => reply,
+            })
+        });
+        let tags = client(&registry).tags(&registry.reference("a:1"));
+        match is_read {
+            true => assert_eq!(tags.expect("a list").len(), pages),
+            false => assert!(tags.expect_err("too long").message.contains("16 MiB")),
+        }
+    }
+}
+
+#[test]
 fn as_many_pages_of_a_list_are_read_as_is_stated() {
     let registry = Registry::plain();
     let pages = Arc::new(AtomicUsize::new(0));

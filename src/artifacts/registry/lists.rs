@@ -24,6 +24,9 @@ const PAGE: usize = 1000;
 /// The most pages of a list that are read.
 const PAGES: usize = 1000;
 
+/// The most bytes of a list: some 300,000 names.
+const LONGEST: usize = 16 << 20;
+
 #[derive(Deserialize)]
 struct Tags {
     tags: Option<Vec<String>>,
@@ -108,7 +111,7 @@ async fn pages(
     mut url: Url,
     accept: &'static str,
 ) -> Result<Vec<Answer>, RegistryError> {
-    let mut pages = Vec::new();
+    let (mut pages, mut length) = (Vec::new(), 0);
     let mut seen = BTreeSet::new();
     while seen.insert(url.to_string()) && pages.len() < PAGES {
         let request = Request {
@@ -117,7 +120,13 @@ async fn pages(
         };
         let page = content::require_success(repository.get(request).await?)?;
         let next = next(&page);
+        length += page.body.len();
         pages.push(page);
+        if length > LONGEST {
+            let host = authority(&url);
+            let message = format!("`{host}` has a list of more than {} MiB", LONGEST >> 20);
+            return Err(RegistryError::new(FailureKind::TooLarge, message));
+        }
         match next {
             Some(next) if next.origin() == url.origin() => url = next,
             Some(next) => {
