@@ -1,5 +1,6 @@
 //! Resolves the paths that a composition may read: only those below the repository's root.
 
+use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
 
 use globset::Glob;
@@ -36,7 +37,13 @@ pub fn matches(files: &dyn Files, pattern: &str) -> Result<Vec<PathBuf>, Error> 
     let parts: Vec<_> = parts.map(|part| (part, compiled(part))).collect();
     let mut found = Vec::new();
     let mut open = vec![(PathBuf::new(), 0)];
+    // Several `**` lead to one folder in many ways.
+    let is_repeated = parts.iter().filter(|(part, _)| *part == "**").count() > 1;
+    let mut seen = HashSet::new();
     while let Some((path, at)) = open.pop() {
+        if is_repeated && !seen.insert((path.clone(), at)) {
+            continue;
+        }
         let Some((part, glob)) = parts.get(at) else {
             found.push(path);
             continue;

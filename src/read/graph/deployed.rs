@@ -35,10 +35,7 @@ pub(super) fn deployed(
     own_output: &Arc<OwnOutput>,
     findings: &mut Vec<Finding>,
 ) -> Result<Vec<ManifestObject>, Error> {
-    let is_meant = |text: &str| {
-        let mut named = ["cluster.x-k8s.io", EKS_ANYWHERE, FLUX].into_iter();
-        named.any(|named| text.contains(named))
-    };
+    let is_meant = |text: &str| mentions(text, &["cluster.x-k8s.io", EKS_ANYWHERE, FLUX]);
     let found = manifests::below(tree, paths, is_meant)?;
     let is_whole = |object: &&ManifestObject| object.text.host.is_none() && !object.is_patch;
     let is_flux = |object: &&ManifestObject| {
@@ -49,7 +46,7 @@ pub(super) fn deployed(
         .collect();
     let from = ["spec", "postBuild", "substituteFrom"];
     let config_maps = match flux.iter().any(|flux| !flux.node.items(&from).is_empty()) {
-        true => manifests::below(tree, paths, |text| text.contains("ConfigMap"))?.objects,
+        true => manifests::below(tree, paths, |text| mentions(text, &["ConfigMap"]))?.objects,
         false => Vec::new(),
     };
     let mut sources = Sources::default();
@@ -58,8 +55,8 @@ pub(super) fn deployed(
     let releases = match charts.is_empty() {
         true => Vec::new(),
         false => {
-            let is_meant = |text: &str| DEPLOYING.iter().any(|(_, kind)| text.contains(kind));
-            manifests::below(tree, paths, is_meant)?.objects
+            let kinds = DEPLOYING.map(|(_, kind)| kind);
+            manifests::below(tree, paths, |text| mentions(text, &kinds))?.objects
         }
     };
     let is_deploying = |object: &&ManifestObject| charts.may_be_deployed_by(object);
@@ -107,6 +104,18 @@ pub(super) fn deployed(
     }
     findings.extend(built.findings.into_iter().chain(releases.findings));
     Ok(objects)
+}
+
+/// Whether a text may hold one of these words, which escapes in double quotes may spell.
+fn mentions(text: &str, words: &[&str]) -> bool {
+    let is_escaped = |line: &str| {
+        let quoted = line.find('"').map_or("", |quote| &line[quote..]);
+        quoted.ends_with('\\')
+            || ["\\x", "\\u", "\\U"]
+                .iter()
+                .any(|escape| quoted.contains(escape))
+    };
+    words.iter().any(|word| text.contains(word)) || text.lines().any(is_escaped)
 }
 
 fn path(object: &ManifestObject) -> &Path {
