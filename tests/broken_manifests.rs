@@ -126,3 +126,57 @@ fn a_manifest_in_braces_that_is_no_json_is_reported() {
         assert!(screen.contains("--> clusters/paris.yaml:"), "{screen}");
     }
 }
+
+/// Double quotes may spell any word with escapes.
+#[test]
+fn a_manifest_whose_words_are_escaped_is_read() {
+    let good = cluster("v1.31.8", GOOD);
+    let paris = cluster("v1.30.1", GOOD).replace("edge", "paris");
+    let escaped = paris
+        .replace(
+            "cluster.x-k8s.io/v1beta1",
+            "\"cluster.x\\x2dk8s.io/v1beta1\"",
+        )
+        .replace("infrastructure.\"cluster", "\"infrastructure.cluster")
+        .replace("controlplane.\"cluster", "\"controlplane.cluster");
+    let in_two_lines = escaped.replace("x\\x2dk8s", "x-\\\n    k8s");
+    for text in [&paris, &escaped, &in_two_lines] {
+        let files = [("edge.yaml", &*good), ("paris.yaml", &**text)];
+        let (screen, status) = check(&files);
+        assert_eq!(status, 1, "{text}\n{screen}");
+        assert!(screen.contains("error[k8s-version-mismatch]"), "{screen}");
+    }
+}
+
+/// A list that anybody can write hides nothing but what metalmark wrote.
+#[test]
+fn an_ownership_file_hides_no_manifest_that_metalmark_has_not_written() {
+    let good = cluster("v1.31.8", GOOD);
+    let paris = cluster("v1.30.1", GOOD).replace("edge", "paris");
+    let written = metalmark::oci::Digest::of(paris.as_bytes()).to_string();
+    let other = metalmark::oci::Digest::of(b"other").to_string();
+    for (list, expected) in [
+        (String::new(), 1),
+        (format!("md.yaml\t{other}\tmanifests/paris\n"), 1),
+        (format!("other.yaml\t{written}\tmanifests/paris\n"), 1),
+        (format!("md.yaml\t{written}\tmanifests/paris\n"), 0),
+    ] {
+        let files = [
+            ("edge.yaml", &*good),
+            ("w/md.yaml", &*paris),
+            ("w/.metalmark-owned", &*list),
+        ];
+        let (screen, status) = check(&files);
+        assert_eq!(status, expected, "{list}\n{screen}");
+    }
+}
+
+/// Several `**` lead to one folder in many ways, each of which was walked.
+#[test]
+fn a_pattern_of_several_stars_ends() {
+    let deep = format!("{}values.yaml", "d/".repeat(40));
+    let project = "version: 1\nclusters: [{each: '**/**/**/**/**/**/**/**/nope.yaml'}]\n";
+    let (screen, status) = check(&[("metalmark.yaml", project), (&deep, "a: 1\n")]);
+    assert_eq!(status, 1, "{screen}");
+    assert!(screen.contains("matches no file"), "{screen}");
+}

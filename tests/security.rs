@@ -77,3 +77,38 @@ fn an_ownership_file_that_is_a_link_is_refused() {
         refused.stderr
     );
 }
+
+/// A list outside the project's outputs was believed whatever digest it had.
+#[test]
+fn an_ownership_file_removes_no_cluster() {
+    let scratch = copy_of(&repository().join("fixtures/workspaces/sylva-baremetal"));
+    let root = scratch.path();
+    let project = fs::read_to_string(root.join("metalmark.yaml")).expect("read");
+    let project = project
+        .split("policy:")
+        .next()
+        .expect("its head")
+        .to_owned();
+    fs::write(root.join("metalmark.yaml"), project).expect("written");
+    let values = "environment-values/workload-clusters/lab-7/values.yaml";
+    let bytes = fs::read(root.join(values)).expect("read");
+    let check = || Metalmark::within(root).args(["check"]).run();
+    let before = check();
+    assert_eq!(before.status, 1, "{}", before.stdout);
+    let written = metalmark::oci::Digest::of(&bytes).to_string();
+    let other = metalmark::oci::Digest::of(b"other").to_string();
+    for (digest, is_silent) in [(other, true), (written, false)] {
+        let list = format!("{values}\t{digest}\tx\n");
+        fs::write(root.join(".metalmark-owned"), list).expect("written");
+        let after = check();
+        match is_silent {
+            true => assert_eq!(after.stdout, before.stdout),
+            false => assert!(
+                after.stderr.contains("lists it as rendered"),
+                "{}",
+                after.stderr
+            ),
+        }
+        assert_ne!(after.status, 0);
+    }
+}

@@ -115,6 +115,11 @@ impl Record {
 }
 
 impl Owned {
+    /// Whether these bytes were last written.
+    pub fn has_written(&self, bytes: &[u8]) -> bool {
+        self.sums.contains(&sum(bytes))
+    }
+
     fn join(&mut self, other: &Self) {
         for sum in &other.sums {
             if !self.sums.contains(sum) {

@@ -10,6 +10,7 @@ use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
 
 use crate::error::Error;
 use crate::files::{Files, Found};
+use crate::model::manifest::OWNERSHIP_FILE;
 
 use crate::read::gitops::{self, OwnOutput};
 
@@ -115,7 +116,18 @@ fn matches_in(
             // A link that leads out, a pipe: without an error, the cluster would be gone, and its rendered files with it.
             files.named(path)?;
         }
-        Ok(is_file && !folders && !own_output.has(files, path)?)
+        if !is_file || folders || !own_output.has(files, path)? {
+            return Ok(is_file && !folders);
+        }
+        match own_output.is_output(path) {
+            true => Ok(false),
+            // A list that anybody can write must not remove a cluster in silence.
+            false => Err(Error::usage(format!(
+                "`{}` has the values of a cluster, and a {OWNERSHIP_FILE} above it lists it as rendered\n\
+                 help: remove its line there, or match other files",
+                path.display()
+            ))),
+        }
     };
     let matching = gitops::matches(files, pattern)?;
     let inputs: Vec<Result<bool, Error>> = matching.par_iter().map(is_input).collect();

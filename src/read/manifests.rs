@@ -1,6 +1,6 @@
 //! The manifests that are stamped in place: the files and folders that are named.
 //!
-//! Of a folder every YAML file counts that holds an `apiVersion`, but for hidden folders and folders that metalmark writes
+//! Of a folder every YAML file counts that holds an `apiVersion`, but for hidden folders and files that metalmark wrote
 //! itself. Files named after secrets are never read.
 
 use std::collections::BTreeSet;
@@ -12,6 +12,7 @@ use crate::files::{Files, real};
 use crate::model::engine::Engine;
 use crate::model::finding::Finding;
 use crate::model::manifest::OWNERSHIP_FILE;
+use crate::model::ownership::Record;
 use crate::model::place::{FileId, Source, Spot};
 use crate::model::rule::{Level, RuleId};
 use crate::objects::{MARKER, ManifestObject, Unread, objects};
@@ -186,14 +187,30 @@ fn below_root(workspace: &Workspace, request: &Request, path: &Path) -> Result<P
     }))
 }
 
-/// The YAML files below a folder that are somebody's own.
+/// The YAML files below a folder that are somebody's own: what metalmark rendered, as it was rendered, is not.
 fn in_folder(tree: &dyn Files, folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let below = tree.below(folder)?;
-    let owned: Vec<&Path> = below
-        .iter()
-        .filter(|path| path.file_name().is_some_and(|name| name == OWNERSHIP_FILE))
-        .filter_map(|path| path.parent())
-        .collect();
+    let joined = |path: &Path| match folder.as_os_str() == "." {
+        true => path.to_owned(),
+        false => folder.join(path),
+    };
+    let is_list = |path: &&PathBuf| path.file_name().is_some_and(|name| name == OWNERSHIP_FILE);
+    let mut lists = Vec::new();
+    for list in below.iter().filter(is_list) {
+        let text = tree.named(&joined(list))?;
+        let (record, _) = Record::parse(&String::from_utf8_lossy(&text));
+        lists.push((list.parent().unwrap_or(Path::new("")), record));
+    }
+    let is_rendered = |path: &Path| {
+        lists.iter().any(|(above, record)| {
+            let inside = path.strip_prefix(above).ok().map(files::display);
+            let owned = inside.and_then(|inside| record.files.get(&inside));
+            owned.is_some_and(|owned| {
+                let bytes = tree.named(&joined(path));
+                bytes.is_ok_and(|bytes| owned.has_written(&bytes))
+            })
+        })
+    };
     let is_hidden = |path: &Path| {
         path.iter()
             .any(|name| name.to_string_lossy().starts_with('.'))
@@ -202,14 +219,10 @@ fn in_folder(tree: &dyn Files, folder: &Path) -> Result<Vec<PathBuf>, Error> {
         path.extension()
             .is_some_and(|end| end == "yaml" || end == "yml" || end == "json")
     };
-    let own = below.iter().filter(|path| {
-        is_yaml(path) && !is_hidden(path) && !owned.iter().any(|owned| path.starts_with(owned))
-    });
-    let joined = |path: &PathBuf| match folder.as_os_str() == "." {
-        true => path.clone(),
-        false => folder.join(path),
-    };
-    Ok(own.map(joined).collect())
+    let own = below
+        .iter()
+        .filter(|path| is_yaml(path) && !is_hidden(path) && !is_rendered(path));
+    Ok(own.map(|path| joined(path)).collect())
 }
 
 fn one(

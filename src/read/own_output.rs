@@ -8,13 +8,15 @@ use std::sync::{Arc, Mutex};
 use globset::{Glob, GlobMatcher};
 
 use crate::error::Error;
-use crate::files::{Files, for_all};
+use crate::files::{Files, Found, for_all};
+use crate::model::manifest::OWNERSHIP_FILE;
 use crate::model::mutex::held;
 use crate::model::output_path;
-use crate::model::ownership::Record;
+use crate::model::ownership::{Owned, Record};
 
-/// The rendered files of a project: those that an ownership file lists, wherever its folder was moved to, and those below
-/// the project's outputs that were not rendered yet.
+/// The rendered files of a project: those that an ownership file lists, and those below the project's outputs that were not
+/// rendered yet. A list counts wherever its folder was moved to. Outside the project's outputs it must have the digest of the
+/// file: anybody can write a list, and what it names is not checked.
 #[derive(Debug, Default)]
 pub struct OwnOutput {
     outputs: Vec<GlobMatcher>,
@@ -41,18 +43,24 @@ impl OwnOutput {
             };
             let inside = path.strip_prefix(folder).unwrap_or(path);
             let inside = inside.to_string_lossy().replace('\\', "/");
-            if record.files.contains_key(&inside) {
+            let Some(owned) = record.files.get(&inside) else {
+                continue;
+            };
+            if self.is_output(path) || is_as_written(files, folder, owned, path)? {
                 return Ok(true);
             }
         }
         Ok(false)
     }
 
+    /// Whether a path is below an output of the project.
+    pub fn is_output(&self, path: &Path) -> bool {
+        self.outputs.iter().any(|output| output.is_match(path))
+    }
+
     /// Whether metalmark renders files at or below a path where nothing exists yet.
     pub fn will_have(&self, files: &dyn Files, path: &Path) -> bool {
-        self.outputs.iter().any(|output| output.is_match(path))
-            && !files.is_file(path)
-            && !files.is_folder(path)
+        self.is_output(path) && !files.is_file(path) && !files.is_folder(path)
     }
 
     fn record(&self, files: &dyn Files, folder: &Path) -> Result<Option<Arc<Record>>, Error> {
@@ -64,6 +72,23 @@ impl OwnOutput {
         records().insert(folder.to_owned(), record.clone());
         Ok(record)
     }
+}
+
+/// Whether a listed file has bytes that the list in that folder says were written. The whole list is looked at: its digests are
+/// no part of what [`Files::owned`] found.
+fn is_as_written(
+    files: &dyn Files,
+    folder: &Path,
+    owned: &Owned,
+    path: &Path,
+) -> Result<bool, Error> {
+    for_all(|| {
+        files.file(&folder.join(OWNERSHIP_FILE))?;
+        Ok(match files.file(path)? {
+            Found::File(bytes) => owned.has_written(&bytes),
+            Found::Nothing | Found::Outside => false,
+        })
+    })
 }
 
 /// What matches the files below an output's path, whatever its expressions evaluate to; none for an output in the root
