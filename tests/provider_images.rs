@@ -192,3 +192,128 @@ images: {records: {noble: {locations: {glance: {name: ubuntu-2204-kube-v1.30.2}}
         assert!(line.ends_with(end), "{line}");
     }
 }
+
+/// The last line of `check` where a record of `locations` is beside a template of `kind` with `spec`.
+fn with_record(kind: &str, spec: &str, locations: &str) -> String {
+    let project = format!(
+        "version: 1\nmanifests: [edge.yaml]\nimages: {{records: {{img: {{k8s: {{flavor: kubeadm, version: 1.31.8}}, locations: {locations}}}}}}}\n"
+    );
+    summary(&[
+        ("edge.yaml", &pool(kind, spec)),
+        ("metalmark.yaml", &project),
+    ])
+}
+
+#[test]
+fn a_record_applies_where_no_part_of_its_location_is_another_one() {
+    let gallery = "{azure: {gallery: g, definition: capi, version: '1.31.8'}}";
+    let offer = "{azure: {publisher: p, offer: o, sku: s, version: '131.8.1'}}";
+    let snapshot = "{vsphere: {template: noble, snapshot: k1318}}";
+    let lookup = "{ami: {name: 'noble-*', org: '1'}}";
+    for (kind, spec, locations, is_it) in [
+        (
+            "AzureMachineTemplate",
+            "{image: {computeGallery: {gallery: g, name: capi, version: 1.31.8}}}",
+            gallery,
+            true,
+        ),
+        (
+            "AzureMachineTemplate",
+            "{image: {computeGallery: {gallery: g, name: capi, version: 1.30.2}}}",
+            gallery,
+            false,
+        ),
+        (
+            "AzureMachineTemplate",
+            "{image: {computeGallery: {gallery: h, name: capi, version: 1.31.8}}}",
+            gallery,
+            false,
+        ),
+        (
+            "AzureMachineTemplate",
+            "{image: {computeGallery: {gallery: g, name: capi, version: 1.30.2}}}",
+            "{azure: {gallery: g, definition: capi}}",
+            false,
+        ),
+        (
+            "AzureMachineTemplate",
+            "{image: {marketplace: {publisher: p, offer: o, sku: s, version: 131.8.1}}}",
+            offer,
+            true,
+        ),
+        (
+            "AzureMachineTemplate",
+            "{image: {marketplace: {publisher: p, offer: o, sku: s, version: 130.2.1}}}",
+            offer,
+            false,
+        ),
+        (
+            "VSphereMachineTemplate",
+            "{template: noble, snapshot: k1318}",
+            snapshot,
+            true,
+        ),
+        (
+            "VSphereMachineTemplate",
+            "{template: noble}",
+            snapshot,
+            true,
+        ),
+        (
+            "VSphereMachineTemplate",
+            "{template: noble, snapshot: k1302}",
+            snapshot,
+            false,
+        ),
+        (
+            "VSphereMachineTemplate",
+            "{template: noble}",
+            "{glance: {name: noble}}",
+            false,
+        ),
+        (
+            "AWSMachineTemplate",
+            "{imageLookupFormat: 'noble-*', imageLookupOrg: '1'}",
+            lookup,
+            true,
+        ),
+        (
+            "AWSMachineTemplate",
+            "{imageLookupFormat: 'noble-*', imageLookupOrg: '2'}",
+            lookup,
+            false,
+        ),
+        // Nor does its key make it that of another version.
+        (
+            "AzureMachineTemplate",
+            "{image: {computeGallery: {gallery: g, name: img, version: 1.30.2}}}",
+            "{azure: {gallery: g, definition: img, version: '1.31.8'}}",
+            false,
+        ),
+    ] {
+        let line = with_record(kind, spec, locations);
+        let end = if is_it { "1 proven" } else { "1 unproven" };
+        assert!(line.ends_with(end), "{kind} {spec} {locations}: {line}");
+    }
+}
+
+#[test]
+fn of_two_versions_of_a_gallerys_image_the_template_names_one() {
+    let spec = "{image: {computeGallery: {gallery: g, name: capi, version: 1.30.2}}}";
+    let record = |version: &str| {
+        format!(
+            "    k-{}: {{k8s: {{version: {version}}}, locations: {{azure: {{gallery: g, definition: capi, version: '{version}'}}}}}}\n",
+            version.replace('.', "-")
+        )
+    };
+    let project = format!(
+        "version: 1\nmanifests: [edge.yaml]\nimages:\n  records:\n{}{}",
+        record("1.30.2"),
+        record("1.31.8")
+    );
+    let line = summary(&[
+        ("edge.yaml", &pool("AzureMachineTemplate", spec)),
+        ("metalmark.yaml", &project),
+    ]);
+    assert!(line.ends_with("1 mismatched"), "{line}");
+}

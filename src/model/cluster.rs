@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::endpoint::ControlPlaneEndpoint;
 use super::labels::Labels;
+use super::location::Location;
 use super::matching::Library;
 use super::place::{Located, Place};
 use super::selector::Selector;
@@ -156,6 +157,8 @@ pub struct Choice {
     pub name: Option<Located<Arc<str>>>,
     /// `machine_image_url`
     pub url: Option<Located<Arc<str>>>,
+    /// What the name or the URL is a part of, where the provider is known.
+    pub location: Option<Location>,
     /// `machine_image_format`
     pub format: Option<Located<Arc<str>>>,
     /// `machine_image_checksum`: a literal or a URL.
@@ -177,6 +180,7 @@ impl Default for Choice {
             selector: None,
             name: None,
             url: None,
+            location: None,
             format: None,
             checksum: None,
             checksum_type: None,

@@ -19,6 +19,7 @@ pub mod image;
 pub mod integer;
 pub mod json;
 pub mod labels;
+pub mod location;
 pub mod lock;
 pub mod lock_gaps;
 pub mod manifest;

@@ -4,6 +4,7 @@
 
 use super::kind::INFRASTRUCTURE;
 use super::{Change, Edit, Kind, Provider, Stamp};
+use crate::model::location::gce_path;
 
 /// See the module documentation.
 pub(super) struct Capg;
@@ -65,15 +66,9 @@ impl Provider for Capg {
 
     fn image(&self, _kind: &Kind, _version: &str, stamp: &Stamp) -> Result<Vec<Edit>, String> {
         let project = stamp.location("gce.project");
-        let full = |name: &str, folder: &str| match project {
-            Some(project) if !name.contains('/') => {
-                format!("projects/{project}/global/images/{folder}{name}")
-            }
-            _ => name.to_owned(),
-        };
         if let Some(image) = stamp.location("gce.image") {
             return Ok(vec![
-                Edit::set(&["image"], full(image, "")),
+                Edit::set(&["image"], gce_path(project, false, image)),
                 Edit::remove(&["imageFamily"]),
             ]);
         }
@@ -81,7 +76,7 @@ impl Provider for Capg {
         let family = family.ok_or_else(|| stamp.no_location("capg", "gce"))?;
         Ok(vec![
             Edit::remove(&["image"]),
-            Edit::set(&["imageFamily"], full(family, "family/")),
+            Edit::set(&["imageFamily"], gce_path(project, true, family)),
         ])
     }
 }

@@ -1,12 +1,10 @@
 //! A node pool says in more than one way which image it boots.
 
-use std::sync::Arc;
-
 use crate::model::cluster::{Choice, KEY_NAMES, Pool};
 use crate::model::cluster_view::SelectedPool;
 use crate::model::finding::Finding;
 use crate::model::matching::{Outcome, Selection, known_as};
-use crate::model::place::{Located, Place};
+use crate::model::place::Place;
 use crate::model::replacement;
 use crate::model::rule::RuleId;
 use crate::rules::ClusterInput;
@@ -51,8 +49,8 @@ fn agree(input: &ClusterInput<'_>, pool: &Pool, selection: &Selection) -> bool {
         return false;
     };
     let (choice, images) = (&pool.choice, &input.view.images);
-    let is_same = |name: &Located<Arc<str>>| known_as(&name.value, images) == Some(key);
-    choice.url.is_none() && choice.other_key.is_none() && choice.name.as_ref().is_none_or(is_same)
+    let is_same = choice.name.is_none() || known_as(choice, images) == Some(key);
+    choice.url.is_none() && choice.other_key.is_none() && is_same
 }
 
 fn several(input: &ClusterInput<'_>, pool: &Pool) -> Finding {

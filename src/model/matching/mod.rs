@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use super::cluster::{Choice, Cluster};
 use super::image::{Image, ImageKey, Images, fact};
+use super::location::Location;
 use super::name::key_of;
 use super::selector::Selector;
 use compare::Compiled;
@@ -46,16 +47,11 @@ pub fn select(
                     |key| Outcome::Image(Arc::clone(key)),
                 ),
                 None if choice.url.is_some() => Outcome::Explicit,
-                None => match &choice.name {
-                    Some(name) => Outcome::Named(known_as(&name.value, images).cloned()),
-                    None => Outcome::Nothing,
-                },
+                None if choice.name.is_some() => Outcome::Named(known_as(choice, images).cloned()),
+                None => Outcome::Nothing,
             },
             other_mode: None,
-            at_url: choice
-                .url
-                .as_ref()
-                .and_then(|url| at_location(&url.value, images)),
+            at_url: known_at(choice, images),
         },
     }
 }
@@ -108,34 +104,40 @@ pub fn named<'a>(name: &str, images: &'a Images) -> Option<&'a ImageKey> {
     (*image.artifact == *name).then_some(key)
 }
 
-/// The key of the one image that a provider's store has under a name: as a location of the image says, under its key, or as
-/// Sylva pushes it to Glance.
-pub fn known_as<'a>(name: &str, images: &'a Images) -> Option<&'a ImageKey> {
+/// The key of the one image that a provider's store has under the name of a choice: as a location of the image says, under its
+/// key, or as Sylva pushes it to Glance.
+pub fn known_as<'a>(choice: &Choice, images: &'a Images) -> Option<&'a ImageKey> {
+    let name = &choice.name.as_ref()?.value;
+    let location = location(choice, name);
     let is_pushed = |image: &Image| {
         let tag = name.strip_prefix(&*image.key);
         let tag = tag.and_then(|rest| rest.strip_prefix("-sylva-diskimage-builder-"));
         tag.is_some_and(|tag| image.facts.text(fact::COMMIT_TAG) == Some(tag))
+            && location.is_in("locations.glance.name")
     };
-    let mut known = images
-        .values()
-        .filter(|image| lies_at(image, name) || is_pushed(image));
+    let is_known = |image: &&Image| location.holds(image) || is_pushed(image);
+    let mut known = images.values().filter(is_known);
     match (known.next(), known.next()) {
         (Some(only), None) => Some(&only.key),
         (Some(_), Some(_)) => None,
-        (None, _) => named(name, images),
+        (None, _) => {
+            let is_elsewhere = |key: &&ImageKey| location.is_contradicted(&images[*key]);
+            named(name, images).filter(|key| !is_elsewhere(key))
+        }
     }
 }
 
-/// The key of the one image that lies at a URL, as a location of the image says.
-fn at_location(url: &str, images: &Images) -> Option<ImageKey> {
-    let mut known = images.values().filter(|image| lies_at(image, url));
+/// The key of the one image that lies at the URL of a choice, as a location of the image says.
+fn known_at(choice: &Choice, images: &Images) -> Option<ImageKey> {
+    let location = location(choice, &choice.url.as_ref()?.value);
+    let mut known = images.values().filter(|image| location.holds(image));
     let only = known.next()?;
     known.next().is_none().then(|| Arc::clone(&only.key))
 }
 
-fn lies_at(image: &Image, location: &str) -> bool {
-    let mut facts = image.facts.iter();
-    facts.any(|(fact, known)| fact.starts_with(fact::LOCATIONS) && *known.value == *location)
+fn location(choice: &Choice, text: &Arc<str>) -> Location {
+    let known = choice.location.clone();
+    known.unwrap_or_else(|| Location::anywhere(text))
 }
 
 /// What a cluster adds to its selectors (docs/sylva.md#what-is-added-to-a-selector).

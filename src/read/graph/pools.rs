@@ -205,6 +205,7 @@ impl Reader<'_, '_> {
             return Err(unknown::LOOKED_UP);
         }
         let (node, by) = fields.image(spec).ok_or(unknown::NO_IMAGE)?;
+        let location = fields.location(spec);
         let mut text = |node: &Node| match object {
             Some(object) => self.text(object, node),
             None => Some(Located::new(Arc::clone(node.value.as_str()?), node.place)),
@@ -217,6 +218,7 @@ impl Reader<'_, '_> {
         Ok(match by {
             NamedBy::Name => Choice {
                 name: named,
+                location,
                 ..Choice::default()
             },
             NamedBy::Url => Choice {
@@ -224,6 +226,7 @@ impl Reader<'_, '_> {
                 checksum: field("checksum"),
                 checksum_type: field("checksumType"),
                 url: named,
+                location,
                 ..Choice::default()
             },
         })

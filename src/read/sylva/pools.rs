@@ -11,6 +11,7 @@ use crate::model::place::{Located, Place};
 use crate::model::selector::Selector;
 use crate::model::value::{Entry, Map, Node, Number, Value};
 use crate::providers;
+use crate::providers::named::location_of;
 
 /// The settings that select an image.
 pub(super) const CHOICE: &[&str] = &[
@@ -63,6 +64,15 @@ pub(super) fn pools(branch: &Branch, cluster: &mut Cluster, report: &mut Report<
         cluster.pools.extend(pool);
     }
     report.pool(None);
+    let provider = levels.infra.as_deref().and_then(providers::find);
+    for pool in cluster
+        .pools
+        .iter_mut()
+        .filter(|pool| pool.choice.name.is_some())
+    {
+        let location = provider.and_then(|provider| location_of(provider, &pool.settings));
+        pool.choice.location = location;
+    }
     cluster.levels = levels.found;
 }
 
@@ -249,6 +259,7 @@ fn choice(settings: &Node, report: &mut Report<'_>) -> Choice {
         other_key,
         name: filled(text("image_name")),
         url: filled(text("machine_image_url")),
+        location: None,
         format: filled(text("machine_image_format")),
         checksum: filled(text("machine_image_checksum")),
         checksum_type: filled(text("machine_image_checksum_type")),
