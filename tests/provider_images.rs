@@ -317,3 +317,49 @@ fn of_two_versions_of_a_gallerys_image_the_template_names_one() {
     ]);
     assert!(line.ends_with("1 mismatched"), "{line}");
 }
+
+#[test]
+fn an_artifact_is_named_before_its_tag_or_digest() {
+    let digest = format!("sha256:{}", "0a".repeat(32));
+    let disk = |image: &str| {
+        format!(
+            "{{virtualMachineTemplate: {{spec: {{template: {{spec: {{volumes: [{{containerDisk: {{image: '{image}'}}}}]}}}}}}}}}}"
+        )
+    };
+    let dib = "registry.example.org/os/ubuntu-noble-hardened-kubeadm-1-30-2";
+    let kube = "registry.example.org:5000/os/ubuntu-2404-kube-v1.30.2";
+    for (kind, spec) in [
+        (
+            "Metal3MachineTemplate",
+            format!("{{image: {{url: 'oci://{dib}:0.4.12'}}}}"),
+        ),
+        (
+            "Metal3MachineTemplate",
+            format!("{{image: {{url: 'oci://{dib}@{digest}'}}}}"),
+        ),
+        (
+            "Metal3MachineTemplate",
+            format!("{{image: {{url: 'oci://{dib}:0.4.12@{digest}'}}}}"),
+        ),
+        ("KubevirtMachineTemplate", disk(&format!("{kube}:1"))),
+        ("KubevirtMachineTemplate", disk(&format!("{kube}@{digest}"))),
+        (
+            "DockerMachineTemplate",
+            format!("{{customImage: 'kindest/node:v1.30.2@{digest}'}}"),
+        ),
+    ] {
+        let line = summary(&[("edge.yaml", &pool(kind, &spec))]);
+        assert!(line.ends_with("1 mismatched"), "{kind} {spec}: {line}");
+    }
+    // A tag that is no version says nothing, and a name before it that is none neither.
+    for image in ["registry.example.org/os/ubuntu:1.30.2", "ubuntu:22.04"] {
+        let line = summary(&[(
+            "edge.yaml",
+            &pool(
+                "DockerMachineTemplate",
+                &format!("{{customImage: '{image}'}}"),
+            ),
+        )]);
+        assert!(line.ends_with("1 unproven"), "{image}: {line}");
+    }
+}

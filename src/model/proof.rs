@@ -74,14 +74,9 @@ pub fn booted<'a>(
     pool: &'a Pool,
     selection: &'a Selection,
 ) -> Option<Booted<'a>> {
-    let outside = |name: &'a str| {
-        // The names of vSphere, Google and Azure have a path before them.
-        let last = || facts_of(name.rsplit_once('/')?.1);
-        let facts = facts_of(name).or_else(last);
-        Booted {
-            name,
-            facts: Cow::Owned(facts.unwrap_or_default()),
-        }
+    let outside = |name: &'a str| Booted {
+        name,
+        facts: Cow::Owned(facts_of(name).unwrap_or_default()),
     };
     if let Some(image) = known(view, selection) {
         return Some(Booted {

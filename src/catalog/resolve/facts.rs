@@ -106,7 +106,8 @@ fn of_location(image: &Image) -> Option<NameFacts> {
         .filter(|(name, _)| name.starts_with(fact::LOCATIONS))
         .map(|(_, fact)| &fact.value);
     let mut names = uri.chain(locations);
-    names.find_map(|name| NameFacts::parse(name).or_else(|| NameFacts::parse(file_name(name))))
+    names
+        .find_map(|name| NameFacts::of_location(name).or_else(|| NameFacts::parse(file_name(name))))
 }
 
 fn learn(image: &mut Image, name: &str, fact: Fact, problems: &mut Vec<Problem>) {

@@ -62,6 +62,15 @@ impl NameFacts {
         SCHEMES.iter().find_map(|scheme| scheme.read(name))
     }
 
+    /// Reads what names an image where it lies: the whole text, or its last part. A tag may be the version, or follow the name.
+    pub fn of_location(text: &str) -> Option<Self> {
+        let last = text.rsplit('/').next().unwrap_or(text);
+        let tagged = last.split('@').next().unwrap_or(last);
+        let untagged = tagged.split(':').next().unwrap_or(tagged);
+        let mut names = [text, last, tagged, untagged].into_iter();
+        names.find_map(Self::parse)
+    }
+
     /// The facts by the names that annotations use (docs/sylva.md#facts). `k8s-version` has a build only where the name carries
     /// one.
     pub fn facts(&self) -> Vec<(&'static str, String)> {
@@ -124,9 +133,9 @@ impl NameFacts {
     }
 }
 
-/// The facts in a name.
+/// The facts in a name, in what ends a path, or in the name of an artifact before its tag or digest.
 pub fn facts_of(name: &str) -> Option<Facts> {
-    NameFacts::parse(name).map(Facts::from)
+    NameFacts::of_location(name).map(Facts::from)
 }
 
 impl From<NameFacts> for Facts {
