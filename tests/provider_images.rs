@@ -318,6 +318,98 @@ fn of_two_versions_of_a_gallerys_image_the_template_names_one() {
     assert!(line.ends_with("1 mismatched"), "{line}");
 }
 
+/// A MachinePool whose machines `kind` makes.
+fn machine_pool(kind: &str, spec: &str) -> String {
+    let pool = pool(kind, "").replace("kind: MachineDeployment", "kind: MachinePool");
+    pool.replace("spec: {template: {spec: }}", &format!("spec: {spec}"))
+}
+
+#[test]
+fn the_image_of_a_machine_pool_is_found_where_stamping_writes_it() {
+    for (kind, spec) in [
+        (
+            "AWSMachinePool",
+            "{awsLaunchTemplate: {ami: {id: capa-ami-ubuntu-22.04-v1.30.2-1773582653}}}",
+        ),
+        (
+            "AzureMachinePool",
+            "{template: {image: {id: /x/ubuntu-2404-kube-v1.30.2}}}",
+        ),
+        (
+            "GCPMachinePool",
+            "{image: projects/p/global/images/ubuntu-2404-kube-v1.30.2}",
+        ),
+        (
+            "DockerMachinePool",
+            "{template: {customImage: 'kindest/node:v1.30.2'}}",
+        ),
+        (
+            "DevMachinePool",
+            "{backend: {docker: {customImage: 'kindest/node:v1.30.2'}}}",
+        ),
+        (
+            "DevMachinePool",
+            "{template: {docker: {customImage: 'kindest/node:v1.30.2'}}}",
+        ),
+    ] {
+        let line = summary(&[("edge.yaml", &machine_pool(kind, spec))]);
+        assert!(line.ends_with("1 mismatched"), "{kind} {spec}: {line}");
+    }
+}
+
+#[test]
+fn the_pools_of_a_class_are_made_from_templates_of_pools() {
+    for (kind, spec) in [
+        (
+            "AWSMachinePool",
+            "{awsLaunchTemplate: {ami: {id: capa-ami-ubuntu-22.04-v1.30.2-1773582653}}}",
+        ),
+        (
+            "AzureMachinePool",
+            "{template: {image: {id: /x/ubuntu-2404-kube-v1.30.2}}}",
+        ),
+        (
+            "DockerMachinePool",
+            "{template: {customImage: 'kindest/node:v1.30.2'}}",
+        ),
+        (
+            "DevMachinePool",
+            "{backend: {docker: {customImage: 'kindest/node:v1.30.2'}}}",
+        ),
+    ] {
+        let class = format!(
+            "\
+apiVersion: cluster.x-k8s.io/v1beta1
+kind: Cluster
+metadata: {{name: edge}}
+spec:
+  topology:
+    class: quick
+    version: v1.31.8
+    workers: {{machinePools: [{{class: workers, name: p0}}]}}
+---
+apiVersion: cluster.x-k8s.io/v1beta1
+kind: ClusterClass
+metadata: {{name: quick}}
+spec:
+  workers:
+    machinePools:
+    - class: workers
+      template:
+        infrastructure:
+          ref: {{apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: {kind}Template, name: p}}
+---
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: {kind}Template
+metadata: {{name: p}}
+spec: {{template: {{spec: {spec}}}}}
+"
+        );
+        let line = summary(&[("edge.yaml", &class)]);
+        assert!(line.contains("1 mismatched"), "{kind} {spec}: {line}");
+    }
+}
+
 #[test]
 fn an_artifact_is_named_before_its_tag_or_digest() {
     let digest = format!("sha256:{}", "0a".repeat(32));

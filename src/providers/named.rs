@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::Provider;
+use super::{PROVIDERS, Provider};
 use crate::model::image::fact;
 use crate::model::location::{Location, Part};
 use crate::model::value::Node;
@@ -113,7 +113,14 @@ const FIELDS: &[ProviderImage] = &[
         "CloudStack",
         &[name("template.name", &["locations.cloudstack."])],
     ),
-    of_lookup("Dev", &[name("backend.docker.customImage", CONTAINER)]),
+    of_lookup(
+        "Dev",
+        &[
+            name("backend.docker.customImage", CONTAINER),
+            // Of the first DevMachinePool.
+            name("template.docker.customImage", CONTAINER),
+        ],
+    ),
     of_lookup("Docker", &[name("customImage", CONTAINER)]),
     of_lookup(
         "GCP",
@@ -293,9 +300,22 @@ const KINDS: &[(&str, &[&str])] = &[
     ("Server", &["spec"]),
 ];
 
+/// The path of a machine's spec, where the kind has another one than its ending says: stamping has it too, or nothing is stamped
+/// into the kind.
+fn own_path(kind: &str) -> Option<&'static [&'static str]> {
+    let mut stamped = PROVIDERS.iter().flat_map(|provider| provider.kinds());
+    let stamped = stamped.find(|stamped| stamped.kind == kind);
+    match stamped {
+        Some(stamped) => Some(stamped.machine),
+        None => (kind == "DevMachinePool").then_some(&["spec"]),
+    }
+}
+
 /// Where the objects of a kind name their image.
 #[derive(Clone, Copy, Debug)]
 pub struct ImageFields {
+    /// Before the machine's path: where a template has the object that is made from it.
+    above: &'static [&'static str],
     machine: &'static [&'static str],
     ways: &'static [Way],
     has_lookup: bool,
@@ -303,21 +323,28 @@ pub struct ImageFields {
 
 /// The fields of a kind; none for kinds that are not known.
 pub fn image_fields(kind: &str) -> Option<ImageFields> {
-    KINDS.iter().find_map(|(ending, machine)| {
-        let provider = kind.strip_suffix(ending)?;
-        let field = FIELDS.iter().find(|field| field.provider == provider)?;
-        Some(ImageFields {
-            machine,
-            ways: field.ways,
-            has_lookup: field.has_lookup,
-        })
+    // A ClusterClass makes pools from templates of them.
+    let pool = kind.strip_suffix("Template");
+    let pool = pool.filter(|pool| pool.ends_with("MachinePool"));
+    let (made, above): (_, &[&str]) = match pool {
+        Some(pool) => (pool, &["spec", "template"]),
+        None => (kind, &[]),
+    };
+    let (ending, machine) = KINDS.iter().find(|(ending, _)| made.ends_with(ending))?;
+    let provider = made.strip_suffix(ending)?;
+    let field = FIELDS.iter().find(|field| field.provider == provider)?;
+    Some(ImageFields {
+        above,
+        machine: own_path(made).unwrap_or(machine),
+        ways: field.ways,
+        has_lookup: field.has_lookup,
     })
 }
 
 impl ImageFields {
     /// The machine's spec of an object.
     pub fn spec(self, object: &Node) -> Option<&Node> {
-        object.at(self.machine)
+        object.at(self.above)?.at(self.machine)
     }
 
     /// The image that a machine's spec names: the node that says so, and how.
@@ -370,7 +397,8 @@ impl ImageFields {
                     Some(list) => vec![Some(list), None],
                     None => vec![Some(part)],
                 });
-            let field = self.machine.iter().copied().map(Some).chain(keys);
+            let machine = self.above.iter().chain(self.machine);
+            let field = machine.copied().map(Some).chain(keys);
             let mut parts = field.zip(&changed);
             parts.all(|(key, changed)| key.is_none_or(|key| key == *changed))
         })
