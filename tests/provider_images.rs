@@ -410,6 +410,83 @@ spec: {{template: {{spec: {spec}}}}}
     }
 }
 
+/// A control plane with a Docker image.
+fn control_plane(kind: &str, version: &str, image: &str) -> String {
+    format!(
+        "\
+apiVersion: cluster.x-k8s.io/v1beta1
+kind: Cluster
+metadata: {{name: edge}}
+spec: {{controlPlaneRef: {{apiVersion: controlplane.cluster.x-k8s.io/v1beta1, kind: {kind}, name: edge}}}}
+---
+apiVersion: controlplane.cluster.x-k8s.io/v1beta1
+kind: {kind}
+metadata: {{name: edge}}
+spec:
+  version: {version}
+  machineTemplate:
+    infrastructureRef: {{apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: DockerMachineTemplate, name: edge}}
+---
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: DockerMachineTemplate
+metadata: {{name: edge}}
+spec: {{template: {{spec: {{customImage: '{image}'}}}}}}
+"
+    )
+}
+
+/// As in the documentation of k0smotron, and in the tests of the provider for RKE2.
+#[test]
+fn what_kubeadm_would_run_says_nothing_of_a_distribution_that_is_installed_at_boot() {
+    let kind = "kindest/node:v1.31.0";
+    for (plane, version, image, end) in [
+        ("KubeadmControlPlane", "v1.31.2", kind, "1 mismatched"),
+        ("K0sControlPlane", "v1.31.2+k0s.0", kind, "1 unproven"),
+        ("K0sControlPlane", "v1.31.0+k0s.0", kind, "1 unproven"),
+        ("RKE2ControlPlane", "v1.31.2+rke2r1", kind, "1 unproven"),
+        ("KThreesControlPlane", "v1.31.2+k3s1", kind, "1 unproven"),
+        (
+            "RKE2ControlPlane",
+            "v1.31.2+rke2r1",
+            "r.example.org/ubuntu-noble-plain-rke2-1-30-2:1",
+            "1 mismatched",
+        ),
+    ] {
+        let text = control_plane(plane, version, image);
+        let line = summary(&[("edge.yaml", &text)]);
+        assert!(line.ends_with(end), "{plane} {version} {image}: {line}");
+    }
+    for (plane, version, flavor, end) in [
+        // A record that says no distribution means the pool's.
+        ("RKE2ControlPlane", "v1.31.2+rke2r1", "", "1 mismatched"),
+        (
+            "RKE2ControlPlane",
+            "v1.31.2+rke2r1",
+            "flavor: rke2, ",
+            "1 mismatched",
+        ),
+        (
+            "K0sControlPlane",
+            "v1.31.2+k0s.0",
+            "flavor: k0s, ",
+            "1 mismatched",
+        ),
+        (
+            "K0sControlPlane",
+            "v1.31.2+k0s.0",
+            "flavor: kubeadm, ",
+            "no findings in 1 cluster; 1 node pool checked: 1 unproven",
+        ),
+    ] {
+        let text = control_plane(plane, version, kind);
+        let project = format!(
+            "version: 1\nmanifests: [edge.yaml]\nimages: {{records: {{img: {{k8s: {{{flavor}version: 1.31.0}}, locations: {{docker: {{image: '{kind}'}}}}}}}}}}\n"
+        );
+        let line = summary(&[("edge.yaml", &text), ("metalmark.yaml", &project)]);
+        assert!(line.ends_with(end), "{plane} {flavor}: {line}");
+    }
+}
+
 #[test]
 fn an_artifact_is_named_before_its_tag_or_digest() {
     let digest = format!("sha256:{}", "0a".repeat(32));

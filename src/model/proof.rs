@@ -10,7 +10,7 @@ use super::matching::{Matching, Outcome, Selection};
 use super::name::facts_of;
 use super::place::Located;
 use super::replacement::{self, Obstacle};
-use super::version::Version;
+use super::version::{Version, distribution_of};
 
 /// What a `k8s-version` fact says of the version that a pool wants. A name may narrow a choice; it never proves one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,7 +108,7 @@ pub struct PoolProof<'a> {
     pub wanted: &'a Located<Arc<str>>,
     /// The image's key or name.
     pub image: &'a str,
-    /// The image's version.
+    /// The image's version; none of another distribution than the pool's.
     pub held: Option<Fact>,
     /// What one says of the other.
     pub proof: Proof,
@@ -127,7 +127,10 @@ pub fn of_pool<'a>(
     if facts.is_bare() {
         return None;
     }
-    let held = facts.get(fact::K8S_VERSION).cloned();
+    let held = facts.get(fact::K8S_VERSION);
+    let held = held
+        .filter(|held| is_what_runs(view, pool, &facts, held))
+        .cloned();
     let proof = match (of_version(&wanted.value, held.as_ref(), matching), &held) {
         // EKS Anywhere requires a minor with any patch level. Cluster API itself refuses such a version.
         (Proof::Partial, Some(held))
@@ -143,6 +146,21 @@ pub fn of_pool<'a>(
         image: name,
         held,
     })
+}
+
+/// Whether the Kubernetes that an image holds is of the distribution that a pool runs. In manifests RKE2, K3s and others may be
+/// installed when a machine boots, beside what kubeadm would run; a name that says no distribution is that of kubeadm's.
+fn is_what_runs(view: &ClusterView, pool: &Pool, facts: &Facts, held: &Fact) -> bool {
+    let cluster = &view.cluster;
+    let bootstrap = cluster.bootstrap_provider_of(pool);
+    let runs = bootstrap.and_then(|bootstrap| distribution_of(&bootstrap.value));
+    let Some(runs) = runs.filter(|_| cluster.origin == ClusterOrigin::Manifests) else {
+        return true;
+    };
+    match facts.text(fact::K8S_FLAVOR) {
+        Some(flavor) => flavor == runs,
+        None => runs == "kubeadm" || held.origin != Origin::Name || held.value.contains(runs),
+    }
 }
 
 /// The last part of a URL's path, without its query.

@@ -140,10 +140,14 @@ pub fn flavor_of(bootstrap_provider: &str) -> Option<&'static str> {
     }
 }
 
-/// The Kubernetes distribution that a bootstrap provider sets up: Sylva's flavors, and K3s, which is in no Sylva release.
+/// The distribution whose provider downloads it when a machine boots, whatever the image holds.
+pub const K0S: &str = "k0s";
+
+/// The Kubernetes distribution that a bootstrap provider sets up: Sylva's flavors, and K3s and k0s, which are in no Sylva release.
 pub fn distribution_of(bootstrap_provider: &str) -> Option<&'static str> {
     match bootstrap_provider {
         "cabpk3s" | "cabp3" | "k3s" => Some("k3s"),
+        "k0smotron" => Some(K0S),
         other => flavor_of(other),
     }
 }

@@ -8,7 +8,7 @@ use crate::model::matching::{Matching, Selection};
 use crate::model::proof;
 use crate::model::replacement;
 use crate::model::rule::RuleId;
-use crate::model::version::distribution_of;
+use crate::model::version::{K0S, distribution_of};
 use crate::rules::ClusterInput;
 
 /// Looks at every node pool.
@@ -21,7 +21,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
 
 fn mismatch(input: &ClusterInput<'_>, pool: &Pool, selection: &Selection) -> Option<Finding> {
     let bootstrap = input.view.cluster.bootstrap_provider_of(pool)?;
-    let needed = distribution_of(&bootstrap.value)?;
+    let needed = distribution_of(&bootstrap.value).filter(|needed| *needed != K0S)?;
     let booted = proof::booted(input.view, pool, selection)?;
     let held = booted.facts.get(fact::K8S_FLAVOR)?;
     if *held.value == *needed || booted.facts.is_bare() {

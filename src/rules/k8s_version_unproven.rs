@@ -3,7 +3,7 @@
 use crate::model::cluster::{ClusterOrigin, Pool};
 use crate::model::cluster_view::SelectedPool;
 use crate::model::finding::Finding;
-use crate::model::image::{Fact, Origin, fact};
+use crate::model::image::{Fact, Image, Origin, fact};
 use crate::model::matching::{Outcome, Selection};
 use crate::model::proof::{self, PoolProof, Proof};
 use crate::model::rule::{Level, RuleId};
@@ -19,7 +19,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
         // A component bundle brings Kubernetes onto an image that has none; `component-mismatch` weighs that.
         let brought = weighed.held.is_none() && input.bundle(pool).is_some();
         if !brought
-            && !is_outside(input, selection)
+            && !is_outside(input, selection, &weighed)
             && !matches!(weighed.proof, Proof::Proven | Proof::Refuted)
         {
             let explicit = matches!(selection.outcome, Outcome::Explicit | Outcome::Named(None));
@@ -28,11 +28,13 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Whether manifests name an image that no record describes. It may install Kubernetes when it boots, so that the pool is only
-/// counted.
-fn is_outside(input: &ClusterInput<'_>, selection: &Selection) -> bool {
+/// Whether manifests name an image that no record describes, or one with another distribution. It may install Kubernetes when it
+/// boots, so that the pool is only counted.
+fn is_outside(input: &ClusterInput<'_>, selection: &Selection, weighed: &PoolProof<'_>) -> bool {
+    let is_other =
+        |image: &Image| weighed.held.is_none() && image.facts.get(fact::K8S_VERSION).is_some();
     input.view.cluster.origin == ClusterOrigin::Manifests
-        && proof::known(input.view, selection).is_none()
+        && proof::known(input.view, selection).is_none_or(is_other)
 }
 
 fn doubt(

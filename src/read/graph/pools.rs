@@ -294,7 +294,7 @@ fn is_variable_text(text: &str) -> bool {
     text.contains("${") || text.contains("{{")
 }
 
-/// Sylva's name of the bootstrap provider of a control plane's or a bootstrap configuration's kind.
+/// Sylva's name, or its own, of the bootstrap provider of a control plane's or a bootstrap configuration's kind.
 fn bootstrap_provider(kind: &str) -> Option<&'static str> {
     let known = [
         ("Kubeadm", "cabpk"),
@@ -303,6 +303,7 @@ fn bootstrap_provider(kind: &str) -> Option<&'static str> {
         ("KThrees", "cabpk3s"),
         ("CK8s", "cabpck"),
         ("OpenshiftAssisted", "cabpoa"),
+        ("K0s", "k0smotron"),
     ];
     let found = known.iter().find(|(prefix, _)| kind.starts_with(prefix));
     found.map(|(_, provider)| *provider)
