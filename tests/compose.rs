@@ -14,6 +14,7 @@ use metalmark::read::gitops::{self, Composition, Disk, Files, Found, Options};
 use metalmark::yaml;
 
 use super::programs;
+use super::support::Metalmark;
 
 /// The fixture: a repository in Sylva's shape.
 fn root() -> PathBuf {
@@ -609,5 +610,58 @@ pub(super) fn json(value: &Value) -> String {
             format!("{{{}}}", entries.join(","))
         }
         other => format!("{other:?}"),
+    }
+}
+
+/// What helm-controller and Argo CD call a release, which expressions may read.
+#[test]
+fn a_release_has_the_name_that_its_controller_gives_it() {
+    const CLUSTER: &str = "cluster: {name: '{{ .Release.Name }}', k8s_version: v1.31.8}\n";
+    let release = |spec: &str| {
+        format!(
+            "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {{name: units, namespace: here}}\nspec:\n  chart: {{spec: {{chart: chart, sourceRef: {{kind: GitRepository, name: here}}, valuesFiles: [chart/values.yaml]}}}}\n{spec}"
+        )
+    };
+    let application = |source: &str| {
+        format!(
+            "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {{name: units}}\nspec:\n  destination: {{namespace: here}}\n  {source}\n"
+        )
+    };
+    for (object, name) in [
+        (release(""), "units"),
+        (release("  targetNamespace: there\n"), "there-units"),
+        (
+            release("  targetNamespace: there\n  releaseName: own\n"),
+            "own",
+        ),
+        (application("source: {path: chart}"), "units"),
+        (
+            application("source: {path: chart, helm: {releaseName: own}}"),
+            "own",
+        ),
+        (
+            application("sources: [{ref: values}, {path: chart, helm: {releaseName: own}}]"),
+            "own",
+        ),
+    ] {
+        let scratch = tempfile::tempdir().expect("a folder");
+        let write = |path: &str, text: &str| {
+            let path = scratch.path().join(path);
+            std::fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+            std::fs::write(path, text).expect("written");
+        };
+        write(
+            "chart/Chart.yaml",
+            "apiVersion: v2\nname: chart\nversion: 1.0.0\n",
+        );
+        write("chart/values.yaml", CLUSTER);
+        write("edge/units.yaml", &object);
+        write(
+            "metalmark.yaml",
+            "version: 1\nclusters: [{name: edge, values: [edge/units.yaml]}]\n",
+        );
+        let values = ["values", "edge", "cluster.name"];
+        let outcome = Metalmark::within(scratch.path()).args(values).run();
+        assert_eq!(outcome.stdout.trim(), name, "{object}{}", outcome.stderr);
     }
 }

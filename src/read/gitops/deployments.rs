@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 use crate::model::place::Place;
+use crate::oci::{hex, sha256};
 
 use super::files::below;
 use super::kustomization::{self, Built};
@@ -137,11 +138,15 @@ fn of_release(
             .text(&["spec", field])
             .filter(|text| !text.is_empty())
     };
+    let target = spec("targetNamespace");
+    let name = match (spec("releaseName"), target) {
+        (Some(name), _) => name.to_owned(),
+        (None, Some(namespace)) => format!("{namespace}-{}", release.name()),
+        (None, None) => release.name().to_owned(),
+    };
     Ok(Composition {
-        name: spec("releaseName").unwrap_or(release.name()).to_owned(),
-        namespace: spec("targetNamespace")
-            .unwrap_or(release.namespace())
-            .to_owned(),
+        name: shortened(name),
+        namespace: target.unwrap_or(release.namespace()).to_owned(),
         place: release.tree.place,
         chart: composed.chart,
         has_post_renderers: !release.tree.items(&["spec", "postRenderers"]).is_empty(),
@@ -151,6 +156,21 @@ fn of_release(
     })
 }
 
+/// A release's name as helm-controller shortens one that is longer than Helm accepts
+/// (<https://pkg.go.dev/github.com/fluxcd/helm-controller/internal/release#ShortenName>).
+fn shortened(name: String) -> String {
+    /// In bytes: of Helm's names, and of the two parts.
+    const LONGEST: usize = 53;
+    const KEPT: usize = 40;
+    const DIGITS: usize = 12;
+    match name.get(..KEPT) {
+        Some(kept) if name.len() > LONGEST => {
+            format!("{kept}-{}", &hex(&sha256(name.as_bytes()))[..DIGITS])
+        }
+        _ => name,
+    }
+}
+
 fn of_application(
     reader: &mut Reader<'_>,
     state: &State,
@@ -158,7 +178,14 @@ fn of_application(
 ) -> Result<Composition, ReadError> {
     let composed = application::compose(reader, state, application)?;
     let at = |path: &[&str]| application.tree.text(path).filter(|text| !text.is_empty());
-    let name = at(&["spec", "source", "helm", "releaseName"]).unwrap_or(application.name());
+    // Of several sources one renders the chart.
+    let sources = application.tree.items(&["spec", "sources"]);
+    let of_sources = sources
+        .iter()
+        .find_map(|source| source.text(&["helm", "releaseName"]));
+    let of_sources = of_sources.filter(|name| !name.is_empty());
+    let name = at(&["spec", "source", "helm", "releaseName"]).or(of_sources);
+    let name = name.unwrap_or(application.name());
     Ok(Composition {
         name: name.to_owned(),
         namespace: at(&["spec", "destination", "namespace"])
@@ -214,4 +241,19 @@ pub(super) fn built(reader: &mut Reader<'_>, path: &Path) -> Result<Option<Built
 fn is_manifest(file: &Path) -> bool {
     file.extension()
         .is_some_and(|extension| extension == "yaml" || extension == "yml")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shortened;
+
+    #[test]
+    fn a_name_is_as_long_as_helm_accepts() {
+        let fits = "a".repeat(53);
+        assert_eq!(shortened(fits.clone()), fits);
+        let short = shortened("a".repeat(54));
+        assert_eq!(short.len(), 53);
+        // `printf 'a%.0s' {1..54} | sha256sum`
+        assert_eq!(short, format!("{}-a3f01b693925", "a".repeat(40)));
+    }
 }
