@@ -36,6 +36,8 @@ pub mod fact {
     pub const MD5: &str = "md5";
     /// Hex digest of the uncompressed image, where a catalog of other origin has it.
     pub const SHA512: &str = "sha512";
+    /// The digests of the image, the preferred one first.
+    pub const CHECKSUMS: [&str; 3] = [SHA256, SHA512, MD5];
     /// The image file's name inside the artifact and on the image server.
     pub const FILENAME: &str = "filename";
     /// Bytes of the uncompressed image.

@@ -118,10 +118,9 @@ pub fn fact_obstacles(old: &Facts, new: &Facts) -> Vec<Obstacle> {
 /// The obstacles to replacing an image by another one; empty if it may be replaced. The new image also needs a reference, a format
 /// and a checksum if the old one has them.
 pub fn obstacles(old: &Image, new: &Image) -> Vec<Obstacle> {
-    const CHECKSUMS: [&str; 3] = [fact::SHA256, fact::SHA512, fact::MD5];
     let mut found = fact_obstacles(&old.facts, &new.facts);
     let has = |image: &Image, name: &str| image.facts.text(name).is_some_and(|it| !it.is_empty());
-    let has_checksum = |image: &Image| CHECKSUMS.iter().any(|name| has(image, name));
+    let has_checksum = |image: &Image| fact::CHECKSUMS.iter().any(|name| has(image, name));
     let mut lacks = |name, was: bool, is: bool| {
         found.extend((was && !is).then_some(Obstacle::Missing(name)));
     };

@@ -13,9 +13,9 @@ const CHECKSUM_SUFFIX: &str = ".sha256sum";
 
 /// The stamp of an image at its URL. For a machine that pulls from a registry there is no checksum: the reference has the digest.
 pub(super) fn of_image(image: &Image, url: String, style: ChecksumStyle) -> Stamp {
-    let digest = [(fact::SHA256, "sha256"), (fact::MD5, "md5")]
+    let digest = fact::CHECKSUMS
         .into_iter()
-        .find_map(|(name, kind)| Some((image.facts.get(name)?.value.clone(), kind)));
+        .find_map(|kind| Some((image.facts.get(kind)?.value.clone(), kind)));
     let mut stamp = Stamp {
         key: Some(image.key.clone()),
         url: url.into(),

@@ -11,7 +11,7 @@ use crate::rules::input::ChosenImage;
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     for ChosenImage { pool, image } in input.chosen() {
-        for name in [fact::SHA256, fact::MD5] {
+        for name in fact::CHECKSUMS {
             findings.extend(fact(input, ChosenImage { pool, image }, name));
         }
     }
@@ -36,7 +36,7 @@ fn fact(input: &ClusterInput<'_>, chosen: ChosenImage<'_>, name: &str) -> Option
     let finding = Finding::new(RuleId::ChecksumMalformed, message)
         .about(input.subject_with(pool, &image.key))
         .at(input.spot(place), fault);
-    Some(finding.help(edit(name, &fact.value)))
+    Some(finding.help(edit(name, &fact.value, Kind::named(name))))
 }
 
 fn kind(input: &ClusterInput<'_>, pool: &Pool) -> Option<Finding> {
@@ -68,21 +68,22 @@ fn literal(input: &ClusterInput<'_>, pool: &Pool) -> Option<Finding> {
     let finding = Finding::new(RuleId::ChecksumMalformed, message)
         .about(input.subject(Some(pool)))
         .at(input.spot(sum.place), fault);
-    Some(finding.help(edit(setting, &sum.value)))
+    Some(finding.help(edit(setting, &sum.value, kind)))
 }
 
 /// The digest without what should not be there, if that leaves one.
-fn edit(setting: &str, text: &str) -> String {
+fn edit(setting: &str, text: &str, kind: Option<Kind>) -> String {
     let bare = text
         .rsplit(':')
         .next()
         .unwrap_or(text)
         .trim()
         .to_ascii_lowercase();
-    if bare != text && checksum::fault(&bare, None).is_none() {
+    if bare != text && checksum::fault(&bare, kind).is_none() {
         format!("`{setting}: {bare}`")
     } else {
-        format!("`{setting}: …`, as `sha256sum` prints it for the image")
+        let tool = kind.map_or("sha256", |kind| kind.name);
+        format!("`{setting}: …`, as `{tool}sum` prints it for the image")
     }
 }
 
@@ -118,7 +119,12 @@ mod tests {
             given.found(ID)
         };
         assert_eq!(with(&mut given, "sha256"), "");
-        assert!(with(&mut given, "sha512").contains("it has 64 digits, sha512 has 128"));
+        let found = with(&mut given, "sha512");
+        assert!(
+            found.contains("it has 64 digits, sha512 has 128"),
+            "{found}"
+        );
+        assert!(found.contains("as `sha512sum` prints it"), "{found}");
         assert!(
             with(&mut given, "auto").starts_with("machine templates know no checksum type `auto`")
         );

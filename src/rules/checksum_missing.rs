@@ -58,7 +58,7 @@ fn lacks(input: &ClusterInput<'_>, image: &Image, needed: &str) -> bool {
         _ => !image.built,
     };
     let known = match needed {
-        fact::SHA256 => &[fact::SHA256, fact::MD5][..],
+        fact::SHA256 => &fact::CHECKSUMS[..],
         _ => &[fact::MD5],
     };
     let is_known = |name: &&str| {
@@ -111,12 +111,15 @@ mod tests {
     }
 
     #[test]
-    fn a_known_sha256_or_an_oci_url_is_enough() {
+    fn a_known_checksum_or_an_oci_url_is_enough() {
         let mut given = Given::new();
-        given.image("noble-a", &[("sha256", "00")]);
+        for digest in ["sha256", "sha512", "md5"] {
+            let mut given = Given::new();
+            given.image("noble-a", &[(digest, "00")]);
+            given.boots("noble-a");
+            assert_eq!(given.found(ID), "", "{digest}");
+        }
         given.image("noble-b", &[]);
-        given.boots("noble-a");
-        assert_eq!(given.found(ID), "");
         given.boots("noble-b");
         given.settings.images.url = "{{ image.uri }}".into();
         assert_eq!(given.found(ID), "");
