@@ -139,7 +139,7 @@ fn an_update_in_spite_of_errors_has_to_be_requested() {
     assert!(
         outcome
             .stderr
-            .contains("nothing is written while there are errors"),
+            .contains("what was written is undone, because there are errors"),
         "{}",
         outcome.stderr
     );

@@ -231,7 +231,7 @@ fn what_a_merge_request_shows_ends_with_the_errors() {
         lines,
         [
             "help: correct them, or type --keep-going to write what the update changes all the same",
-            "nothing is written while there are errors",
+            "what was written is undone, because there are errors",
             "  help: `cluster.capm3.image_key: ubuntu-noble-plain-rke2-1-31-9`, which follows it",
             "clusters/edge-a.yaml:6:16: error[unknown-image]: image `ubuntu-noble-plain-rke2-1-31-8` is not in the catalog"
         ]

@@ -144,7 +144,7 @@ pub fn update(
     verdict
 }
 
-const NOTHING_WRITTEN: &str = "nothing is written while there are errors\n\
+const NOTHING_WRITTEN: &str = "what was written is undone, because there are errors\n\
      help: correct them, or type --keep-going to write what the update changes all the same";
 
 /// Prints the summary, and writes it where that was requested.
