@@ -305,6 +305,7 @@ pub(crate) fn settings() -> Settings {
         root: ".".into(),
         images: ImageSettings {
             url: "https://images.example.org/{{ image.filename }}".into(),
+            url_spot: None,
             checksum: ChecksumStyle::Literal,
             serve_all: false,
         },

@@ -58,6 +58,8 @@ pub const RELEASE: &str = "VERSION";
 pub struct ImageSettings {
     /// minijinja template of the URL that machines fetch the image from; knows `image` and `cluster`.
     pub url: String,
+    /// Where the project file has it.
+    pub url_spot: Option<Spot>,
     /// The checksum itself, or the URL of a file that holds it.
     pub checksum: ChecksumStyle,
     /// Serve every image of the catalog, used or not.

@@ -51,6 +51,10 @@ pub(super) fn settings(
                 .clone()
                 .or_else(|| file.images.url.clone())
                 .unwrap_or_else(|| DEFAULT_URL.to_owned()),
+            url_spot: match flags.image_url {
+                Some(_) => None,
+                None => places.spot(&["images", "url"]),
+            },
             checksum: flags.checksum.unwrap_or(file.images.checksum),
             serve_all: flags.all_images || file.images.serve_all,
         },

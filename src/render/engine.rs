@@ -25,6 +25,8 @@ const YAML: AutoEscape = AutoEscape::Custom(Cow::Borrowed("yaml"));
 pub(super) struct Engine {
     environment: Environment<'static>,
     sources: BTreeMap<String, Arc<Source>>,
+    /// Where the project file has the templates that are values of it.
+    values: BTreeMap<String, Option<Spot>>,
     broken: BTreeSet<String>,
 }
 
@@ -55,6 +57,7 @@ impl Engine {
         Self {
             environment,
             sources: BTreeMap::new(),
+            values: BTreeMap::new(),
             broken: BTreeSet::new(),
         }
     }
@@ -62,18 +65,32 @@ impl Engine {
     /// Compiles a template under a name, and reports its errors once.
     pub(super) fn add(&mut self, name: String, source: Arc<Source>, findings: &mut Vec<Finding>) {
         self.sources.insert(name.clone(), Arc::clone(&source));
+        self.compile(name, source, findings);
+    }
+
+    /// Compiles a template that is a value of the project file, whose errors are reported at that value.
+    pub(super) fn add_value(
+        &mut self,
+        name: String,
+        text: &str,
+        spot: Option<Spot>,
+        findings: &mut Vec<Finding>,
+    ) {
+        let source = Arc::new(Source::new(name.as_str(), text));
+        self.values.insert(name.clone(), spot);
+        self.compile(name, source, findings);
+    }
+
+    fn compile(&mut self, name: String, source: Arc<Source>, findings: &mut Vec<Finding>) {
         let syntax = self.environment.syntax().clone();
         let refused = match language::refused(&source.text, syntax) {
             Some((place, what)) => {
                 let what = format!("template `{name}` cannot be used: {what}");
-                let spot = Spot {
-                    source,
-                    start: place.start,
-                    end: place.end,
-                };
+                let of_file = || Some(Spot::at(&source, place.start, place.end));
+                let spot = self.values.get(&name).cloned().unwrap_or_else(of_file);
                 Some(
                     Finding::new(RuleId::TemplateError, what)
-                        .at(Some(spot), "here")
+                        .at(spot, "here")
                         .help("templates place values; docs/outputs.md lists what they may use"),
                 )
             }
@@ -120,10 +137,12 @@ impl Engine {
             (kind, Some(detail)) => format!("{kind}: {detail}"),
             (kind, None) => kind.to_string(),
         };
-        let spot = self.sources.get(name).map(|source| {
+        let of_file = || {
+            let source = self.sources.get(name)?;
             let (start, end) = line_span(&source.text, cause.line().unwrap_or(1));
-            Spot::at(source, start, end)
-        });
+            Some(Spot::at(source, start, end))
+        };
+        let spot = self.values.get(name).cloned().unwrap_or_else(of_file);
         Finding::new(
             RuleId::TemplateError,
             format!("template `{name}` cannot be rendered: {what}"),

@@ -84,8 +84,8 @@ impl<'a> Renderer<'a> {
             }
             engine.add(name.clone(), Arc::clone(source), findings);
         }
-        let url = Source::new("images.url", settings.images.url.as_str());
-        engine.add(stamp::URL_TEMPLATE.to_owned(), Arc::new(url), findings);
+        let (url, spot) = (&settings.images.url, settings.images.url_spot.clone());
+        engine.add_value(stamp::URL_TEMPLATE.to_owned(), url, spot, findings);
         let mut outputs = Vec::with_capacity(settings.outputs.len());
         for (index, output) in settings.outputs.iter().enumerate() {
             let Some(target) = targets::find(&output.target) else {
@@ -93,8 +93,8 @@ impl<'a> Renderer<'a> {
                 continue;
             };
             let path_template = format!("outputs[{index}].path");
-            let source = Source::new(path_template.as_str(), output.path.as_str());
-            engine.add(path_template.clone(), Arc::new(source), findings);
+            let spot = output.spot.clone();
+            engine.add_value(path_template.clone(), &output.path, spot, findings);
             let names_cluster = engine.mentions(&path_template, "cluster");
             outputs.push(Prepared {
                 output,

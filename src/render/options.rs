@@ -7,7 +7,6 @@ use serde_json::Value;
 
 use super::engine::Engine;
 use crate::model::finding::Finding;
-use crate::model::place::Source;
 use crate::model::settings::Output;
 
 /// The mark of a template. Expressions of other programs, such as Argo CD's, do not contain it.
@@ -33,11 +32,7 @@ impl Options {
                 continue;
             };
             let name = format!("outputs[{index}].{option}");
-            engine.add(
-                name.clone(),
-                Source::new(name.as_str(), text).into(),
-                findings,
-            );
+            engine.add_value(name.clone(), text, output.spot.clone(), findings);
             templates.push((option.clone(), name));
         }
         Self { templates }

@@ -220,6 +220,7 @@ pub(super) fn settings(outputs: Vec<Output>) -> Settings {
         root: ".".into(),
         images: ImageSettings {
             url: "https://images.example.org/{{ image.key }}/{{ image.filename }}".to_owned(),
+            url_spot: None,
             checksum: ChecksumStyle::Literal,
             serve_all: false,
         },

@@ -242,6 +242,67 @@ fn a_file_for_all_clusters_has_one_image_under_a_key() {
     }
 }
 
+#[test]
+fn a_template_of_the_project_file_is_wrong_where_the_file_has_it() {
+    for (key, outputs) in [
+        (
+            "url:",
+            "  - {target: manifests, path: out}\nimages:\n  url: 'https://x/{{ image.filname }}'\n",
+        ),
+        (
+            "{target",
+            "  - {target: manifests, path: 'out/{{ cluster.nam }}'}\n",
+        ),
+        (
+            "{target",
+            "  - {target: flux, path: out, release: '{{ cluster.nam }}'}\n",
+        ),
+    ] {
+        let scratch = two("", "", [""; 2], outputs);
+        let outcome = render(scratch.path(), &[]);
+        let project = fs::read_to_string(scratch.path().join("metalmark.yaml")).expect("read");
+        let line = project
+            .lines()
+            .position(|line| line.contains(key))
+            .expect("there")
+            + 1;
+        let place = format!("--> metalmark.yaml:{line}:");
+        assert!(
+            outcome.stderr.contains("error[template-error]"),
+            "{}",
+            outcome.stderr
+        );
+        assert!(
+            outcome.stderr.contains(&place),
+            "{place}: {}",
+            outcome.stderr
+        );
+    }
+}
+
+/// A sha512 was once no checksum, although Metal3 takes it.
+#[test]
+fn a_sha512_is_a_checksum() {
+    let scratch = two("", "", [""; 2], "  - {target: manifests, path: out}\n");
+    for name in ["one", "two"] {
+        let file = scratch.path().join(format!("{name}.yaml"));
+        let text = fs::read_to_string(&file).expect("read");
+        let digest = |letter: &str| format!("sha256: '{}'", letter.repeat(64));
+        let sha512 = |letter: &str| format!("sha512: '{}'", letter.repeat(128));
+        let text = text
+            .replace(&digest("a"), &sha512("a"))
+            .replace(&digest("b"), &sha512("b"));
+        fs::write(file, text).expect("written");
+    }
+    let outcome = render(scratch.path(), &["--stdout"]);
+    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+    assert!(
+        outcome.stdout.contains("checksumType: sha512"),
+        "{}",
+        outcome.stdout
+    );
+}
+
 /// A file that lists images and is left out where there are none was once not taken for one of all clusters.
 #[test]
 fn a_file_for_all_clusters_is_whole_in_a_shard_and_with_a_cache() {

@@ -110,6 +110,7 @@ fn clusters_of_one_catalog_share_its_images_and_its_problems() {
         root: "/".into(),
         images: ImageSettings {
             url: String::new(),
+            url_spot: None,
             checksum: ChecksumStyle::Literal,
             serve_all: true,
         },
