@@ -138,7 +138,7 @@ fn a_checksum_is_a_digest_of_its_kind() {
             sha512.clone(),
             Some("sha256: … | sha256sum".to_owned()),
         ),
-        ("md5", sum.to_owned(), Some("md5: … | sha256sum".to_owned())),
+        ("md5", sum.to_owned(), Some("md5: … | md5sum".to_owned())),
         (
             "sha256",
             format!("sha256:{sum}"),
@@ -150,7 +150,11 @@ fn a_checksum_is_a_digest_of_its_kind() {
             sum.replacen('a', "g", 1),
             Some("sha256: … | sha256sum".to_owned()),
         ),
-        ("sha512", "zz".to_owned(), None),
+        (
+            "sha512",
+            "zz".to_owned(),
+            Some("sha512: … | sha512sum".to_owned()),
+        ),
     ] {
         let values = boots(
             "capm3",
@@ -187,7 +191,7 @@ fn a_checksum_is_a_digest_of_its_kind() {
         ("sha256", md5, Some(wrong)),
         ("md5", md5, None),
         ("sha512", &sha512, None),
-        ("sha512", sum, Some(wrong)),
+        ("sha512", sum, Some("machine_image_checksum: … | sha512sum")),
         ("sha256", "https://s/a.sha256sum", None),
         ("sha256", "http://s/a.sha256sum", None),
         ("sha256", "ftp://s/a.sha256sum", Some(wrong)),
