@@ -444,3 +444,27 @@ fn the_values_of_a_release_are_compared_with_the_schema_of_its_chart() {
     assert!(screen.contains(message), "{screen}");
     assert!(screen.contains("--> paris.yaml:8:"), "{screen}");
 }
+
+#[test]
+fn an_object_that_one_expression_makes_has_its_references() {
+    let objects = cluster("v1.30.2", GOOD);
+    let values = "objects:\n".to_owned()
+        + &{ objects.split("---\n") }
+            .map(|object| format!("- {}", object.trim_end().replace('\n', "\n  ") + "\n"))
+            .collect::<String>();
+    for template in [
+        "{{ .Files.Get \"objects.txt\" }}",
+        "{{ range .Values.objects }}\n---\n{{ toYaml . }}\n{{ end }}",
+        "{{ range .Values.objects }}\n---\n{{ tpl (toYaml .) $ }}\n{{ end }}",
+        "{{ range .Values.objects }}\n---\n{{ toYaml . | b64enc | b64dec }}\n{{ end }}",
+    ] {
+        let (screen, _) = check(&[
+            ("edge/Chart.yaml", METADATA),
+            ("edge/values.yaml", &values),
+            ("edge/objects.txt", &objects),
+            ("edge/templates/o.yaml", template),
+        ]);
+        let last = "2 node pools checked: 2 mismatched\n";
+        assert!(screen.ends_with(last), "{template}: {screen}");
+    }
+}

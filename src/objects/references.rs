@@ -48,14 +48,16 @@ impl<'a> Reference<'a> {
 /// The key of a reference that names no kind: `contentFrom: {secret: {name: …}}` of Cluster API's bootstrap configurations.
 const SECRET: &str = "secret";
 
-/// The objects of a run by where they are: an object inside another one has references of its own.
+/// The objects of files by where they are: an object inside another one has references of its own.
 type Places = BTreeSet<(*const Text, Place)>;
 
 /// Every reference among these objects, in their order.
 pub fn references(objects: &[ManifestObject]) -> Vec<Reference<'_>> {
     let known = Names::of(objects);
     let place = |object: &ManifestObject| (Arc::as_ptr(&object.text), object.node.place);
-    let places: Places = objects.iter().map(place).collect();
+    // What is built has no object in another one, and of one that a single expression makes each value is at the same place.
+    let in_files = objects.iter().filter(|object| !object.text.is_build());
+    let places: Places = in_files.map(place).collect();
     let mut found = Vec::new();
     for (from, object) in objects.iter().enumerate() {
         let mut walk = Walk {
