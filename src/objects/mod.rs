@@ -52,6 +52,8 @@ pub struct ManifestObject {
     pub is_patch: bool,
     /// Whether a kustomization may give it another name.
     pub is_renamed: bool,
+    /// Whether an operation of a JSON patch writes its name, without its kind, into a reference.
+    pub is_named_alone: bool,
 }
 
 impl ManifestObject {
@@ -71,6 +73,7 @@ impl ManifestObject {
             name: word(&["metadata", "name"]),
             is_patch: text.holds_patch(steps),
             is_renamed: false,
+            is_named_alone: false,
             node,
         }
     }

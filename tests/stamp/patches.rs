@@ -202,3 +202,23 @@ fn a_template_whose_name_a_kustomization_sets_is_not_rotated() {
     let why = "a kustomization gives it a name that does not follow its content";
     assert!(outcome.stderr.contains(why), "{}", outcome.stderr);
 }
+
+#[test]
+fn a_template_that_a_json_patch_names_is_rotated_with_the_whole_reference_only() {
+    let target = "patches:\n- {path: p.yaml, target: {kind: MachineDeployment}}\n";
+    let reference = "/spec/template/spec/infrastructureRef";
+    let alone = format!("- {{op: replace, path: {reference}/name, value: w}}\n");
+    let scratch = overlay(target, &alone);
+    let arguments = ["stamp", "--rotate", "--set-version"];
+    let outcome = Metalmark::within(scratch.path()).args(arguments).run();
+    assert_eq!(outcome.status, 1, "{}", outcome.stderr);
+    let why = "a JSON patch writes its name into a reference";
+    assert!(outcome.stderr.contains(why), "{}", outcome.stderr);
+    let whole = format!(
+        "- op: replace\n  path: {reference}\n  value: {{apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: OpenStackMachineTemplate, name: w}}\n"
+    );
+    let scratch = overlay(target, &whole);
+    let (_, patch) = rotated(scratch.path());
+    let name = format!("name: {}}}", name(scratch.path()));
+    assert_eq!(patch, whole.replace("name: w}", &name));
+}

@@ -57,9 +57,7 @@ pub(super) fn rotate(
             ));
             continue;
         }
-        if object.is_renamed {
-            let problem = "a kustomization gives it a name that does not follow its content: \
-                           change that name, and run `metalmark stamp` without `--rotate`";
+        if let Some(problem) = fixed_name(object) {
             plan.results[index].problems.push(problem.to_owned());
             continue;
         }
@@ -75,6 +73,24 @@ pub(super) fn rotate(
             }
             Err(problem) => plan.results[index].problems.push(problem),
         }
+    }
+}
+
+/// Why a template keeps its name, where a kustomization says it.
+fn fixed_name(object: &ManifestObject) -> Option<&'static str> {
+    match (
+        object.is_renamed,
+        object.is_template() && object.is_named_alone,
+    ) {
+        (true, _) => Some(
+            "a kustomization gives it a name that does not follow its content: \
+             change that name, and run `metalmark stamp` without `--rotate`",
+        ),
+        (false, true) => Some(
+            "a JSON patch writes its name into a reference: \
+             write the reference whole, with `apiVersion`, `kind` and `name`",
+        ),
+        (false, false) => None,
     }
 }
 

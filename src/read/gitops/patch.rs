@@ -125,7 +125,11 @@ fn json_patched(object: &mut Object, operations: &[Node], work: &Work) -> Result
 }
 
 /// The documents of a patch, inline or from a file. One that begins with `[` is JSON for kustomize, and no YAML.
-fn documents(reader: &mut Reader<'_>, folder: &Path, patch: &Node) -> Result<Vec<Node>, ReadError> {
+pub(super) fn documents(
+    reader: &mut Reader<'_>,
+    folder: &Path,
+    patch: &Node,
+) -> Result<Vec<Node>, ReadError> {
     let inline = patch
         .at(&["patch"])
         .and_then(|node| Some((node.value.as_str()?, node.place)));

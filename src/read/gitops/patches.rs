@@ -12,6 +12,7 @@ use crate::objects::ManifestObject;
 
 use super::files::below;
 use super::object::Object;
+use super::patch;
 use super::reader::Reader;
 use super::selector::Selector;
 use super::{FLUX, Options, kustomization};
@@ -23,6 +24,8 @@ pub(in crate::read) struct Patches {
     files: BTreeSet<PathBuf>,
     /// The objects that get another name.
     renamed: Vec<Selector>,
+    /// The names that operations write into references.
+    named: BTreeSet<String>,
 }
 
 impl Patches {
@@ -45,23 +48,27 @@ impl Patches {
                 // What is no kustomization is reported by what names it.
                 Ok(None) | Err(ReadError::Finding(_)) => continue,
             };
-            found.add_renamed(&mut reader, folder, &kustomization)?;
+            found.add_names(&mut reader, folder, &kustomization)?;
             found.files.extend(files(folder, &kustomization));
             whole.extend(resources(folder, &kustomization));
         }
         let of_flux = |object: &&ManifestObject| object.group_version().0 == FLUX;
-        for spec in { objects.iter().filter(of_flux) }.filter_map(|flux| flux.node.at(&["spec"])) {
-            found.add_renamed(&mut reader, Path::new(""), spec)?;
+        for flux in objects.iter().filter(of_flux) {
+            let flux = flux.adopted(&flux.node, reader.sources);
+            if let Some(spec) = flux.at(&["spec"]) {
+                found.add_names(&mut reader, Path::new(""), spec)?;
+            }
         }
         found.files.retain(|file| !whole.contains(file));
         Ok(found)
     }
 
-    /// Marks the objects that are patches, and those that get another name.
+    /// Marks the objects that are patches, those that get another name, and those that are named by no more than it.
     pub(in crate::read) fn mark(&self, objects: &mut [ManifestObject]) {
         for object in objects {
             let is_named = self.files.contains(Path::new(&*object.file().path));
             object.is_patch |= is_named && object.text.host.is_none() && object.is_outermost();
+            object.is_named_alone = self.named.contains(&*object.name);
             object.is_renamed = !self.renamed.is_empty() && {
                 let built = Object::new(object.node.clone());
                 self.renamed.iter().any(|selector| selector.selects(&built))
@@ -69,8 +76,8 @@ impl Patches {
         }
     }
 
-    /// Adds what patches and replacements of a kustomization give another name.
-    fn add_renamed(
+    /// Adds what patches and replacements of a kustomization give another name, and the names that they write.
+    fn add_names(
         &mut self,
         reader: &mut Reader<'_>,
         folder: &Path,
@@ -79,13 +86,23 @@ impl Patches {
         let mut targets = Vec::new();
         let lists = ["patches", "patchesJson6902"];
         for patch in lists.iter().flat_map(|key| kustomization.items(&[key])) {
-            let file = patch.text(&["path"]).and_then(|named| below(folder, named));
-            let is_renaming = patch.flag(&["options", "allowNameChange"])
-                || patch.text(&["patch"]).is_some_and(changes_name)
-                || match file.map(|file| reader.has_text(&file, changes_name)) {
-                    Some(Err(ReadError::Error(error))) => return Err(error),
-                    known => matches!(known, Some(Ok(true))),
-                };
+            let documents = match patch::documents(reader, folder, patch) {
+                Ok(documents) => documents,
+                Err(ReadError::Error(error)) => return Err(error),
+                // What is no patch is reported where it is applied.
+                Err(ReadError::Finding(_)) => continue,
+            };
+            let mut is_renaming = patch.flag(&["options", "allowNameChange"]);
+            for operation in documents.iter().flat_map(|document| document.items(&[])) {
+                match operation.text(&["path"]) {
+                    Some("/metadata/name") => is_renaming = true,
+                    Some(path) if is_name_of_reference(path) => {
+                        let name = operation.text(&["value"]);
+                        self.named.extend(name.map(str::to_owned));
+                    }
+                    _ => {}
+                }
+            }
             targets.extend(patch.at(&["target"]).filter(|_| is_renaming));
         }
         let replacements = kustomization.items(&["replacements"]).iter();
@@ -106,10 +123,12 @@ impl Patches {
     }
 }
 
-/// Whether a JSON patch has an operation about an object's name.
-fn changes_name(patch: &str) -> bool {
-    let mut behind = patch.split("/metadata/name").skip(1);
-    behind.any(|behind| !behind.starts_with("space"))
+/// Whether a JSON pointer is that of the name in a reference.
+fn is_name_of_reference(pointer: &str) -> bool {
+    let reference = pointer.strip_suffix("/name").unwrap_or_default();
+    ["Ref", "/ref", "Template"]
+        .iter()
+        .any(|end| reference.ends_with(end))
 }
 
 /// The files and folders that a kustomization takes objects from.
