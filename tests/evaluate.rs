@@ -146,6 +146,49 @@ fn entries_are_left_out_by_the_skip_text() {
     ]);
 }
 
+/// Each as real Helm with Sylva's templates.
+#[test]
+fn what_is_left_out_before_an_expression_is_evaluated_is_missing() {
+    let skip = "{{ tuple 1 false | include \"set-only-if\" }}";
+    let values = format!(
+        "_internal: {{state: {{s: '{skip}', t: '{{{{ .Values._internal.state.s | default 1 }}}}'}}, \
+         p: '{skip}', l: [a, '{skip}'], j: '{{\"encapsulated-result\":[1]}}', \
+         q: '{{{{ .Values._internal.p | default 1 }}}}', r: '{{{{ .Values._internal.state.s | default 2 }}}}', \
+         h: '{{{{ hasKey .Values._internal \"p\" }}}} {{{{ hasKey .Values._internal.state \"s\" }}}}'}}\n\
+         p: '{skip}'\n"
+    );
+    let cases = [
+        (
+            "{{ if .Values._internal.p }}1{{ else }}2{{ end }}",
+            r#""2""#,
+        ),
+        ("{{ .Values._internal.p | default 2 }}", r#""2""#),
+        ("{{ .Values._internal.p }}", r#""""#),
+        ("a-{{ .Values._internal.p }}", r#""a-""#),
+        ("{{ hasKey .Values._internal \"p\" }}", r#""false""#),
+        (
+            "{{ range $key, $_ := .Values._internal }}{{ $key }}{{ end }}",
+            r#""hjlrstate""#,
+        ),
+        ("{{ len .Values._internal }}", r#""5""#),
+        ("{{ .Values._internal.state | toJson }}", r#""{}""#),
+        ("{{ .Values._internal.l | toJson }}", r#""[\"a\"]""#),
+        ("{{ .Values._internal.j | toJson }}", r#""[1]""#),
+        ("{{ .Values._internal.r }}", r#""2""#),
+        ("{{ .Values._internal.h }}", r#""true false""#),
+        // Helm gives the text of any other value, which is true, and left out where it is printed.
+        ("{{ if .Values.p }}1{{ else }}2{{ end }}", r#""1""#),
+        ("{{ .Values.p | default 2 }}", "left out"),
+        ("{{ hasKey .Values \"p\" }}", r#""true""#),
+    ];
+    let cases =
+        cases.map(|(expression, expected)| (format!("{values}v: '{expression}'"), expected));
+    let cases = cases
+        .each_ref()
+        .map(|(text, expected)| (&**text, *expected));
+    check(&cases);
+}
+
 #[test]
 fn types_survive_what_preserves_them() {
     check(&[

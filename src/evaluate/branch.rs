@@ -192,7 +192,7 @@ impl Branch {
     pub fn is_evaluated_per_unit(&self) -> bool {
         [exact::UNIT_TEMPLATES, exact::UNIT_DEFAULTS]
             .iter()
-            .any(|key| self.path.begins_with(key))
+            .any(|key| self.path.begins_with(&[key]))
     }
 
     fn evaluate_all(&self) -> Result<Node, Rc<Fault>> {
@@ -237,7 +237,9 @@ impl Branch {
 
     /// In exact evaluation, a child of `_internal`, which is evaluated before everything else.
     fn child_of_internal(&self, key: &str) -> Result<Option<Self>, Failure> {
-        if !self.session.is_exact() || self.path.depth() != 1 || !self.path.begins_with("_internal")
+        if !self.session.is_exact()
+            || self.path.depth() != 1
+            || !self.path.begins_with(&["_internal"])
         {
             return Ok(None);
         }

@@ -15,6 +15,7 @@ use crate::model::place::Place;
 use crate::model::value::{self as tree, Node};
 
 use super::convert;
+use super::text::{Zone, is_special};
 
 /// The key that Sylva removes while it evaluates the values, because its content is evaluated once for each unit.
 pub(super) const UNIT_TEMPLATES: &str = "unit_templates";
@@ -103,11 +104,27 @@ impl Lazy for Stage {
             return Ok(Some(data));
         }
         let evaluate = || session.interpret(&session.dot(), &data, 0);
-        with_internal(&self.values, &self.seen, evaluate).map(Some)
+        let value = with_internal(&self.values, &self.seen, evaluate)?;
+        match self.only {
+            Some(_) => Ok(Some(value)),
+            None => session.item(value),
+        }
     }
 
     fn keys(&self) -> Result<Vec<Arc<str>>, Error> {
-        self.source.keys()
+        let keys = self.source.keys()?.into_iter();
+        let keys = keys.filter(|key| self.has(key).unwrap_or(true));
+        Ok(keys.collect())
+    }
+
+    /// One that fails is there, and fails when it is read.
+    fn has(&self, key: &str) -> Result<bool, Error> {
+        Ok(match self.source.get(key)? {
+            Some(Value::String(text)) if is_special(&text) => {
+                self.get(key).map_or(true, |value| value.is_some())
+            }
+            value => value.is_some(),
+        })
     }
 
     fn size(&self) -> usize {
@@ -125,11 +142,16 @@ fn with_internal<T>(values: &Map, seen: &Rc<Map>, body: impl FnOnce() -> T) -> T
     result
 }
 
-/// Evaluates something that is part of `_internal`, with `_internal` at its second stage.
-pub(super) fn inside_internal<T>(session: &Session, body: impl FnOnce() -> T) -> T {
+/// Evaluates something in a zone, with `_internal` at the stage that expressions there see.
+pub(super) fn inside<'s, T>(session: &'s Session, zone: Zone, body: impl FnOnce() -> T) -> T {
     session.dot();
-    match session.internal.get() {
-        Some(internal) => with_internal(&internal.values, &internal.staged, body),
+    let seen = |internal: &'s Internal| match zone {
+        Zone::State => Some((internal, &internal.raw)),
+        Zone::Internal => Some((internal, &internal.staged)),
+        Zone::Values => None,
+    };
+    match session.internal.get().and_then(seen) {
+        Some((internal, seen)) => with_internal(&internal.values, seen, body),
         None => body(),
     }
 }

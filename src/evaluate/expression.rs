@@ -10,7 +10,7 @@ use super::failure::{Fault, Step};
 use super::path::Path;
 use super::session::{Frame, Memo, Session, TextFault, TextResult};
 use super::short_form::{self, Insertion};
-use super::text::{Expression, Zone, alias, is_encapsulated, is_template, only_prints};
+use super::text::{Expression, SKIP, Zone, alias, is_encapsulated, is_template, only_prints};
 use super::view;
 use crate::helm::{self, Error, ErrorClass, Template, Value};
 use crate::model::place::Place;
@@ -63,8 +63,7 @@ impl Session {
         let Some(reader) = frames.last_mut() else {
             return;
         };
-        let evaluated_before =
-            Zone::of(path) == Zone::Internal && reader.expression.zone != Zone::Internal;
+        let evaluated_before = Zone::of(path) < reader.expression.zone;
         let is_printed = reader.only_prints && matches!(value, Value::String(_));
         if !evaluated_before && !is_printed && reader.helpers == 0 {
             reader.order_dependent = true;
@@ -141,7 +140,7 @@ impl Session {
             only_prints: only_prints(&expression.text),
             is_alias: false,
             order_dependent: false,
-            dot: self.trace().map(|_| self.new_dot()),
+            dot: self.trace().map(|_| self.new_dot(expression.zone)),
             helpers: 0,
         });
         let result = self.run(expression);
@@ -201,10 +200,11 @@ impl Session {
         let value = self.leaf(target, node.place, &path);
         self.note_reading(&path, &node, value.as_ref().ok());
         let value = value.map_err(|fault| TextFault { fault, span })?;
-        let is_inside = expression.zone == Zone::Internal && alias.keys.get(1) != Some(&"state");
-        let evaluated_before = Zone::of(&path) == Zone::Internal && !is_inside;
+        let evaluated_before = Zone::of(&path) < expression.zone;
         Ok(match value {
             Value::String(value) => {
+                let is_missing = evaluated_before && *value == *SKIP;
+                let value = if is_missing { "" } else { &value };
                 let length = alias.before.len() + value.len() + alias.after.len();
                 self.budget
                     .charge(length)
@@ -230,10 +230,7 @@ impl Session {
     /// Evaluates a text as Helm does, without a cache: while the output is an expression again, it is evaluated again.
     fn text_exactly(&self, expression: &Expression) -> Result<TextResult, TextFault> {
         let evaluate = || self.rounds(&self.dot(), &expression.text);
-        let value = match expression.zone {
-            Zone::Internal => exact::inside_internal(self, evaluate),
-            Zone::Values => evaluate(),
-        };
+        let value = exact::inside(self, expression.zone, evaluate);
         value.map(|value| TextResult {
             value,
             order_dependent: false,
@@ -264,10 +261,7 @@ impl Session {
     /// Evaluates a text that an expression passes to a helper, with the root that it passes.
     pub(super) fn evaluate_passed(&self, dot: &Value, text: &Arc<str>) -> Result<Value, Error> {
         let result = if !self.is_exact() && self.is_root(dot) {
-            let frames = self.frames.borrow();
-            let zone = { frames.last() }.map_or(Zone::Values, |frame| frame.expression.zone);
-            drop(frames);
-            let text = Arc::clone(text);
+            let (text, zone) = (Arc::clone(text), self.zone());
             let result = self.text(&Expression { text, zone }, None);
             result.map(|done| done.value)
         } else {

@@ -203,7 +203,7 @@ impl Session {
     }
 
     /// The result of an item of a list or a value of a map: typed results are unwrapped; none for the skip text.
-    fn item(&self, value: Value) -> Result<Option<Value>, Error> {
+    pub(super) fn item(&self, value: Value) -> Result<Option<Value>, Error> {
         Ok(match &value {
             Value::String(text) if **text == *SKIP => None,
             Value::String(text) if is_encapsulated(text) => {

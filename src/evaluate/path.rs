@@ -37,16 +37,27 @@ impl Path {
         self.0.as_ref().map_or(0, |link| link.depth)
     }
 
-    /// Whether the first step is this key.
-    pub(super) fn begins_with(&self, key: &str) -> bool {
-        let mut first = self;
-        while let Some(link) = &first.0 {
-            if link.parent.0.is_none() {
-                return matches!(&link.step, Step::Key(own) if **own == *key);
+    /// Whether the first steps are these keys.
+    pub(super) fn begins_with(&self, keys: &[&str]) -> bool {
+        let mut path = self;
+        while let Some(link) = &path.0 {
+            if link.depth as usize == keys.len() {
+                return path.is(keys);
             }
-            first = &link.parent;
+            path = &link.parent;
         }
         false
+    }
+
+    /// Whether the steps are these keys.
+    fn is(&self, keys: &[&str]) -> bool {
+        match (&self.0, keys.split_last()) {
+            (None, None) => true,
+            (Some(link), Some((last, keys))) => {
+                matches!(&link.step, Step::Key(own) if **own == **last) && link.parent.is(keys)
+            }
+            _ => false,
+        }
     }
 
     fn then(&self, step: Step) -> Self {
@@ -96,7 +107,7 @@ mod tests {
     fn keys_with_dots_are_quoted() {
         let path: Path = ["a", "1.30"].map(Arc::from).into_iter().collect();
         assert_eq!(path.index(2).to_string(), "a.\"1.30\"[2]");
-        assert!(path.begins_with("a"));
-        assert!(!path.begins_with("1.30"));
+        assert!(path.begins_with(&["a"]) && path.begins_with(&["a", "1.30"]));
+        assert!(!path.begins_with(&["1.30"]) && !path.begins_with(&["a", "1.30", "b"]));
     }
 }

@@ -15,7 +15,7 @@ use super::guard::Guard;
 use super::helpers::{self, Helper};
 use super::path::Path;
 use super::root::{self, Root};
-use super::text::Expression;
+use super::text::{Expression, Zone};
 use super::trace::Trace;
 use super::view::{self, View};
 use super::{Evaluation, Options, TemplateCache};
@@ -32,7 +32,8 @@ pub(super) struct Session {
     pub(super) cache: TemplateCache,
     /// The budget, which all sessions over the same values share.
     pub(super) budget: Rc<Budget>,
-    dot: OnceCell<Value>,
+    /// The root `.` of the expressions in each zone.
+    dots: [OnceCell<Value>; 3],
     helpers: OnceCell<Vec<Helper>>,
     pub(super) memo: RefCell<HashMap<Expression, Memo>>,
     pub(super) key_tables: RefCell<HashMap<usize, Rc<view::KeyTable>>>,
@@ -108,7 +109,7 @@ impl Session {
             root: root.clone(),
             cache: cache.clone(),
             budget,
-            dot: OnceCell::new(),
+            dots: Default::default(),
             helpers: OnceCell::new(),
             memo: RefCell::default(),
             key_tables: RefCell::default(),
@@ -156,14 +157,23 @@ impl Session {
             .borrow()
             .last()
             .and_then(|frame| frame.dot.clone());
-        own.unwrap_or_else(|| self.dot.get_or_init(|| self.new_dot()).clone())
+        let zone = self.zone();
+        let shared = || self.dots[zone as usize].get_or_init(|| self.new_dot(zone));
+        own.unwrap_or_else(|| shared().clone())
     }
 
-    pub(super) fn new_dot(&self) -> Value {
+    /// The zone of the running expression. Exact evaluation has one root, whose `_internal` it replaces.
+    pub(super) fn zone(&self) -> Zone {
+        let frames = self.frames.borrow();
+        { frames.last() }.map_or(Zone::Values, |frame| frame.expression.zone)
+    }
+
+    /// A root for the expressions in a zone.
+    pub(super) fn new_dot(&self, zone: Zone) -> Value {
         let values = match self.root.value.as_map() {
             Some(map) => Map::lazy(
                 root::values_type(self.options.engine),
-                Rc::new(View::new(self, map, Path::default())),
+                Rc::new(View::new(self, map, Path::default(), zone)),
             ),
             None => Map::new(Default::default()),
         };

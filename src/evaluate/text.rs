@@ -14,10 +14,12 @@ pub(super) const RAW: &str = "(raw)";
 const SHIELD: &str = "《";
 const ENCAPSULATED: &str = "{\"encapsulated-result\":";
 
-/// Where a text is: values under `_internal` are evaluated before all others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// Where a text is. The zones are evaluated one after the other, in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Zone {
-    /// Under `_internal`.
+    /// Under `_internal.state`.
+    State,
+    /// Elsewhere under `_internal`.
     Internal,
     /// Anywhere else.
     Values,
@@ -26,7 +28,8 @@ pub(super) enum Zone {
 impl Zone {
     /// The zone of the value at a path.
     pub(super) fn of(path: &Path) -> Self {
-        match path.begins_with("_internal") {
+        match path.begins_with(&["_internal"]) {
+            true if path.begins_with(&["_internal", "state"]) => Self::State,
             true => Self::Internal,
             false => Self::Values,
         }

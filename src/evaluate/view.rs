@@ -9,7 +9,7 @@ use super::convert;
 use super::failure::Fault;
 use super::path::Path;
 use super::session::Session;
-use super::text::{RAW, is_template, shield};
+use super::text::{RAW, Zone, is_special, is_template, shield};
 use crate::helm::value::{Lazy, Map, PLAIN_MAP};
 use crate::helm::{Error, ErrorClass, Value};
 use crate::model::value::{self as tree, Entry, Node};
@@ -19,14 +19,34 @@ pub(super) struct View {
     session: Weak<Session>,
     map: Arc<tree::Map>,
     path: Path,
+    /// Where the expressions are that see it.
+    reader: Zone,
 }
 
 impl View {
-    pub(super) fn new(session: &Session, map: &Arc<tree::Map>, path: Path) -> Self {
+    pub(super) fn new(session: &Session, map: &Arc<tree::Map>, path: Path, reader: Zone) -> Self {
         Self {
             session: session.weak(),
             map: Arc::clone(map),
             path,
+            reader,
+        }
+    }
+
+    fn entry(&self, session: &Session, key: &str) -> Result<Option<&Entry>, Error> {
+        if session.is_exact() {
+            return Ok(self.map.entry(key));
+        }
+        entry(session, &self.map, &self.path, key).map_err(|fault| session.raise(fault))
+    }
+
+    /// Whether an entry is left out where its readers see it. One that fails is there, and fails when it is read.
+    fn is_left_out(&self, session: &Session, entry: &Entry) -> bool {
+        let text = entry.node.value.as_str();
+        text.is_some_and(|text| is_special(text)) && {
+            let path = self.path.key(&entry.key);
+            session.is_before(&path, self.reader)
+                && matches!(session.seen(&entry.node, &path, self.reader), Ok(None))
         }
     }
 
@@ -46,18 +66,14 @@ impl fmt::Debug for View {
 impl Lazy for View {
     fn get(&self, key: &str) -> Result<Option<Value>, Error> {
         let session = self.session()?;
-        let entry = if session.is_exact() {
-            self.map.entry(key)
-        } else {
-            entry(&session, &self.map, &self.path, key).map_err(|fault| session.raise(fault))?
-        };
-        let Some(entry) = entry else {
+        let Some(entry) = self.entry(&session, key)? else {
             return Ok(None);
         };
         let path = self.path.key(&entry.key);
-        let value = session.value(&entry.node, &path);
-        session.note_reading(&path, &entry.node, value.as_ref().ok());
-        value.map(Some).map_err(|fault| session.raise(fault))
+        let value = session.seen(&entry.node, &path, self.reader);
+        let got = value.as_ref().ok().and_then(Option::as_ref);
+        session.note_reading(&path, &entry.node, got);
+        value.map_err(|fault| session.raise(fault))
     }
 
     fn keys(&self) -> Result<Vec<Arc<str>>, Error> {
@@ -67,14 +83,22 @@ impl Lazy for View {
         } else {
             key_table(&session, &self.map, &self.path).map_err(|fault| session.raise(fault))?
         };
-        Ok(match table {
-            Some(table) => table.keys().cloned().collect(),
-            None => self
-                .map
-                .iter()
-                .map(|entry| Arc::clone(&entry.key))
-                .collect(),
-        })
+        let all = self.map.iter();
+        let named: Vec<(&Arc<str>, &Entry)> = match &table {
+            Some(table) => {
+                let all: Vec<&Entry> = all.collect();
+                { table.iter() }.map(|(key, at)| (key, all[*at])).collect()
+            }
+            None => all.map(|entry| (&entry.key, entry)).collect(),
+        };
+        let there = { named.into_iter() }.filter(|(_, entry)| !self.is_left_out(&session, entry));
+        Ok(there.map(|(key, _)| Arc::clone(key)).collect())
+    }
+
+    fn has(&self, key: &str) -> Result<bool, Error> {
+        let session = self.session()?;
+        let entry = self.entry(&session, key)?;
+        Ok(entry.is_some_and(|entry| !self.is_left_out(&session, entry)))
     }
 
     fn size(&self) -> usize {
@@ -83,8 +107,25 @@ impl Lazy for View {
 }
 
 impl Session {
-    /// The value of a node as expressions see it.
-    pub(super) fn value(&self, node: &Node, path: &Path) -> Result<Value, Rc<Fault>> {
+    /// Whether the value at a path is evaluated before all expressions of a zone: those read its result.
+    fn is_before(&self, path: &Path, zone: Zone) -> bool {
+        !self.is_exact() && Zone::of(path) < zone
+    }
+
+    /// The value of an entry or item as the expressions of a zone see it; none if it was left out before. Expressions of its own
+    /// zone, to which Helm gives its text, get the skip text: it is true as any text, and leaves out what it is printed to.
+    fn seen(&self, node: &Node, path: &Path, reader: Zone) -> Result<Option<Value>, Rc<Fault>> {
+        let value = self.value(node, path, reader)?;
+        match &value {
+            Value::String(text) if is_special(text) && self.is_before(path, reader) => {
+                self.item(value).map_err(|error| self.fault(error))
+            }
+            _ => Ok(Some(value)),
+        }
+    }
+
+    /// The value of a node as the expressions of a zone see it.
+    pub(super) fn value(&self, node: &Node, path: &Path, reader: Zone) -> Result<Value, Rc<Fault>> {
         if path.depth() > convert::DEEPEST {
             return Err(self.fault(convert::too_deep()));
         }
@@ -96,10 +137,9 @@ impl Session {
                 self.budget
                     .charge(items.len() * size_of::<Value>())
                     .map_err(|error| self.fault(error))?;
-                let items: Result<Vec<Value>, Rc<Fault>> = items
-                    .iter()
-                    .enumerate()
-                    .map(|(index, item)| self.value(item, &path.index(index)))
+                let items: Result<Vec<Value>, Rc<Fault>> = { items.iter().enumerate() }
+                    .map(|(index, item)| self.seen(item, &path.index(index), reader))
+                    .filter_map(Result::transpose)
                     .collect();
                 items.map(Value::list)
             }
@@ -109,7 +149,7 @@ impl Session {
                 {
                     return Ok(Value::from(shield(&text)));
                 }
-                let view = View::new(self, map, path.clone());
+                let view = View::new(self, map, path.clone(), reader);
                 Ok(Value::Map(Rc::new(Map::lazy(PLAIN_MAP, Rc::new(view)))))
             }
             other => Ok(convert::scalar(other).unwrap_or(Value::Nil)),

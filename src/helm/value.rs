@@ -269,6 +269,10 @@ pub trait Lazy: std::fmt::Debug {
     fn get(&self, key: &str) -> Result<Option<Value>, Error>;
     /// All keys, sorted.
     fn keys(&self) -> Result<Vec<Arc<str>>, Error>;
+    /// Whether there is such a key.
+    fn has(&self, key: &str) -> Result<bool, Error> {
+        Ok(self.keys()?.iter().any(|known| **known == *key))
+    }
     /// Whether there are no keys.
     fn is_empty(&self) -> Result<bool, Error> {
         Ok(self.keys()?.is_empty())
@@ -284,6 +288,10 @@ impl Lazy for Rc<Map> {
 
     fn keys(&self) -> Result<Vec<Arc<str>>, Error> {
         Map::keys(self)
+    }
+
+    fn has(&self, key: &str) -> Result<bool, Error> {
+        Map::has(self, key)
     }
 
     fn size(&self) -> usize {
@@ -418,9 +426,7 @@ impl Map {
             return Ok(true);
         }
         let lazy = self.lazy.borrow().clone();
-        lazy.map_or(Ok(false), |lazy| {
-            Ok(lazy.keys()?.iter().any(|known| **known == *key))
-        })
+        lazy.map_or(Ok(false), |lazy| lazy.has(key))
     }
 
     /// Whether there are no entries.

@@ -77,10 +77,11 @@ fn conditions<'a>(
         && let Some((node, path)) = view::raw(session, &["units", name, "enabled_conditions"])
         && let tree::Value::List(conditions) = node.value
     {
+        let zone = session.zone();
         return Box::new((0..conditions.len()).map(move |index| {
             let path: Path = path.index(index);
             session
-                .value(&conditions[index], &path)
+                .value(&conditions[index], &path, zone)
                 .map_err(|fault| session.raise(fault))
         }));
     }
