@@ -179,3 +179,111 @@ fn images_are_matched_as_the_charts_sylva_library_does() {
         "its own text counts more than its version"
     );
 }
+
+/// The values of a chart's dependencies are below their keys, and what the chart says over them.
+#[test]
+fn values_of_what_a_chart_depends_on_are_among_its_values() {
+    let metadata = |more: &str| {
+        let depends = format!("dependencies: [{{name: versions, version: 1.0.0{more}}}]");
+        format!("apiVersion: v2\nname: app\nversion: 1.2.3\n{depends}\n")
+    };
+    let k8s = "v: '{{ .Values.versions.k8s | default \"v1.30.4\" }}'\n";
+    let off = ", condition: versions.enabled";
+    let import = ", import-values: [{child: k8s, parent: n}, {child: m, parent: .}]";
+    let cases = [
+        ("", "versions: {}\n", k8s, "v1.31.8"),
+        ("", "", k8s, "v1.31.8"),
+        ("", "versions: {k8s: v1.29.1}\n", k8s, "v1.29.1"),
+        ("", "versions: {k8s: null}\n", k8s, "v1.30.4"),
+        (off, "versions: {enabled: false}\n", k8s, "v1.30.4"),
+        (import, "", "v: '{{ .Values.a }}'\n", "imported"),
+    ];
+    for (more, values, expression, expected) in cases {
+        let sub = [
+            ("charts/app/Chart.yaml", &*metadata(more)),
+            (
+                "charts/app/charts/versions/Chart.yaml",
+                "apiVersion: v2\nname: versions\nversion: 1.0.0\n",
+            ),
+            (
+                "charts/app/charts/versions/values.yaml",
+                "k8s: v1.31.8\nm: {a: imported}\n",
+            ),
+        ];
+        let folder = project(&sub, "", &format!("{values}{expression}"));
+        let outcome = value(&folder, "v");
+        let found = (outcome.status, outcome.stdout.trim());
+        assert_eq!(found, (0, expected), "{more} {values}{}", outcome.stderr);
+    }
+}
+
+#[test]
+fn a_dependency_whose_values_cannot_be_read_is_reported() {
+    let sub = [
+        (
+            "charts/app/charts/versions/Chart.yaml",
+            "apiVersion: v2\nname: versions\nversion: 1.0.0\n",
+        ),
+        ("charts/app/charts/versions/values.yaml", "k8s: [\n"),
+    ];
+    let outcome = value(&project(&sub, "", "v: a\n"), "v");
+    assert_eq!(outcome.status, 1, "{}", outcome.stderr);
+    assert!(
+        outcome.stderr.contains("versions/values.yaml"),
+        "{}",
+        outcome.stderr
+    );
+}
+
+#[test]
+fn expressions_read_the_files_of_their_chart() {
+    let files = [
+        ("charts/app/k8s-version.txt", "v1.31.8\n"),
+        ("charts/app/old/k8s-version.txt", "v1.29.1\n"),
+        ("charts/app/.helmignore", "# left out\n/old/\n"),
+    ];
+    let cases = [
+        ("k8s-version.txt", "v1.31.8"),
+        ("old/k8s-version.txt", "v1.30.4"),
+        ("values.yaml", "v1.30.4"),
+    ];
+    for (name, expected) in cases {
+        let values = format!("v: '{{{{ .Files.Get \"{name}\" | trim | default \"v1.30.4\" }}}}'\n");
+        let outcome = value(&project(&files, "", &values), "v");
+        let found = (outcome.status, outcome.stdout.trim());
+        assert_eq!(found, (0, expected), "{name}: {}", outcome.stderr);
+    }
+}
+
+#[test]
+fn files_of_a_chart_that_is_not_there_are_not_known() {
+    let values = "v: '{{ .Files.Get \"k8s-version.txt\" | default \"v1.30.4\" }}'\n";
+    let folder = project(&[], "", values);
+    fs::remove_file(folder.path().join("charts/app/Chart.yaml")).expect("removed");
+    let outcome = value(&folder, "v");
+    assert!(
+        outcome
+            .stderr
+            .contains("the chart, which is not in the repository"),
+        "{}{}",
+        outcome.stdout,
+        outcome.stderr
+    );
+}
+
+#[test]
+fn the_chart_has_the_fields_of_its_metadata() {
+    let metadata =
+        "apiVersion: v2\nname: app\nversion: 1.2.3\ndescription: v1.31.8\nannotations: {a: b}\n";
+    let values = "v: '{{ .Chart.Description }} {{ .Chart.Type | default \"none\" }} {{ .Chart.Annotations.a }} \
+                  {{ .Chart.IsRoot }} {{ (.Chart | toJson | fromJson).description }}'\n";
+    let folder = project(&[("charts/app/Chart.yaml", metadata)], "", values);
+    let outcome = value(&folder, "v");
+    let found = (outcome.status, outcome.stdout.trim());
+    assert_eq!(
+        found,
+        (0, "v1.31.8 none b true v1.31.8"),
+        "{}",
+        outcome.stderr
+    );
+}

@@ -490,7 +490,7 @@ fn what_helm_would_make_of_it_is_compared_where_it_matters() {
 
 #[test]
 fn the_root_is_that_of_helm_template() {
-    let text = "v: '{{ .Release.Name }} {{ .Release.Namespace }} {{ .Release.IsInstall }} {{ .Release.Revision }} {{ .Release.Service }} {{ .Chart.Name }} {{ .Capabilities.KubeVersion.Version }} {{ .Capabilities.APIVersions.Has \"apps/v1\" }} {{ .Capabilities.APIVersions.Has \"x/v1\" }}{{ .Files.Get \"nope\" }}'";
+    let text = "v: '{{ .Release.Name }} {{ .Release.Namespace }} {{ .Release.IsInstall }} {{ .Release.Revision }} {{ .Release.Service }} {{ .Chart.Name }} {{ .Capabilities.KubeVersion.Version }} {{ .Capabilities.APIVersions.Has \"apps/v1\" }} {{ .Capabilities.APIVersions.Has \"x/v1\" }}'";
     assert_eq!(
         both(text),
         r#""sylva-units sylva-system true 1 Helm sylva-units v1.34.0 true false""#

@@ -29,6 +29,14 @@ fn charts() -> Vec<PathBuf> {
     folders.collect()
 }
 
+/// The chart in a folder with nothing, and with each of its values for tests.
+fn with_values(folder: PathBuf) -> Vec<(PathBuf, Option<PathBuf>)> {
+    let tests = std::fs::read_dir(folder.join("ci")).into_iter().flatten();
+    let tests = tests.map(|file| Some(file.expect("a file").path()));
+    let all = [None].into_iter().chain(tests);
+    all.map(|values| (folder.clone(), values)).collect()
+}
+
 /// The objects in a text, as JSON.
 fn objects(text: &str) -> BTreeSet<String> {
     let documents = yaml::read(text, FileId(0), Engine::Kubectl)
@@ -44,11 +52,17 @@ fn charts_are_rendered_as_helm_renders_them() {
         return;
     };
     let mut compared = 0;
-    for folder in charts() {
+    for (folder, values) in charts().into_iter().flat_map(with_values) {
         let root = folder.parent().expect("a folder");
         let name = folder.file_name().expect("a name");
         let disk = Disk::new(root).expect("a folder");
-        let rendered = read::rendered_chart(&disk, Path::new(name), engine).expect("readable");
+        let user = { values.as_ref() }.map_or_else(
+            || "{}".to_owned(),
+            |values| std::fs::read_to_string(values).expect("readable"),
+        );
+        let user = yaml::values(&user, FileId(0), engine).expect("values");
+        let rendered = read::rendered_chart(&disk, Path::new(name), &user, engine);
+        let rendered = rendered.expect("readable");
         let Some(rendered) = rendered else { continue };
         let chart = std::fs::read_to_string(folder.join("Chart.yaml")).expect("readable");
         let chart = chart.lines().find_map(|line| line.strip_prefix("name:"));
@@ -56,6 +70,7 @@ fn charts_are_rendered_as_helm_renders_them() {
         let output = Command::new(&helm)
             .args(["template", release])
             .arg(&folder)
+            .args({ values.iter() }.flat_map(|values| [Path::new("-f"), values]))
             .output()
             .expect("helm starts");
         // What differs from run to run is refused, file by file.
@@ -466,5 +481,189 @@ fn an_object_that_one_expression_makes_has_its_references() {
         ]);
         let last = "2 node pools checked: 2 mismatched\n";
         assert!(screen.ends_with(last), "{template}: {screen}");
+    }
+}
+
+/// Writes a chart, and renders its template `t.yaml` with nothing else than its own values.
+fn version_in(files: &[(&str, &str)]) -> String {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, text) in files {
+        let path = folder.path().join("chart").join(name);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("created");
+        std::fs::write(path, text).expect("written");
+    }
+    let printed = |text: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix("version: "));
+        line.unwrap_or("nothing").to_owned()
+    };
+    let disk = Disk::new(folder.path()).expect("a folder");
+    let user = yaml::values("", FileId(0), Engine::Helm4).expect("values");
+    let engine = helm().map_or(Engine::Helm4, |(_, engine)| engine);
+    let rendered = read::rendered_chart(&disk, Path::new("chart"), &user, engine);
+    let rendered = rendered.expect("readable").expect("of Cluster API");
+    let text = |(_, text): &(_, Result<String, _>)| text.clone().unwrap_or_default();
+    let ours = printed(&{ rendered.iter() }.map(text).collect::<String>());
+    if let Some((helm, _)) = helm() {
+        let output = Command::new(helm)
+            .args(["template", "r"])
+            .arg(folder.path().join("chart"))
+            .output()
+            .expect("helm starts");
+        let theirs = printed(&String::from_utf8_lossy(&output.stdout));
+        assert_eq!(ours, theirs, "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    ours
+}
+
+const OF_CLUSTER_API: &str = "apiVersion: cluster.x-k8s.io/v1beta1\nkind: Cluster\nversion: ";
+
+/// A chart `top` that depends on `sub`, which one of them renders.
+fn version_with_sub(top: [&str; 3], sub: [&str; 2]) -> String {
+    let metadata = format!("apiVersion: v2\nname: top\nversion: 1.0.0\n{}", top[0]);
+    let template = |text: &str| match text {
+        "" => String::new(),
+        text => format!("{OF_CLUSTER_API}{text}\n"),
+    };
+    version_in(&[
+        ("Chart.yaml", &metadata),
+        ("values.yaml", top[1]),
+        ("templates/t.yaml", &template(top[2])),
+        (
+            "charts/sub/Chart.yaml",
+            "apiVersion: v2\nname: sub\nversion: 1.0.0\n",
+        ),
+        ("charts/sub/values.yaml", sub[0]),
+        ("charts/sub/templates/t.yaml", &template(sub[1])),
+    ])
+}
+
+#[test]
+fn values_of_dependencies_are_those_of_helm() {
+    let depends = |more: &str| format!("dependencies: [{{name: sub, version: 1.0.0{more}}}]\n");
+    let default = "{{ .Values.sub.k8s | default \"v2\" }}";
+    let imported = "{{ dig \"k8s\" \"version\" \"v2\" (.Values | merge dict) }}";
+    let exports = "exports: {data: {k8s: {version: v1}}}";
+    let child = ", import-values: [{child: exports.data.k8s, parent: k8s}]";
+    let pinned = "{{ if hasKey .Values \"pin\" }}v2{{ else }}v1{{ end }}";
+    let shared = "{{ .Values.global.k8s | default \"v1\" }}";
+    let both = "{{ .Values.global.k8s }}";
+    let cases = [
+        (", import-values: [data]", "", imported, exports, ""),
+        (child, "", imported, exports, ""),
+        // What a chart sets itself is over what it imports.
+        (
+            ", import-values: [data]",
+            "k8s: {version: v1}",
+            imported,
+            exports,
+            "",
+        ),
+        ("", "sub: {pin: null}", "", "pin: x", pinned),
+        // The values of a dependency that is switched off are not there.
+        (
+            ", condition: sub.enabled",
+            "sub: {enabled: false}",
+            "{{ .Values.sub.k8s | default \"v1\" }}",
+            "k8s: v2",
+            "",
+        ),
+        (
+            ", condition: sub.enabled",
+            "sub: {enabled: true}",
+            default,
+            "k8s: v1",
+            "",
+        ),
+        (", tags: [lab]", "tags: {lab: false}", "v1", "", "v2"),
+        (
+            ", tags: [lab, prod]",
+            "tags: {lab: false, prod: true}",
+            default,
+            "k8s: v1",
+            "",
+        ),
+        // A condition decides before tags.
+        (
+            ", tags: [lab], condition: sub.enabled",
+            "{tags: {lab: false}, sub: {enabled: true}}",
+            default,
+            "k8s: v1",
+            "",
+        ),
+        (", alias: v1", "", "", "", "{{ .Chart.Name }}"),
+        ("", "", "", "", shared),
+        (
+            "",
+            "{global: {k8s: v1}, sub: {global: {k8s: v2}}}",
+            "",
+            "global: {k8s: v2}",
+            both,
+        ),
+    ];
+    for (declared, values, template, own, below) in cases {
+        let found = version_with_sub([&depends(declared), values, template], [own, below]);
+        assert_eq!(found, "v1", "{declared} {values} {own}");
+    }
+}
+
+#[test]
+fn dependencies_of_an_older_chart_are_in_requirements_yaml() {
+    let found = version_in(&[
+        ("Chart.yaml", "apiVersion: v1\nname: top\nversion: 1.0.0\n"),
+        (
+            "requirements.yaml",
+            "dependencies: [{name: sub, version: 1.0.0, condition: sub.enabled}]\n",
+        ),
+        ("values.yaml", "sub: {enabled: false}\n"),
+        ("templates/t.yaml", &format!("{OF_CLUSTER_API}v1\n")),
+        (
+            "charts/sub/Chart.yaml",
+            "apiVersion: v1\nname: sub\nversion: 1.0.0\n",
+        ),
+        (
+            "charts/sub/templates/t.yaml",
+            &format!("{OF_CLUSTER_API}v2\n"),
+        ),
+    ]);
+    assert_eq!(found, "v1");
+}
+
+#[test]
+fn files_that_helm_ignores_are_not_rendered() {
+    let version = |ignored: &str| {
+        version_in(&[
+            ("Chart.yaml", "apiVersion: v2\nname: top\nversion: 1.0.0\n"),
+            (".helmignore", ignored),
+            ("templates/old.yaml", &format!("{OF_CLUSTER_API}old\n")),
+            (
+                "templates/new/t.yaml",
+                &format!("---\n{OF_CLUSTER_API}{{{{ .Files.Get \"a.txt\" | default \"new\" }}}}\n"),
+            ),
+            ("a.txt", "file"),
+        ])
+    };
+    // The template that is deeper comes first in what is compared.
+    assert_eq!(version("# nothing"), "file");
+    assert_eq!(version("templates/new/t.yaml"), "old");
+    assert_eq!(version("a.*"), "new");
+    assert_eq!(version("new/"), "old");
+    assert_eq!(version("/new"), "file");
+    assert_eq!(version("/templates/new/\n"), "old");
+    assert_eq!(version("t.y?ml\n"), "old");
+}
+
+#[test]
+fn the_metadata_of_a_chart_is_what_its_templates_see() {
+    let metadata = "apiVersion: v2\nname: top\nversion: 1.0.0\ndescription: v1\nkeywords: [a, b]\n";
+    for (template, expected) in [
+        ("{{ .Chart.Description | default \"v2\" }}", "v1"),
+        ("{{ .Chart.Type | default \"v1\" }}", "v1"),
+        ("{{ .Chart.Keywords | join \"-\" }}", "a-b"),
+        ("{{ .Chart.Annotations.a }}{{ .Chart.IsRoot }}", "true"),
+        ("{{ len (.Chart | toJson) | lt 20 }}", "true"),
+    ] {
+        let template = format!("{OF_CLUSTER_API}{template}\n");
+        let found = version_in(&[("Chart.yaml", metadata), ("templates/t.yaml", &template)]);
+        assert_eq!(found, expected, "{template}");
     }
 }

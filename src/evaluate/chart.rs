@@ -7,14 +7,10 @@ use super::files::Files;
 use super::root::{self, Root};
 use super::{Chart, Release, Texts};
 use crate::helm::{self, Budget, Definition, Engine, Error, Host, Rendered, Template, convert};
-use crate::model::merge;
-use crate::model::value::{Entry, Map, Node, Value as Tree};
-
-/// The key of the values that all dependencies of a chart share.
-const GLOBAL: &str = "global";
+use crate::model::value::Node;
 
 /// A chart with its dependencies.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ChartTree {
     /// `.Chart`
     pub chart: Chart,
@@ -23,7 +19,7 @@ pub struct ChartTree {
     /// Its own values.
     pub values: Node,
     /// The files below `templates/`.
-    pub templates: Vec<ChartTemplate>,
+    pub templates: Arc<Vec<ChartTemplate>>,
     /// `.Files`
     pub files: Arc<Texts>,
     /// Its dependencies, in the order of Chart.yaml.
@@ -40,14 +36,29 @@ pub struct ChartTemplate {
 }
 
 /// A chart that another one depends on.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Dependency {
     /// The key of its values, which is its alias or name.
     pub key: Arc<str>,
+    /// Whether the chart declares it. One that is only there is always on.
+    pub is_declared: bool,
     /// The paths of values that switch it on or off; the first one that is set decides.
     pub conditions: Vec<String>,
+    /// The keys of `tags` that switch it on or off, where no condition does.
+    pub tags: Vec<String>,
+    /// The values of it that the chart has too.
+    pub imports: Vec<Import>,
     /// The chart.
     pub chart: Arc<ChartTree>,
+}
+
+/// A map of a dependency's values that the chart has too.
+#[derive(Clone, Debug)]
+pub struct Import {
+    /// The path of the map in the dependency's values.
+    pub child: String,
+    /// The path in the chart's values; empty for all of them.
+    pub parent: String,
 }
 
 /// A rendered file.
@@ -59,11 +70,6 @@ pub struct RenderedFile<'c> {
 }
 
 impl ChartTree {
-    /// Its values under those of a user.
-    pub fn with_own(&self, user: &Node, engine: Engine) -> Node {
-        self.with_dependencies(merge::over_chart(&self.values, user, engine).tree, engine)
-    }
-
     /// Renders each file that is wanted with these values, sorted by name. Files fail one by one.
     pub fn render<'c>(
         &'c self,
@@ -98,30 +104,18 @@ impl ChartTree {
         rendered
     }
 
+    /// Whether a file makes objects, and does not only define templates for the others.
+    fn renders(&self, name: &str) -> bool {
+        let name = name.rsplit('/').next().unwrap_or(name);
+        let is_library = self.chart.metadata.text(&["type"]) == Some("library");
+        !name.starts_with('_') && name != "NOTES.txt" && !is_library
+    }
+
     fn add_templates<'c>(&'c self, all: &mut Vec<&'c ChartTemplate>) {
-        all.extend(&self.templates);
+        all.extend(&*self.templates);
         for dependency in &self.dependencies {
             dependency.chart.add_templates(all);
         }
-    }
-
-    /// The values of the chart with those of its dependencies below their keys.
-    pub fn with_dependencies(&self, mut values: Node, engine: Engine) -> Node {
-        for Dependency { key, chart, .. } in &self.dependencies {
-            let below = |key: &Arc<str>, node: Node| {
-                let entry = Entry::holding(Arc::clone(key), node);
-                Node::computed([entry].into_iter().collect::<Map>())
-            };
-            let own = values.at(&[&**key]);
-            let own = own.filter(|own| own.value.as_map().is_some());
-            let mut own = own.map_or_else(|| Node::computed(Tree::empty_map()), Node::clone);
-            if let Some(global) = values.at(&[GLOBAL]) {
-                own = merge::merge(&own, &below(&GLOBAL.into(), global.clone()));
-            }
-            let own = chart.with_own(&own, engine);
-            values = merge::merge(&values, &below(key, own));
-        }
-        values
     }
 
     /// Adds each file that is rendered, with its root. The files of one chart share their values.
@@ -136,7 +130,7 @@ impl ChartTree {
         let map = values.value.as_map().cloned().unwrap_or_default();
         let own = convert::from_map(root::values_type(engine), &map);
         let base: Arc<str> = format!("{}/templates", self.path).into();
-        for template in self.templates.iter().filter(|one| !is_partial(&one.name)) {
+        for template in self.templates.iter().filter(|one| self.renders(&one.name)) {
             let root = Root {
                 engine,
                 release,
@@ -149,32 +143,12 @@ impl ChartTree {
             roots.push((template, root));
         }
         for dependency in &self.dependencies {
-            if let Some(own) = dependency.enabled(values) {
+            if let Some(own) = values.at(&[&*dependency.key]) {
                 let chart = &dependency.chart;
                 chart.add_roots(own, release, engine, budget, roots);
             }
         }
     }
-}
-
-impl Dependency {
-    /// Its values in those of the chart; none if a condition switches it off.
-    fn enabled<'v>(&self, values: &'v Node) -> Option<&'v Node> {
-        let set = { self.conditions.iter() }.find_map(|path| {
-            let path: Vec<&str> = path.split('.').collect();
-            match values.at(&path)?.value {
-                Tree::Bool(flag) => Some(flag),
-                _ => None,
-            }
-        });
-        set.unwrap_or(true).then(|| values.at(&[&*self.key]))?
-    }
-}
-
-/// Whether a file only defines templates for the others.
-fn is_partial(name: &str) -> bool {
-    let name = name.rsplit('/').next().unwrap_or(name);
-    name.starts_with('_') || name == "NOTES.txt"
 }
 
 /// The templates of a chart and its dependencies.

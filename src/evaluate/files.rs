@@ -1,11 +1,13 @@
 //! `.Files`: the files of a chart beside its templates.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use globset::GlobBuilder;
 
+use super::Templates;
 use crate::helm::signature::{Signature, Type};
 use crate::helm::value::Object;
 use crate::helm::{Budget, Error, ErrorClass, Value};
@@ -22,21 +24,43 @@ const VISIT: usize = 256;
 /// `.Files`
 #[derive(Debug)]
 pub(super) struct Files {
-    texts: Arc<Texts>,
+    /// What holds them until the first one is required; none where the chart is not in the repository.
+    chart: Option<Arc<dyn Templates>>,
+    texts: OnceCell<Result<Arc<Texts>, String>>,
     budget: Rc<Budget>,
 }
 
 impl Files {
     pub(super) fn value(texts: &Arc<Texts>, budget: &Rc<Budget>) -> Value {
         Value::Object(Rc::new(Self {
-            texts: Arc::clone(texts),
+            chart: None,
+            texts: Ok(Arc::clone(texts)).into(),
             budget: Rc::clone(budget),
         }))
     }
 
+    /// Those of a chart whose values are evaluated.
+    pub(super) fn of_chart(chart: Option<&Arc<dyn Templates>>, budget: &Rc<Budget>) -> Value {
+        Value::Object(Rc::new(Self {
+            chart: chart.cloned(),
+            texts: OnceCell::new(),
+            budget: Rc::clone(budget),
+        }))
+    }
+
+    fn texts(&self) -> Result<&Arc<Texts>, Error> {
+        let read = || match &self.chart {
+            Some(chart) => chart.files().map(Arc::new),
+            None => Err("`.Files` holds files of the chart, which is not in the repository".into()),
+        };
+        let texts = self.texts.get_or_init(read).as_ref();
+        texts.map_err(|why| Error::new(ErrorClass::Refused, why.as_str()))
+    }
+
     /// Charges a visit of each file, and the reading of these bytes.
     fn charge(&self, bytes: usize) -> Result<(), Error> {
-        self.budget.charge_read(self.texts.len() * VISIT + bytes)
+        let texts = self.texts()?;
+        self.budget.charge_read(texts.len() * VISIT + bytes)
     }
 
     /// `.Files.Glob`: `*` does not match a slash, `**` does.
@@ -45,7 +69,7 @@ impl Files {
         let glob = GlobBuilder::new(pattern).literal_separator(true).build();
         let glob = glob.map_err(|error| Error::new(ErrorClass::Other, error.to_string()))?;
         let glob = glob.compile_matcher();
-        let all = self.texts.iter();
+        let all = self.texts()?.iter();
         let matching = all.filter(|(path, _)| glob.is_match(&***path));
         let matching: Texts = matching
             .map(|(path, text)| (Arc::clone(path), Arc::clone(text)))
@@ -55,12 +79,12 @@ impl Files {
 
     /// The contents by file name, as YAML for the data of a ConfigMap or Secret.
     fn data(&self, written: impl Fn(&str) -> String) -> Result<Value, Error> {
-        let bytes = self.texts.values().map(|text| text.len());
+        let bytes = self.texts()?.values().map(|text| text.len());
         let bytes = 2 * bytes.sum::<usize>();
         self.charge(bytes)?;
         self.budget.charge(2 * bytes)?;
         let name = |path: &Arc<str>| path.rsplit('/').next().map(Arc::from);
-        let entries = { self.texts.iter() }
+        let entries = { self.texts()?.iter() }
             .filter_map(|(path, text)| Some(Entry::computed(name(path)?, written(text).as_str())));
         let data = model::Value::from(entries.collect::<Map>());
         let text = yaml::as_helm(&data, Lists::AtKey);
@@ -82,11 +106,11 @@ impl Object for Files {
     }
 
     fn truth(&self) -> bool {
-        !self.texts.is_empty()
+        self.texts().is_ok_and(|texts| !texts.is_empty())
     }
 
     fn plain(&self) -> Value {
-        let entries = self.texts.iter();
+        let entries = self.texts().into_iter().flat_map(|texts| texts.iter());
         let entries = entries.map(|(path, text)| (Arc::clone(path), Value::String(text.clone())));
         Value::map(entries.collect())
     }
@@ -108,7 +132,8 @@ impl Object for Files {
             [Value::String(argument)] => argument,
             _ => "",
         };
-        let text = self.texts.get(argument);
+        let texts = self.texts()?;
+        let text = texts.get(argument);
         match (name, text) {
             ("Get", text) => Ok(text.map_or(Value::from(""), |text| Value::String(text.clone()))),
             ("Lines", Some(text)) => {
@@ -120,7 +145,7 @@ impl Object for Files {
             }
             ("GetBytes" | "Lines", None) => Ok(Value::list(Vec::new())),
             ("Glob", _) => self.glob(argument),
-            ("AsConfig" | "AsSecrets", _) if self.texts.is_empty() => Ok(Value::from("")),
+            ("AsConfig" | "AsSecrets", _) if texts.is_empty() => Ok(Value::from("")),
             ("AsConfig", _) => self.data(str::to_owned),
             ("AsSecrets", _) => self.data(|text| BASE64.encode(text.as_bytes())),
             _ => Err(Error::new(

@@ -12,6 +12,7 @@ mod cache;
 mod candidates;
 mod chart;
 mod convert;
+mod dependencies;
 mod exact;
 mod expression;
 mod failure;
@@ -34,7 +35,8 @@ use std::sync::Arc;
 
 pub use branch::{Branch, BranchEntry};
 pub use cache::TemplateCache;
-pub use chart::{ChartTemplate, ChartTree, Dependency, RenderedFile};
+pub use chart::{ChartTemplate, ChartTree, Dependency, Import, RenderedFile};
+pub use dependencies::ChartRelease;
 pub use failure::{Failure, Step};
 pub use files::Texts;
 pub use order::OrderDifference;
@@ -42,7 +44,7 @@ pub use trace::Reading;
 
 use crate::helm::{Budget, Engine, Limits, Template};
 use crate::model::place::{Place, Sources};
-use crate::model::value::Node;
+use crate::model::value::{self as tree, Node};
 use guard::Guard;
 use session::Session;
 
@@ -73,13 +75,19 @@ pub struct Options {
     pub limits: Limits,
 }
 
-/// A chart's named templates.
+/// A chart's named templates, and its files.
 pub trait Templates: fmt::Debug + Send + Sync {
     /// The template of this name.
     fn named(&self, name: &str) -> Option<Template>;
 
     /// One sentence for each file that cannot be read or parsed, which may be why a template is missing.
     fn faults(&self) -> &[String];
+
+    /// `.Files`
+    ///
+    /// # Errors
+    /// One sentence on a file that cannot be read.
+    fn files(&self) -> Result<Texts, String>;
 }
 
 /// `.Release`: always the first revision of an installation, as for `helm template`.
@@ -98,8 +106,10 @@ pub struct Chart {
     pub name: Arc<str>,
     /// `.Chart.Version`
     pub version: Arc<str>,
-    /// `.Chart.AppVersion`
-    pub app_version: Arc<str>,
+    /// Chart.yaml, which has the other fields.
+    pub metadata: Node,
+    /// Whether no other chart depends on it.
+    pub is_root: bool,
 }
 
 impl Default for Options {
@@ -114,7 +124,8 @@ impl Default for Options {
             chart: Chart {
                 name: "sylva-units".into(),
                 version: "0.0.0".into(),
-                app_version: Arc::default(),
+                metadata: Node::computed(tree::Value::empty_map()),
+                is_root: true,
             },
             templates: None,
             limits: Limits::default(),

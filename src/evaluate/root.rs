@@ -7,9 +7,9 @@ use std::sync::Arc;
 use super::{Chart, Release};
 use crate::helm::object::Struct;
 use crate::helm::signature::{Signature, Type};
-use crate::helm::value::Map;
-use crate::helm::value::Object;
-use crate::helm::{Engine, Error, Value};
+use crate::helm::value::{Lazy, Map, Object, PLAIN_MAP};
+use crate::helm::{Engine, Error, Value, print};
+use crate::model::value::Node;
 
 /// The group versions that Kubernetes itself serves. `.Capabilities.APIVersions.Has` finds these without a cluster.
 const API_VERSIONS: &[&str] = &[
@@ -134,21 +134,149 @@ fn map<const N: usize>(entries: [(&'static str, Value); N]) -> Value {
 
 /// `.Chart`: a struct in Helm 3, a map in Helm 4.
 fn chart(engine: Engine, chart: &Chart) -> Value {
-    let text = |text: &Arc<str>| Value::String(Arc::clone(text));
-    let fields = [
-        ("Name", text(&chart.name)),
-        ("Version", text(&chart.version)),
-        ("APIVersion", Value::from("v2")),
-        ("AppVersion", text(&chart.app_version)),
-        ("Type", Value::from("application")),
-        ("Description", Value::from("")),
-    ];
+    let metadata = Rc::new(Metadata(chart.clone()));
     match engine {
-        Engine::Helm4 => map(fields),
-        _ => Value::Object(Rc::new(Struct {
-            type_name: "chart.Metadata",
-            fields: fields.into(),
-        })),
+        Engine::Helm4 => Value::Map(Rc::new(Map::lazy(PLAIN_MAP, metadata))),
+        _ => Value::Object(metadata),
+    }
+}
+
+/// The fields of `.Chart`, read of Chart.yaml when a template reads them.
+#[derive(Debug)]
+struct Metadata(Chart);
+
+/// How a field of Chart.yaml is read.
+#[derive(Clone, Copy)]
+enum Field {
+    Text,
+    Texts,
+    Flag,
+    Annotations,
+    /// A list of maps. Their keys are those of Helm 4's maps, also where Helm 3 has structs.
+    Records(&'static [(&'static str, &'static str, Field)]),
+}
+
+/// The fields in the order of their declaration, and their keys in Chart.yaml.
+const FIELDS: &[(&str, &str, Field)] = &[
+    ("Name", "name", Field::Text),
+    ("Home", "home", Field::Text),
+    ("Sources", "sources", Field::Texts),
+    ("Version", "version", Field::Text),
+    ("Description", "description", Field::Text),
+    ("Keywords", "keywords", Field::Texts),
+    ("Maintainers", "maintainers", Field::Records(MAINTAINER)),
+    ("Icon", "icon", Field::Text),
+    ("APIVersion", "apiVersion", Field::Text),
+    ("Condition", "condition", Field::Text),
+    ("Tags", "tags", Field::Text),
+    ("AppVersion", "appVersion", Field::Text),
+    ("Deprecated", "deprecated", Field::Flag),
+    ("Annotations", "annotations", Field::Annotations),
+    ("KubeVersion", "kubeVersion", Field::Text),
+    ("Dependencies", "dependencies", Field::Records(DEPENDENCY)),
+    ("Type", "type", Field::Text),
+];
+
+const MAINTAINER: &[(&str, &str, Field)] = &[
+    ("Name", "name", Field::Text),
+    ("Email", "email", Field::Text),
+    ("URL", "url", Field::Text),
+];
+
+const DEPENDENCY: &[(&str, &str, Field)] = &[
+    ("Name", "name", Field::Text),
+    ("Version", "version", Field::Text),
+    ("Repository", "repository", Field::Text),
+    ("Condition", "condition", Field::Text),
+    ("Tags", "tags", Field::Texts),
+    ("Alias", "alias", Field::Text),
+];
+
+impl Field {
+    /// The field that is at a key of this map.
+    fn read(self, map: &Node, key: &str) -> Value {
+        let texts = |node: &Node| node.value.as_str().map(Arc::clone);
+        match self {
+            Self::Text => Value::from(map.text(&[key]).unwrap_or_default()),
+            Self::Texts => Value::strings(map.items(&[key]).iter().filter_map(texts)),
+            Self::Flag => Value::Bool(map.flag(&[key])),
+            Self::Annotations => {
+                let entries = map.entries(&[key]);
+                let entries = entries.filter_map(|entry| {
+                    let text = Value::String(texts(&entry.node)?);
+                    Some((Arc::clone(&entry.key), text))
+                });
+                Value::Map(Rc::new(Map::typed("map[string]string", entries.collect())))
+            }
+            Self::Records(fields) => {
+                let record = |item: &Node| {
+                    let field = |(name, key, field): &(&str, &str, Self)| {
+                        (Arc::from(*name), field.read(item, key))
+                    };
+                    Value::map(fields.iter().map(field).collect())
+                };
+                Value::list(map.items(&[key]).iter().map(record).collect())
+            }
+        }
+    }
+}
+
+impl Metadata {
+    fn read(&self, name: &str) -> Option<Value> {
+        let Self(chart) = self;
+        match name {
+            "Name" => Some(Value::String(Arc::clone(&chart.name))),
+            "Version" => Some(Value::String(Arc::clone(&chart.version))),
+            "IsRoot" => Some(Value::Bool(chart.is_root)),
+            _ => {
+                let (_, key, field) = FIELDS.iter().find(|(own, ..)| *own == name)?;
+                Some(field.read(&chart.metadata, key))
+            }
+        }
+    }
+}
+
+impl Lazy for Metadata {
+    fn get(&self, key: &str) -> Result<Option<Value>, Error> {
+        Ok(self.read(key))
+    }
+
+    fn keys(&self) -> Result<Vec<Arc<str>>, Error> {
+        let names = FIELDS.iter().map(|(name, ..)| *name);
+        let mut keys: Vec<Arc<str>> = names.chain(["IsRoot"]).map(Arc::from).collect();
+        keys.sort();
+        Ok(keys)
+    }
+
+    fn size(&self) -> usize {
+        FIELDS.len() + 1
+    }
+}
+
+impl Object for Metadata {
+    fn type_name(&self) -> &str {
+        "struct { chart.Metadata; IsRoot bool }"
+    }
+
+    fn text(&self) -> String {
+        let fields = FIELDS.iter().filter_map(|(name, ..)| self.read(name));
+        let fields: Vec<String> = fields.map(|value| print::short(&value)).collect();
+        format!("{{{{{}}} {}}}", fields.join(" "), self.0.is_root)
+    }
+
+    fn plain(&self) -> Value {
+        let is_set = |value: &Value| value.truth().unwrap_or(true);
+        let field = |(name, key, _): &(&str, &str, Field)| {
+            let value = self.read(name).filter(is_set)?;
+            Some((Arc::from(*key), value))
+        };
+        let fields = FIELDS.iter().filter_map(field);
+        let root = (Arc::from("IsRoot"), Value::Bool(self.0.is_root));
+        Value::map(fields.chain([root]).collect())
+    }
+
+    fn field(&self, name: &str) -> Result<Option<Value>, Error> {
+        Ok(self.read(name))
     }
 }
 

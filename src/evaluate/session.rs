@@ -186,7 +186,7 @@ impl Session {
             chart,
             base: format!("{}/templates", chart.name).into(),
             template: format!("{}/templates/values.yaml", chart.name).into(),
-            files: Files::value(&Arc::default(), &self.budget),
+            files: Files::of_chart(self.options.templates.as_ref(), &self.budget),
             values: Value::Map(values),
         };
         root.dot()

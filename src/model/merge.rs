@@ -51,6 +51,12 @@ pub struct Conflict {
 
 /// All layers, lowest first: the chart's among themselves, the user's among themselves, then the user's over the chart's.
 pub fn layers<'l>(layers: impl IntoIterator<Item = &'l Layer>, engine: Engine) -> Merged {
+    let (chart, user) = sides(layers);
+    over_chart(&chart, &user, engine)
+}
+
+/// The chart's layers among themselves, and the user's among themselves.
+pub fn sides<'l>(layers: impl IntoIterator<Item = &'l Layer>) -> (Node, Node) {
     let empty = Node::computed(Value::empty_map());
     let (mut chart, mut user) = (empty.clone(), empty);
     for layer in layers {
@@ -60,7 +66,7 @@ pub fn layers<'l>(layers: impl IntoIterator<Item = &'l Layer>, engine: Engine) -
         };
         *side = merge(side, &layer.tree);
     }
-    over_chart(&chart, &user, engine)
+    (chart, user)
 }
 
 /// `over` on `base`: Helm's MergeMaps, used for `-f` after `-f`. A null replaces and stays.

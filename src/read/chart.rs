@@ -1,42 +1,30 @@
 //! The charts of clusters, where the repository has them: who they are, and the named templates that values may include.
 
 use std::collections::BTreeMap;
-use std::io::Read;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use crate::artifacts::archive::{self, Limits, ReadError};
-use crate::evaluate::Templates;
+use crate::evaluate::{ChartTree, Templates, Texts};
 use crate::files::{Files, Found, for_all};
 use crate::helm::{self, Engine, Template};
+use crate::model::finding::Finding;
 use crate::model::matching::{Library, REGISTRY_KEY};
-use crate::model::merge::LayerKind;
+use crate::model::merge::{Layer, LayerKind};
 use crate::model::mutex::held;
-use crate::model::place::FileId;
+use crate::model::place::{FileId, Sources};
+use crate::model::rule::RuleId;
 use crate::model::value::Node;
-use crate::oci::Body;
 use crate::yaml;
 
+use super::chart_files::{FolderReader, Left, Loader, packaged, texts};
+use super::error::ReadError;
 use super::files::display;
-use super::layers::Own;
+use super::helmignore::Ignored;
 use super::values_schema::SchemaFile;
 
 /// The dependency whose templates match images.
 const LIBRARY: &str = "sylva-library";
-
-/// How much of a packaged dependency is read.
-const PACKAGED: Limits = Limits {
-    packed: 4 << 20,
-    unpacked: 32 << 20,
-    file: 4 << 20,
-    entries: 10_000,
-    names: 1 << 20,
-    path: 1024,
-    depth: 32,
-    ratio: 200,
-    ratio_from: 8 << 20,
-    extension: 64 << 10,
-};
 
 /// The charts that were looked for, by folder; each is read once in a run.
 #[derive(Debug, Default)]
@@ -44,9 +32,14 @@ pub(super) struct Charts(Mutex<BTreeMap<PathBuf, Option<Arc<Chart>>>>);
 
 impl Charts {
     /// The chart whose own values are among the layers.
-    pub(super) fn of(&self, files: &dyn Files, own: &Own) -> Option<Arc<Chart>> {
-        let layer = { own.layers.iter() }.find(|layer| layer.kind == LayerKind::Chart)?;
-        let source = own.sources.get(layer.tree.place.file)?;
+    pub(super) fn of(
+        &self,
+        files: &Arc<dyn Files>,
+        layers: &[Layer],
+        sources: &Sources,
+    ) -> Option<Arc<Chart>> {
+        let layer = { layers.iter() }.find(|layer| layer.kind == LayerKind::Chart)?;
+        let source = sources.get(layer.tree.place.file)?;
         let folder = Path::new(&*source.path).parent()?;
         let mut known = held(&self.0);
         if let Some(chart) = known.get(folder) {
@@ -63,33 +56,67 @@ impl Charts {
 pub(super) struct Chart {
     pub(super) name: Arc<str>,
     pub(super) version: Arc<str>,
-    pub(super) app_version: Arc<str>,
+    /// Chart.yaml.
+    pub(super) metadata: Node,
     /// The version of sylva-library that it depends on; none where it does not.
     pub(super) library: Option<Library>,
     pub(super) templates: Arc<ChartTemplates>,
+    /// The chart with its dependencies, where these have values; or what is wrong with them.
+    pub(super) tree: Result<Option<ChartTree>, Box<Finding>>,
     /// The schema of its values.
     pub(super) schema: Option<SchemaFile>,
 }
 
 impl Chart {
-    fn read(files: &dyn Files, folder: &Path) -> Option<Self> {
+    fn read(files: &Arc<dyn Files>, folder: &Path) -> Option<Self> {
         let Ok(Found::File(bytes)) = files.file(&folder.join("Chart.yaml")) else {
             return None;
         };
         let text = yaml::decode(&bytes, Engine::Helm3).ok()?;
         let metadata = yaml::values(&text, FileId(0), Engine::Helm3).ok()?;
         let text = |key: &str| metadata.text(&[key]).map(Arc::from);
-        let mut templates = ChartTemplates::default();
-        templates.add_folder(files, folder, "");
+        let mut templates = ChartTemplates {
+            files: Arc::clone(files),
+            folder: folder.to_owned(),
+            texts: Vec::new(),
+            unread: Vec::new(),
+            parsed: OnceLock::new(),
+        };
+        let files = &**files;
+        let ignored = Ignored::read(files, folder).unwrap_or_default();
+        templates.add_folder(files, folder, "", &ignored);
         Some(Self {
             name: text("name")?,
             version: text("version").unwrap_or_else(|| "0.0.0".into()),
-            app_version: text("appVersion").unwrap_or_default(),
             library: templates.library().or_else(|| declared_library(&metadata)),
+            metadata,
             templates: Arc::new(templates),
+            tree: with_dependencies(files, folder),
             schema: SchemaFile::read(files, folder),
         })
     }
+}
+
+/// The chart in a folder with the values of its dependencies, and without its own; none where they have no values.
+fn with_dependencies(files: &dyn Files, folder: &Path) -> Result<Option<ChartTree>, Box<Finding>> {
+    let failed = |error| match error {
+        ReadError::Finding(finding) => finding,
+        ReadError::Error(error) => {
+            let folder = display(folder);
+            let message = format!("what `{folder}` depends on cannot be read: {error}");
+            Box::new(Finding::new(RuleId::CompositionUnsupported, message))
+        }
+    };
+    let mut left = Left::default();
+    let mut tree = FolderReader::new(files, &mut left, false)
+        .chart(folder)
+        .map_err(failed)?;
+    if !tree.keys().any(|name| name.ends_with("/values.yaml")) {
+        return Ok(None);
+    }
+    tree.remove("values.yaml");
+    let (chart, ..) = Loader::new(&tree, &mut Sources::default()).chart()?;
+    Ok(chart.has_values_below().then(|| chart.without_places()))
 }
 
 /// The version of sylva-library that a Chart.yaml depends on.
@@ -111,20 +138,28 @@ pub(super) fn library_of(version: &str) -> Library {
 }
 
 /// The files below `templates/` of a chart and of its dependencies, parsed when the first one is included.
-#[derive(Debug, Default)]
 pub(super) struct ChartTemplates {
+    /// Where the chart is.
+    files: Arc<dyn Files>,
+    folder: PathBuf,
     /// The path below the chart's folder, and the text.
     texts: Vec<(String, String)>,
     unread: Vec<String>,
     parsed: OnceLock<(Vec<Template>, Vec<String>)>,
 }
 
+impl fmt::Debug for ChartTemplates {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the chart `{}`", display(&self.folder))
+    }
+}
+
 impl ChartTemplates {
-    fn add_folder(&mut self, files: &dyn Files, folder: &Path, inner: &str) {
+    fn add_folder(&mut self, files: &dyn Files, folder: &Path, inner: &str, ignored: &Ignored) {
         let templates = folder.join(inner).join("templates");
         for path in files.below(&templates).unwrap_or_default() {
             let name = format!("{inner}templates/{}", path.display());
-            if !is_of_templates(&name) {
+            if !is_of_templates(&name) || ignored.has(&name) {
                 continue;
             }
             let path = templates.join(path);
@@ -138,10 +173,11 @@ impl ChartTemplates {
         let names = files.folder(&dependencies).ok().flatten();
         for name in names.unwrap_or_default() {
             let path = dependencies.join(&name);
-            if name.ends_with(".tgz") {
+            let inside = format!("{inner}charts/{name}");
+            if name.ends_with(".tgz") && !ignored.has(&inside) {
                 self.add_packaged(files, &path, inner);
             } else if files.is_file(&path.join("Chart.yaml")) {
-                self.add_folder(files, folder, &format!("{inner}charts/{name}/"));
+                self.add_folder(files, folder, &format!("{inside}/"), ignored);
             }
         }
     }
@@ -207,33 +243,6 @@ impl ChartTemplates {
     }
 }
 
-/// The files of a packaged chart, below the folder of its name.
-///
-/// # Errors
-/// Why it cannot be read.
-pub(super) fn packaged(files: &dyn Files, path: &Path) -> Result<Vec<(String, Vec<u8>)>, String> {
-    let bytes = match files.file(path) {
-        Ok(Found::File(bytes)) => bytes,
-        Ok(_) => return Err("it is a link that leads out of the repository".to_owned()),
-        Err(error) => return Err(error.to_string()),
-    };
-    let tree = match archive::read(&*bytes, PACKAGED) {
-        Ok(tree) => tree,
-        Err(ReadError::Refused(refusal)) => return Err(refusal.to_string()),
-        Err(ReadError::World(error)) => return Err(error.to_string()),
-    };
-    let mut inside = Vec::new();
-    for (name, entry) in tree.files {
-        let mut bytes = Vec::new();
-        let content = entry.content.open();
-        content
-            .and_then(|mut content| content.read_to_end(&mut bytes))
-            .map_err(|error| error.to_string())?;
-        inside.push((name, bytes));
-    }
-    Ok(inside)
-}
-
 /// Whether a file holds named templates only: Helm renders the others.
 fn is_of_templates(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
@@ -248,5 +257,10 @@ impl Templates for ChartTemplates {
 
     fn faults(&self) -> &[String] {
         &self.parsed().1
+    }
+
+    /// Each cluster that wants them reads them, so that a cache knows what its result depends on.
+    fn files(&self) -> Result<Texts, String> {
+        texts(&*self.files, &self.folder)
     }
 }

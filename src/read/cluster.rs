@@ -84,14 +84,14 @@ fn with_state(state: &State<'_>, shared: &SharedCatalog) -> Result<ClusterRead, 
         workspace, entry, ..
     } = *state;
     let own = workspace.shared.with(&entry.layers, Some(state))?;
-    let chart = workspace.charts.of(&*workspace.files, &own);
+    let chart = own.chart.as_deref();
     let options = release_options::of(workspace, entry, &own);
     let namespace = Arc::clone(&options.release.namespace);
     let evaluator = Evaluator::guarded(&own.values, &options, state.templates, &own.sources);
     let subject = Subject::cluster(&entry.name);
     // A value may be in an object that is not in the repository.
     let is_whole = own.missing.is_empty();
-    let schema = { chart.as_ref() }.and_then(|chart| chart.schema.as_ref());
+    let schema = chart.and_then(|chart| chart.schema.as_ref());
     let of_schema = schema.filter(|_| is_whole).map(|schema| {
         let steps = options.limits.steps;
         schema.check(&own.values, &own.sources, steps)

@@ -5,12 +5,14 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::files::Files;
+use crate::model::engine::Engine;
 use crate::model::finding::Finding;
 use crate::model::merge::{self, Layer, LayerKind};
 use crate::model::place::Sources;
 use crate::model::rule::{Level, RuleId};
 use crate::model::value::{Node, Value};
 
+use super::chart::{Chart, Charts};
 use super::files;
 use crate::read::gitops::{self, MissingSource, RunTime};
 
@@ -34,6 +36,8 @@ pub struct Shared {
     composing: gitops::Options,
     /// Where all files are.
     files: Arc<dyn Files>,
+    /// The charts of the clusters, by their folders.
+    charts: Arc<Charts>,
 }
 
 /// Reads and merges the shared layers. What a composed cluster has in common with others, such as the chart's values, is
@@ -66,12 +70,14 @@ pub(super) fn shared(
         }
         all.push(Layer { tree, kind });
     }
-    let merged = merge::over_chart(&chart, &overrides, engine);
-    findings.extend(
-        merged
-            .conflicts
-            .iter()
-            .map(|conflict| clash(conflict, &sources)),
+    let charts = Arc::new(Charts::default());
+    let of_layers = charts.of(tree, &all, &sources);
+    let values = values_of(
+        [&chart, &overrides],
+        of_layers.as_deref(),
+        engine,
+        &sources,
+        findings,
     );
     for layer in example.iter().filter(|layer| tree.is_folder(layer)) {
         gitops::share(&**tree, layer, &mut composing, &mut sources)?;
@@ -80,10 +86,11 @@ pub(super) fn shared(
         chart,
         overrides,
         layers: all,
-        values: merged.tree,
+        values,
         sources: sources.share(),
         composing,
         files: Arc::clone(tree),
+        charts,
     })
 }
 
@@ -107,6 +114,7 @@ impl Shared {
         let mut own = Own {
             layers: self.layers.clone(),
             values: Node::computed(Value::empty_map()),
+            chart: None,
             sources: self.sources.clone(),
             findings: Vec::new(),
             release: None,
@@ -126,14 +134,14 @@ impl Shared {
         // The chart's layers lie below all others, regardless of who names them.
         own.layers
             .sort_by_key(|layer| layer.kind != LayerKind::Chart);
-        let merged = merge::over_chart(&chart, &user, self.composing.engine);
-        let clashes = merged
-            .conflicts
-            .iter()
-            .map(|conflict| clash(conflict, &own.sources));
-        let clashes: Vec<Finding> = clashes.collect();
-        own.findings.extend(clashes);
-        own.values = merged.tree;
+        own.chart = self.charts.of(&self.files, &own.layers, &own.sources);
+        own.values = values_of(
+            [&chart, &user],
+            own.chart.as_deref(),
+            self.composing.engine,
+            &own.sources,
+            &mut own.findings,
+        );
         own.sources.publish();
         Ok(own)
     }
@@ -185,6 +193,27 @@ impl Shared {
     }
 }
 
+/// A chart's own values with a user's over them, and the values of what the chart depends on below both.
+fn values_of(
+    [own, user]: [&Node; 2],
+    chart: Option<&Chart>,
+    engine: Engine,
+    sources: &Sources,
+    findings: &mut Vec<Finding>,
+) -> Node {
+    let merged = merge::over_chart(own, user, engine);
+    let clashes = merged.conflicts.iter();
+    findings.extend(clashes.map(|conflict| clash(conflict, sources)));
+    match chart.map(|chart| &chart.tree) {
+        Some(Ok(Some(chart))) => chart.with_values(own, user, engine).values,
+        Some(Err(finding)) => {
+            findings.push((**finding).clone());
+            merged.tree
+        }
+        Some(Ok(None)) | None => merged.tree,
+    }
+}
+
 /// A file that the project names under that key and that metalmark rendered itself.
 pub(super) fn left_out(file: &Path, key: &str) -> Finding {
     let file = files::display(file);
@@ -210,6 +239,8 @@ pub(super) struct Own {
     /// All layers, each by itself, lowest first.
     pub(super) layers: Vec<Layer>,
     pub(super) values: Node,
+    /// Its chart, if the repository has it.
+    pub(super) chart: Option<Arc<Chart>>,
     pub(super) sources: Sources,
     pub(super) findings: Vec<Finding>,
     /// Name and namespace of the release that composes it.

@@ -2,6 +2,7 @@
 //! cluster's own layers when its turn comes, so that memory does not grow with the fleet.
 
 mod chart;
+mod chart_files;
 mod cluster;
 mod clusters;
 mod environment;
@@ -11,6 +12,7 @@ mod fleet;
 pub mod gitops;
 mod graph;
 mod helm_charts;
+mod helmignore;
 mod layers;
 mod location;
 mod management;
@@ -145,8 +147,6 @@ pub struct Workspace {
     evaluation: project::EvaluationOption,
     /// The version of sylva-library that the project names.
     library: Option<Library>,
-    /// The charts of the clusters, by their folders.
-    charts: chart::Charts,
     /// The layers that all clusters share, merged once.
     pub shared: Shared,
     /// The clusters, in the project's order; then those of manifests, by name.

@@ -27,10 +27,10 @@ pub(super) fn of(workspace: &Workspace, entry: &ClusterEntry, own: &Own) -> Opti
         entry.release.as_deref().or(release),
         Some(namespace),
     );
-    if let Some(chart) = workspace.charts.of(&*workspace.files, own) {
+    if let Some(chart) = &own.chart {
         options.chart.name = Arc::clone(&chart.name);
         options.chart.version = Arc::clone(&chart.version);
-        options.chart.app_version = Arc::clone(&chart.app_version);
+        options.chart.metadata = chart.metadata.clone();
         let templates = Arc::clone(&chart.templates);
         options.templates = Some(templates);
     }

@@ -117,7 +117,6 @@ pub fn workspace_in(
         engine,
         evaluation: project.file.evaluation,
         library: project.file.sylva_library.as_deref().map(chart::library_of),
-        charts: chart::Charts::default(),
         shared,
         clusters: fleet.clusters,
         of_manifests: fleet.of_manifests,

@@ -21,14 +21,15 @@ use crate::helm::{self, Budget, Limits, Rendered};
 use crate::model::engine::Engine;
 use crate::model::finding::Finding;
 use crate::model::place::{FileId, Place, Source, Sources};
-use crate::model::value::{Node, Value};
+use crate::model::value::Node;
 use crate::objects::ManifestObject;
 use crate::yaml;
 
+use super::chart_files::Left;
 use super::error::ReadError;
 use super::files::display;
 use super::gitops::{Composition, below};
-use load::{Chart, Left, mentions_cluster_api};
+use load::{Chart, mentions_cluster_api};
 use releases::{Input, Unchecked, namespace, of_chart, of_composition};
 
 /// What the groups of Cluster API end with.
@@ -166,7 +167,7 @@ impl HelmCharts {
         for (chart, input) in inputs {
             let budget = Rc::new(Budget::new(limits));
             if let (Ok(input), Some(schema)) = (&input, &chart.schema) {
-                let found = schema.check(&input.values, sources, limits.steps);
+                let found = schema.check(&input.chart.values, sources, limits.steps);
                 made.findings.extend(found);
             }
             let objects = input.and_then(|input| {
@@ -189,7 +190,7 @@ impl HelmCharts {
 /// What each template of a chart renders to, by its name.
 pub type RenderedTexts = Vec<(Arc<str>, Result<String, helm::Error>)>;
 
-/// The files that the chart in a folder renders with its own values, by the names of the templates; none if it makes no Cluster
+/// The files that the chart in a folder renders with a user's values, by the names of the templates; none if it makes no Cluster
 /// API objects.
 ///
 /// # Errors
@@ -197,6 +198,7 @@ pub type RenderedTexts = Vec<(Arc<str>, Result<String, helm::Error>)>;
 pub fn rendered_chart(
     tree: &dyn Files,
     folder: &Path,
+    user: &Node,
     engine: Engine,
 ) -> Result<Option<RenderedTexts>, Error> {
     let mut sources = Sources::default();
@@ -205,13 +207,13 @@ pub fn rendered_chart(
         Ok(None) | Err(ReadError::Finding(_)) => return Ok(None),
         Err(ReadError::Error(error)) => return Err(error),
     };
-    let none = Node::computed(Value::empty_map());
-    let values = chart.tree.with_own(&none, engine);
+    let made = chart.tree.with_values(&chart.tree.values, user, engine);
     let release = chart.own_release();
     let budget = Rc::new(Budget::new(Limits::default()));
-    let rendered = chart
-        .tree
-        .render(&values, &release, engine, &budget, |_| true);
+    let values = &made.values;
+    let rendered = made
+        .chart
+        .render(values, &release, engine, &budget, |_| true);
     let text = |file: RenderedFile<'_>| {
         let text = file.result.map(|rendered| rendered.text);
         (Arc::clone(&file.template.name), text)
@@ -254,14 +256,14 @@ impl Chart {
         sources: &Sources,
         budget: &Rc<Budget>,
     ) -> Result<Vec<Node>, (Unchecked, String)> {
-        let outputs = self.outputs(input, &input.values, sources, budget, |_| true);
+        let outputs = self.outputs(input, &input.chart.values, sources, budget, |_| true);
         let outputs = outputs.map_err(|failed| (failed, input.by.clone()))?;
         // Others make no difference, but for those that change the values.
         let made: BTreeSet<FileId> = outputs.iter().map(|output| output.template).collect();
         let is_made = |template| made.contains(&template) || changes_values(template, sources);
         let outputs_of =
             |values: &Node| { self.outputs(input, values, sources, budget, is_made) }.ok();
-        let origins = origins::origins(&outputs, &input.values, outputs_of);
+        let origins = origins::origins(&outputs, &input.chart.values, outputs_of);
         let mut objects = Vec::new();
         for output in &outputs {
             let mut place = |place: Place| {
@@ -284,7 +286,8 @@ impl Chart {
     ) -> Result<Vec<Output>, Unchecked> {
         let release = &input.release;
         let is_wanted = |name: &str| is_wanted(self.templates[name]);
-        let rendered = self.tree.render(values, release, ENGINE, budget, is_wanted);
+        let chart = &input.chart.chart;
+        let rendered = chart.render(values, release, ENGINE, budget, is_wanted);
         let mut outputs = Vec::new();
         for RenderedFile { template, result } in rendered {
             let file = self.templates[&template.name];

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::error::Error;
-use crate::evaluate::Release;
+use crate::evaluate::{ChartRelease, Release};
 use crate::files::Files;
 use crate::model::finding::Finding;
 use crate::model::merge;
@@ -18,7 +18,8 @@ use super::load::Chart;
 
 /// One release of a chart.
 pub(super) struct Input {
-    pub(super) values: Node,
+    /// The chart with its values.
+    pub(super) chart: ChartRelease,
     pub(super) release: Release,
     /// Where it is declared.
     pub(super) file: FileId,
@@ -84,9 +85,9 @@ pub(super) fn of_composition(
     if let Some(why) = why {
         return Err((chart.unchecked(why, *place), by));
     }
-    let values = merge::layers(&composition.layers, ENGINE).tree;
+    let (own, user) = merge::sides(&composition.layers);
     Ok(Input {
-        values: chart.tree.with_dependencies(values, ENGINE),
+        chart: chart.tree.with_values(&own, &user, ENGINE),
         release: Release {
             name: name.as_str().into(),
             namespace: namespace(&composition.namespace).into(),
@@ -127,7 +128,7 @@ pub(super) fn of_chart(
         given.push((none, "with its own values".to_owned()));
     }
     let input = |(user, by): (Node, String)| Input {
-        values: chart.tree.with_own(&user, ENGINE),
+        chart: chart.tree.with_values(&chart.tree.values, &user, ENGINE),
         release: chart.own_release(),
         file: if user.place.is_known() {
             user.place.file

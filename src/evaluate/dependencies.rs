@@ -1,0 +1,195 @@
+//! The values of a chart with those of its dependencies, and which of these are switched on.
+//!
+//! Source: `processDependencyEnabled`, `processImportValues` and `coalesce` of Helm's pkg/chartutil.
+
+use std::sync::Arc;
+
+use super::chart::{ChartTree, Dependency};
+use crate::helm::Engine;
+use crate::model::merge;
+use crate::model::place::Place;
+use crate::model::value::{Entry, Map, Node, Value};
+
+/// The key of the values that all dependencies of a chart share.
+const GLOBAL: &str = "global";
+
+/// A chart as it is rendered: with the dependencies that are switched on.
+pub struct ChartRelease {
+    /// The chart.
+    pub chart: ChartTree,
+    /// Its values, with those of each dependency below its key.
+    pub values: Node,
+}
+
+impl ChartTree {
+    /// The chart with values of its own and those of a user.
+    pub fn with_values(&self, own: &Node, user: &Node, engine: Engine) -> ChartRelease {
+        let over_chart = |own: &Node, user: &Node| merge::over_chart(own, user, engine).tree;
+        let root = over_own(own, &self.dependencies, user, &over_chart);
+        let dependencies = switched_on(&self.dependencies, Some(&root), &[]);
+        let own = with_imports(own, &dependencies);
+        ChartRelease {
+            values: over_own(&own, &dependencies, user, &over_chart),
+            chart: Self {
+                dependencies,
+                ..self.clone()
+            },
+        }
+    }
+}
+
+impl ChartTree {
+    /// Whether dependencies change the values of the chart, as far as their own values do.
+    pub fn has_values_below(&self) -> bool {
+        self.dependencies.iter().any(|one| {
+            let own = one.chart.values.value.as_map();
+            own.is_some_and(|own| !own.is_empty()) || one.chart.has_values_below()
+        })
+    }
+
+    /// The same chart with values that are in no file.
+    pub fn without_places(&self) -> Self {
+        let below = |one: &Dependency| Dependency {
+            chart: Arc::new(one.chart.without_places()),
+            ..one.clone()
+        };
+        Self {
+            values: self.values.with_places(&mut |_| Place::NONE),
+            dependencies: self.dependencies.iter().map(below).collect(),
+            ..self.clone()
+        }
+    }
+}
+
+impl Dependency {
+    /// Whether it is switched on, by the values of the outermost chart. `above` is the path of the chart that depends on it.
+    fn is_on(&self, root: &Node, above: &[&str]) -> bool {
+        let flag = |path: &[&str]| match root.at(path)?.value {
+            Value::Bool(flag) => Some(flag),
+            _ => None,
+        };
+        let mut conditions = self.conditions.iter().map(|path| {
+            let path = path.split('.');
+            above.iter().copied().chain(path).collect::<Vec<_>>()
+        });
+        let tags = || {
+            let flags = self.tags.iter().map(|tag| flag(&["tags", tag]));
+            let flags: Vec<bool> = flags.flatten().collect();
+            flags.is_empty() || flags.contains(&true)
+        };
+        let decided = conditions.find_map(|path| flag(&path));
+        decided.unwrap_or_else(tags)
+    }
+}
+
+/// The dependencies that are switched on, each with its own, and with the values that it imports. Below a chart that declares
+/// none, nothing is switched off.
+fn switched_on(all: &[Dependency], root: Option<&Node>, above: &[&str]) -> Vec<Dependency> {
+    let root = root.filter(|_| all.iter().any(|one| one.is_declared));
+    let all = { all.iter() }.filter(|one| root.is_none_or(|root| one.is_on(root, above)));
+    let with_own = |one: &Dependency| {
+        let path: Vec<&str> = above.iter().copied().chain([&*one.key]).collect();
+        let dependencies = switched_on(&one.chart.dependencies, root, &path);
+        let chart = ChartTree {
+            values: with_imports(&one.chart.values, &dependencies),
+            dependencies,
+            ..(*one.chart).clone()
+        };
+        Dependency {
+            chart: Arc::new(chart),
+            ..one.clone()
+        }
+    };
+    all.map(with_own).collect()
+}
+
+/// A chart's own values over what it imports of its dependencies.
+fn with_imports(own: &Node, dependencies: &[Dependency]) -> Node {
+    if dependencies.iter().all(|one| one.imports.is_empty()) {
+        return own.clone();
+    }
+    let all = over_own(own, dependencies, &empty(), &merge::merge);
+    let mut imported = empty();
+    for (dependency, import) in { dependencies.iter() }
+        .flat_map(|dependency| dependency.imports.iter().map(move |one| (dependency, one)))
+    {
+        let path: Vec<&str> = { [&*dependency.key].into_iter() }
+            .chain(import.child.split('.'))
+            .collect();
+        let Some(node) = map_at(&all, &path) else {
+            continue;
+        };
+        let parent = import.parent.split('.').filter(|key| !key.is_empty());
+        let node = { parent.rev() }.fold(node.clone(), |node, key| with(&empty(), key, node));
+        imported = merge::merge(&node, &imported);
+    }
+    merge::merge(&imported, &all)
+}
+
+/// A user's values over a chart's own ones and those of its dependencies. `over` lays one map over another.
+fn over_own(
+    own: &Node,
+    dependencies: &[Dependency],
+    user: &Node,
+    over: &dyn Fn(&Node, &Node) -> Node,
+) -> Node {
+    let mut values = over(own, user);
+    for Dependency { key, chart, .. } in dependencies {
+        let key: &str = key;
+        // A null in both charts' values removes what the dependency has, so that it stays until then.
+        let below = match (map_at(own, &[key]), map_at(user, &[key])) {
+            (Some(own), Some(user)) => merge::merge(own, user),
+            _ => map_at(&values, &[key]).cloned().unwrap_or_else(empty),
+        };
+        let below = with_global(below, values.at(&[GLOBAL]));
+        let below = over_own(&chart.values, &chart.dependencies, &below, over);
+        values = with(&values, key, below);
+    }
+    values
+}
+
+/// The values of a dependency with the global ones of its chart, which are over its own. A map and another value do not replace
+/// each other.
+fn with_global(values: Node, global: Option<&Node>) -> Node {
+    let none = empty();
+    let own = values.at(&[GLOBAL]).unwrap_or(&none);
+    let global = global.unwrap_or(&none);
+    let (Some(_), Some(all)) = (own.value.as_map(), global.value.as_map()) else {
+        return values;
+    };
+    let is_map = |node: &Node| node.value.as_map().is_some();
+    let fits = |entry: &&Entry| {
+        let replaced = own.at(&[&*entry.key]);
+        replaced.is_none_or(|replaced| is_map(replaced) == is_map(&entry.node))
+    };
+    let fitting: Map = all.iter().filter(fits).cloned().collect();
+    let global = Node {
+        value: Value::from(fitting),
+        place: global.place,
+    };
+    with(&values, GLOBAL, merge::merge(own, &global))
+}
+
+fn empty() -> Node {
+    Node::computed(Value::empty_map())
+}
+
+fn map_at<'n>(node: &'n Node, path: &[&str]) -> Option<&'n Node> {
+    node.at(path).filter(|node| node.value.as_map().is_some())
+}
+
+/// A map with another value at a key.
+fn with(map: &Node, key: &str, node: Node) -> Node {
+    let mut entries = map
+        .value
+        .as_map()
+        .map_or_else(Map::default, |map| (**map).clone());
+    match entries.get_mut(key) {
+        Some(old) => *old = node,
+        None => drop(entries.insert(Entry::holding(key, node))),
+    }
+    Node {
+        value: Value::from(entries),
+        place: map.place,
+    }
+}

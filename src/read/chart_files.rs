@@ -1,0 +1,537 @@
+//! The files of charts in the repository: their folders, the packages below `charts/`, and dependencies that are elsewhere.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::artifacts::archive::{self, Limits};
+use crate::error::Error;
+use crate::evaluate::{self, ChartTemplate, ChartTree, Dependency, Import, Texts};
+use crate::files::{Files, Found};
+use crate::helm;
+use crate::model::engine::Engine;
+use crate::model::finding::Finding;
+use crate::model::place::{FileId, Source, Sources};
+use crate::model::rule::{Level, RuleId};
+use crate::model::value::{Node, Value};
+use crate::oci::Body;
+use crate::yaml;
+
+use super::error::ReadError;
+use super::files::{broken, display};
+use super::gitops::below;
+use super::helmignore::Ignored;
+
+/// How much of a packaged dependency is read.
+const PACKAGED: Limits = Limits {
+    packed: 4 << 20,
+    unpacked: 32 << 20,
+    file: 4 << 20,
+    entries: 10_000,
+    names: 1 << 20,
+    path: 1024,
+    depth: 32,
+    ratio: 200,
+    ratio_from: 8 << 20,
+    extension: 64 << 10,
+};
+
+/// How many files of charts are read in a run, those of a dependency for each chart that depends on it.
+const MOST_FILES: usize = 50_000;
+/// How much of charts is read in a run, in bytes.
+const MOST_BYTES: usize = 128 << 20;
+/// How deep charts depend on each other.
+const DEEPEST: usize = 8;
+
+/// How much more of charts may be read.
+pub(in crate::read) struct Left {
+    files: usize,
+    bytes: usize,
+}
+
+impl Default for Left {
+    fn default() -> Self {
+        Self {
+            files: MOST_FILES,
+            bytes: MOST_BYTES,
+        }
+    }
+}
+
+impl Left {
+    pub(in crate::read) fn is_nothing(&self) -> bool {
+        self.files == 0 || self.bytes == 0
+    }
+
+    /// Whether a file of this length may be read.
+    fn take(&mut self, bytes: usize) -> bool {
+        let left = self.files.checked_sub(1).zip(self.bytes.checked_sub(bytes));
+        (self.files, self.bytes) = left.unwrap_or_default();
+        left.is_some()
+    }
+}
+
+/// A file of a chart, as it is shown.
+pub(super) struct File {
+    shown: String,
+    pub(super) bytes: Vec<u8>,
+}
+
+/// The files of a chart by their paths below its folder.
+pub(super) type Tree = BTreeMap<String, File>;
+
+/// What Chart.yaml, or requirements.yaml over it, says of dependencies.
+const METADATA: [&str; 2] = ["Chart.yaml", "requirements.yaml"];
+
+/// Whether a file is below the `templates/` of a chart or one of its dependencies.
+pub(super) fn is_template(path: &str) -> bool {
+    let mut rest = path;
+    while let Some(inner) = rest.strip_prefix("charts/") {
+        rest = inner.split_once('/').map_or("", |(_, below)| below);
+    }
+    rest.starts_with("templates/")
+}
+
+/// Whether a file of a chart is in `.Files`: it has no meaning of its own.
+fn is_text(path: &str) -> bool {
+    const OWN: [&str; 4] = [
+        "Chart.yaml",
+        "Chart.lock",
+        "values.yaml",
+        "values.schema.json",
+    ];
+    let is_below = |folder: &&str| path.starts_with(folder);
+    !OWN.contains(&path) && !["templates/", "charts/"].iter().any(is_below)
+}
+
+/// `.Files` of the chart in a folder.
+///
+/// # Errors
+/// One sentence on what cannot be read.
+pub(super) fn texts(files: &dyn Files, folder: &Path) -> Result<Texts, String> {
+    let (mut left, mut tree) = (Left::default(), Tree::new());
+    let mut reader = FolderReader::new(files, &mut left, false);
+    let added = reader.add_files(folder, is_text, &mut tree);
+    added.map_err(|error| error.to_string())?;
+    if reader.is_cut {
+        return Err(format!("`{}` has too many files", display(folder)));
+    }
+    let text = |(name, file): (String, File)| {
+        let text = String::from_utf8(file.bytes).ok()?;
+        Some((name.into(), text.into()))
+    };
+    Ok(tree.into_iter().filter_map(text).collect())
+}
+
+/// A template. It has no secrets, which are among the values, but no line of one named after secrets is shown.
+fn of_template(shown: &str, text: &str) -> Source {
+    Source {
+        is_hidden: yaml::is_named_secret(Path::new(shown)),
+        ..Source::new(shown, text)
+    }
+}
+
+/// Reads charts that are folders.
+pub(super) struct FolderReader<'f> {
+    files: &'f dyn Files,
+    left: &'f mut Left,
+    /// Whether templates are read too.
+    has_templates: bool,
+    pub(super) folders: Vec<PathBuf>,
+    /// One sentence for each package that cannot be read.
+    pub(super) unread: Vec<String>,
+    /// Whether something was left out.
+    is_cut: bool,
+}
+
+impl<'f> FolderReader<'f> {
+    pub(super) fn new(files: &'f dyn Files, left: &'f mut Left, has_templates: bool) -> Self {
+        Self {
+            files,
+            left,
+            has_templates,
+            folders: Vec::new(),
+            unread: Vec::new(),
+            is_cut: false,
+        }
+    }
+
+    /// The templates, values and metadata of the chart in a folder, and of its dependencies.
+    ///
+    /// # Errors
+    /// A file cannot be read, or there are too many.
+    pub(super) fn chart(&mut self, folder: &Path) -> Result<Tree, ReadError> {
+        let mut tree = Tree::new();
+        self.add(folder, "", 0, &mut tree)?;
+        if !self.is_cut {
+            return Ok(tree);
+        }
+        let folder = display(folder);
+        let which = match self.left.is_nothing() {
+            true => format!("the charts from `{folder}` on are"),
+            false => format!("the chart `{folder}` is"),
+        };
+        Err(too_many(&which).into())
+    }
+
+    /// Adds the templates, values and metadata of the chart in a folder, and of its dependencies.
+    fn add(&mut self, folder: &Path, at: &str, depth: usize, tree: &mut Tree) -> Result<(), Error> {
+        let ignored = Ignored::read(self.files, folder)?;
+        self.add_inside(folder, at, depth, (&ignored, ""), tree)
+    }
+
+    /// The same for a chart whose folder is at this path below that of the rules.
+    fn add_inside(
+        &mut self,
+        folder: &Path,
+        at: &str,
+        depth: usize,
+        (ignored, below): (&Ignored, &str),
+        tree: &mut Tree,
+    ) -> Result<(), Error> {
+        let is_ignored = |name: &str| ignored.has(&format!("{below}{name}"));
+        self.folders.push(folder.to_owned());
+        if self.is_cut || depth > DEEPEST {
+            self.is_cut = true;
+            return Ok(());
+        }
+        for name in METADATA.into_iter().chain(["values.yaml"]) {
+            if !is_ignored(name) {
+                self.add_file(&folder.join(name), format!("{at}{name}"), tree)?;
+            }
+        }
+        let templates = folder.join("templates");
+        if self.has_templates && self.files.is_folder(&templates) {
+            for path in self.files.below(&templates)? {
+                let name = format!("templates/{}", display(&path));
+                if !is_ignored(&name) {
+                    self.add_file(&templates.join(path), format!("{at}{name}"), tree)?;
+                }
+            }
+        }
+        let inside = folder.join("charts");
+        for name in self.files.folder(&inside)?.unwrap_or_default() {
+            let path = inside.join(&name);
+            if name.ends_with(".tgz") && !is_ignored(&format!("charts/{name}")) {
+                let package = display(&path);
+                match packaged(self.files, &path) {
+                    Ok(inner) => {
+                        for (name, bytes) in inner {
+                            if !self.has_templates && is_template(&format!("charts/{name}")) {
+                                continue;
+                            }
+                            let shown = format!("{package}/{name}");
+                            self.insert(format!("{at}charts/{name}"), shown, bytes, tree);
+                        }
+                    }
+                    Err(why) => self
+                        .unread
+                        .push(format!("`{package}` cannot be read: {why}")),
+                }
+            } else if self.files.is_file(&path.join("Chart.yaml")) {
+                let inside = (ignored, &*format!("{below}charts/{name}/"));
+                self.add_inside(
+                    &path,
+                    &format!("{at}charts/{name}/"),
+                    depth + 1,
+                    inside,
+                    tree,
+                )?;
+            }
+        }
+        for (name, path) in self.elsewhere(folder, at, tree) {
+            if !tree.contains_key(&format!("{at}charts/{name}/Chart.yaml")) {
+                self.add(&path, &format!("{at}charts/{name}/"), depth + 1, tree)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The dependencies whose repository is a folder: `file://../NAME`.
+    fn elsewhere(&self, folder: &Path, at: &str, tree: &Tree) -> Vec<(String, PathBuf)> {
+        let metadata = METADATA.into_iter().filter_map(|name| {
+            let file = tree.get(&format!("{at}{name}"))?;
+            let text = yaml::decode(&file.bytes, Engine::Helm3).ok()?;
+            yaml::values(&text, FileId(0), Engine::Helm3).ok()
+        });
+        let metadata: Vec<Node> = metadata.collect();
+        let path = |dependency: &Node| {
+            let path = dependency.text(&["repository"])?.strip_prefix("file://")?;
+            Some((dependency.text(&["name"])?.to_owned(), below(folder, path)?))
+        };
+        let dependencies = metadata
+            .iter()
+            .flat_map(|metadata| metadata.items(&["dependencies"]));
+        dependencies.filter_map(path).collect()
+    }
+
+    /// Adds the files beside the templates that are wanted.
+    pub(super) fn add_files(
+        &mut self,
+        folder: &Path,
+        is_wanted: impl Fn(&str) -> bool,
+        tree: &mut Tree,
+    ) -> Result<(), Error> {
+        let ignored = Ignored::read(self.files, folder)?;
+        for path in self.files.below(folder)? {
+            let name = display(&path);
+            let is_hidden = name.split('/').any(|part| part.starts_with('.'));
+            let is_left_out = is_hidden || ignored.has(&name) || !is_wanted(&name);
+            if !is_left_out && !tree.contains_key(&name) && !name.ends_with(".tgz") {
+                self.add_file(&folder.join(path), name, tree)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn add_file(&mut self, path: &Path, name: String, tree: &mut Tree) -> Result<(), Error> {
+        if let Found::File(bytes) = self.files.file(path)? {
+            self.insert(name, display(path), bytes, tree);
+        }
+        Ok(())
+    }
+
+    fn insert(&mut self, name: String, shown: String, bytes: Vec<u8>, tree: &mut Tree) {
+        match self.left.take(bytes.len()) {
+            true => drop(tree.insert(name, File { shown, bytes })),
+            false => self.is_cut = true,
+        }
+    }
+}
+
+/// A dependency, with what its chart says of it.
+fn dependency(declared: &Node, key: &str, chart: ChartTree) -> Dependency {
+    let conditions = declared.text(&["condition"]).unwrap_or_default().split(',');
+    let conditions = conditions.map(|path| path.trim().to_owned());
+    let tags = declared.items(&["tags"]).iter();
+    let import = |one: &Node| match one.value.as_str() {
+        Some(name) => Some(Import {
+            child: format!("exports.{name}"),
+            parent: String::new(),
+        }),
+        None => Some(Import {
+            child: one.text(&["child"])?.to_owned(),
+            parent: one.text(&["parent"])?.trim_matches('.').to_owned(),
+        }),
+    };
+    Dependency {
+        key: key.into(),
+        is_declared: declared.at(&["name"]).is_some(),
+        conditions: conditions.filter(|path| !path.is_empty()).collect(),
+        tags: tags
+            .filter_map(|tag| Some(tag.value.as_str()?.to_string()))
+            .collect(),
+        imports: { declared.items(&["import-values"]).iter() }
+            .filter_map(import)
+            .collect(),
+        chart: Arc::new(chart),
+    }
+}
+
+/// The finding for charts that are not read as a whole.
+fn too_many(which: &str) -> Box<Finding> {
+    let message = format!(
+        "{which} not checked: charts have more than {MOST_FILES} files, more than {} MiB, or are \
+         more than {DEEPEST} deep in one another",
+        MOST_BYTES >> 20
+    );
+    let finding = Finding::new(RuleId::CompositionUnsupported, message);
+    let finding = finding.help("check fewer of them at once: `metalmark check -C FOLDER`");
+    Box::new(finding.unless_set(Level::Warning))
+}
+
+/// Makes charts of files.
+pub(super) struct Loader<'l> {
+    tree: &'l Tree,
+    sources: &'l mut Sources,
+    /// The files of the templates, by name.
+    pub(super) templates: BTreeMap<Arc<str>, FileId>,
+    /// The dependencies that are not in the repository.
+    pub(super) missing: Vec<String>,
+    /// How many files more charts may have, where one is loaded for each chart that depends on it.
+    left: usize,
+}
+
+impl<'l> Loader<'l> {
+    pub(super) fn new(tree: &'l Tree, sources: &'l mut Sources) -> Self {
+        Self {
+            tree,
+            sources,
+            templates: BTreeMap::new(),
+            missing: Vec::new(),
+            left: MOST_FILES,
+        }
+    }
+
+    /// The chart that all files are of, with its Chart.yaml.
+    ///
+    /// # Errors
+    /// The chart is wrong.
+    pub(super) fn chart(&mut self) -> Result<(ChartTree, Node, FileId), Box<Finding>> {
+        let (metadata, file) = self.values("Chart.yaml")?;
+        Ok((self.load("", None, None, &metadata)?, metadata, file))
+    }
+
+    /// The chart below this path. `parent` is the name of the chart that it is in, in the names of templates, and `alias` its
+    /// own name there.
+    fn load(
+        &mut self,
+        at: &str,
+        parent: Option<&str>,
+        alias: Option<&str>,
+        metadata: &Node,
+    ) -> Result<ChartTree, Box<Finding>> {
+        let word = |key: &str| metadata.text(&[key]).map(Arc::<str>::from);
+        let chart = evaluate::Chart {
+            name: { alias.map(Arc::from) }
+                .or(word("name"))
+                .unwrap_or_default(),
+            version: word("version").unwrap_or_else(|| "0.0.0".into()),
+            metadata: metadata.clone(),
+            is_root: parent.is_none(),
+        };
+        let path = match parent {
+            Some(parent) => format!("{parent}/charts/{}", chart.name),
+            None => chart.name.to_string(),
+        };
+        let (values, _) = self.values(&format!("{at}values.yaml"))?;
+        let (mut templates, mut texts) = (Vec::new(), Texts::new());
+        for (name, file) in self.tree.range(at.to_owned()..) {
+            let Some(below) = name.strip_prefix(at) else {
+                break;
+            };
+            let Ok(text) = std::str::from_utf8(&file.bytes) else {
+                continue;
+            };
+            let left = self.left.checked_sub(1);
+            self.left = left.ok_or_else(|| too_many(&format!("the chart `{path}` is")))?;
+            if below.starts_with("templates/") {
+                let name: Arc<str> = format!("{path}/{below}").into();
+                let source = of_template(&file.shown, text);
+                self.templates
+                    .insert(Arc::clone(&name), self.sources.add(source));
+                let template = helm::parse(&name, text);
+                templates.push(ChartTemplate { name, template });
+            } else if is_text(below) {
+                texts.insert(below.into(), text.into());
+            }
+        }
+        let dependencies = self.dependencies(at, metadata, &path)?;
+        Ok(ChartTree {
+            chart,
+            path,
+            values,
+            templates: Arc::new(templates),
+            files: Arc::new(texts),
+            dependencies,
+        })
+    }
+
+    /// The charts below `charts/`. One that is not declared counts too.
+    fn dependencies(
+        &mut self,
+        at: &str,
+        metadata: &Node,
+        path: &str,
+    ) -> Result<Vec<Dependency>, Box<Finding>> {
+        let inside = format!("{at}charts/");
+        let names = { self.tree.range(inside.clone()..) }
+            .map_while(|(name, _)| name.strip_prefix(&*inside))
+            .filter_map(|below| below.strip_suffix("/Chart.yaml"))
+            .filter(|name| !name.contains('/'));
+        let mut known = BTreeMap::new();
+        for name in names.map(str::to_owned).collect::<Vec<_>>() {
+            let at = format!("{inside}{name}/");
+            let (metadata, _) = self.values(&format!("{at}Chart.yaml"))?;
+            let name = metadata.text(&["name"]).unwrap_or_default().to_owned();
+            known.insert(name, (at, metadata, false));
+        }
+        let (required, _) = self.values(&format!("{at}requirements.yaml"))?;
+        let declared = match required.at(&["dependencies"]) {
+            Some(_) => &required,
+            None => metadata,
+        };
+        let mut dependencies = Vec::new();
+        for declared in declared.items(&["dependencies"]) {
+            let name = declared.text(&["name"]).unwrap_or_default();
+            let Some((at, metadata, is_declared)) = known.get_mut(name) else {
+                self.missing.push(name.to_owned());
+                continue;
+            };
+            *is_declared = true;
+            let key = declared.text(&["alias"]).unwrap_or(name);
+            dependencies.push(dependency(
+                declared,
+                key,
+                self.load(at, Some(path), Some(key), metadata)?,
+            ));
+        }
+        for (name, (at, metadata, is_declared)) in &known {
+            if !is_declared {
+                let chart = self.load(at, Some(path), None, metadata)?;
+                let nothing = Node::computed(Value::empty_map());
+                dependencies.push(dependency(&nothing, name, chart));
+            }
+        }
+        Ok(dependencies)
+    }
+
+    /// The values of a file, empty if there is none.
+    fn values(&mut self, name: &str) -> Result<(Node, FileId), Box<Finding>> {
+        let Some(file) = self.tree.get(name) else {
+            return Ok((Node::computed(Value::empty_map()), FileId(0)));
+        };
+        let text = yaml::decode(&file.bytes, Engine::Helm4).map_err(|error| {
+            let message = format!("`{}` is not text: {error}", file.shown);
+            Box::new(Finding::new(RuleId::YamlSyntax, message))
+        })?;
+        let source = Arc::new(yaml::source(file.shown.as_str(), text, false));
+        let id = self.sources.add(Arc::clone(&source));
+        let values = yaml::values(&source.text, id, Engine::Helm4);
+        let values = values.map_err(|error| Box::new(broken(error, self.sources)))?;
+        Ok((values, id))
+    }
+}
+
+/// The files of a packaged chart, below the folder of its name.
+///
+/// # Errors
+/// Why it cannot be read.
+pub(super) fn packaged(files: &dyn Files, path: &Path) -> Result<Vec<(String, Vec<u8>)>, String> {
+    let bytes = match files.file(path) {
+        Ok(Found::File(bytes)) => bytes,
+        Ok(_) => return Err("it is a link that leads out of the repository".to_owned()),
+        Err(error) => return Err(error.to_string()),
+    };
+    let tree = match archive::read(&*bytes, PACKAGED) {
+        Ok(tree) => tree,
+        Err(archive::ReadError::Refused(refusal)) => return Err(refusal.to_string()),
+        Err(archive::ReadError::World(error)) => return Err(error.to_string()),
+    };
+    let mut inside = Vec::new();
+    for (name, entry) in tree.files {
+        let mut bytes = Vec::new();
+        let content = entry.content.open();
+        content
+            .and_then(|mut content| content.read_to_end(&mut bytes))
+            .map_err(|error| error.to_string())?;
+        inside.push((name, bytes));
+    }
+    Ok(inside)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Left, MOST_BYTES, MOST_FILES};
+
+    #[test]
+    fn as_many_files_and_bytes_of_charts_are_read_as_is_stated() {
+        let mut left = Left::default();
+        assert!((0..MOST_FILES).all(|_| left.take(0)));
+        assert!(!left.take(0));
+        let mut left = Left::default();
+        assert!(left.take(MOST_BYTES));
+        assert!(!left.take(1));
+    }
+}
