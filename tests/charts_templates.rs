@@ -287,3 +287,32 @@ fn the_chart_has_the_fields_of_its_metadata() {
         outcome.stderr
     );
 }
+
+/// Neither order of evaluation follows what an expression changes, so that it says so.
+#[test]
+fn an_expression_that_changes_other_values_is_reported() {
+    let changes = "a: '{{ $_ := mergeOverwrite .Values.images (dict \"pinned\" \"new\") }}'\n";
+    let read = "images: {pinned: old}\nv: '{{ .Values.images.pinned }}'\n";
+    let told = |folder: TempDir| {
+        let outcome = Metalmark::within(folder.path()).args(["check"]).run();
+        format!("{}{}", outcome.stdout, outcome.stderr)
+    };
+    for evaluation in ["", "evaluation: exact\n"] {
+        let of_chart = project(&[], evaluation, &format!("{changes}{read}"));
+        let of_cluster = project(&[("own.yaml", changes)], evaluation, read);
+        for (folder, place) in [
+            (of_chart, "charts/app/values.yaml"),
+            (of_cluster, "own.yaml"),
+        ] {
+            let told = told(folder);
+            assert!(
+                told.contains("`a` changes other values by `mergeOverwrite`")
+                    && told.contains(place),
+                "{told}"
+            );
+        }
+    }
+    let other = format!("a: '{{{{ merge (dict) .Values.images }}}}'\n{read}");
+    let told = told(project(&[], "", &other));
+    assert!(!told.contains("changes other"), "{told}");
+}

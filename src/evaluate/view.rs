@@ -117,7 +117,7 @@ impl Session {
     fn seen(&self, node: &Node, path: &Path, reader: Zone) -> Result<Option<Value>, Rc<Fault>> {
         let value = self.value(node, path, reader)?;
         match &value {
-            Value::String(text) if is_special(text) && self.is_before(path, reader) => {
+            Value::String(text) if self.is_before(path, reader) && is_special(text) => {
                 self.item(value).map_err(|error| self.fault(error))
             }
             _ => Ok(Some(value)),

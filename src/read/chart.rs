@@ -17,6 +17,7 @@ use crate::model::rule::RuleId;
 use crate::model::value::Node;
 use crate::yaml;
 
+use super::changed_values::{Change, changes};
 use super::chart_files::{FolderReader, Left, Loader, packaged, texts};
 use super::error::ReadError;
 use super::files::display;
@@ -45,7 +46,8 @@ impl Charts {
         if let Some(chart) = known.get(folder) {
             return chart.clone();
         }
-        let chart = for_all(|| Chart::read(files, folder)).map(Arc::new);
+        let own = { layers.iter() }.filter(|layer| layer.kind == LayerKind::Chart);
+        let chart = for_all(|| Chart::read(files, folder, changes(own))).map(Arc::new);
         known.insert(folder.to_owned(), chart.clone());
         chart
     }
@@ -63,12 +65,14 @@ pub(super) struct Chart {
     pub(super) templates: Arc<ChartTemplates>,
     /// The chart with its dependencies, where these have values; or what is wrong with them.
     pub(super) tree: Result<Option<ChartTree>, Box<Finding>>,
+    /// The expressions in its own values that change others.
+    pub(super) changes: Vec<Change>,
     /// The schema of its values.
     pub(super) schema: Option<SchemaFile>,
 }
 
 impl Chart {
-    fn read(files: &Arc<dyn Files>, folder: &Path) -> Option<Self> {
+    fn read(files: &Arc<dyn Files>, folder: &Path, changes: Vec<Change>) -> Option<Self> {
         let Ok(Found::File(bytes)) = files.file(&folder.join("Chart.yaml")) else {
             return None;
         };
@@ -92,6 +96,7 @@ impl Chart {
             metadata,
             templates: Arc::new(templates),
             tree: with_dependencies(files, folder),
+            changes,
             schema: SchemaFile::read(files, folder),
         })
     }

@@ -12,6 +12,7 @@ use crate::model::place::Sources;
 use crate::model::rule::{Level, RuleId};
 use crate::model::value::{Node, Value};
 
+use super::changed_values::{Change, changes};
 use super::chart::{Chart, Charts};
 use super::files;
 use crate::read::gitops::{self, MissingSource, RunTime};
@@ -38,6 +39,8 @@ pub struct Shared {
     files: Arc<dyn Files>,
     /// The charts of the clusters, by their folders.
     charts: Arc<Charts>,
+    /// The overrides' expressions that change other values.
+    changes: Vec<Change>,
 }
 
 /// Reads and merges the shared layers. What a composed cluster has in common with others, such as the chart's values, is
@@ -72,6 +75,7 @@ pub(super) fn shared(
     }
     let charts = Arc::new(Charts::default());
     let of_layers = charts.of(tree, &all, &sources);
+    let changes = changes({ all.iter() }.filter(|layer| layer.kind == LayerKind::Override));
     let values = values_of(
         [&chart, &overrides],
         of_layers.as_deref(),
@@ -91,6 +95,7 @@ pub(super) fn shared(
         composing,
         files: Arc::clone(tree),
         charts,
+        changes,
     })
 }
 
@@ -121,6 +126,7 @@ impl Shared {
             missing: Vec::new(),
         };
         let (mut chart, mut user) = (self.chart.clone(), self.overrides.clone());
+        let mut changed = self.changes.clone();
         for layer in layers {
             for Layer { tree, kind } in self.composed(layer, run_time, &mut own)? {
                 let side = match kind {
@@ -128,13 +134,21 @@ impl Shared {
                     LayerKind::Override => &mut user,
                 };
                 *side = merge::merge(side, &tree);
-                own.layers.push(Layer { tree, kind });
+                let layer = Layer { tree, kind };
+                if kind == LayerKind::Override {
+                    changed.extend(changes([&layer]));
+                }
+                own.layers.push(layer);
             }
         }
         // The chart's layers lie below all others, regardless of who names them.
         own.layers
             .sort_by_key(|layer| layer.kind != LayerKind::Chart);
         own.chart = self.charts.of(&self.files, &own.layers, &own.sources);
+        let in_chart = own.chart.iter().flat_map(|chart| &chart.changes);
+        let in_chart = in_chart.map(|change| change.in_chart(&own.layers, &own.sources));
+        let changed = changed.iter().map(|change| change.finding(&own.sources));
+        own.findings.extend(in_chart.chain(changed));
         own.values = values_of(
             [&chart, &user],
             own.chart.as_deref(),

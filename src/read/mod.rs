@@ -1,6 +1,7 @@
 //! Stage 1: files → [`Workspace`]. Reads the project file, the shared layers and the list of clusters once; then each
 //! cluster's own layers when its turn comes, so that memory does not grow with the fleet.
 
+mod changed_values;
 mod chart;
 mod chart_files;
 mod cluster;
