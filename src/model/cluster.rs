@@ -1,5 +1,6 @@
 //! A cluster as the rest of the program sees it: its versions, its node pools and the image that each one selects.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -74,15 +75,9 @@ impl Cluster {
 
     /// The levels that a pool's choice is inherited from, the strongest first.
     pub fn levels_of<'a>(&'a self, pool: &'a Pool) -> impl Iterator<Item = &'a ChoiceLevel> {
-        let inherits = |level: &&ChoiceLevel| match &level.name {
-            LevelName::Cluster => true,
-            LevelName::ControlPlane => pool.name == PoolName::ControlPlane,
-            LevelName::MachineDeploymentDefault => pool.name != PoolName::ControlPlane,
-            LevelName::MachineDeployment(name) => {
-                matches!(&pool.name, PoolName::MachineDeployment(own) if own == name)
-            }
-        };
-        self.levels.iter().rev().filter(inherits)
+        let names = pool.name.levels();
+        let levels = self.levels.iter().rev();
+        levels.filter(move |level| names.contains(&level.name))
     }
 
     /// The level where a pool's setting is written: the strongest one that wrote it, else the pool's own.
@@ -94,11 +89,20 @@ impl Cluster {
 
     /// The pools that inherit a setting from a level, by their index: no stronger level writes it.
     pub fn inheriting(&self, level: &LevelName, wrote: impl Fn(&Choice) -> bool) -> Vec<usize> {
+        if !self.levels.iter().any(|known| known.name == *level) {
+            return Vec::new();
+        }
+        let is_shared = matches!(
+            level,
+            LevelName::Cluster | LevelName::MachineDeploymentDefault
+        );
+        let wrote = |known: &&ChoiceLevel| is_shared && wrote(&known.choice);
+        let wrote = self.levels.iter().filter(wrote);
+        let writers: BTreeSet<&LevelName> = wrote.map(|known| &known.name).collect();
         let inherits = |pool: &Pool| {
-            let mut levels = self.levels_of(pool);
-            levels
-                .find(|known| known.name == *level || wrote(&known.choice))
-                .is_some_and(|first| first.name == *level)
+            let names = pool.name.levels();
+            let mut stronger = names.iter().take_while(|name| *name != level);
+            names.contains(level) && !stronger.any(|name| writers.contains(name))
         };
         let pools = self.pools.iter().enumerate();
         pools
@@ -259,6 +263,18 @@ pub enum PoolName {
 }
 
 impl PoolName {
+    /// The levels that its choice is inherited from, the strongest first.
+    fn levels(&self) -> Vec<LevelName> {
+        match self {
+            Self::ControlPlane => vec![LevelName::ControlPlane, LevelName::Cluster],
+            Self::MachineDeployment(_) => vec![
+                self.level(),
+                LevelName::MachineDeploymentDefault,
+                LevelName::Cluster,
+            ],
+        }
+    }
+
     /// The pool's own level of the values.
     pub fn level(&self) -> LevelName {
         match self {

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use crate::model::cluster::ClusterOrigin;
 use crate::model::cluster_view::ClusterView;
 use crate::model::date::Date;
-use crate::model::finding::{Finding, Judged};
+use crate::model::finding::{Finding, Judged, Subject};
 use crate::model::image::Image;
 use crate::model::matching::Selection;
 use crate::model::policy::Policy;
-use crate::model::proposal::{Change, Proposal};
+use crate::model::proposal::Change;
 use crate::model::replacement::{facts_to_keep, obstacles, version_obstacle};
 use crate::model::rule::{Level, RuleId};
 use crate::model::selected;
@@ -21,6 +21,13 @@ use crate::model::version::distribution_of;
 use crate::objects::bundled::Bundle;
 use crate::pipeline::Verdict;
 use crate::rules::{ChangeInput, ClusterInput, RULES, Rule, RunScope, Scope, WorkspaceInput, rule};
+
+/// How many changes are tried for one cluster: each takes as long as a check of it.
+const MOST_TRIED: usize = 50;
+
+/// The help of a finding whose proposals are not.
+const UNTRIED: &str =
+    "a repair is not looked for: repair others of this cluster first, and check again";
 
 /// The result of checking one cluster or the workspace.
 #[derive(Clone, Debug, Default)]
@@ -48,9 +55,10 @@ pub fn cluster(view: &ClusterView, settings: &Settings, today: Date) -> Checked 
     if broken {
         return checked;
     }
-    for finding in run_rules(view, settings) {
-        let finding = keep_helpful_proposals(finding, view, settings);
-        checked.judge(finding, policy, today);
+    let found = run_rules(view, settings);
+    let mut trial = Trial::new(view, settings, &found);
+    for finding in found {
+        checked.judge(trial.keep_helpful_proposals(finding), policy, today);
     }
     checked
 }
@@ -71,43 +79,92 @@ fn run_rules(view: &ClusterView, settings: &Settings) -> Vec<Finding> {
     found
 }
 
-/// A finding with the proposals that repair it and make nothing worse: each is made on the model and the rules run again.
-fn keep_helpful_proposals(
-    mut finding: Finding,
-    view: &ClusterView,
-    settings: &Settings,
-) -> Finding {
-    if finding.proposals.is_empty() {
-        return finding;
+/// Tries the edits that findings propose: each is made on the model once, and the rules run again.
+struct Trial<'t> {
+    view: &'t ClusterView,
+    settings: &'t Settings,
+    /// The rules that find an error before any edit, with the pools.
+    known: BTreeSet<(RuleId, Option<String>)>,
+    tried: Vec<Tried>,
+}
+
+/// What a change leads to.
+struct Tried {
+    change: Change,
+    /// Whether it breaks the law of replacements.
+    lowers: bool,
+    /// What is wrong after it.
+    errors: Vec<(RuleId, Subject)>,
+}
+
+impl<'t> Trial<'t> {
+    fn new(view: &'t ClusterView, settings: &'t Settings, found: &[Finding]) -> Self {
+        let known = errors(found, settings)
+            .into_iter()
+            .map(|(rule, subject)| (rule, subject.pool));
+        Self {
+            view,
+            settings,
+            known: known.collect(),
+            tried: Vec::new(),
+        }
     }
-    let before = errors(view, settings);
-    let subject = &finding.subject;
-    let is_known = |rule: RuleId, pool: &Option<String>| {
-        let mut known = before.iter();
-        known.any(|(other, of, _)| *other == rule && of == pool)
-    };
-    let fits = |proposal: &Proposal| {
-        let changed = selected::after(&proposal.change, view, settings);
-        let is_worse = |(rule, pool, image): &PoolError| {
+
+    /// A finding with the proposals that repair it and make nothing worse.
+    fn keep_helpful_proposals(&mut self, mut finding: Finding) -> Finding {
+        let proposals = std::mem::take(&mut finding.proposals);
+        let mut are_all_tried = true;
+        for proposal in proposals {
+            match self.tried(&proposal.change) {
+                Some(at) if self.is_helpful(&finding, &self.tried[at]) => {
+                    finding.proposals.push(proposal);
+                }
+                Some(_) => {}
+                None => are_all_tried = false,
+            }
+        }
+        let finding = finding.with_proposals();
+        match are_all_tried {
+            true => finding,
+            false => finding.help(UNTRIED),
+        }
+    }
+
+    /// The number of a change among those that were tried; none where there are too many.
+    fn tried(&mut self, change: &Change) -> Option<usize> {
+        let known = self.tried.iter().position(|tried| tried.change == *change);
+        if known.is_some() || self.tried.len() >= MOST_TRIED {
+            return known;
+        }
+        let changed = selected::after(change, self.view, self.settings);
+        let lowers = lowers(self.view, &changed);
+        let found = match lowers {
+            true => Vec::new(),
+            false => run_rules(&changed, self.settings),
+        };
+        self.tried.push(Tried {
+            change: change.clone(),
+            lowers,
+            errors: errors(&found, self.settings),
+        });
+        Some(self.tried.len() - 1)
+    }
+
+    fn is_helpful(&self, finding: &Finding, tried: &Tried) -> bool {
+        let is_worse = |(rule, subject): &(RuleId, Subject)| {
+            let is_known = |rule: RuleId| self.known.contains(&(rule, subject.pool.clone()));
             // An image that is not in the catalog has hidden what else is wrong with its pool, and with the image that follows.
-            let is_hidden = match &proposal.change {
+            let is_hidden = match &tried.change {
                 Change::ImageKey { key, .. } if finding.rule == RuleId::UnknownImage => {
-                    image.as_deref() == Some(&**key) || is_known(RuleId::UnknownImage, pool)
+                    subject.image.as_deref() == Some(&**key) || is_known(RuleId::UnknownImage)
                 }
                 _ => false,
             };
-            let is_left = *rule == finding.rule && *pool == subject.pool;
-            is_left || !is_known(*rule, pool) && !is_hidden
+            let is_left = *rule == finding.rule && subject.pool == finding.subject.pool;
+            is_left || !is_known(*rule) && !is_hidden
         };
-        !lowers(view, &changed) && !errors(&changed, settings).iter().any(is_worse)
-    };
-    let mut proposals = std::mem::take(&mut finding.proposals);
-    proposals.retain(fits);
-    Finding {
-        proposals,
-        ..finding
+        !tried.lowers && !tried.errors.iter().any(is_worse)
     }
-    .with_proposals()
 }
 
 /// Whether a change of a cluster breaks the law of replacements for any pool: its version, or the image that it boots.
@@ -135,19 +192,15 @@ pub fn lowers(before: &ClusterView, after: &ClusterView) -> bool {
     (0..before.cluster.pools.len()).any(is_lowered)
 }
 
-/// A rule that finds an error, with the pool and the image.
-type PoolError = (RuleId, Option<String>, Option<String>);
-
 /// What is wrong with a cluster. That an image is not locked yet counts nothing: the help names the command that locks it.
-fn errors(view: &ClusterView, settings: &Settings) -> BTreeSet<PoolError> {
-    let found = run_rules(view, settings).into_iter();
-    let is_error = |finding: &Finding| {
+fn errors(found: &[Finding], settings: &Settings) -> Vec<(RuleId, Subject)> {
+    let is_error = |finding: &&Finding| {
         settings.policy.level(finding) == Level::Error
             && !finding.rule.as_str().starts_with("lock-")
     };
-    found
-        .filter(is_error)
-        .map(|finding| (finding.rule, finding.subject.pool, finding.subject.image))
+    let errors = found.iter().filter(is_error);
+    errors
+        .map(|finding| (finding.rule, finding.subject.clone()))
         .collect()
 }
 
@@ -281,7 +334,8 @@ mod tests {
 
     use proptest::prelude::{ProptestConfig, prop, prop_assert, proptest};
 
-    use super::{Checked, cluster, findings, workspace};
+    use super::{Checked, MOST_TRIED, Trial, UNTRIED, cluster, findings, run_rules, workspace};
+    use crate::model::cluster::ChoiceLevel;
     use crate::model::cluster_view::ClusterView;
     use crate::model::date::Date;
     use crate::model::finding::Finding;
@@ -369,6 +423,54 @@ mod tests {
         ];
         let checked = cluster(&given.finished(), &settings(), today());
         assert_eq!(rules(&checked), [RuleId::YamlSyntax]);
+    }
+
+    #[test]
+    fn as_many_repairs_of_a_cluster_are_tried_as_is_stated() {
+        let mut given = Given::new();
+        let facts = [("k8s-version", "1.31.8+rke2r1"), ("image-format", "raw")];
+        given.image("ubuntu-noble", &facts);
+        given.settings.images.url = "{{ image.uri }}".into();
+        given.view.cluster.pools.clear();
+        given.view.selections.clear();
+        for number in 0..=MOST_TRIED {
+            let key = Some(given.line("image_key", "ubuntu-nobel"));
+            let pool = given.machine_deployment(&format!("p{number}"));
+            pool.choice.key = key;
+            let (name, choice) = (pool.name.level(), pool.choice.clone());
+            given.view.cluster.levels.push(ChoiceLevel { name, choice });
+        }
+        for selection in &mut given.view.selections {
+            selection.outcome = Outcome::Unknown("ubuntu-nobel".into());
+        }
+        let checked = cluster(&given.finished(), &given.settings, today());
+        let help = checked.findings.iter().map(|judged| &judged.finding.help);
+        let help: Vec<_> = help.map(|help| help.join("; ")).collect();
+        let (tried, others) = help.split_at(MOST_TRIED);
+        let is_tried = |help: &String| help.starts_with("did you mean");
+        assert!(tried.iter().all(is_tried), "{help:?}");
+        assert_eq!(others, [UNTRIED]);
+    }
+
+    #[test]
+    fn an_edit_that_repairs_many_pools_is_tried_once() {
+        let mut given = Given::new();
+        given.image("ubuntu-noble", &[("k8s-version", "1.31.8+rke2r1")]);
+        for number in 0..=MOST_TRIED {
+            given.machine_deployment(&format!("p{number}"));
+        }
+        given.boots("ubuntu-nobel");
+        for selection in &mut given.view.selections {
+            selection.outcome = Outcome::Unknown("ubuntu-nobel".into());
+        }
+        let view = given.finished();
+        let found = run_rules(&view, &given.settings);
+        let mut trial = Trial::new(&view, &given.settings, &found);
+        for finding in found {
+            let finding = trial.keep_helpful_proposals(finding);
+            assert!(finding.help[0].starts_with("did you mean"), "{finding:?}");
+        }
+        assert_eq!(trial.tried.len(), 1);
     }
 
     #[test]

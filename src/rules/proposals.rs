@@ -16,6 +16,9 @@ impl ClusterInput<'_> {
     fn key_level(&self, pool: &Pool) -> LevelName {
         let cluster = &self.view.cluster;
         let level = cluster.writer(pool, |choice| choice.key.is_some());
+        if level == pool.name.level() {
+            return level;
+        }
         let version = |pool| cluster.k8s_version_of(pool).map(|version| &version.value);
         let runs_another = |other: &usize| version(&cluster.pools[*other]) != version(pool);
         let key = |choice: &Choice| choice.key.is_some();
