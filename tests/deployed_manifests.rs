@@ -137,6 +137,120 @@ fn what_is_wrong_with_a_base_is_reported_once() {
     assert!(screen.ends_with(last), "{screen}");
 }
 
+/// A folder that is right as a file, and whose patches make it wrong.
+fn prod(kind: &str) -> String {
+    format!("kind: {kind}\nresources: [cluster.yaml]\npatches:\n- path: version.yaml\n")
+}
+
+#[test]
+fn what_is_never_built_takes_no_folder_away_from_the_builds() {
+    let (whole, wrong) = (cluster("v1.31.8", GOOD), version("v1.30.2"));
+    let decoys: [&[(&str, &str)]; 6] = [
+        &[],
+        &[(
+            "decoy/kustomization.yaml",
+            "kind: Component\nresources: [../prod]\n",
+        )],
+        &[
+            ("d1/kustomization.yaml", "resources: [../prod, ../d2]\n"),
+            ("d2/kustomization.yaml", "resources: [../d1]\n"),
+        ],
+        &[(
+            "decoy/kustomization.yaml",
+            "resources: [../prod, missing.yaml]\n",
+        )],
+        &[(
+            "decoy/kustomization.yaml",
+            "resources: [../prod]\ntransformers: [t.yaml]\n",
+        )],
+        &[(
+            "decoy/kustomization.yaml",
+            "resources: [../prod/cluster.yaml]\npatches: [{path: ../prod, target: {name: none}}]\n",
+        )],
+    ];
+    for (kind, decoy) in decoys
+        .iter()
+        .flat_map(|decoy| [("Kustomization", *decoy), ("Component", *decoy)])
+    {
+        let own = prod(kind);
+        let files = [
+            ("prod/kustomization.yaml", &*own),
+            ("prod/cluster.yaml", &*whole),
+            ("prod/version.yaml", &*wrong),
+        ];
+        let (screen, status) = check(&[&files, decoy].concat());
+        assert_eq!(status, 1, "{kind} {decoy:?}: {screen}");
+        assert!(
+            screen.contains("2 mismatched"),
+            "{kind} {decoy:?}: {screen}"
+        );
+    }
+}
+
+#[test]
+fn a_base_that_an_application_deploys_is_built_by_itself() {
+    let (whole, wrong) = (cluster("v1.31.8", GOOD), version("v1.30.2"));
+    let (own, right) = (prod("Kustomization"), version("v1.31.8"));
+    let files = [
+        ("prod/kustomization.yaml", &*own),
+        ("prod/cluster.yaml", &*whole),
+        ("prod/version.yaml", &*wrong),
+        (
+            "other/kustomization.yaml",
+            "resources: [../prod]\npatches:\n- path: version.yaml\n",
+        ),
+        ("other/version.yaml", &*right),
+    ];
+    let last = "no findings in 1 cluster; 2 node pools checked: 2 by name only";
+    assert_eq!(summary(&files), last);
+    let application = "\
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: prod}
+spec: {source: {repoURL: https://git.example.org/fleet, path: prod}}
+";
+    let set = "\
+apiVersion: argoproj.io/v1alpha1
+kind: ApplicationSet
+metadata: {name: all}
+spec:
+  generators:
+  - git: {directories: [{path: pro*}]}
+  template:
+    metadata: {name: '{{path.basename}}'}
+    spec: {sources: [{repoURL: https://git.example.org/fleet, path: '{{path}}'}]}
+";
+    for deploying in [application, set] {
+        let (screen, status) = check(&[&files[..], &[("apps/all.yaml", deploying)]].concat());
+        assert_eq!(status, 1, "{screen}");
+        assert!(screen.contains("2 by name only, 2 mismatched"), "{screen}");
+    }
+}
+
+#[test]
+fn what_a_folder_and_its_part_have_wrong_is_reported_once() {
+    let whole = cluster("v1.31.8", GOOD);
+    let files = [
+        (
+            "a/kustomization.yaml",
+            "resources: [../base, missing.yaml]\ncomponents: [../c]\n",
+        ),
+        ("base/kustomization.yaml", "resources: [cluster.yaml]\n"),
+        ("base/cluster.yaml", &*whole),
+        (
+            "c/kustomization.yaml",
+            "kind: Component\nresources: [../a/version.yaml]\npatches: [{path: none.yaml}]\n",
+        ),
+        ("a/version.yaml", &*version("v1.31.8")),
+    ];
+    let (screen, _) = check(&files);
+    assert_eq!(screen.matches("does not build").count(), 1, "{screen}");
+    assert!(
+        screen.contains("`a` does not build: `missing.yaml`"),
+        "{screen}"
+    );
+}
+
 #[test]
 fn a_long_chain_of_kustomizations_and_many_folders_that_share_it_end() {
     let whole = cluster("v1.31.8", GOOD);

@@ -1,7 +1,7 @@
 //! The objects that kustomize and Flux make of a repository's manifests.
 //!
-//! A folder with a kustomization that no other one names is built; its parts are not looked at by themselves. Where a Flux
-//! Kustomization deploys a folder, its own patches, names and variables apply
+//! Each folder with a kustomization is built, unless it is a part of another one that builds. One that a Flux Kustomization or
+//! an Application deploys is no mere part. The own patches, names and variables of a Flux Kustomization apply
 //! (<https://fluxcd.io/flux/components/kustomize/kustomizations/>). Only folders that lead to a file of interest are built.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -55,6 +55,8 @@ pub(in crate::read) struct Input<'i> {
     pub(in crate::read) files: BTreeSet<PathBuf>,
     /// Those with a HelmRelease, an Application or an ApplicationSet.
     pub(in crate::read) deployments: BTreeSet<PathBuf>,
+    /// Those with an Application or an ApplicationSet.
+    pub(in crate::read) applications: BTreeSet<PathBuf>,
     /// The Flux Kustomizations.
     pub(in crate::read) flux: Vec<&'i ManifestObject>,
     /// The ConfigMaps with their variables.
@@ -75,7 +77,7 @@ pub(in crate::read) fn builds(
     let mut reader = Reader::new(files, options, sources);
     reader.work = Work::of_builds(input.folders.len() + input.flux.len());
     let folders = Folders::read(&mut reader, input)?;
-    let mut refused = Vec::new();
+    let mut refused = Refused::default();
     let of_flux = { input.flux.iter() }
         .filter_map(|flux| Target::of_flux(&mut reader, &folders, input, flux));
     let of_flux: Vec<Target<'_>> = of_flux.collect();
@@ -83,10 +85,15 @@ pub(in crate::read) fn builds(
     for target in of_flux {
         target.add(&mut reader, &folders, input, &mut made, &mut refused)?;
     }
-    for root in folders.roots().filter(|root| !deployed.contains(*root)) {
-        // Flux builds the folders below its own too.
-        if !made.parts.contains(root) {
-            let target = Target::of_folder(&folders, root);
+    let mut applied = BTreeSet::new();
+    for file in &input.applications {
+        applied.extend(deployments::folders(&mut reader, file)?);
+    }
+    for folder in folders.in_order() {
+        let is_built =
+            deployed.contains(folder) || made.parts.contains(folder) && !applied.contains(folder);
+        if !is_built {
+            let target = Target::of_folder(&folders, folder);
             target.add(&mut reader, &folders, input, &mut made, &mut refused)?;
         }
     }
@@ -99,8 +106,34 @@ pub(in crate::read) fn builds(
         };
         made.compositions.extend(compositions);
     }
-    made.findings = by_cause(refused);
+    made.findings = by_cause(refused.found);
     Ok(made)
+}
+
+/// The folders that do not build.
+#[derive(Default)]
+struct Refused {
+    /// Those that are reported.
+    found: Vec<(Finding, PathBuf)>,
+    /// What they all name, with what is wrong.
+    named: BTreeMap<PathBuf, BTreeSet<String>>,
+}
+
+impl Refused {
+    /// Adds a folder. It is not reported where what names it has the same fault, nor is a component, which may need what
+    /// is missing there.
+    fn add(&mut self, finding: Finding, folder: PathBuf, kustomization: &Node) {
+        let is_component = kustomization.text(&["kind"]) == Some("Component");
+        let known = self.named.get(&folder);
+        let is_said = known.is_some_and(|said| is_component || said.contains(&finding.message));
+        for path in inputs(&folder, kustomization) {
+            let said = self.named.entry(path).or_default();
+            said.insert(finding.message.clone());
+        }
+        if !is_said {
+            self.found.push((finding, folder));
+        }
+    }
 }
 
 /// One finding for each cause: folders often fail for what is wrong with their base.
@@ -128,7 +161,7 @@ fn by_cause(refused: Vec<(Finding, PathBuf)>) -> Vec<Finding> {
                 )
             }
         };
-        let help = "their files are read as they are, without what kustomizations change";
+        let help = "what they name is looked at without what they change in it";
         finding.help(help).unless_set(Level::Warning)
     };
     causes.into_values().map(finding).collect()
@@ -176,14 +209,31 @@ impl Folders {
         Ok(Self { known, leading })
     }
 
-    /// The folders that are built by themselves.
-    fn roots(&self) -> impl Iterator<Item = &PathBuf> {
-        let named = self.known.values().flat_map(|known| &known.inputs);
-        let named: BTreeSet<&PathBuf> = named.collect();
-        self.leading.iter().filter(move |folder| {
-            let is_component = self.known[*folder].node.text(&["kind"]) == Some("Component");
-            !is_component && !named.contains(folder)
-        })
+    /// Those that lead to a file of interest, each before what it names. Of some that name one another the first by name is first.
+    fn in_order(&self) -> Vec<&PathBuf> {
+        let inputs = |folder: &PathBuf| self.known[folder].inputs.iter();
+        let mut named: BTreeMap<&PathBuf, usize> = BTreeMap::new();
+        for path in self.leading.iter().flat_map(inputs) {
+            *named.entry(path).or_default() += 1;
+        }
+        let mut left: BTreeSet<&PathBuf> = self.leading.iter().collect();
+        let free = left.iter().filter(|folder| !named.contains_key(**folder));
+        let mut free: BTreeSet<&PathBuf> = free.copied().collect();
+        let mut ordered = Vec::with_capacity(left.len());
+        while let Some(next) = free.pop_first().or_else(|| left.first().copied()) {
+            left.remove(next);
+            ordered.push(next);
+            for path in inputs(next) {
+                let Some(count) = named.get_mut(path) else {
+                    continue;
+                };
+                *count -= 1;
+                if *count == 0 {
+                    free.extend(left.get(path));
+                }
+            }
+        }
+        ordered
     }
 
     /// The kustomization that Flux makes for a folder without one; none if no file of interest is below it.
@@ -209,25 +259,6 @@ impl Folders {
         let mut kustomization = Node::computed(Value::empty_map());
         set(&mut kustomization, &["resources"], Value::from(resources));
         (!kustomization.items(&["resources"]).is_empty()).then_some(kustomization)
-    }
-
-    /// Adds the files and folders that a kustomization is built from.
-    fn add_parts(
-        &self,
-        kustomization: &Node,
-        folder: &Path,
-        work: &Work,
-        parts: &mut BTreeSet<PathBuf>,
-    ) -> Result<(), String> {
-        let mut open = inputs(folder, kustomization);
-        while let Some(path) = open.pop() {
-            work.spend(1)?;
-            if let Some(known) = self.known.get(&path).filter(|_| !parts.contains(&path)) {
-                open.extend(known.inputs.iter().cloned());
-            }
-            parts.insert(path);
-        }
-        Ok(())
     }
 }
 
@@ -308,7 +339,7 @@ impl<'t> Target<'t> {
         folders: &Folders,
         input: &Input<'_>,
         made: &mut Builds,
-        refused: &mut Vec<(Finding, PathBuf)>,
+        refused: &mut Refused,
     ) -> Result<(), Error> {
         match self.build(reader, folders, input) {
             Ok((built, parts)) => {
@@ -324,7 +355,9 @@ impl<'t> Target<'t> {
                 made.builds.push(Build { source, objects });
             }
             Err(ReadError::Error(error)) => return Err(error),
-            Err(ReadError::Finding(finding)) => refused.push((*finding, self.folder)),
+            Err(ReadError::Finding(finding)) => {
+                refused.add(*finding, self.folder, &self.kustomization);
+            }
         }
         Ok(())
     }
@@ -336,21 +369,24 @@ impl<'t> Target<'t> {
         folders: &Folders,
         input: &Input<'_>,
     ) -> Result<(Built, BTreeSet<PathBuf>), ReadError> {
-        let mut parts = BTreeSet::new();
-        let (kustomization, place) = (&self.kustomization, self.place);
-        folders
-            .add_parts(kustomization, &self.folder, &reader.work, &mut parts)
-            .map_err(|message| reader.refused(message, place))?;
-        let inner = parts.iter().filter_map(|part| folders.known.get(part));
-        for kustomization in inner.map(|known| &known.node).chain([kustomization]) {
+        let built = kustomization::build_of(reader, &self.folder, &self.kustomization);
+        reader.findings.clear();
+        let mut built = built?;
+        let mut parts: BTreeSet<PathBuf> = built.folders.iter().cloned().collect();
+        for folder in &built.folders {
+            let (kustomization, inputs) = match folders.known.get(folder) {
+                Some(known) if *folder != self.folder => (&known.node, known.inputs.clone()),
+                _ => (&self.kustomization, inputs(folder, &self.kustomization)),
+            };
             if let Some(first) = kustomization.items(&["transformers"]).first() {
                 let message = "its transformers are not built here".to_owned();
                 return Err(reader.finding(UNSUPPORTED, message, first.place).into());
             }
+            let files = inputs
+                .into_iter()
+                .filter(|path| !folders.known.contains_key(path));
+            parts.extend(files);
         }
-        let built = kustomization::build_of(reader, &self.folder, &self.kustomization);
-        reader.findings.clear();
-        let mut built = built?;
         if let Some((flux, object)) = &self.flux {
             let variables = variables(flux, object, input.config_maps, reader.sources);
             let is_disabled = |object: &Object| {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 use crate::model::place::Place;
+use crate::model::value::Node;
 use crate::oci::{hex, sha256};
 
 use super::files::below;
@@ -78,6 +79,33 @@ pub(super) fn each_of_built(
         }
     }
     Ok(all)
+}
+
+/// The folders that the Applications in a file deploy, those of ApplicationSets included.
+pub(super) fn folders(reader: &mut Reader<'_>, file: &Path) -> Result<Vec<PathBuf>, Error> {
+    let mut all = Vec::new();
+    let found = built(reader, file).and_then(|built| {
+        for object in built.iter().flat_map(|built| &built.objects) {
+            if is_argo(object, "Application") {
+                all.push(object.clone());
+            } else if is_argo(object, "ApplicationSet") {
+                all.extend(application_set::applications(reader, object)?);
+            }
+        }
+        Ok(())
+    });
+    reader.findings.clear();
+    // What is wrong with one is reported where its values are read.
+    if let Err(ReadError::Error(error)) = found {
+        return Err(error);
+    }
+    let path = |source: &Node| below(Path::new(""), source.text(&["path"])?);
+    let paths = all.iter().flat_map(|application| {
+        let one = application.tree.at(&["spec", "source"]);
+        let sources = application.tree.items(&["spec", "sources"]);
+        one.into_iter().chain(sources).filter_map(path)
+    });
+    Ok(paths.collect())
 }
 
 /// The folder of the chart that an object names, if it is in this repository.

@@ -52,7 +52,7 @@ pub(super) fn deployed(
     let mut sources = Sources::default();
     let charts = HelmCharts::load(tree, &found.charts, &mut sources)?;
     findings.extend(found.broken(|path| charts.has_template(path)));
-    let releases = match charts.is_empty() {
+    let deploying = match charts.is_empty() && found.kustomizations.is_empty() {
         true => Vec::new(),
         false => {
             let kinds = DEPLOYING.map(|(_, kind)| kind);
@@ -62,8 +62,13 @@ pub(super) fn deployed(
     let is_deploying = |object: &&ManifestObject| charts.may_be_deployed_by(object);
     let is_of_pools = |object: &&ManifestObject| GROUPS.contains(&object.group_version().0);
     let whole = found.objects.iter().filter(is_whole).filter(is_of_pools);
-    let releases = releases.iter().filter(is_whole).filter(is_deploying);
-    let deployments: BTreeSet<PathBuf> = releases.map(|object| path(object).to_owned()).collect();
+    let files = |objects: &mut dyn Iterator<Item = &ManifestObject>| -> BTreeSet<PathBuf> {
+        objects.map(|object| path(object).to_owned()).collect()
+    };
+    let deploying = || deploying.iter().filter(is_whole);
+    let deployments = files(&mut deploying().filter(is_deploying));
+    let is_argo = |object: &&ManifestObject| object.group_version().0 == "argoproj.io";
+    let applications = files(&mut deploying().filter(is_argo));
     let input = Input {
         folders: found.kustomizations,
         files: whole
@@ -71,6 +76,7 @@ pub(super) fn deployed(
             .chain(deployments.iter().cloned())
             .collect(),
         deployments,
+        applications,
         flux,
         config_maps: &config_maps,
     };
