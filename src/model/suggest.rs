@@ -3,8 +3,14 @@
 /// Longer words are nobody's typing slip, and comparing them would cost time.
 const LONGEST: usize = 128;
 
-/// The candidate that a slip of the fingers turns into `word`: one edit for every three characters, at least one. A swap
-/// of neighbors is one edit; letter case, `_` and `-` count nothing. Of equally near ones the first in the alphabet.
+/// The most edits of a slip, however long the word is.
+const MOST_EDITS: usize = 8;
+
+/// The most candidates that are compared letter by letter with one word.
+const MOST_COMPARED: usize = 1_000;
+
+/// The candidate that a slip of the fingers turns into `word`: one edit for every three characters, at least one and at most
+/// eight. A swap of neighbors is one edit; letter case, `_` and `-` count nothing. Of equally near ones the first in the alphabet.
 pub fn did_you_mean<'a>(
     word: &str,
     candidates: impl IntoIterator<Item = &'a str>,
@@ -13,19 +19,22 @@ pub fn did_you_mean<'a>(
     if wanted.is_empty() || wanted.len() > LONGEST {
         return None;
     }
-    let limit = (wanted.len() / 3).max(1);
-    candidates
+    // A word of one or two letters is not near another that shares none of them.
+    let limit = (wanted.len() / 3)
+        .clamp(1, MOST_EDITS)
+        .min(wanted.len() - 1);
+    let mut nearest: Option<(usize, &str)> = None;
+    let near = candidates
         .into_iter()
-        .filter(|candidate| *candidate != word)
-        .filter_map(|candidate| {
-            let letters = letters(candidate);
-            let near = letters.len().abs_diff(wanted.len()) <= limit;
-            let edits = near.then(|| edits(&wanted, &letters))?;
-            // A word of one or two letters is not near another that shares none of them.
-            (edits <= limit && edits < wanted.len()).then_some((edits, candidate))
-        })
-        .min()
-        .map(|(_, candidate)| candidate)
+        .filter(|candidate| *candidate != word && !is_far(word, candidate, limit));
+    for candidate in near.take(MOST_COMPARED) {
+        let limit = nearest.map_or(limit, |(edits, _)| edits);
+        if let Some(edits) = edits(&wanted, &letters(candidate), limit) {
+            let found = (edits, candidate);
+            nearest = Some(nearest.map_or(found, |nearest| nearest.min(found)));
+        }
+    }
+    nearest.map(|(_, candidate)| candidate)
 }
 
 /// The one candidate that differs from `word` by a slip of letters: at most two edits, the same digits, and no other
@@ -41,24 +50,22 @@ pub fn only_meant<'a>(
     if wanted.len() <= 3 * SLIP || wanted.len() > LONGEST {
         return None;
     }
-    let own = alphabet(word);
     let mut near = candidates.into_iter().filter(|candidate| {
-        // Most candidates are too far by what costs little to compare. Each edit takes at most one letter away and brings
-        // another one.
-        let is_far = || {
-            candidate.len().abs_diff(word.len()) > SLIP
-                || (own ^ alphabet(candidate)).count_ones() > 2 * SLIP as u32
-        };
-        if word.is_ascii() && candidate.is_ascii() && is_far() {
-            return false;
-        }
-        let letters = letters(candidate);
         *candidate != word
-            && letters.len().abs_diff(wanted.len()) <= SLIP
+            && !is_far(word, candidate, SLIP)
             && digits(candidate) == digits(word)
-            && edits(&wanted, &letters) <= SLIP
+            && edits(&wanted, &letters(candidate), SLIP).is_some()
     });
     near.next().filter(|_| near.next().is_none())
+}
+
+/// Whether two words differ in more edits by what costs little to compare. Each edit takes at most one letter away and brings
+/// another one.
+fn is_far(word: &str, other: &str, limit: usize) -> bool {
+    let letters = || (alphabet(word) ^ alphabet(other)).count_ones() as usize;
+    word.is_ascii()
+        && other.is_ascii()
+        && (word.len().abs_diff(other.len()) > limit || letters() > 2 * limit)
 }
 
 /// Which letters a word has, a bit each, as [`letters`] spells them; several letters may share one.
@@ -77,36 +84,57 @@ fn letters(word: &str) -> Vec<char> {
         .collect()
 }
 
-/// The optimal string alignment distance: insert, delete, replace, or swap two neighbors.
-fn edits(from: &[char], to: &[char]) -> usize {
-    let mut before_last: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=to.len()).collect();
-    for (row, letter) in from.iter().enumerate() {
-        let mut current = vec![row + 1];
-        for (column, other) in to.iter().enumerate() {
-            let replaced = last[column] + usize::from(letter != other);
-            let best = replaced.min(last[column + 1] + 1).min(current[column] + 1);
-            let swapped = row > 0
-                && column > 0
-                && from[row - 1] == *other
-                && to[column - 1] == *letter
-                && before_last[column - 1] < best;
-            current.push(if swapped {
-                before_last[column - 1] + 1
-            } else {
-                best
-            });
-        }
-        before_last = std::mem::replace(&mut last, current);
+/// The optimal string alignment distance, if it is within a limit: insert, delete, replace, or swap two neighbors.
+fn edits(from: &[char], to: &[char], limit: usize) -> Option<usize> {
+    let alike = |(one, other): &(&char, &char)| one == other;
+    let start = from.iter().zip(to).take_while(alike).count();
+    let (from, to) = (&from[start..], &to[start..]);
+    let end = { from.iter().rev().zip(to.iter().rev()) }.take_while(alike);
+    let end = end.count();
+    let (from, to) = (&from[..from.len() - end], &to[..to.len() - end]);
+    if from.len().abs_diff(to.len()) > limit {
+        return None;
     }
-    last[to.len()]
+    // Only what is as near to the diagonal as the limit can be within it; all else is beyond.
+    let beyond = limit + 1;
+    let mut before_last = vec![beyond; to.len() + 1];
+    let mut last: Vec<usize> = (0..=to.len()).map(|column| column.min(beyond)).collect();
+    let mut current = before_last.clone();
+    for (row, letter) in from.iter().enumerate() {
+        let columns = row.saturating_sub(limit)..to.len().min(row + limit + 1);
+        current[columns.start] = match columns.start {
+            0 => (row + 1).min(beyond),
+            _ => beyond,
+        };
+        let mut least = current[columns.start];
+        for column in columns.clone() {
+            let other = &to[column];
+            let replaced = last[column] + usize::from(letter != other);
+            let mut best = replaced.min(last[column + 1] + 1).min(current[column] + 1);
+            let is_swap =
+                row > 0 && column > 0 && from[row - 1] == *other && to[column - 1] == *letter;
+            if is_swap {
+                best = best.min(before_last[column - 1] + 1);
+            }
+            current[column + 1] = best.min(beyond);
+            least = least.min(best);
+        }
+        if let Some(next) = current.get_mut(columns.end + 1) {
+            *next = beyond;
+        }
+        if least > limit {
+            return None;
+        }
+        (before_last, last, current) = (last, current, before_last);
+    }
+    Some(last[to.len()]).filter(|edits| *edits <= limit)
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::proptest;
 
-    use super::{alphabet, did_you_mean, edits, only_meant};
+    use super::{MOST_COMPARED, alphabet, did_you_mean, edits, only_meant};
 
     const KEYS: [&str; 4] = ["os_image_key", "os_image_selector", "image_key", "values"];
 
@@ -152,25 +180,62 @@ mod tests {
     fn a_swap_is_one_edit() {
         let distance = |a: &str, b: &str| {
             let letters = |word: &str| word.chars().collect::<Vec<_>>();
-            edits(&letters(a), &letters(b))
+            edits(&letters(a), &letters(b), 100)
         };
-        assert_eq!(distance("ab", "ba"), 1);
-        assert_eq!(distance("kitten", "sitting"), 3);
-        assert_eq!(distance("", "abc"), 3);
+        assert_eq!(distance("ab", "ba"), Some(1));
+        assert_eq!(distance("kitten", "sitting"), Some(3));
+        assert_eq!(distance("", "abc"), Some(3));
+    }
+
+    #[test]
+    fn a_thousand_words_are_compared_letter_by_letter() {
+        let word = "0123456789";
+        // Of the same letters, and far; a swap away.
+        let (far, near) = ("9876543210", "0123456798");
+        let after = |count: usize| {
+            let candidates = std::iter::repeat_n(far, count).chain([near]);
+            did_you_mean(word, candidates)
+        };
+        assert_eq!(after(MOST_COMPARED - 1), Some(near));
+        assert_eq!(after(MOST_COMPARED), None);
+    }
+
+    /// The distance without a limit.
+    fn all_edits(from: &[char], to: &[char]) -> usize {
+        let mut rows: Vec<Vec<usize>> = vec![(0..=to.len()).collect()];
+        for row in 0..from.len() {
+            let mut current = vec![row + 1];
+            for column in 0..to.len() {
+                let replaced = rows[row][column] + usize::from(from[row] != to[column]);
+                let mut best = replaced
+                    .min(rows[row][column + 1] + 1)
+                    .min(current[column] + 1);
+                let is_swap = row > 0
+                    && column > 0
+                    && from[row - 1] == to[column]
+                    && to[column - 1] == from[row];
+                if is_swap {
+                    best = best.min(rows[row - 1][column - 1] + 1);
+                }
+                current.push(best);
+            }
+            rows.push(current);
+        }
+        rows[from.len()][to.len()]
     }
 
     proptest! {
         #[test]
-        fn the_distance_is_symmetric_and_zero_only_for_equals(a in "[abc]{0,6}", b in "[abc]{0,6}") {
+        fn the_distance_is_that_of_all_edits_within_the_limit(a in "[abc]{0,12}", b in "[abc]{0,12}", limit in 0_usize..9) {
             let (left, right): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-            assert_eq!(edits(&left, &right), edits(&right, &left));
-            assert_eq!(edits(&left, &right) == 0, a == b);
+            let all = all_edits(&left, &right);
+            assert_eq!(edits(&left, &right, limit), Some(all).filter(|all| *all <= limit));
         }
 
         #[test]
         fn words_of_other_letters_are_further_apart_than_these_letters_say(a in "[a-eA-C_-]{0,8}", b in "[a-eA-C_-]{0,8}") {
             let letters = (alphabet(&a) ^ alphabet(&b)).count_ones() as usize;
-            assert!(letters <= 2 * edits(&super::letters(&a), &super::letters(&b)));
+            assert!(letters <= 2 * all_edits(&super::letters(&a), &super::letters(&b)));
         }
     }
 }
