@@ -53,7 +53,7 @@ impl Cost {
         });
         Ok(Self {
             table: table.map(Box::new),
-            size: regexp.regex.memory_usage(),
+            size: regexp.size(),
         })
     }
 

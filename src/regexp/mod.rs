@@ -121,6 +121,11 @@ impl Regexp {
         })
     }
 
+    /// The memory that it takes, in bytes.
+    pub fn size(&self) -> usize {
+        self.regex.memory_usage()
+    }
+
     /// Whether the pattern matches anywhere in the text.
     pub fn is_match(&self, text: &str) -> bool {
         self.regex.is_match(text)

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 
-use super::Mismatch;
 use super::check::Check;
 use super::equal::as_float;
+use super::{BYTES_OF_A_STEP, Mismatch};
 use crate::model::json::{Html, format_number, to_json};
 use crate::model::place::Place;
 use crate::model::suggest::did_you_mean;
@@ -254,7 +254,10 @@ impl<'s> Check<'s> {
     fn is_match(&mut self, pattern: &str, text: &str) -> Result<bool, String> {
         self.step(1)?;
         self.step_text(text)?;
-        Ok(self.schema.pattern(pattern)?.is_match(text))
+        let pattern = self.schema.pattern(pattern)?;
+        // It is charged whether it was compiled before or not, for that depends on other clusters.
+        self.step((pattern.size() / BYTES_OF_A_STEP) as u64)?;
+        Ok(pattern.is_match(text))
     }
 
     pub(super) fn number(&mut self, schema: &Map, own: Number, node: &Node) {

@@ -24,13 +24,19 @@ use check::Check;
 /// As many bytes of a text are one step: of what is compared, copied or shown.
 const BYTES_OF_A_STEP: usize = 64;
 
+/// The memory limit of one compiled pattern, in bytes: a schema may contain thousands of patterns.
+const COMPILED_LIMIT: usize = 256 << 10;
+
+/// How many compiled patterns are kept; others are compiled where they are met.
+const PATTERNS_KEPT: usize = 64;
+
 /// A chart's schema of its values.
 #[derive(Debug)]
 pub struct ValuesSchema {
     root: Node,
     /// Whether what is beside a `$ref` counts: not before draft 2019-09.
     has_siblings: bool,
-    /// Patterns, each compiled once.
+    /// Compiled patterns.
     patterns: Mutex<BTreeMap<Arc<str>, Arc<Regexp>>>,
     /// What is valid already, by the addresses of the schema and of the value.
     valid: Mutex<HashMap<(usize, usize), Valid>>,
@@ -139,10 +145,12 @@ impl ValuesSchema {
         if let Some(compiled) = known.get(pattern) {
             return Ok(Arc::clone(compiled));
         }
-        let compiled = Regexp::new(pattern)
-            .map_err(|error| format!("its pattern `{pattern}` is not Go's: {error}"))?;
+        let compiled = Regexp::within(COMPILED_LIMIT, pattern)
+            .map_err(|error| format!("its pattern `{pattern}` cannot be used: {error}"))?;
         let compiled = Arc::new(compiled);
-        known.insert(pattern.into(), Arc::clone(&compiled));
+        if known.len() < PATTERNS_KEPT {
+            known.insert(pattern.into(), Arc::clone(&compiled));
+        }
         Ok(compiled)
     }
 
@@ -164,5 +172,47 @@ impl ValuesSchema {
             true => Ok(node),
             false => Err(unknown()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PATTERNS_KEPT, ValuesSchema};
+    use crate::model::engine::Engine;
+    use crate::model::mutex::held;
+    use crate::model::place::FileId;
+    use crate::yaml;
+
+    const STEPS: u64 = 20_000_000;
+
+    fn schema(patterns: impl Iterator<Item = String>) -> ValuesSchema {
+        let patterns: Vec<String> = patterns.map(|one| format!("\"{one}\": {{}}")).collect();
+        let text = format!("{{\"patternProperties\": {{{}}}}}", patterns.join(","));
+        ValuesSchema::parse(&text).expect("a schema")
+    }
+
+    #[test]
+    fn as_many_compiled_patterns_of_a_schema_are_kept_as_is_stated() {
+        let values = yaml::values("k: 1\n", FileId(0), Engine::Helm4).expect("values");
+        let schema = schema((0..=PATTERNS_KEPT).map(|number| format!("^x{number}$")));
+        assert_eq!(schema.check(&values, STEPS), Ok(Vec::new()));
+        assert_eq!(held(&schema.patterns).len(), PATTERNS_KEPT);
+    }
+
+    #[test]
+    fn the_largest_pattern_of_a_schema_is_compiled_and_a_larger_one_is_not() {
+        let values = yaml::values("k: 1\n", FileId(0), Engine::Helm4).expect("values");
+        let check = |pattern: &str| schema([pattern.to_owned()].into_iter()).check(&values, STEPS);
+        assert_eq!(check("^(ab|[^x]y){1,100}$"), Ok(Vec::new()));
+        let why = check("^(ab|[^x]y){1,900}$").expect_err("too large");
+        assert!(why.contains("more than the limit of 262144 bytes"), "{why}");
+    }
+
+    #[test]
+    fn what_a_large_pattern_takes_is_charged_each_time() {
+        let values = yaml::values("k: 1\n", FileId(0), Engine::Helm4).expect("values");
+        let schema = schema([String::from("^(ab|[^x]y){1,100}$")].into_iter());
+        assert!(schema.check(&values, 100).is_err());
+        assert!(schema.check(&values, 10_000).is_ok());
     }
 }
