@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{
@@ -19,11 +19,15 @@ use crate::yaml;
 
 /// The most instructions of one rendering. An object takes about fifty; an endless template fails.
 const FUEL: u64 = 2_000_000;
+/// The same, of a template that makes one line: there is one rendering for each image and pool. One takes about ten.
+const LINE_FUEL: u64 = 20_000;
 const YAML: AutoEscape = AutoEscape::Custom(Cow::Borrowed("yaml"));
 
 /// The compiled templates.
 pub(super) struct Engine {
     environment: Environment<'static>,
+    /// The same for templates of one line, made when all templates are compiled.
+    of_lines: OnceLock<Environment<'static>>,
     sources: BTreeMap<String, Arc<Source>>,
     /// Where the project file has the templates that are values of it.
     values: BTreeMap<String, Option<Spot>>,
@@ -56,6 +60,7 @@ impl Engine {
         environment.add_filter("yaml", block);
         Self {
             environment,
+            of_lines: OnceLock::new(),
             sources: BTreeMap::new(),
             values: BTreeMap::new(),
             broken: BTreeSet::new(),
@@ -120,8 +125,27 @@ impl Engine {
 
     /// Renders a template with a context.
     pub(super) fn render(&self, name: &str, context: Context) -> Result<String, Box<Finding>> {
+        self.render_in(&self.environment, name, context)
+    }
+
+    /// Renders a template of one line, such as a URL.
+    pub(super) fn render_line(&self, name: &str, context: Context) -> Result<String, Box<Finding>> {
+        let of_lines = || {
+            let mut of_lines = self.environment.clone();
+            of_lines.set_fuel(Some(LINE_FUEL));
+            of_lines
+        };
+        self.render_in(self.of_lines.get_or_init(of_lines), name, context)
+    }
+
+    fn render_in(
+        &self,
+        environment: &Environment<'static>,
+        name: &str,
+        context: Context,
+    ) -> Result<String, Box<Finding>> {
         let mut written = Written::default();
-        let template = self.environment.get_template(name);
+        let template = environment.get_template(name);
         template
             .and_then(|template| template.render_captured_to(context, &mut written).map(drop))
             .map_err(|error| Box::new(self.finding(name, &error)))?;
@@ -220,7 +244,7 @@ mod tests {
 
     use proptest::prelude::{ProptestConfig, proptest};
 
-    use super::Engine;
+    use super::{Engine, LINE_FUEL};
     use crate::model::engine::Engine as Reader;
     use crate::model::finding::Finding;
     use crate::model::place::{FileId, Source};
@@ -243,6 +267,20 @@ mod tests {
         assert!(found.is_empty(), "{found:?}");
         let map = Map::from_iter([Entry::computed("v", value)]);
         engine.render("t.yaml.j2", context::map(&Arc::new(map)))
+    }
+
+    #[test]
+    fn a_url_takes_about_as_many_instructions_as_is_stated() {
+        // A turn takes three instructions.
+        let turns = |count: u64| {
+            let text = format!("{{% for a in range({count}) %}}{{% endfor %}}");
+            let (engine, found) = engine("images.url", &text);
+            assert!(found.is_empty(), "{found:?}");
+            engine.render_line("images.url", context::map(&Arc::default()))
+        };
+        assert!(turns(LINE_FUEL / 3 - 100).is_ok());
+        let refused = turns(LINE_FUEL / 3 + 100).expect_err("too many");
+        assert!(refused.message.contains("fuel"), "{refused:?}");
     }
 
     #[test]

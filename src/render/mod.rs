@@ -260,7 +260,7 @@ impl<'a> Renderer<'a> {
             return None;
         }
         let context = context::scope(Some(context::image(images, &image.key)), cluster);
-        let url = self.engine.render(stamp::URL_TEMPLATE, context);
+        let url = self.engine.render_line(stamp::URL_TEMPLATE, context);
         let stamped = url.map(|url| stamp::of_image(image, url, self.settings.images.checksum));
         Some(stamped.map_err(|mut finding| {
             finding.subject.image = Some(image.key.to_string());
@@ -278,7 +278,7 @@ impl<'a> Renderer<'a> {
         if self.engine.is_broken(&prepared.path_template) {
             return None;
         }
-        match self.engine.render(&prepared.path_template, scope) {
+        match self.engine.render_line(&prepared.path_template, scope) {
             Ok(folder) => Some(
                 folder
                     .trim_start_matches("./")

@@ -66,7 +66,7 @@ impl ClusterNames {
         let path = Entry::computed("path", Value::from(Map::from_iter(parts)));
         let scope = context::map(&Arc::new(Map::from_iter([path])));
         self.0
-            .render(TEMPLATE, scope)
+            .render_line(TEMPLATE, scope)
             .map_err(|finding| in_project(&finding))
     }
 }
