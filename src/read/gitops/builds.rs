@@ -4,7 +4,7 @@
 //! an Application deploys is no mere part. The own patches, names and variables of a Flux Kustomization apply
 //! (<https://fluxcd.io/flux/components/kustomize/kustomizations/>). Only folders that lead to a file of interest are built.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -27,6 +27,12 @@ use super::work::Work;
 use super::{Composition, Options, State, UNSUPPORTED, deployments};
 use crate::read::error::ReadError;
 
+/// The most values that all builds together may keep. What they share counts once.
+const KEPT: usize = 3_000_000;
+
+/// What an object counts as beside its values.
+const OBJECT: usize = 20;
+
 /// What one folder builds to.
 pub(in crate::read) struct Build {
     /// The file that declares what is built: a kustomization, or one with a Flux Kustomization.
@@ -45,6 +51,34 @@ pub(in crate::read) struct Builds {
     pub(in crate::read) compositions: Vec<Composition>,
     /// The folders that do not build.
     pub(in crate::read) findings: Vec<Finding>,
+    kept: Kept,
+}
+
+/// How many values are kept.
+#[derive(Default)]
+struct Kept {
+    count: usize,
+    /// The addresses of the maps and lists that were counted: they are kept, so that no other one has such an address.
+    known: HashSet<usize>,
+}
+
+impl Kept {
+    fn is_full(&self) -> bool {
+        self.count > KEPT
+    }
+
+    fn add(&mut self, node: &Node) {
+        self.count += 1;
+        match &node.value {
+            Value::Map(map) if self.known.insert(Arc::as_ptr(map).addr()) => {
+                map.iter().for_each(|entry| self.add(&entry.node));
+            }
+            Value::List(items) if self.known.insert(Arc::as_ptr(items).addr()) => {
+                items.iter().for_each(|item| self.add(item));
+            }
+            _ => {}
+        }
+    }
 }
 
 /// What is built.
@@ -134,6 +168,10 @@ impl Refused {
             self.found.push((finding, folder));
         }
     }
+}
+
+fn too_many() -> String {
+    format!("the builds before it make more than {KEPT} values, an object as {OBJECT} more")
 }
 
 /// One finding for each cause: folders often fail for what is wrong with their base.
@@ -341,7 +379,11 @@ impl<'t> Target<'t> {
         made: &mut Builds,
         refused: &mut Refused,
     ) -> Result<(), Error> {
-        match self.build(reader, folders, input) {
+        let result = match made.kept.is_full() {
+            true => Err(reader.finding(UNSUPPORTED, too_many(), Place::NONE).into()),
+            false => self.build(reader, folders, input),
+        };
+        match result {
             Ok((built, parts)) => {
                 made.parts.extend(parts);
                 let source = reader.source(self.place.file);
@@ -351,7 +393,9 @@ impl<'t> Target<'t> {
                     made.compositions.extend(compositions?);
                 }
                 let objects = built.objects.into_iter().map(|object| object.tree);
-                let objects = objects.collect();
+                let objects: Vec<Node> = objects.collect();
+                objects.iter().for_each(|object| made.kept.add(object));
+                made.kept.count += OBJECT * objects.len();
                 made.builds.push(Build { source, objects });
             }
             Err(ReadError::Error(error)) => return Err(error),
@@ -438,4 +482,23 @@ fn variables(
     }
     add(flux, &["spec", "postBuild", "substitute"]);
     variables
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{KEPT, Kept};
+    use crate::model::value::{Node, Value};
+
+    #[test]
+    fn all_builds_keep_as_many_values_as_is_stated_and_what_they_share_counts_once() {
+        let mut kept = Kept::default();
+        let shared = Node::computed(Value::from(vec![Node::computed("x"); 9]));
+        let objects = [(); 5].map(|()| Node::computed(Value::from(vec![shared.clone()])));
+        objects.iter().for_each(|object| kept.add(object));
+        assert_eq!(kept.count, 5 * 2 + 9);
+        kept.count = KEPT;
+        assert!(!kept.is_full());
+        kept.add(&Node::computed("x"));
+        assert!(kept.is_full());
+    }
 }
