@@ -11,7 +11,8 @@ use metalmark::{read, yaml};
 
 use super::compose::json;
 use super::helm::helm;
-use super::plain_manifests::{GOOD, check, cluster};
+use super::plain_manifests::{GOOD, check, cluster, repository};
+use super::support::Metalmark;
 
 /// The charts of this repository, and those below the folder in `METALMARK_CHARTS`.
 fn charts() -> Vec<PathBuf> {
@@ -176,6 +177,72 @@ fn with_chart<'f>(values: &'f str, more: &[(&'f str, &'f str)]) -> (String, i32)
         ("charts/edge/templates/cluster.yaml", TEMPLATE),
     ];
     check(&[&chart, more].concat())
+}
+
+#[test]
+fn nothing_that_a_template_makes_of_a_secret_is_shown() {
+    let secret = "pw: aSEKRETqwertyuiop99b\npin: 7340127\n";
+    let release = RELEASE.replace(
+        "sourceRef:",
+        "valuesFiles: [charts/edge/values.yaml, charts/edge/secrets.yaml], sourceRef:",
+    );
+    let image = "{{ required \"an image\" .Values.image.name | quote }}";
+    let version = "{{ .Values.version | quote }}";
+    let cases = [
+        (image, "{{ fail (.Values.pw | lower) }}"),
+        (image, "ubuntu-kube-v1.30.1-{{ .Values.pw | trunc 14 }}"),
+        (image, "ubuntu-kube-v1.30.1-{{ .Values.pin | add 1 }}"),
+        (
+            image,
+            "ubuntu-kube-v1.30.1-{{ .Files.Get \"secrets/pw.txt\" | trunc 14 }}",
+        ),
+        (
+            image,
+            "ubuntu-kube-v1.30.1-{{ .Files.Get \"made.yaml\" | upper | replace \"\\n\" \"\" | trunc 90 }}",
+        ),
+        (version, "v1.34.1+{{ .Values.pw | lower }}"),
+        (
+            "cluster-name: {{ .Release.Name }}",
+            "cluster-name: {{ .Values.pw | lower }}",
+        ),
+    ];
+    for (from, to) in cases {
+        let template = TEMPLATE.replace(from, to);
+        assert_ne!(template, TEMPLATE);
+        let chart = [
+            ("charts/edge/Chart.yaml", METADATA),
+            ("charts/edge/values.yaml", VALUES),
+            ("charts/edge/templates/cluster.yaml", &*template),
+            ("charts/edge/secrets/pw.txt", "aSEKRETqwertyuiop99b"),
+            (
+                "charts/edge/made.yaml",
+                "apiVersion: v1\nkind: Secret\nstringData: {pw: aSEKRETqwertyuiop99b}\n",
+            ),
+        ];
+        let deployed = [
+            ("charts/edge/secrets.yaml", secret),
+            ("paris.yaml", &*release),
+        ];
+        let tested = [("charts/edge/ci/secret-values.yaml", secret)];
+        for more in [&deployed[..], &tested] {
+            let folder = repository(&[&chart[..], more].concat());
+            for arguments in [
+                &["check"][..],
+                &["check", "--format", "json"],
+                &["images"],
+                &["explain", "edge"],
+                &["explain", "paris"],
+                &["explain", "edge", "control-plane"],
+                &["explain", "paris", "control-plane"],
+            ] {
+                let words = arguments.iter().copied();
+                let outcome = Metalmark::within(folder.path()).args(words).run();
+                let shown = (outcome.stdout + &outcome.stderr).to_lowercase();
+                let is_shown = shown.contains("sekret") || shown.contains("7340128");
+                assert!(!is_shown, "{to} {arguments:?}: {shown}");
+            }
+        }
+    }
 }
 
 #[test]

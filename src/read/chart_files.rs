@@ -124,7 +124,19 @@ pub(super) fn texts(files: &dyn Files, folder: &Path) -> Result<Texts, String> {
     Ok(tree.into_iter().filter_map(text).collect())
 }
 
-/// A template. It has no secrets, which are among the values, but no line of one named after secrets is shown.
+/// What templates get instead of a secret: a word, so that what is around it in a name is read all the same.
+pub(super) const HIDDEN: &str = "hidden";
+
+/// A file as `.Files` reads it.
+fn without_secrets<'t>(path: &str, text: &'t str) -> &'t str {
+    let source = yaml::source(path, text, false);
+    match source.is_hidden || source.has_secrets() {
+        true => HIDDEN,
+        false => text,
+    }
+}
+
+/// A template. It gets no secrets, but no line of one named after secrets is shown.
 fn of_template(shown: &str, text: &str) -> Source {
     Source {
         is_hidden: yaml::is_named_secret(Path::new(shown)),
@@ -414,7 +426,7 @@ impl<'l> Loader<'l> {
                 let template = helm::parse(&name, text);
                 templates.push(ChartTemplate { name, template });
             } else if is_text(below) {
-                texts.insert(below.into(), text.into());
+                texts.insert(below.into(), without_secrets(&file.shown, text).into());
             }
         }
         let dependencies = self.dependencies(at, metadata, &path)?;

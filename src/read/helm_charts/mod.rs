@@ -7,6 +7,7 @@
 mod load;
 mod origins;
 mod releases;
+mod secrets;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -164,11 +165,14 @@ impl HelmCharts {
         }
         let limits = Limits::default().of_releases(inputs.len());
         let mut causes: BTreeMap<Unchecked, Vec<String>> = BTreeMap::new();
-        for (chart, input) in inputs {
+        for (chart, mut input) in inputs {
             let budget = Rc::new(Budget::new(limits));
             if let (Ok(input), Some(schema)) = (&input, &chart.schema) {
                 let found = schema.check(&input.chart.values, sources, limits.steps);
                 made.findings.extend(found);
+            }
+            if let Ok(input) = &mut input {
+                input.chart.values = secrets::hidden(&input.chart.values, sources);
             }
             let objects = input.and_then(|input| {
                 let objects = chart.objects(&input, sources, &budget)?;

@@ -1,0 +1,36 @@
+//! What templates get instead of secrets: what they make of one cannot be distinguished from their other output.
+
+use crate::model::place::Sources;
+use crate::model::value::{Entry, Map, Node, Value};
+
+use super::super::chart_files::HIDDEN;
+
+/// These values with `hidden` for each text and number that is secret.
+pub(super) fn hidden(node: &Node, sources: &Sources) -> Node {
+    match sources.has_secrets() {
+        true => replaced(node, sources),
+        false => node.clone(),
+    }
+}
+
+fn replaced(node: &Node, sources: &Sources) -> Node {
+    let value = match &node.value {
+        Value::Map(map) => {
+            let entry = |entry: &Entry| Entry {
+                node: replaced(&entry.node, sources),
+                ..entry.clone()
+            };
+            Value::from(map.iter().map(entry).collect::<Map>())
+        }
+        Value::List(items) => {
+            let items = items.iter().map(|item| replaced(item, sources));
+            Value::from(items.collect::<Vec<Node>>())
+        }
+        Value::String(_) | Value::Number(_) if sources.is_secret(node.place) => Value::from(HIDDEN),
+        other => other.clone(),
+    };
+    Node {
+        value,
+        place: node.place,
+    }
+}
