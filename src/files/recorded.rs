@@ -7,6 +7,7 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use rayon::slice::ParallelSliceMut;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
@@ -55,7 +56,7 @@ thread_local! {
 
 /// Each look once, in an order that does not depend on threads. (Paths compare by their parts, which takes longer.)
 pub fn ordered(mut looks: Looks) -> Looks {
-    looks.sort_unstable_by(|(a, found), (b, other)| {
+    looks.par_sort_unstable_by(|(a, found), (b, other)| {
         (a.0, a.1.as_os_str(), found).cmp(&(b.0, b.1.as_os_str(), other))
     });
     looks.dedup();
@@ -130,7 +131,8 @@ impl Recorded {
 
     /// Everybody's looks since this was last called, [`ordered`].
     pub fn common(&self) -> Looks {
-        ordered(std::mem::take(&mut *held(&self.common)))
+        let common = std::mem::take(&mut *held(&self.common));
+        ordered(common)
     }
 
     /// The digest of what is found now.

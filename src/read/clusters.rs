@@ -1,6 +1,6 @@
 //! Lists the clusters: those that the project names, and one for each file that a pattern matches.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -171,12 +171,13 @@ pub(super) fn names(pattern: &str, files: &[PathBuf]) -> Vec<String> {
     let fixed = fixed(folder(path));
     let is_open = path.components().count() > fixed.components().count() + 1;
     let by_file = !is_open && path.file_name().is_some_and(|name| !is_fixed(name));
-    let mut in_folder: HashMap<&Path, usize> = HashMap::new();
+    // By their texts: a path is hashed part by part.
+    let mut in_folder: HashMap<&OsStr, usize> = HashMap::with_capacity(files.len());
     for file in files {
-        *in_folder.entry(folder(file)).or_default() += 1;
+        *in_folder.entry(folder(file).as_os_str()).or_default() += 1;
     }
     let name_of = |file: &PathBuf| {
-        let alone = in_folder[folder(file)] == 1 && !by_file;
+        let alone = in_folder[folder(file).as_os_str()] == 1 && !by_file;
         let part = if alone {
             folder(file).file_name()
         } else {
@@ -195,12 +196,12 @@ fn folder(file: &Path) -> &Path {
 
 /// The entries, by their index, that share a name with another one.
 pub(super) fn doubles(entries: &[ClusterEntry]) -> Vec<Vec<usize>> {
-    let mut by_name: BTreeMap<&Arc<str>, Vec<usize>> = BTreeMap::new();
-    for (index, entry) in entries.iter().enumerate() {
-        by_name.entry(&entry.name).or_default().push(index);
-    }
-    let shared = by_name.into_values().filter(|found| found.len() > 1);
-    shared.collect()
+    let mut by_name: Vec<usize> = (0..entries.len()).collect();
+    let name = |index: &usize| &entries[*index].name;
+    by_name.sort_by_key(name);
+    let same = by_name.chunk_by(|one, other| name(one) == name(other));
+    let shared = same.filter(|found| found.len() > 1);
+    shared.map(<[usize]>::to_vec).collect()
 }
 
 /// What no cluster's name may be, as the end of the sentence "the name …": it names files and folders.
