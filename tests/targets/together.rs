@@ -247,7 +247,7 @@ fn a_template_of_the_project_file_is_wrong_where_the_file_has_it() {
     for (key, outputs) in [
         (
             "url:",
-            "  - {target: manifests, path: out}\nimages:\n  url: 'https://x/{{ image.filname }}'\n",
+            "  - {target: manifests, path: out}\nimages:\n  url: 'https://x/{{ image.wrong }}'\n",
         ),
         (
             "{target",
