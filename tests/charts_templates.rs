@@ -241,8 +241,11 @@ fn expressions_read_the_files_of_their_chart() {
         ("charts/app/k8s-version.txt", "v1.31.8\n"),
         ("charts/app/old/k8s-version.txt", "v1.29.1\n"),
         ("charts/app/.helmignore", "# left out\n/old/\n"),
+        ("charts/app/secrets/pw.txt", "aSEKRETqwertyuiop99b\n"),
     ];
     let cases = [
+        // What an expression makes of a secret cannot be distinguished from its other text.
+        ("secrets/pw.txt", "hidden"),
         ("k8s-version.txt", "v1.31.8"),
         ("old/k8s-version.txt", "v1.30.4"),
         ("values.yaml", "v1.30.4"),

@@ -118,13 +118,13 @@ pub(super) fn texts(files: &dyn Files, folder: &Path) -> Result<Texts, String> {
         return Err(format!("`{}` has too many files", display(folder)));
     }
     let text = |(name, file): (String, File)| {
-        let text = String::from_utf8(file.bytes).ok()?;
-        Some((name.into(), text.into()))
+        let text = std::str::from_utf8(&file.bytes).ok()?;
+        Some((name.into(), without_secrets(&file.shown, text).into()))
     };
     Ok(tree.into_iter().filter_map(text).collect())
 }
 
-/// What templates get instead of a secret: a word, so that what is around it in a name is read all the same.
+/// What templates and expressions get instead of a secret: a word, so that what is around it in a name is read all the same.
 pub(super) const HIDDEN: &str = "hidden";
 
 /// A file as `.Files` reads it.
