@@ -93,37 +93,35 @@ fn a_broken_manifest_with_expressions_in_strings_is_reported() {
 
 #[test]
 fn a_broken_manifest_in_a_list_or_in_braces_is_reported() {
-    let good = cluster("v1.31.8", GOOD);
     for broken in [
         "- apiVersion: cluster.x-k8s.io/v1beta1\n  metadata: {name: paris\n",
         "{apiVersion: cluster.x-k8s.io/v1beta1, kind: Cluster, metadata: {name: paris}\n",
         "{\"apiVersion\": \"cluster.x-k8s.io/v1beta1\"\n",
     ] {
-        let files = [
-            ("clusters/edge.yaml", &*good),
-            ("clusters/paris.yaml", broken),
-        ];
-        let (screen, status) = check(&files);
-        assert_eq!(status, 1, "{screen}");
-        assert!(screen.contains("--> clusters/paris.yaml:"), "{screen}");
+        is_reported(broken);
     }
+}
+
+/// That a file is an error at its place, beside a good one.
+fn is_reported(broken: &str) {
+    let good = cluster("v1.31.8", GOOD);
+    let files = [
+        ("clusters/edge.yaml", &*good),
+        ("clusters/paris.yaml", broken),
+    ];
+    let (screen, status) = check(&files);
+    assert_eq!(status, 1, "{screen}");
+    assert!(screen.contains("--> clusters/paris.yaml:"), "{screen}");
 }
 
 /// kubectl reads a text that begins with a brace as JSON alone.
 #[test]
 fn a_manifest_in_braces_that_is_no_json_is_reported() {
-    let good = cluster("v1.31.8", GOOD);
     for broken in [
         "{apiVersion: cluster.x-k8s.io/v1beta1, kind: Cluster, metadata: {name: paris}}\n",
         "{\"apiVersion\": \"cluster.x-k8s.io/v1beta1\"}\n---\n{\"apiVersion\": \"v1\"}\n",
     ] {
-        let files = [
-            ("clusters/edge.yaml", &*good),
-            ("clusters/paris.yaml", broken),
-        ];
-        let (screen, status) = check(&files);
-        assert_eq!(status, 1, "{screen}");
-        assert!(screen.contains("--> clusters/paris.yaml:"), "{screen}");
+        is_reported(broken);
     }
 }
 

@@ -13,6 +13,7 @@ use metalmark::model::value::{Map, Node, Value};
 use metalmark::read::gitops::{self, Composition, Disk, Files, Found, Options};
 use metalmark::yaml;
 
+use super::plain_manifests;
 use super::programs;
 use super::support::Metalmark;
 
@@ -644,22 +645,18 @@ fn a_release_has_the_name_that_its_controller_gives_it() {
             "own",
         ),
     ] {
-        let scratch = tempfile::tempdir().expect("a folder");
-        let write = |path: &str, text: &str| {
-            let path = scratch.path().join(path);
-            std::fs::create_dir_all(path.parent().expect("a folder")).expect("made");
-            std::fs::write(path, text).expect("written");
-        };
-        write(
-            "chart/Chart.yaml",
-            "apiVersion: v2\nname: chart\nversion: 1.0.0\n",
-        );
-        write("chart/values.yaml", CLUSTER);
-        write("edge/units.yaml", &object);
-        write(
-            "metalmark.yaml",
-            "version: 1\nclusters: [{name: edge, values: [edge/units.yaml]}]\n",
-        );
+        let scratch = plain_manifests::repository(&[
+            (
+                "chart/Chart.yaml",
+                "apiVersion: v2\nname: chart\nversion: 1.0.0\n",
+            ),
+            ("chart/values.yaml", CLUSTER),
+            ("edge/units.yaml", &object),
+            (
+                "metalmark.yaml",
+                "version: 1\nclusters: [{name: edge, values: [edge/units.yaml]}]\n",
+            ),
+        ]);
         let values = ["values", "edge", "cluster.name"];
         let outcome = Metalmark::within(scratch.path()).args(values).run();
         assert_eq!(outcome.stdout.trim(), name, "{object}{}", outcome.stderr);

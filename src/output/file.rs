@@ -77,7 +77,8 @@ fn confined(path: &Path) -> std::io::Result<()> {
         if part.ends_with("..") {
             top = None;
         } else if !top.as_ref().is_none_or(is_inside) {
-            let what = "a symbolic link leads out of the repository, or into git's own folder";
+            let what = "a symbolic link leads out of the repository, or into git's own folder\n\
+                        help: name a file that no link leads to, or remove the link";
             return Err(std::io::Error::other(what));
         }
         if real.join(".git").symlink_metadata().is_ok() {

@@ -18,7 +18,8 @@ use crate::model::value::Node;
 use crate::yaml;
 
 use super::changed_values::{Change, changes};
-use super::chart_files::{FolderReader, Left, Loader, packaged, texts};
+use super::chart_files::{FolderReader, Left, packaged, texts};
+use super::chart_loader::Loader;
 use super::error::ReadError;
 use super::files::display;
 use super::helmignore::Ignored;

@@ -1,25 +1,23 @@
-//! The files of charts in the repository: their folders, the packages below `charts/`, and dependencies that are elsewhere.
+//! Reads the files of charts in the repository: their folders, the packages below `charts/`, and dependencies that are elsewhere.
 
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use crate::artifacts::archive::{self, Limits};
 use crate::error::Error;
-use crate::evaluate::{self, ChartTemplate, ChartTree, Dependency, Import, Texts};
+use crate::evaluate::Texts;
 use crate::files::{Files, Found};
-use crate::helm;
 use crate::model::engine::Engine;
 use crate::model::finding::Finding;
-use crate::model::place::{FileId, Source, Sources};
+use crate::model::place::FileId;
 use crate::model::rule::{Level, RuleId};
-use crate::model::value::{Node, Value};
+use crate::model::value::Node;
 use crate::oci::Body;
 use crate::yaml;
 
 use super::error::ReadError;
-use super::files::{broken, display};
+use super::files::display;
 use super::gitops::below;
 use super::helmignore::Ignored;
 
@@ -38,7 +36,7 @@ const PACKAGED: Limits = Limits {
 };
 
 /// How many files of charts are read in a run, those of a dependency for each chart that depends on it.
-const MOST_FILES: usize = 50_000;
+pub(super) const MOST_FILES: usize = 50_000;
 /// How much of charts is read in a run, in bytes.
 const MOST_BYTES: usize = 128 << 20;
 /// How deep charts depend on each other.
@@ -74,7 +72,7 @@ impl Left {
 
 /// A file of a chart, as it is shown.
 pub(super) struct File {
-    shown: String,
+    pub(super) shown: String,
     pub(super) bytes: Vec<u8>,
 }
 
@@ -94,7 +92,7 @@ pub(super) fn is_template(path: &str) -> bool {
 }
 
 /// Whether a file of a chart is in `.Files`: it has no meaning of its own.
-fn is_text(path: &str) -> bool {
+pub(super) fn is_text(path: &str) -> bool {
     const OWN: [&str; 4] = [
         "Chart.yaml",
         "Chart.lock",
@@ -128,19 +126,11 @@ pub(super) fn texts(files: &dyn Files, folder: &Path) -> Result<Texts, String> {
 pub(super) const HIDDEN: &str = "hidden";
 
 /// A file as `.Files` reads it.
-fn without_secrets<'t>(path: &str, text: &'t str) -> &'t str {
+pub(super) fn without_secrets<'t>(path: &str, text: &'t str) -> &'t str {
     let source = yaml::source(path, text, false);
     match source.is_hidden || source.has_secrets() {
         true => HIDDEN,
         false => text,
-    }
-}
-
-/// A template. It gets no secrets, but no line of one named after secrets is shown.
-fn of_template(shown: &str, text: &str) -> Source {
-    Source {
-        is_hidden: yaml::is_named_secret(Path::new(shown)),
-        ..Source::new(shown, text)
     }
 }
 
@@ -312,37 +302,8 @@ impl<'f> FolderReader<'f> {
     }
 }
 
-/// A dependency, with what its chart says of it.
-fn dependency(declared: &Node, key: &str, chart: ChartTree) -> Dependency {
-    let conditions = declared.text(&["condition"]).unwrap_or_default().split(',');
-    let conditions = conditions.map(|path| path.trim().to_owned());
-    let tags = declared.items(&["tags"]).iter();
-    let import = |one: &Node| match one.value.as_str() {
-        Some(name) => Some(Import {
-            child: format!("exports.{name}"),
-            parent: String::new(),
-        }),
-        None => Some(Import {
-            child: one.text(&["child"])?.to_owned(),
-            parent: one.text(&["parent"])?.trim_matches('.').to_owned(),
-        }),
-    };
-    Dependency {
-        key: key.into(),
-        is_declared: declared.at(&["name"]).is_some(),
-        conditions: conditions.filter(|path| !path.is_empty()).collect(),
-        tags: tags
-            .filter_map(|tag| Some(tag.value.as_str()?.to_string()))
-            .collect(),
-        imports: { declared.items(&["import-values"]).iter() }
-            .filter_map(import)
-            .collect(),
-        chart: Arc::new(chart),
-    }
-}
-
 /// The finding for charts that are not read as a whole.
-fn too_many(which: &str) -> Box<Finding> {
+pub(super) fn too_many(which: &str) -> Box<Finding> {
     let message = format!(
         "{which} not checked: charts have more than {MOST_FILES} files, more than {} MiB, or are \
          more than {DEEPEST} deep in one another",
@@ -351,159 +312,6 @@ fn too_many(which: &str) -> Box<Finding> {
     let finding = Finding::new(RuleId::CompositionUnsupported, message);
     let finding = finding.help("check fewer of them at once: `metalmark check -C FOLDER`");
     Box::new(finding.unless_set(Level::Warning))
-}
-
-/// Makes charts of files.
-pub(super) struct Loader<'l> {
-    tree: &'l Tree,
-    sources: &'l mut Sources,
-    /// The files of the templates, by name.
-    pub(super) templates: BTreeMap<Arc<str>, FileId>,
-    /// The dependencies that are not in the repository.
-    pub(super) missing: Vec<String>,
-    /// How many files more charts may have, where one is loaded for each chart that depends on it.
-    left: usize,
-}
-
-impl<'l> Loader<'l> {
-    pub(super) fn new(tree: &'l Tree, sources: &'l mut Sources) -> Self {
-        Self {
-            tree,
-            sources,
-            templates: BTreeMap::new(),
-            missing: Vec::new(),
-            left: MOST_FILES,
-        }
-    }
-
-    /// The chart that all files are of, with its Chart.yaml.
-    ///
-    /// # Errors
-    /// The chart is wrong.
-    pub(super) fn chart(&mut self) -> Result<(ChartTree, Node, FileId), Box<Finding>> {
-        let (metadata, file) = self.values("Chart.yaml")?;
-        Ok((self.load("", None, None, &metadata)?, metadata, file))
-    }
-
-    /// The chart below this path. `parent` is the name of the chart that it is in, in the names of templates, and `alias` its
-    /// own name there.
-    fn load(
-        &mut self,
-        at: &str,
-        parent: Option<&str>,
-        alias: Option<&str>,
-        metadata: &Node,
-    ) -> Result<ChartTree, Box<Finding>> {
-        let word = |key: &str| metadata.text(&[key]).map(Arc::<str>::from);
-        let chart = evaluate::Chart {
-            name: { alias.map(Arc::from) }
-                .or(word("name"))
-                .unwrap_or_default(),
-            version: word("version").unwrap_or_else(|| "0.0.0".into()),
-            metadata: metadata.clone(),
-            is_root: parent.is_none(),
-        };
-        let path = match parent {
-            Some(parent) => format!("{parent}/charts/{}", chart.name),
-            None => chart.name.to_string(),
-        };
-        let (values, _) = self.values(&format!("{at}values.yaml"))?;
-        let (mut templates, mut texts) = (Vec::new(), Texts::new());
-        for (name, file) in self.tree.range(at.to_owned()..) {
-            let Some(below) = name.strip_prefix(at) else {
-                break;
-            };
-            let Ok(text) = std::str::from_utf8(&file.bytes) else {
-                continue;
-            };
-            let left = self.left.checked_sub(1);
-            self.left = left.ok_or_else(|| too_many(&format!("the chart `{path}` is")))?;
-            if below.starts_with("templates/") {
-                let name: Arc<str> = format!("{path}/{below}").into();
-                let source = of_template(&file.shown, text);
-                self.templates
-                    .insert(Arc::clone(&name), self.sources.add(source));
-                let template = helm::parse(&name, text);
-                templates.push(ChartTemplate { name, template });
-            } else if is_text(below) {
-                texts.insert(below.into(), without_secrets(&file.shown, text).into());
-            }
-        }
-        let dependencies = self.dependencies(at, metadata, &path)?;
-        Ok(ChartTree {
-            chart,
-            path,
-            values,
-            templates: Arc::new(templates),
-            files: Arc::new(texts),
-            dependencies,
-        })
-    }
-
-    /// The charts below `charts/`. One that is not declared counts too.
-    fn dependencies(
-        &mut self,
-        at: &str,
-        metadata: &Node,
-        path: &str,
-    ) -> Result<Vec<Dependency>, Box<Finding>> {
-        let inside = format!("{at}charts/");
-        let names = { self.tree.range(inside.clone()..) }
-            .map_while(|(name, _)| name.strip_prefix(&*inside))
-            .filter_map(|below| below.strip_suffix("/Chart.yaml"))
-            .filter(|name| !name.contains('/'));
-        let mut known = BTreeMap::new();
-        for name in names.map(str::to_owned).collect::<Vec<_>>() {
-            let at = format!("{inside}{name}/");
-            let (metadata, _) = self.values(&format!("{at}Chart.yaml"))?;
-            let name = metadata.text(&["name"]).unwrap_or_default().to_owned();
-            known.insert(name, (at, metadata, false));
-        }
-        let (required, _) = self.values(&format!("{at}requirements.yaml"))?;
-        let declared = match required.at(&["dependencies"]) {
-            Some(_) => &required,
-            None => metadata,
-        };
-        let mut dependencies = Vec::new();
-        for declared in declared.items(&["dependencies"]) {
-            let name = declared.text(&["name"]).unwrap_or_default();
-            let Some((at, metadata, is_declared)) = known.get_mut(name) else {
-                self.missing.push(name.to_owned());
-                continue;
-            };
-            *is_declared = true;
-            let key = declared.text(&["alias"]).unwrap_or(name);
-            dependencies.push(dependency(
-                declared,
-                key,
-                self.load(at, Some(path), Some(key), metadata)?,
-            ));
-        }
-        for (name, (at, metadata, is_declared)) in &known {
-            if !is_declared {
-                let chart = self.load(at, Some(path), None, metadata)?;
-                let nothing = Node::computed(Value::empty_map());
-                dependencies.push(dependency(&nothing, name, chart));
-            }
-        }
-        Ok(dependencies)
-    }
-
-    /// The values of a file, empty if there is none.
-    fn values(&mut self, name: &str) -> Result<(Node, FileId), Box<Finding>> {
-        let Some(file) = self.tree.get(name) else {
-            return Ok((Node::computed(Value::empty_map()), FileId(0)));
-        };
-        let text = yaml::decode(&file.bytes, Engine::Helm4).map_err(|error| {
-            let message = format!("`{}` is not text: {error}", file.shown);
-            Box::new(Finding::new(RuleId::YamlSyntax, message))
-        })?;
-        let source = Arc::new(yaml::source(file.shown.as_str(), text, false));
-        let id = self.sources.add(Arc::clone(&source));
-        let values = yaml::values(&source.text, id, Engine::Helm4);
-        let values = values.map_err(|error| Box::new(broken(error, self.sources)))?;
-        Ok((values, id))
-    }
 }
 
 /// The files of a packaged chart, below the folder of its name.

@@ -4,6 +4,7 @@
 mod changed_values;
 mod chart;
 mod chart_files;
+mod chart_loader;
 mod cluster;
 mod clusters;
 mod environment;

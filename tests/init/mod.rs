@@ -8,6 +8,7 @@ use std::path::Path;
 
 use tempfile::TempDir;
 
+use super::plain_manifests;
 use super::support::{Metalmark, Outcome, copy_of, repository};
 
 fn init(folder: &Path, arguments: &[&str]) -> Outcome {
@@ -326,15 +327,11 @@ spec: {template: {spec: {customImage: 'kindest/node:v1.33.1'}}}
         ("lyon/kustomization.yaml", overlay),
         ("flux/edge.yaml", flux),
     ] {
-        let scratch = tempfile::tempdir().expect("a folder");
-        let write = |path: &str, text: &str| {
-            let path = scratch.path().join(path);
-            fs::create_dir_all(path.parent().expect("a folder")).expect("made");
-            fs::write(path, text).expect("written");
-        };
-        write("base/c.yaml", machines);
-        write("base/kustomization.yaml", "resources: [c.yaml]\n");
-        write(path, &text);
+        let scratch = plain_manifests::repository(&[
+            ("base/c.yaml", machines),
+            ("base/kustomization.yaml", "resources: [c.yaml]\n"),
+            (path, &text),
+        ]);
         let check = || {
             let outcome = Metalmark::within(scratch.path()).args(["check"]).run();
             (

@@ -64,8 +64,11 @@ pub(super) fn save(
             .is_some_and(|text| text.len() as u64 > FILE_LIMIT)
         {
             let path = root.join(path);
-            let cause =
-                std::io::Error::other(format!("it would be larger than {} MiB", FILE_LIMIT >> 20));
+            let cause = std::io::Error::other(format!(
+                "it would be larger than {} MiB\n\
+                 help: lock fewer images, or images whose manifests have shorter annotations",
+                FILE_LIMIT >> 20
+            ));
             return Err(Error::Write { path, cause });
         }
     }

@@ -8,7 +8,8 @@ use crate::evaluate::ChartTree;
 use crate::files::Files;
 use crate::model::place::{FileId, Sources};
 
-use super::super::chart_files::{File, FolderReader, Left, Loader, is_template};
+use super::super::chart_files::{File, FolderReader, Left, is_template};
+use super::super::chart_loader::Loader;
 use super::super::error::ReadError;
 use super::super::values_schema::SchemaFile;
 use super::CLUSTER_API;

@@ -1,0 +1,207 @@
+//! Makes charts of their files: metadata, values, templates, `.Files`, and the charts that they depend on.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::evaluate::{self, ChartTemplate, ChartTree, Dependency, Import, Texts};
+use crate::helm;
+use crate::model::engine::Engine;
+use crate::model::finding::Finding;
+use crate::model::place::{FileId, Source, Sources};
+use crate::model::rule::RuleId;
+use crate::model::value::{Node, Value};
+use crate::yaml;
+
+use super::chart_files::{MOST_FILES, Tree, is_text, too_many, without_secrets};
+use super::files::broken;
+
+/// Makes charts of files.
+pub(super) struct Loader<'l> {
+    tree: &'l Tree,
+    sources: &'l mut Sources,
+    /// The files of the templates, by name.
+    pub(super) templates: BTreeMap<Arc<str>, FileId>,
+    /// The dependencies that are not in the repository.
+    pub(super) missing: Vec<String>,
+    /// How many files more charts may have, where one is loaded for each chart that depends on it.
+    left: usize,
+}
+
+impl<'l> Loader<'l> {
+    pub(super) fn new(tree: &'l Tree, sources: &'l mut Sources) -> Self {
+        Self {
+            tree,
+            sources,
+            templates: BTreeMap::new(),
+            missing: Vec::new(),
+            left: MOST_FILES,
+        }
+    }
+
+    /// The chart that all files are of, with its Chart.yaml.
+    ///
+    /// # Errors
+    /// The chart is wrong.
+    pub(super) fn chart(&mut self) -> Result<(ChartTree, Node, FileId), Box<Finding>> {
+        let (metadata, file) = self.values("Chart.yaml")?;
+        Ok((self.load("", None, None, &metadata)?, metadata, file))
+    }
+
+    /// The chart below this path. `parent` is the name of the chart that it is in, in the names of templates, and `alias` its
+    /// own name there.
+    fn load(
+        &mut self,
+        at: &str,
+        parent: Option<&str>,
+        alias: Option<&str>,
+        metadata: &Node,
+    ) -> Result<ChartTree, Box<Finding>> {
+        let word = |key: &str| metadata.text(&[key]).map(Arc::<str>::from);
+        let chart = evaluate::Chart {
+            name: { alias.map(Arc::from) }
+                .or(word("name"))
+                .unwrap_or_default(),
+            version: word("version").unwrap_or_else(|| "0.0.0".into()),
+            metadata: metadata.clone(),
+            is_root: parent.is_none(),
+        };
+        let path = match parent {
+            Some(parent) => format!("{parent}/charts/{}", chart.name),
+            None => chart.name.to_string(),
+        };
+        let (values, _) = self.values(&format!("{at}values.yaml"))?;
+        let (mut templates, mut texts) = (Vec::new(), Texts::new());
+        for (name, file) in self.tree.range(at.to_owned()..) {
+            let Some(below) = name.strip_prefix(at) else {
+                break;
+            };
+            let Ok(text) = std::str::from_utf8(&file.bytes) else {
+                continue;
+            };
+            let left = self.left.checked_sub(1);
+            self.left = left.ok_or_else(|| too_many(&format!("the chart `{path}` is")))?;
+            if below.starts_with("templates/") {
+                let name: Arc<str> = format!("{path}/{below}").into();
+                let source = of_template(&file.shown, text);
+                self.templates
+                    .insert(Arc::clone(&name), self.sources.add(source));
+                let template = helm::parse(&name, text);
+                templates.push(ChartTemplate { name, template });
+            } else if is_text(below) {
+                texts.insert(below.into(), without_secrets(&file.shown, text).into());
+            }
+        }
+        let dependencies = self.dependencies(at, metadata, &path)?;
+        Ok(ChartTree {
+            chart,
+            path,
+            values,
+            templates: Arc::new(templates),
+            files: Arc::new(texts),
+            dependencies,
+        })
+    }
+
+    /// The charts below `charts/`. One that is not declared counts too.
+    fn dependencies(
+        &mut self,
+        at: &str,
+        metadata: &Node,
+        path: &str,
+    ) -> Result<Vec<Dependency>, Box<Finding>> {
+        let inside = format!("{at}charts/");
+        let names = { self.tree.range(inside.clone()..) }
+            .map_while(|(name, _)| name.strip_prefix(&*inside))
+            .filter_map(|below| below.strip_suffix("/Chart.yaml"))
+            .filter(|name| !name.contains('/'));
+        let mut known = BTreeMap::new();
+        for name in names.map(str::to_owned).collect::<Vec<_>>() {
+            let at = format!("{inside}{name}/");
+            let (metadata, _) = self.values(&format!("{at}Chart.yaml"))?;
+            let name = metadata.text(&["name"]).unwrap_or_default().to_owned();
+            known.insert(name, (at, metadata, false));
+        }
+        let (required, _) = self.values(&format!("{at}requirements.yaml"))?;
+        let declared = match required.at(&["dependencies"]) {
+            Some(_) => &required,
+            None => metadata,
+        };
+        let mut dependencies = Vec::new();
+        for declared in declared.items(&["dependencies"]) {
+            let name = declared.text(&["name"]).unwrap_or_default();
+            let Some((at, metadata, is_declared)) = known.get_mut(name) else {
+                self.missing.push(name.to_owned());
+                continue;
+            };
+            *is_declared = true;
+            let key = declared.text(&["alias"]).unwrap_or(name);
+            dependencies.push(dependency(
+                declared,
+                key,
+                self.load(at, Some(path), Some(key), metadata)?,
+            ));
+        }
+        for (name, (at, metadata, is_declared)) in &known {
+            if !is_declared {
+                let chart = self.load(at, Some(path), None, metadata)?;
+                let nothing = Node::computed(Value::empty_map());
+                dependencies.push(dependency(&nothing, name, chart));
+            }
+        }
+        Ok(dependencies)
+    }
+
+    /// The values of a file, empty if there is none.
+    fn values(&mut self, name: &str) -> Result<(Node, FileId), Box<Finding>> {
+        let Some(file) = self.tree.get(name) else {
+            return Ok((Node::computed(Value::empty_map()), FileId(0)));
+        };
+        let text = yaml::decode(&file.bytes, Engine::Helm4).map_err(|error| {
+            let message = format!("`{}` is not text: {error}", file.shown);
+            Box::new(Finding::new(RuleId::YamlSyntax, message))
+        })?;
+        let source = Arc::new(yaml::source(file.shown.as_str(), text, false));
+        let id = self.sources.add(Arc::clone(&source));
+        let values = yaml::values(&source.text, id, Engine::Helm4);
+        let values = values.map_err(|error| Box::new(broken(error, self.sources)))?;
+        Ok((values, id))
+    }
+}
+
+/// A dependency, with what its chart says of it.
+fn dependency(declared: &Node, key: &str, chart: ChartTree) -> Dependency {
+    let conditions = declared.text(&["condition"]).unwrap_or_default().split(',');
+    let conditions = conditions.map(|path| path.trim().to_owned());
+    let tags = declared.items(&["tags"]).iter();
+    let import = |one: &Node| match one.value.as_str() {
+        Some(name) => Some(Import {
+            child: format!("exports.{name}"),
+            parent: String::new(),
+        }),
+        None => Some(Import {
+            child: one.text(&["child"])?.to_owned(),
+            parent: one.text(&["parent"])?.trim_matches('.').to_owned(),
+        }),
+    };
+    Dependency {
+        key: key.into(),
+        is_declared: declared.at(&["name"]).is_some(),
+        conditions: conditions.filter(|path| !path.is_empty()).collect(),
+        tags: tags
+            .filter_map(|tag| Some(tag.value.as_str()?.to_string()))
+            .collect(),
+        imports: { declared.items(&["import-values"]).iter() }
+            .filter_map(import)
+            .collect(),
+        chart: Arc::new(chart),
+    }
+}
+
+/// A template. It gets no secrets, but no line of one named after secrets is shown.
+fn of_template(shown: &str, text: &str) -> Source {
+    Source {
+        is_hidden: yaml::is_named_secret(Path::new(shown)),
+        ..Source::new(shown, text)
+    }
+}
