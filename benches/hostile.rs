@@ -10,16 +10,16 @@ mod shapes;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use metalmark::helm::{Budget, Limits, NoHost, Value, execute, parse};
-use metalmark::model::engine::Engine;
-use metalmark::model::merge;
+use go_template::regexp::{Regexp, Unmetered};
+use go_template::{Budget, Limits, NoHost, Value, execute, parse};
 use metalmark::model::name::{NameFacts, key_of};
-use metalmark::model::place::FileId;
-use metalmark::model::value::Node;
 use metalmark::model::version::Version;
-use metalmark::regexp::{Regexp, Unmetered};
-use metalmark::yaml::edit::{Edit, Position, Target, edit};
-use metalmark::yaml::{self, Lists};
+use yaml_tree::Lists;
+use yaml_tree::edit::{Edit, Position, Target, edit};
+use yaml_tree::engine::Engine;
+use yaml_tree::merge;
+use yaml_tree::place::FileId;
+use yaml_tree::value::Node;
 
 const SIZE: usize = 10 << 20;
 const LONGEST: Duration = Duration::from_secs(2);
@@ -32,18 +32,18 @@ const OF_YAML: &[Reader] = &[
     ("Helm 4", |text| drop(read(text, Engine::Helm4))),
     ("kubectl", |text| drop(read(text, Engine::Kubectl))),
     ("merged", |text| {
-        if let Ok(values) = yaml::values(text, FileId(0), Engine::Helm3) {
+        if let Ok(values) = yaml_tree::values(text, FileId(0), Engine::Helm3) {
             drop(merge::merge(&values, &values));
         }
     }),
     ("written", |text| {
         for node in read(text, Engine::Helm3) {
-            drop(yaml::emit(&node.value));
+            drop(yaml_tree::emit(&node.value));
         }
     }),
     ("toYaml", |text| {
         for node in read(text, Engine::Helm3) {
-            drop(yaml::as_helm(&node.value, Lists::AtKey));
+            drop(yaml_tree::as_helm(&node.value, Lists::AtKey));
         }
     }),
     ("edited", |text| {
@@ -80,7 +80,7 @@ const OF_PATTERNS: &[Reader] = &[
 ];
 
 fn read(text: &str, engine: Engine) -> Vec<Node> {
-    let read = yaml::read(text, FileId(0), engine);
+    let read = yaml_tree::read(text, FileId(0), engine);
     read.map(|read| read.documents).unwrap_or_default()
 }
 

@@ -11,15 +11,15 @@ use std::sync::Arc;
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
 
+use capi::image::{Fact, Facts, Image, Images, Origin, fact};
 use metalmark::evaluate::{Evaluator, Options, TemplateCache};
 use metalmark::model::cluster::Choice;
-use metalmark::model::image::{Fact, Facts, Image, Images, Origin, fact};
 use metalmark::model::matching::{ClusterFacts, Matching, PatternCache, Selectable, select};
-use metalmark::model::merge;
-use metalmark::model::place::{FileId, Located, Place};
 use metalmark::model::selector::{Selector, Term, Wanted};
-use metalmark::model::value::Node;
-use metalmark::yaml::{self, Documents};
+use yaml_tree::Documents;
+use yaml_tree::merge;
+use yaml_tree::place::{FileId, Located, Place};
+use yaml_tree::value::Node;
 
 use generator::{Dice, cluster_values, images, info, shared};
 
@@ -33,8 +33,8 @@ fn text() -> String {
 }
 
 fn read(text: &str) -> Documents {
-    let engine = metalmark::helm::Engine::default();
-    yaml::read(text, FileId(0), engine).expect("the generator writes YAML")
+    let engine = go_template::Engine::default();
+    yaml_tree::read(text, FileId(0), engine).expect("the generator writes YAML")
 }
 
 fn values(text: &str) -> Node {
@@ -156,8 +156,8 @@ fn catalog() -> Images {
 #[divan::bench]
 fn emit_a_cluster(bencher: Bencher<'_, '_>) {
     let tree = values(&text());
-    let counter = BytesCount::of_str(&yaml::emit(&tree.value));
+    let counter = BytesCount::of_str(&yaml_tree::emit(&tree.value));
     bencher
         .counter(counter)
-        .bench(|| yaml::emit(black_box(&tree.value)));
+        .bench(|| yaml_tree::emit(black_box(&tree.value)));
 }

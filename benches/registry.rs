@@ -20,9 +20,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use metalmark::artifacts::registry::{Environment, Limits, Options, Registries};
-use metalmark::model::registries::{Host, RegistrySettings};
-use metalmark::oci::{Reference, Store};
+use oci_artifacts::registries::{Host, RegistrySettings};
+use oci_artifacts::registry::{Environment, Limits, Options, Registries};
+use oci_artifacts::{Reference, Store};
 
 const REFERENCES: usize = 1000;
 const CONCURRENCY: usize = 16;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::oci::{Failure, listed_failures};
+use oci_artifacts::{Failure, listed_failures};
 
 /// Ends the run with exit status 2. Each variant says what to do.
 #[derive(Debug, thiserror::Error)]

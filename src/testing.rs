@@ -9,17 +9,17 @@ use crate::model::cluster_view::ClusterView;
 use crate::model::date::Date;
 use crate::model::endpoint::{ControlPlaneEndpoint, DEFAULT_PORT, Endpoint, Host, Way};
 use crate::model::finding::Finding;
-use crate::model::image::{Fact, Facts, Image, ImageKey, Images, Origin};
 use crate::model::lock::Locking;
 use crate::model::matching::{Matching, Outcome, Selection};
-use crate::model::place::{FileId, Located, Place, Source, Sources};
 use crate::model::policy::Policy;
 use crate::model::rule::RuleId;
 use crate::model::selector::{Selector, Term, Wanted};
 use crate::model::settings::{ChecksumStyle, ImageSettings, Output, Settings};
-use crate::model::value::{Node, Value};
 use crate::model::waves::WaveSettings;
 use crate::rules::{ClusterInput, rule};
+use capi::image::{Fact, Facts, Image, ImageKey, Images, Origin};
+use yaml_tree::place::{FileId, Located, Place, Source, Sources};
+use yaml_tree::value::{Node, Value};
 
 /// A cluster `edge-1` on Metal3 and RKE2 at `v1.31.8+rke2r1`, with a control plane that chooses nothing yet.
 pub(crate) struct Given {

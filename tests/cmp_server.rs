@@ -142,13 +142,13 @@ fn given() -> Option<(PathBuf, PathBuf, tempfile::TempDir)> {
 
 /// The objects of a stream as Argo CD passes them on: JSON.
 fn objects(stream: &str) -> Vec<Value> {
-    let place = metalmark::model::place::FileId(0);
-    let engine = metalmark::model::engine::Engine::Kubectl;
-    let read = metalmark::yaml::read(stream, place, engine).expect("YAML");
-    let plain = metalmark::model::json::Html::Plain;
+    let place = yaml_tree::place::FileId(0);
+    let engine = yaml_tree::engine::Engine::Kubectl;
+    let read = yaml_tree::read(stream, place, engine).expect("YAML");
+    let plain = yaml_tree::json::Html::Plain;
     read.documents
         .iter()
-        .map(|object| metalmark::model::json::to_json(&object.value, plain))
+        .map(|object| yaml_tree::json::to_json(&object.value, plain))
         .map(|json| serde_json::from_str(&json).expect("JSON"))
         .collect()
 }

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use metalmark::model::component::annotation;
-use metalmark::model::engine::Engine;
-use metalmark::model::place::FileId;
+use yaml_tree::engine::Engine;
+use yaml_tree::place::FileId;
 
 use super::programs;
 use super::support::registry::{Lock, MANIFEST, Registry};
@@ -27,8 +27,8 @@ fn run(folder: &Path, args: &[&str]) -> Outcome {
 /// The names of the objects that a project renders, with each one's annotation and first data, by kind and cluster.
 fn objects(folder: &Path) -> Vec<(String, String, String)> {
     let text = run(folder, &["render", "--stdout"]).stdout;
-    let read = metalmark::yaml::read(&text, FileId(0), Engine::Kubectl).expect("YAML");
-    let object = |object: &metalmark::model::value::Node| {
+    let read = yaml_tree::read(&text, FileId(0), Engine::Kubectl).expect("YAML");
+    let object = |object: &yaml_tree::value::Node| {
         let text = |path: &[&str]| {
             let text = object.at(path).and_then(|node| node.value.as_str());
             text.map(|text| text.to_string()).unwrap_or_default()
@@ -236,7 +236,7 @@ fn a_machine_installs_the_bundle_once_and_nothing_but_its_bytes() {
     assert_eq!(left.len(), 1, "only what says that it is done");
     // Other bytes than those that were locked.
     fs::remove_dir_all(folder.join("state")).expect("removed");
-    let digest = metalmark::oci::Digest::of(&bytes);
+    let digest = oci_artifacts::Digest::of(&bytes);
     registry.hook(move |request, _| {
         let is_blob = request.path.ends_with(digest.as_str());
         is_blob.then(|| super::support::registry::Reply::new(200, b"other bytes".to_vec()))

@@ -5,13 +5,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use metalmark::error::Error;
-use metalmark::model::engine::Engine;
-use metalmark::model::merge;
-use metalmark::model::place::{FileId, Sources};
 use metalmark::model::rule::RuleId;
-use metalmark::model::value::{Map, Node, Value};
 use metalmark::read::gitops::{self, Composition, Disk, Files, Found, Options};
-use metalmark::yaml;
+use yaml_tree::engine::Engine;
+use yaml_tree::merge;
+use yaml_tree::place::{FileId, Sources};
+use yaml_tree::value::{Map, Node, Value};
 
 use super::plain_manifests;
 use super::programs;
@@ -563,7 +562,7 @@ fn compare(kubectl: &Path, root: &Path, folder: &Path) -> Result<bool, String> {
     }
     let ours = ours.map_err(|finding| finding.message)?;
     let text = String::from_utf8(output.stdout).expect("text");
-    let theirs = yaml::read(&text, FileId(0), Engine::Kubectl)
+    let theirs = yaml_tree::read(&text, FileId(0), Engine::Kubectl)
         .expect("YAML")
         .documents;
     let (ours, theirs) = (shaping(&ours), shaping(&theirs));

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
-use metalmark::artifacts::layout::Layout;
-use metalmark::artifacts::registry::{Options, Registries};
-use metalmark::artifacts::signature::{
+use oci_artifacts::layout::Layout;
+use oci_artifacts::registries::{Host, RegistrySettings};
+use oci_artifacts::registry::{Options, Registries};
+use oci_artifacts::signature::{
     self, Form, PublicKey, Question, SecretKeyError, SignatureForm, Signed, SigningKey, Verdict,
 };
-use metalmark::model::registries::{Host, RegistrySettings};
-use metalmark::oci::{Descriptor, Digest, Reference, Store};
+use oci_artifacts::{Descriptor, Digest, Reference, Store};
 
 use super::programs;
 use super::support::layout::LayoutWriter;

@@ -4,11 +4,10 @@ use std::path::Path;
 use std::process::Command;
 
 use metalmark::files::Disk;
-use metalmark::model::engine::Engine;
-use metalmark::model::place::{FileId, Sources};
-use metalmark::model::value::Node;
 use metalmark::read::gitops;
-use metalmark::yaml;
+use yaml_tree::engine::Engine;
+use yaml_tree::place::{FileId, Sources};
+use yaml_tree::value::Node;
 
 use super::compose::json;
 use super::plain_manifests::{GOOD, check, cluster, repository, summary};
@@ -610,7 +609,7 @@ fn kustomize(kubectl: &Path, folder: &Path) -> Result<Vec<String>, String> {
         return Err(String::from_utf8_lossy(&output.stderr).into_owned());
     }
     let text = String::from_utf8(output.stdout).expect("text");
-    let read = yaml::read(&text, FileId(0), Engine::Kubectl).expect("YAML");
+    let read = yaml_tree::read(&text, FileId(0), Engine::Kubectl).expect("YAML");
     Ok(sorted(&read.documents))
 }
 

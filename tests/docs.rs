@@ -144,7 +144,7 @@ fn the_table_of_targets_lists_every_target() {
 
 #[test]
 fn the_table_of_providers_lists_every_provider() {
-    let providers: Vec<&str> = metalmark::providers::PROVIDERS
+    let providers: Vec<&str> = capi::providers::PROVIDERS
         .iter()
         .map(|provider| provider.name())
         .collect();

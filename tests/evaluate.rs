@@ -1,15 +1,14 @@
 //! Values evaluated lazily and by name: the rules of Sylva's helpers, and the laws of evaluation.
 
+use go_template::{Engine, ErrorClass, Limits};
 use metalmark::evaluate::{Evaluation, Evaluator, Failure, Options, TemplateCache};
-use metalmark::helm::{Engine, ErrorClass, Limits};
-use metalmark::model::json::{Html, to_json};
-use metalmark::model::place::FileId;
-use metalmark::model::value::Node;
-use metalmark::yaml;
 use proptest::prelude::{Just, Strategy, any, prop, prop_assert_eq, prop_oneof, proptest};
+use yaml_tree::json::{Html, to_json};
+use yaml_tree::place::FileId;
+use yaml_tree::value::Node;
 
 fn read(text: &str) -> Node {
-    yaml::values(text, FileId(0), Engine::Helm3).expect("the test's YAML is right")
+    yaml_tree::values(text, FileId(0), Engine::Helm3).expect("the test's YAML is right")
 }
 
 fn evaluator(text: &str, evaluation: Evaluation) -> Evaluator {
@@ -433,7 +432,7 @@ fn a_failure_says_where_in_which_value_and_who_needs_it() {
     assert_eq!(paths, ["a", "b.c"]);
     let fault = failure.chain.last().expect("the faulty value");
     let span = fault.span.clone().expect("a place in it");
-    let place = yaml::inside(text, fault.place, &fault.text, span);
+    let place = yaml_tree::inside(text, fault.place, &fault.text, span);
     let (start, end) = (place.start as usize, place.end as usize);
     assert_eq!(&text[start..end], "fail \"no good\"");
     let again = lazy(text);
@@ -591,7 +590,7 @@ proptest! {
     #[test]
     fn no_expression_panics(expression in "\\{\\{[ -~]{0,40}\\}\\}", other in "[ -~]{0,20}") {
         let text = format!("v: {expression:?}\nw: {other:?}\ncluster: {{k8s_version: '{{{{ .Values.v }}}}'}}\n");
-        if let Ok(values) = yaml::values(&text, FileId(0), Engine::Helm3) {
+        if let Ok(values) = yaml_tree::values(&text, FileId(0), Engine::Helm3) {
             let evaluator = Evaluator::new(&values, &Options::default(), &TemplateCache::default());
             let _ = evaluator.get(&[]);
             let _ = evaluator.order_differences();

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use metalmark::helm::{
+use go_template::{
     Budget, Definition, Engine, Error, ErrorClass, Host, Limits, NativeTemplate, NoHost, Template,
     Value, execute, parse,
 };

@@ -3,10 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use metalmark::helm::{Budget, Error, ErrorClass, Limits, Value, convert, execute, parse};
-use metalmark::model::engine::Engine;
-use metalmark::model::place::FileId;
-use metalmark::yaml;
+use go_template::{Budget, Error, ErrorClass, Limits, Value, convert, execute, parse};
+use yaml_tree::engine::Engine;
+use yaml_tree::place::FileId;
 
 use crate::differential::expressions::VALUES;
 use crate::differential::random::Random;
@@ -185,7 +184,7 @@ fn decoded(text: &str) -> String {
 
 /// What our own engine answers.
 pub(crate) fn evaluate(chart: &Chart, expression: &str, engine: Engine) -> Result<String, Error> {
-    let tree = yaml::values(VALUES, FileId(0), engine).expect("the values are YAML");
+    let tree = yaml_tree::values(VALUES, FileId(0), engine).expect("the values are YAML");
     let map = tree.value.as_map().expect("the values are a map");
     let Value::Map(values) = convert::from_map(type_name(engine), map) else {
         panic!("a map stays a map");

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use metalmark::files::Disk;
-use metalmark::model::engine::Engine;
-use metalmark::model::place::FileId;
-use metalmark::{read, yaml};
+use metalmark::read;
+use yaml_tree::engine::Engine;
+use yaml_tree::place::FileId;
 
 use super::compose::json;
 use super::helm::helm;
@@ -40,7 +40,7 @@ fn with_values(folder: PathBuf) -> Vec<(PathBuf, Option<PathBuf>)> {
 
 /// The objects in a text, as JSON.
 fn objects(text: &str) -> BTreeSet<String> {
-    let documents = yaml::read(text, FileId(0), Engine::Kubectl)
+    let documents = yaml_tree::read(text, FileId(0), Engine::Kubectl)
         .expect("YAML")
         .documents;
     let documents = documents.iter().filter(|node| node.at(&["kind"]).is_some());
@@ -61,7 +61,7 @@ fn charts_are_rendered_as_helm_renders_them() {
             || "{}".to_owned(),
             |values| std::fs::read_to_string(values).expect("readable"),
         );
-        let user = yaml::values(&user, FileId(0), engine).expect("values");
+        let user = yaml_tree::values(&user, FileId(0), engine).expect("values");
         let rendered = read::rendered_chart(&disk, Path::new(name), &user, engine);
         let rendered = rendered.expect("readable");
         let Some(rendered) = rendered else { continue };
@@ -564,7 +564,7 @@ fn version_in(files: &[(&str, &str)]) -> String {
         line.unwrap_or("nothing").to_owned()
     };
     let disk = Disk::new(folder.path()).expect("a folder");
-    let user = yaml::values("", FileId(0), Engine::Helm4).expect("values");
+    let user = yaml_tree::values("", FileId(0), Engine::Helm4).expect("values");
     let engine = helm().map_or(Engine::Helm4, |(_, engine)| engine);
     let rendered = read::rendered_chart(&disk, Path::new("chart"), &user, engine);
     let rendered = rendered.expect("readable").expect("of Cluster API");

@@ -3,10 +3,9 @@
 use std::fs;
 use std::process::Command;
 
-use metalmark::model::engine::Engine;
-use metalmark::model::place::FileId;
-use metalmark::model::value::Node;
-use metalmark::yaml;
+use yaml_tree::engine::Engine;
+use yaml_tree::place::FileId;
+use yaml_tree::value::Node;
 
 use super::programs::find;
 use super::support::{Metalmark, copy_of, repository};
@@ -134,7 +133,7 @@ fn keys(node: &Node) -> Vec<String> {
 fn inputs(path: &str, at: &[&str]) -> Vec<String> {
     let text =
         fs::read_to_string(repository().join("templates/hosts").join(path)).expect("a template");
-    let documents = yaml::read(&text, FileId(0), Engine::Kubectl)
+    let documents = yaml_tree::read(&text, FileId(0), Engine::Kubectl)
         .expect("it is YAML")
         .documents;
     let inputs = keys(documents[0].at(at).expect("inputs"));

@@ -5,9 +5,9 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use metalmark::model::engine::Engine;
-use metalmark::model::place::FileId;
-use metalmark::model::value::{Node, Value};
+use yaml_tree::engine::Engine;
+use yaml_tree::place::FileId;
+use yaml_tree::value::{Node, Value};
 
 use super::programs;
 use super::support::{Metalmark, Outcome, copy_of, golden, repository};
@@ -35,7 +35,7 @@ fn compared(name: &str, status: i32) -> Outcome {
 }
 
 fn read(text: &str) -> Node {
-    let read = metalmark::yaml::read(text, FileId(0), Engine::Kubectl);
+    let read = yaml_tree::read(text, FileId(0), Engine::Kubectl);
     let read = read.unwrap_or_else(|error| panic!("{error}\n{text}"));
     read.documents.into_iter().next().expect("a document")
 }
@@ -427,9 +427,9 @@ fn the_real_kustomize_runs_the_generator_the_transformer_and_the_validator() {
 
 /// Each object of a stream as JSON, sorted: kustomize orders them its own way.
 fn objects(stream: &str) -> Vec<String> {
-    let read = metalmark::yaml::read(stream, FileId(0), Engine::Kubectl).expect("YAML");
-    let plain = metalmark::model::json::Html::Plain;
-    let json = |node: &Node| metalmark::model::json::to_json(&node.value, plain);
+    let read = yaml_tree::read(stream, FileId(0), Engine::Kubectl).expect("YAML");
+    let plain = yaml_tree::json::Html::Plain;
+    let json = |node: &Node| yaml_tree::json::to_json(&node.value, plain);
     let mut all: Vec<String> = read.documents.iter().map(json).collect();
     all.sort();
     all

@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use metalmark::model::engine::Engine;
-use metalmark::model::merge::{Layer, LayerKind, layers, merge, over_chart};
-use metalmark::model::place::{FileId, Place};
-use metalmark::model::value::{Entry, Map, Node, Value};
-use metalmark::yaml;
 use proptest::prelude::{
     Just, Strategy, any, prop, prop_assert, prop_assert_eq, prop_oneof, proptest,
 };
+use yaml_tree::engine::Engine;
+use yaml_tree::merge::{Layer, LayerKind, layers, merge, over_chart};
+use yaml_tree::place::{FileId, Place};
+use yaml_tree::value::{Entry, Map, Node, Value};
 
 /// Trees in which a key's name says whether it holds a map (`m…`), if `consistent`; else anything stands anywhere.
 fn trees(consistent: bool) -> impl Strategy<Value = Node> {
@@ -198,7 +197,7 @@ proptest! {
 }
 
 fn tree(text: &str) -> Node {
-    yaml::values(text, FileId(0), Engine::Helm3).expect("it is YAML")
+    yaml_tree::values(text, FileId(0), Engine::Helm3).expect("it is YAML")
 }
 
 #[test]

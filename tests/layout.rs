@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use metalmark::artifacts::layout::Layout;
-use metalmark::oci::{Content, Digest, Failure, FailureKind, Reference, Store};
+use oci_artifacts::layout::Layout;
+use oci_artifacts::{Content, Digest, Failure, FailureKind, Reference, Store};
 use serde_json::json;
 
 use super::programs;

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use metalmark::artifacts::layout::{Layout, LayoutSink};
-use metalmark::oci::{Blob, FailureKind, Reference, Sink, Store};
+use oci_artifacts::layout::{Layout, LayoutSink};
+use oci_artifacts::{Blob, FailureKind, Reference, Sink, Store};
 use serde_json::{Value, json};
 
 use super::programs;

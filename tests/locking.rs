@@ -8,12 +8,12 @@ use metalmark::catalog::locking::{
     Requirements, Signing, Verification, add, lock, verify,
 };
 use metalmark::catalog::sources::Artifact;
-use metalmark::model::evidence::Evidence;
 use metalmark::model::lock::{Lock, LockOrigin};
-use metalmark::model::place::Sources;
 use metalmark::model::rule::RuleId;
-use metalmark::oci::{Digest, FailureKind};
+use oci_artifacts::evidence::Evidence;
+use oci_artifacts::{Digest, FailureKind};
 use serde_json::{Value, json};
+use yaml_tree::place::Sources;
 
 use super::support::stub::Stub;
 

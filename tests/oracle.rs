@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::Mutex;
 
-use metalmark::model::engine::Engine;
 use serde_json::Value;
+use yaml_tree::engine::Engine;
 
 use super::support::{golden, repository};
 

@@ -3,17 +3,16 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use metalmark::helm::object::Struct;
-use metalmark::helm::signature::{Signature, Type};
-use metalmark::helm::value::Object;
-use metalmark::helm::{
+use go_template::object::Struct;
+use go_template::signature::{Signature, Type};
+use go_template::value::Object;
+use go_template::{
     Budget, Definition, Error, ErrorClass, Host, Limits, Template, Value, convert, execute, parse,
 };
-use metalmark::model::engine::Engine;
-use metalmark::model::merge::{Layer, LayerKind, layers};
-use metalmark::model::place::FileId;
-use metalmark::yaml;
 use serde_json::Value as Json;
+use yaml_tree::engine::Engine;
+use yaml_tree::merge::{Layer, LayerKind, layers};
+use yaml_tree::place::FileId;
 
 use crate::oracle::{ENGINES, Tally, accepted, cases};
 
@@ -116,7 +115,7 @@ fn answer(case: &Json, engine: Engine) -> Result<String, Error> {
     execute(&template, &root, &chart, &Budget::new(Limits::default()))
 }
 
-fn values(case: &Json, engine: Engine) -> Result<Rc<metalmark::helm::value::Map>, Error> {
+fn values(case: &Json, engine: Engine) -> Result<Rc<go_template::value::Map>, Error> {
     let text = case["values"].as_str().expect("values are a text");
     let expression = ascii_json(
         case["expression"]
@@ -148,7 +147,7 @@ fn values(case: &Json, engine: Engine) -> Result<Rc<metalmark::helm::value::Map>
 }
 
 fn layer(text: &str, kind: LayerKind, engine: Engine) -> Result<Layer, Error> {
-    let tree = yaml::values(text, FileId(0), engine).map_err(|_| unreadable())?;
+    let tree = yaml_tree::values(text, FileId(0), engine).map_err(|_| unreadable())?;
     Ok(Layer { tree, kind })
 }
 
@@ -217,8 +216,8 @@ impl Chart {
         Self { engine, partials }
     }
 
-    pub(crate) fn root(&self, values: Rc<metalmark::helm::value::Map>) -> Value {
-        let root = metalmark::helm::value::Map::typed(
+    pub(crate) fn root(&self, values: Rc<go_template::value::Map>) -> Value {
+        let root = go_template::value::Map::typed(
             type_name(self.engine),
             BTreeMap::from([
                 ("Values".into(), Value::Map(values)),

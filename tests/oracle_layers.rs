@@ -1,11 +1,10 @@
 //! Layers merge as Helm 3 and Helm 4 merge them.
 
-use metalmark::model::engine::Engine;
-use metalmark::model::json::{Html, to_json};
-use metalmark::model::merge::{Layer, LayerKind, layers};
-use metalmark::model::place::FileId;
-use metalmark::yaml;
 use serde_json::Value;
+use yaml_tree::engine::Engine;
+use yaml_tree::json::{Html, to_json};
+use yaml_tree::merge::{Layer, LayerKind, layers};
+use yaml_tree::place::FileId;
 
 use crate::oracle::{ENGINES, Tally, accepted, canonical, cases};
 
@@ -54,7 +53,7 @@ fn answer(case: &Value, engine: Engine) -> Result<String, &'static str> {
         }));
     let stack = texts
         .map(|(text, kind)| {
-            let tree = yaml::values(text, FileId(0), engine).map_err(|_| "values")?;
+            let tree = yaml_tree::values(text, FileId(0), engine).map_err(|_| "values")?;
             Ok(Layer { tree, kind })
         })
         .collect::<Result<Vec<Layer>, &'static str>>()?;

@@ -1,11 +1,10 @@
 //! Every scalar and document is read as Helm 3, Helm 4 and kubectl read it.
 
-use metalmark::model::engine::Engine;
-use metalmark::model::json::{Html, to_json};
-use metalmark::model::place::FileId;
-use metalmark::model::value::{Node, Value as Tree};
-use metalmark::yaml;
 use serde_json::Value;
+use yaml_tree::engine::Engine;
+use yaml_tree::json::{Html, to_json};
+use yaml_tree::place::FileId;
+use yaml_tree::value::{Node, Value as Tree};
 
 use crate::oracle::{ENGINES, Tally, accepted, canonical, cases};
 
@@ -52,8 +51,8 @@ fn answer(case: &Value, engine: Engine) -> Result<Option<String>, &'static str> 
     if engine == Engine::Kubectl && has_head {
         bytes = [HEAD.as_bytes(), &bytes].concat();
     }
-    let text = yaml::decode(&bytes, engine).map_err(|_| "values")?;
-    let documents = yaml::read(&text, FileId(0), engine).map_err(|_| "values")?;
+    let text = yaml_tree::decode(&bytes, engine).map_err(|_| "values")?;
+    let documents = yaml_tree::read(&text, FileId(0), engine).map_err(|_| "values")?;
     if engine != Engine::Kubectl {
         let values = documents.values().map_err(|_| "values")?;
         return Ok(Some(to_json(&values.value, Html::Plain)));

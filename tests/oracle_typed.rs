@@ -1,13 +1,12 @@
 //! Sylva's typed evaluation, by name, comes to what Sylva's own templates came to.
 
+use go_template::{Engine, ErrorClass};
 use metalmark::evaluate::{Evaluation, Evaluator, Options, TemplateCache};
-use metalmark::helm::{Engine, ErrorClass};
-use metalmark::model::json::{Html, to_json};
-use metalmark::model::merge::merge;
-use metalmark::model::place::FileId;
-use metalmark::model::value::{Node, Value as Tree};
-use metalmark::yaml;
 use serde_json::Value;
+use yaml_tree::json::{Html, to_json};
+use yaml_tree::merge::merge;
+use yaml_tree::place::FileId;
+use yaml_tree::value::{Node, Value as Tree};
 
 use crate::oracle::{ENGINES, Tally, accepted, canonical, cases};
 
@@ -60,7 +59,7 @@ fn agree(answer: &Result<String, &str>, expect: &Value) -> bool {
 }
 
 fn answer(text: &str, engine: Engine) -> Result<String, &'static str> {
-    let read = |text| yaml::values(text, FileId(0), engine).map_err(|_| "values");
+    let read = |text| yaml_tree::values(text, FileId(0), engine).map_err(|_| "values");
     let values = merge(&read(CHART)?, &read(text)?);
     let options = Options {
         evaluation: Evaluation::Exact,

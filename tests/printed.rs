@@ -7,9 +7,8 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use metalmark::model::bytes::BASE64;
 use metalmark::printer::is_unsafe;
-use metalmark::yaml;
+use yaml_tree::bytes::BASE64;
 
 use super::git;
 use super::support::registry::{Registry, fault};
@@ -36,7 +35,7 @@ const HOSTILE: &str = "x\u{1b}[31m\u{9b}7m\u{202e}\u{2028}`a` @all #1 ![i](http:
 
 /// The same in a YAML string.
 fn hostile() -> String {
-    yaml::quoted(HOSTILE).into_owned()
+    yaml_tree::quoted(HOSTILE).into_owned()
 }
 
 /// Each command by the name of its manual page, with the lines that are run. Behind `>` its stdout is the product: manifests

@@ -3,11 +3,10 @@
 use std::fs;
 use std::process::Command;
 
-use metalmark::model::engine::Engine;
-use metalmark::model::json::{Html, to_json};
-use metalmark::model::place::FileId;
-use metalmark::yaml;
 use serde_json::Value as Json;
+use yaml_tree::engine::Engine;
+use yaml_tree::json::{Html, to_json};
+use yaml_tree::place::FileId;
 
 use super::support::{golden, repository};
 
@@ -112,7 +111,7 @@ fn faults(root: &Json, schema: &Json, data: &Json, at: &str) -> Vec<String> {
 /// A project file as an editor reads it: `off` is a word to YAML 1.2.
 fn project(text: &str) -> Json {
     let text = text.replace(": off", ": 'off'");
-    let tree = yaml::values(&text, FileId(0), Engine::Helm3).expect("YAML");
+    let tree = yaml_tree::values(&text, FileId(0), Engine::Helm3).expect("YAML");
     serde_json::from_str(&to_json(&tree.value, Html::Plain)).expect("JSON")
 }
 

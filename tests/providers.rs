@@ -5,10 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use metalmark::model::engine::Engine;
-use metalmark::model::place::{FileId, Source};
-use metalmark::providers::PROVIDERS;
-use metalmark::schema::Schemas;
+use capi::providers::PROVIDERS;
+use capi::schema::Schemas;
+use yaml_tree::engine::Engine;
+use yaml_tree::place::{FileId, Source};
 
 use super::programs::missing;
 use super::support::{Metalmark, repository};
@@ -53,7 +53,7 @@ fn objects(schemas: &Schemas) -> Vec<(String, String, Vec<String>)> {
     let mut found = Vec::new();
     for workspace in workspaces() {
         for text in golden(&workspace.join("expected/manifests")) {
-            let read = metalmark::yaml::read(&text, FileId(0), Engine::Kubectl).expect("YAML");
+            let read = yaml_tree::read(&text, FileId(0), Engine::Kubectl).expect("YAML");
             for object in &read.documents {
                 let word = |key: &str| {
                     let node = object.at(&[key]).expect("an object");

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use metalmark::model::engine::Engine;
-use metalmark::model::place::{FileId, Source};
-use metalmark::schema::Schemas;
+use capi::schema::Schemas;
+use yaml_tree::engine::Engine;
+use yaml_tree::place::{FileId, Source};
 
 /// A definition of `Widget` in `example.org/v1` with the given schema of `spec`.
 fn widget(spec: &str) -> Schemas {
@@ -40,8 +40,8 @@ fn problems(schema: &str, spec: &str) -> Vec<String> {
     assert_eq!(schemas.len(), 1);
     let text =
         format!("apiVersion: example.org/v1\nkind: Widget\nmetadata: {{name: w}}\nspec: {spec}\n");
-    let read = metalmark::yaml::read(&text, FileId(0), Engine::Kubectl)
-        .expect("the test's object is YAML");
+    let read =
+        yaml_tree::read(&text, FileId(0), Engine::Kubectl).expect("the test's object is YAML");
     let found = schemas.check(&read.documents[0]);
     found
         .into_iter()
@@ -227,7 +227,7 @@ fn alternatives_count() {
 fn a_version_that_is_not_served_is_reported_and_other_kinds_are_not_checked() {
     let schemas = widget("type: string");
     let check = |text: &str| {
-        let read = metalmark::yaml::read(text, FileId(0), Engine::Kubectl).expect("YAML");
+        let read = yaml_tree::read(text, FileId(0), Engine::Kubectl).expect("YAML");
         schemas.check(&read.documents[0])
     };
     let found = check("apiVersion: example.org/v2\nkind: Widget\n");
@@ -256,9 +256,9 @@ fn several_definitions_may_be_in_one_file_in_any_layout() {
 
 /// What the built-in definitions say of an object.
 fn built_in(object: &str) -> Vec<String> {
-    let read = metalmark::yaml::read(object, FileId(0), Engine::Kubectl).expect("YAML");
+    let read = yaml_tree::read(object, FileId(0), Engine::Kubectl).expect("YAML");
     let found = Schemas::built_in(None).check(&read.documents[0]);
-    let shown = |problem: metalmark::schema::Problem| {
+    let shown = |problem: capi::schema::Problem| {
         assert!(problem.is_built_in);
         format!("{}: {}", problem.path, problem.message)
     };
@@ -268,7 +268,7 @@ fn built_in(object: &str) -> Vec<String> {
 #[test]
 fn every_machine_template_is_defined_without_a_folder() {
     let schemas = Schemas::built_in(None);
-    for provider in metalmark::providers::PROVIDERS {
+    for provider in capi::providers::PROVIDERS {
         for kind in provider.kinds().iter().filter(|kind| kind.is_template()) {
             let object = format!(
                 "apiVersion: {}/{}\nkind: {}\nmetadata: {{name: a}}\nspec: 1\n",
@@ -345,7 +345,7 @@ spec:
     let own = Schemas::new([Arc::new(Source::new("own.yaml", text))]);
     let schemas = Schemas::built_in(Some(own));
     let object = "apiVersion: infrastructure.cluster.x-k8s.io/v1beta1\nkind: VSphereMachineTemplate\nmetadata: {name: a}\nspec: {}\n";
-    let read = metalmark::yaml::read(object, FileId(0), Engine::Kubectl).expect("YAML");
+    let read = yaml_tree::read(object, FileId(0), Engine::Kubectl).expect("YAML");
     assert_eq!(schemas.check(&read.documents[0]), []);
 }
 

@@ -5,8 +5,8 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use metalmark::files::Disk;
-use metalmark::model::place::Sources;
 use metalmark::read::gitops;
+use yaml_tree::place::Sources;
 
 use super::support::{Metalmark, copy_of, repository};
 
@@ -95,8 +95,8 @@ fn an_ownership_file_removes_no_cluster() {
     let check = || Metalmark::within(root).args(["check"]).run();
     let before = check();
     assert_eq!(before.status, 1, "{}", before.stdout);
-    let written = metalmark::oci::Digest::of(&bytes).to_string();
-    let other = metalmark::oci::Digest::of(b"other").to_string();
+    let written = oci_artifacts::Digest::of(&bytes).to_string();
+    let other = oci_artifacts::Digest::of(b"other").to_string();
     for (digest, is_silent) in [(other, true), (written, false)] {
         let list = format!("{values}\t{digest}\tx\n");
         fs::write(root.join(".metalmark-owned"), list).expect("written");

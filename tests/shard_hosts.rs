@@ -5,9 +5,8 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-use metalmark::model::engine::Engine;
-use metalmark::model::place::FileId;
-use metalmark::yaml;
+use yaml_tree::engine::Engine;
+use yaml_tree::place::FileId;
 
 use super::programs::find;
 use super::support::{Metalmark, copy_of, repository, shell};
@@ -44,7 +43,7 @@ fn each_file_is_yaml_or_a_shell_script() {
     known.push("render-shard.sh".to_owned());
     assert_eq!(names, known);
     for name in YAML {
-        yaml::read(&text(name), FileId(0), Engine::Kubectl).expect("it is YAML");
+        yaml_tree::read(&text(name), FileId(0), Engine::Kubectl).expect("it is YAML");
     }
     let parsed = Command::new("sh")
         .arg("-n")

@@ -2,15 +2,15 @@
 
 use std::process::Command;
 
-use metalmark::artifacts::layout::{Layout, LayoutSink};
-use metalmark::artifacts::registry::{Environment, Options, Registries};
-use metalmark::artifacts::signature::{
+use oci_artifacts::layout::{Layout, LayoutSink};
+use oci_artifacts::registries::{Host, RegistrySettings};
+use oci_artifacts::registry::{Environment, Options, Registries};
+use oci_artifacts::signature::{
     self, Form, PublicKey, Question, SecretKeyError, SignatureForm, Signed, SigningKey, Verdict,
 };
-use metalmark::model::bytes::BASE64;
-use metalmark::model::registries::{Host, RegistrySettings};
-use metalmark::oci::{Artifact, Content, Reference, Sink, Store};
+use oci_artifacts::{Artifact, Content, Reference, Sink, Store};
 use serde_json::json;
+use yaml_tree::bytes::BASE64;
 
 use super::programs;
 use super::support::artifact::{artifact, blob};
@@ -129,11 +129,11 @@ fn openssl_verifies_what_is_signed_here() {
         let signed = signature::sign(&client, &client, (&of, &image.descriptor), &key, form);
         assert_eq!(signed, Ok(Signed::New));
     }
-    let blob = |descriptor: &metalmark::oci::Descriptor| {
+    let blob = |descriptor: &oci_artifacts::Descriptor| {
         let wanted = [(of.clone(), descriptor.clone())];
         client.blobs(&wanted, 1 << 20).remove(0).expect("a blob")
     };
-    let layers = |manifest: metalmark::oci::Manifest| match manifest.content {
+    let layers = |manifest: oci_artifacts::Manifest| match manifest.content {
         Content::Image { layers, .. } => layers,
         Content::Index { .. } => Vec::new(),
     };

@@ -3,12 +3,11 @@
 use std::path::Path;
 
 use metalmark::evaluate::{Evaluator, Options, TemplateCache};
-use metalmark::model::engine::Engine;
-use metalmark::model::json::{Html, to_json};
-use metalmark::model::merge::{Layer, LayerKind, layers};
-use metalmark::model::place::FileId;
-use metalmark::model::value::{Map, Node};
-use metalmark::yaml;
+use yaml_tree::engine::Engine;
+use yaml_tree::json::{Html, to_json};
+use yaml_tree::merge::{Layer, LayerKind, layers};
+use yaml_tree::place::FileId;
+use yaml_tree::value::{Map, Node};
 
 use super::programs;
 
@@ -153,7 +152,7 @@ fn json(node: &Node) -> String {
 
 fn read(path: &Path) -> Node {
     let text = std::fs::read_to_string(path).expect("the file is there");
-    yaml::values(&text, FileId(0), Engine::Helm3).expect("it is YAML")
+    yaml_tree::values(&text, FileId(0), Engine::Helm3).expect("it is YAML")
 }
 
 /// The layers of an environment folder: chart, kind of cluster, the virtual machines' base, secrets, values

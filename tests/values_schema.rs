@@ -4,12 +4,11 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use metalmark::model::engine::Engine;
-use metalmark::model::place::FileId;
-use metalmark::model::value::Node;
-use metalmark::schema::ValuesSchema;
-use metalmark::yaml;
+use capi::schema::ValuesSchema;
 use serde_json::{Value, json};
+use yaml_tree::engine::Engine;
+use yaml_tree::place::FileId;
+use yaml_tree::value::Node;
 
 use super::helm::helm;
 use super::programs;
@@ -18,7 +17,7 @@ use super::support::{Metalmark, copy_of};
 const STEPS: u64 = 1_000_000;
 
 fn values(text: &str) -> Node {
-    yaml::values(text, FileId(0), Engine::Helm3).expect("values")
+    yaml_tree::values(text, FileId(0), Engine::Helm3).expect("values")
 }
 
 /// What is wrong with values, one line each.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use metalmark::regexp::Regexp;
+use go_template::regexp::Regexp;
 
 use super::support::repository;
 

@@ -3,14 +3,13 @@
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use metalmark::model::engine::Engine;
-use metalmark::model::json::{Html, to_json};
-use metalmark::model::place::FileId;
-use metalmark::model::value::{Entry, Map, Node, Number, Value};
-use metalmark::yaml;
 use proptest::prelude::{Just, Strategy, any, prop, prop_assert_eq, prop_oneof, proptest};
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
+use yaml_tree::engine::Engine;
+use yaml_tree::json::{Html, to_json};
+use yaml_tree::place::FileId;
+use yaml_tree::value::{Entry, Map, Node, Number, Value};
 
 use crate::programs;
 
@@ -191,16 +190,16 @@ fn trees() -> impl Strategy<Value = Value> {
 }
 
 fn read_back(text: &str, engine: Engine) -> String {
-    let documents = yaml::read(text, FileId(0), engine)
+    let documents = yaml_tree::read(text, FileId(0), engine)
         .unwrap_or_else(|error| panic!("{error} at {:?}\n{text}", error.place));
     assert_eq!(documents.documents.len(), 1, "{text}");
     // Helm has no integers of more than 53 bits, however they are written.
-    let lost = |notice: &yaml::Notice| {
+    let lost = |notice: &yaml_tree::Notice| {
         let kind = &notice.kind;
         matches!(
             kind,
-            yaml::NoticeKind::Misread {
-                why: yaml::Misreading::LostDigits,
+            yaml_tree::NoticeKind::Misread {
+                why: yaml_tree::Misreading::LostDigits,
                 ..
             }
         )
@@ -237,7 +236,7 @@ proptest! {
 
     #[test]
     fn every_tree_comes_back_from_every_engine(tree in trees()) {
-        let text = yaml::emit(&tree);
+        let text = yaml_tree::emit(&tree);
         prop_assert_eq!(read_back(&text, Engine::Kubectl), to_json(&tree, Html::Plain));
         let floats = to_json(&as_floats(&tree), Html::Plain);
         prop_assert_eq!(read_back(&text, Engine::Helm3), floats.clone());
@@ -246,14 +245,14 @@ proptest! {
 
     #[test]
     fn an_indented_tree_is_allowed_below_a_key(tree in trees(), indent in 1_usize..9) {
-        let text = format!("key:\n{}", yaml::emit_at(&tree, indent));
+        let text = format!("key:\n{}", yaml_tree::emit_at(&tree, indent));
         let whole = Value::from(Map::from_iter([Entry::computed("key", tree)]));
         prop_assert_eq!(read_back(&text, Engine::Kubectl), to_json(&whole, Html::Plain));
     }
 
     #[test]
     fn a_quoted_string_is_allowed_in_flow_and_as_a_key(text in strings()) {
-        let quoted = yaml::quoted(&text);
+        let quoted = yaml_tree::quoted(&text);
         let whole = Value::from(Map::from_iter([
             Entry::computed(text.as_str(), Value::from(vec![Node::computed(text.as_str())])),
         ]));
@@ -297,7 +296,7 @@ fn pyyaml_reads_what_is_written() {
     let sample = sample();
     let mut stdin = child.stdin.take().expect("stdin is piped");
     stdin
-        .write_all(yaml::emit(&sample).as_bytes())
+        .write_all(yaml_tree::emit(&sample).as_bytes())
         .expect("python reads");
     drop(stdin);
     let output = child.wait_with_output().expect("python ends");
@@ -322,7 +321,7 @@ fn kubectl_reads_what_is_written() {
         Map::from_iter([Entry::computed("name", "probe")]),
     ));
     let object = Value::from(object);
-    std::fs::write(&file, yaml::emit(&object)).expect("the file can be written");
+    std::fs::write(&file, yaml_tree::emit(&object)).expect("the file can be written");
     let output = Command::new(kubectl)
         .args([
             "patch", "--local", "--type", "merge", "-p", "{}", "-o", "json", "-f",
@@ -355,8 +354,8 @@ fn compare(output: &[u8], expect: &Value) {
 #[test]
 fn the_form_is_that_of_kubectl_and_helm() {
     let text = "a: text of several words\nb:\n- c: 1\n  d: |\n    x\n    y\n- - e\n  - \"yes\"\nf: {}\ng: []\nh: null\n";
-    let documents = yaml::read(text, FileId(0), Engine::Kubectl).expect("it is YAML");
-    assert_eq!(yaml::emit(&documents.documents[0].value), text);
+    let documents = yaml_tree::read(text, FileId(0), Engine::Kubectl).expect("it is YAML");
+    assert_eq!(yaml_tree::emit(&documents.documents[0].value), text);
 }
 
 #[test]
@@ -366,7 +365,7 @@ fn serializable_data_is_written_with_sorted_keys() {
         version: &'static str,
         count: u8,
     }
-    let text = yaml::emit_data(&Data {
+    let text = yaml_tree::emit_data(&Data {
         version: "1.30",
         count: 3,
     })

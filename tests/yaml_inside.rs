@@ -1,10 +1,10 @@
 //! A part of a scalar's value is found again in the file.
 
-use metalmark::model::engine::Engine;
-use metalmark::model::place::FileId;
-use metalmark::model::value::{Node, Value};
-use metalmark::yaml::{self, inside};
 use proptest::prelude::{Strategy, prop, prop_oneof, proptest};
+use yaml_tree::engine::Engine;
+use yaml_tree::inside;
+use yaml_tree::place::FileId;
+use yaml_tree::value::{Node, Value};
 
 /// Every scalar of a text.
 fn scalars(node: &Node) -> Vec<&Node> {
@@ -19,8 +19,8 @@ fn scalars(node: &Node) -> Vec<&Node> {
 fn check(text: &str) -> usize {
     let mut checked = 0;
     for engine in [Engine::Helm3, Engine::Helm4] {
-        let documents =
-            yaml::read(text, FileId(0), engine).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let documents = yaml_tree::read(text, FileId(0), engine)
+            .unwrap_or_else(|error| panic!("{error}\n{text}"));
         for node in scalars(&documents.documents[0]) {
             let Value::String(value) = &node.value else {
                 continue;
@@ -47,8 +47,10 @@ fn spells(spelled: &str, character: char) -> bool {
     match (characters.next(), characters.next()) {
         (Some(only), None) if only == character => true,
         (Some('\''), Some('\'')) => character == '\'',
-        (Some('\\'), Some(_)) => yaml::read(&format!("\"{spelled}\""), FileId(0), Engine::Kubectl)
-            .is_ok_and(|read| read.documents[0].value == Value::from(String::from(character))),
+        (Some('\\'), Some(_)) => {
+            yaml_tree::read(&format!("\"{spelled}\""), FileId(0), Engine::Kubectl)
+                .is_ok_and(|read| read.documents[0].value == Value::from(String::from(character)))
+        }
         (Some('\n' | '\r' | '\u{85}'), _) => matches!(character, ' ' | '\n'),
         // The line break that Helm 4 adds to a file without one.
         (None, _) => character == '\n',
@@ -81,7 +83,7 @@ fn each_style_is_mapped() {
 #[test]
 fn a_range_runs_from_its_first_to_its_last_character() {
     let text = "x:\n  a: |\n    {{- if .b }}\n    {{ .c }}\n    {{- end }}\n";
-    let tree = yaml::values(text, FileId(0), Engine::Helm3).expect("it is YAML");
+    let tree = yaml_tree::values(text, FileId(0), Engine::Helm3).expect("it is YAML");
     let node = tree.at(&["x", "a"]).expect("it is there");
     let value = node.value.as_str().expect("it is a string");
     let start = value.find(".c").expect("it is there");
@@ -104,7 +106,7 @@ fn a_range_runs_from_its_first_to_its_last_character() {
 #[test]
 fn a_value_that_was_computed_is_placed_as_a_whole() {
     let text = "a: one\n";
-    let tree = yaml::values(text, FileId(0), Engine::Helm3).expect("it is YAML");
+    let tree = yaml_tree::values(text, FileId(0), Engine::Helm3).expect("it is YAML");
     let place = tree.at(&["a"]).expect("it is there").place;
     assert_eq!(inside(text, place, "two", 0..1), place);
     assert_eq!(inside("", place, "one", 0..1), place);
@@ -164,7 +166,7 @@ proptest! {
 
     #[test]
     fn every_character_is_found_again(text in texts()) {
-        if yaml::read(&text, FileId(0), Engine::Helm3).is_ok() {
+        if yaml_tree::read(&text, FileId(0), Engine::Helm3).is_ok() {
             check(&text);
         }
     }

@@ -1,15 +1,16 @@
 //! Places, notices, limits of the YAML reader, and that no text can break it.
 
-use metalmark::model::engine::Engine;
-use metalmark::model::place::{FileId, Place};
-use metalmark::model::value::{Node, Value};
-use metalmark::yaml::{self, Misreading, NoticeKind};
 use proptest::prelude::{Strategy, any, prop, prop_assert, prop_oneof, proptest};
+use yaml_tree::engine::Engine;
+use yaml_tree::place::{FileId, Place};
+use yaml_tree::value::{Node, Value};
+use yaml_tree::{Misreading, NoticeKind};
 
 const ENGINES: [Engine; 3] = [Engine::Helm3, Engine::Helm4, Engine::Kubectl];
 
-fn read(text: &str) -> yaml::Documents {
-    yaml::read(text, FileId(0), Engine::Helm3).unwrap_or_else(|error| panic!("{error}\n{text}"))
+fn read(text: &str) -> yaml_tree::Documents {
+    yaml_tree::read(text, FileId(0), Engine::Helm3)
+        .unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
 fn at(text: &str, place: Place) -> &str {
@@ -17,7 +18,7 @@ fn at(text: &str, place: Place) -> &str {
 }
 
 fn error(text: &str) -> (String, String) {
-    let error = yaml::read(text, FileId(0), Engine::Helm3).expect_err(text);
+    let error = yaml_tree::read(text, FileId(0), Engine::Helm3).expect_err(text);
     (error.message.clone(), at(text, error.place).to_owned())
 }
 
@@ -86,7 +87,7 @@ fn a_block_scalar_ends_with_its_last_line() {
 fn a_block_scalar_without_a_line_is_empty_at_the_end_of_a_text() {
     for text in ["v: >+", "v: |+", "v: |+ # c", "v: |", "v: >-", "v: |2+"] {
         for engine in ENGINES {
-            let tree = yaml::read(text, FileId(0), engine).expect(text);
+            let tree = yaml_tree::read(text, FileId(0), engine).expect(text);
             let value = &tree.documents[0].at(&["v"]).expect(text).value;
             assert_eq!(*value, Value::from(""), "{text:?} {engine:?}");
         }
@@ -329,7 +330,7 @@ fn an_expression_without_quotes_is_recognized() {
         "l:\n- {{ .a }}\n",
         "v: {{- if .a }}x{{ end }}\n",
     ] {
-        let error = yaml::read(text, FileId(0), Engine::Helm3).expect_err(text);
+        let error = yaml_tree::read(text, FileId(0), Engine::Helm3).expect_err(text);
         assert!(error.help.is_some(), "{text}: {error}");
     }
     let (message, _) = error("v: {{ .Values.a }}\n");
@@ -352,7 +353,7 @@ fn nesting_has_a_limit_that_is_stated() {
             if engine == Engine::Kubectl && text.starts_with("{a") {
                 continue; // JSON, and wrong at its first key.
             }
-            let error = yaml::read(&text, FileId(0), engine).expect_err("it is too deep");
+            let error = yaml_tree::read(&text, FileId(0), engine).expect_err("it is too deep");
             assert_eq!(error.message, "nested more than 256 levels deep");
         }
     }
@@ -399,7 +400,7 @@ fn reading_takes_time_in_proportion_to_the_text() {
     ] {
         for engine in ENGINES {
             let start = std::time::Instant::now();
-            let _ = yaml::read(&text, FileId(0), engine);
+            let _ = yaml_tree::read(&text, FileId(0), engine);
             let seconds = start.elapsed().as_secs_f32();
             assert!(seconds < 5.0, "{seconds} s for {:.20} …", text);
         }
@@ -490,7 +491,7 @@ proptest! {
     #[test]
     fn no_text_breaks_the_reader(text in texts()) {
         for engine in ENGINES {
-            match yaml::read(&text, FileId(0), engine) {
+            match yaml_tree::read(&text, FileId(0), engine) {
                 Ok(documents) => {
                     documents.documents.iter().for_each(|node| check_places(&text, node));
                     for notice in &documents.notices {
@@ -510,7 +511,7 @@ proptest! {
     #[test]
     fn no_bytes_break_the_decoder(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
         for engine in ENGINES {
-            let _ = yaml::decode(&bytes, engine);
+            let _ = yaml_tree::decode(&bytes, engine);
         }
     }
 }

@@ -4,13 +4,13 @@ use std::fs;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use metalmark::artifacts::signature::{self, PublicKey, Verdict};
 use metalmark::catalog::sources;
 use metalmark::files::Disk;
-use metalmark::model::bytes::BASE64;
-use metalmark::oci::{Digest, Reference};
+use oci_artifacts::signature::{self, PublicKey, Verdict};
+use oci_artifacts::{Digest, Reference};
 use rcgen::SigningKey;
 use serde_json::json;
+use yaml_tree::bytes::BASE64;
 
 /// A project folder with a lock.
 pub(crate) struct Locked {

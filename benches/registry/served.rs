@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use metalmark::oci::Digest;
+use oci_artifacts::Digest;
 
 const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Component, Path};
 
-use metalmark::artifacts::archive::{self, Layers, Limits, Member, Tree, Whiteouts};
+use oci_artifacts::archive::{self, Layers, Limits, Member, Tree, Whiteouts};
 
 use super::memory::find;
 
@@ -80,7 +80,7 @@ fn packed_again(tree: &Tree) {
     let bytes = |tree: &Tree| -> BTreeMap<String, (bool, Vec<u8>)> {
         let files = tree.files.iter().map(|(path, file)| {
             let mut bytes = Vec::new();
-            let mut content = metalmark::oci::Body::open(&file.content).expect("it was kept");
+            let mut content = oci_artifacts::Body::open(&file.content).expect("it was kept");
             content.read_to_end(&mut bytes).expect("it was kept");
             assert_eq!(bytes.len() as u64, file.size);
             (path.clone(), (file.is_executable, bytes))

@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use metalmark::helm::{Budget, Limits, NoHost, Value, execute, functions, parse};
+use go_template::{Budget, Limits, NoHost, Value, execute, functions, parse};
 
 /// What functions are called with: long texts, long and shared values, patterns, numbers.
 const ARGUMENTS: &[&str] = &[

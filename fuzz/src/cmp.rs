@@ -5,12 +5,11 @@ use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use metalmark::hosts::cmp::{self, Environment, SimulateOptions, Simulated};
-use metalmark::model::engine::Engine;
-use metalmark::model::place::FileId;
 use metalmark::pipeline::{Terminal, Verdict};
 use metalmark::printer::{Color, Printer};
 use metalmark::read::Request;
-use metalmark::yaml;
+use yaml_tree::engine::Engine;
+use yaml_tree::place::FileId;
 
 use super::memory::repository;
 use super::pipeline::today;
@@ -55,7 +54,7 @@ pub(super) fn run(data: &[u8]) {
     let text = screen.text();
     match verdict {
         Ok(Verdict::Clean) => assert!(
-            yaml::read(&text, FileId(0), Engine::Kubectl).is_ok(),
+            yaml_tree::read(&text, FileId(0), Engine::Kubectl).is_ok(),
             "{text}"
         ),
         _ => assert_eq!(text, "", "objects of a run that did not succeed"),

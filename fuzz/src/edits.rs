@@ -1,10 +1,9 @@
 //! An edit in place: four bytes say which, the rest is the text. What comes out says the old tree with just that change.
 
-use metalmark::model::engine::Engine;
-use metalmark::model::place::FileId;
-use metalmark::model::value::{Entry, Map, Node, Value};
-use metalmark::yaml;
-use metalmark::yaml::edit::{Edit, Position, Step, Target, edit};
+use yaml_tree::edit::{Edit, Position, Step, Target, edit};
+use yaml_tree::engine::Engine;
+use yaml_tree::place::FileId;
+use yaml_tree::value::{Entry, Map, Node, Value};
 
 /// Which node of a text is meant: its document, and the steps to it.
 type Path = (usize, Vec<Step>);
@@ -15,10 +14,10 @@ pub(super) fn run(data: &[u8]) {
     };
     let engines = [Engine::Helm3, Engine::Helm4, Engine::Kubectl];
     let engine = engines[usize::from(*place) % 3];
-    let Ok(text) = yaml::decode(text, engine) else {
+    let Ok(text) = yaml_tree::decode(text, engine) else {
         return;
     };
-    let Ok(read) = yaml::read(&text, FileId(0), engine) else {
+    let Ok(read) = yaml_tree::read(&text, FileId(0), engine) else {
         return;
     };
     let before: Vec<Value> = read
@@ -37,7 +36,7 @@ pub(super) fn run(data: &[u8]) {
     let Ok(edited) = edit(&text, engine, std::slice::from_ref(&change)) else {
         return;
     };
-    let after = yaml::read(&edited, FileId(0), engine);
+    let after = yaml_tree::read(&edited, FileId(0), engine);
     let after =
         after.unwrap_or_else(|error| panic!("{error}: {change:?} of\n{text}\nis\n{edited}"));
     let same = after.documents.len() == before.len()

@@ -2,11 +2,10 @@
 
 use std::sync::OnceLock;
 
-use metalmark::helm::{Budget, Limits, NoHost, convert, execute, parse};
-use metalmark::model::engine::Engine;
-use metalmark::model::place::FileId;
-use metalmark::model::value::Node;
-use metalmark::yaml;
+use go_template::{Budget, Limits, NoHost, convert, execute, parse};
+use yaml_tree::engine::Engine;
+use yaml_tree::place::FileId;
+use yaml_tree::value::Node;
 
 /// What the expressions look at.
 const VALUES: &str = "
@@ -53,5 +52,5 @@ fn inside(text: &str, span: &std::ops::Range<usize>) {
 
 fn root() -> &'static Node {
     static ROOT: OnceLock<Node> = OnceLock::new();
-    ROOT.get_or_init(|| yaml::values(VALUES, FileId(0), Engine::Helm3).expect("values"))
+    ROOT.get_or_init(|| yaml_tree::values(VALUES, FileId(0), Engine::Helm3).expect("values"))
 }

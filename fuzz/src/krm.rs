@@ -1,12 +1,11 @@
 //! A ResourceList: what a function answers is one again, and a stamp that was made is not made again.
 
 use metalmark::hosts;
-use metalmark::model::engine::Engine;
-use metalmark::model::place::FileId;
-use metalmark::model::value::Value;
 use metalmark::pipeline::Verdict;
 use metalmark::read::Request;
-use metalmark::yaml;
+use yaml_tree::engine::Engine;
+use yaml_tree::place::FileId;
+use yaml_tree::value::Value;
 
 use super::cmp::{Screen, terminal};
 use super::memory::repository;
@@ -48,7 +47,7 @@ fn answered(list: &str) -> Option<(Verdict, String)> {
 }
 
 fn items(list: &str) -> Value {
-    let read = yaml::read(list, FileId(0), Engine::Kubectl);
+    let read = yaml_tree::read(list, FileId(0), Engine::Kubectl);
     let read = read.unwrap_or_else(|error| panic!("{error} in\n{list}"));
     let items = read.documents[0].at(&["items"]);
     items.map_or(Value::Null, |items| items.value.clone())

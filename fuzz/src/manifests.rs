@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use capi::objects::objects;
 use metalmark::edit::stamp::{self, Chooser, Job, Options, Plan};
-use metalmark::model::engine::Engine;
-use metalmark::model::place::{FileId, Source};
-use metalmark::objects::objects;
 use metalmark::render::Renderer;
-use metalmark::yaml;
+use yaml_tree::engine::Engine;
+use yaml_tree::place::{FileId, Source};
 
 use super::memory::{Memory, repository};
 use super::pipeline::{self, Open};
@@ -27,7 +26,7 @@ const OPTIONS: [Options; 2] = [
 ];
 
 pub(super) fn run(data: &[u8]) {
-    let Ok(text) = yaml::decode(data, Engine::Kubectl) else {
+    let Ok(text) = yaml_tree::decode(data, Engine::Kubectl) else {
         return;
     };
     for options in OPTIONS {
@@ -35,7 +34,7 @@ pub(super) fn run(data: &[u8]) {
             continue;
         };
         assert!(
-            yaml::read(&once, FileId(0), Engine::Kubectl).is_ok(),
+            yaml_tree::read(&once, FileId(0), Engine::Kubectl).is_ok(),
             "{once}"
         );
         let twice = stamped(&once, &options);

@@ -1,6 +1,6 @@
 //! A name of an image, read by every scheme: it fits one at most.
 
-use metalmark::model::image::is_valid_key;
+use capi::image::is_valid_key;
 use metalmark::model::name::{NameFacts, Release, SCHEMES, architecture, key_of};
 use metalmark::model::version::Version;
 

@@ -1,6 +1,6 @@
 //! What registries and layouts hold: manifests, indexes, references and digests.
 
-use metalmark::oci::{Content, Descriptor, Digest, Manifest, Reference};
+use oci_artifacts::{Content, Descriptor, Digest, Manifest, Reference};
 
 pub(super) fn run(data: &[u8]) {
     if let Ok(manifest) = Manifest::read(data.to_vec()) {

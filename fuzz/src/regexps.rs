@@ -1,6 +1,6 @@
 //! A regular expression and a text to match, a line break between them: Go's RE2, without its patience.
 
-use metalmark::regexp::{Cost, Meter, Regexp, quote_meta};
+use go_template::regexp::{Cost, Meter, Regexp, quote_meta};
 
 /// What a pattern may spend on a text here, as an evaluation does: steps, and bytes of results.
 struct Purse<'c> {

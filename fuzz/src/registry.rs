@@ -7,9 +7,9 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use metalmark::artifacts::registry::{Environment, Limits, Options, Registries};
-use metalmark::model::registries::{Host, RegistrySettings};
-use metalmark::oci::{Descriptor, Digest, Reference, Store};
+use oci_artifacts::registries::{Host, RegistrySettings};
+use oci_artifacts::registry::{Environment, Limits, Options, Registries};
+use oci_artifacts::{Descriptor, Digest, Reference, Store};
 
 use super::memory::find;
 

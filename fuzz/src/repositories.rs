@@ -19,12 +19,12 @@ use metalmark::error::Error;
 use metalmark::files::Provenance;
 use metalmark::hosts::cmp::{self, Environment};
 use metalmark::model::ownership::sum;
-use metalmark::oci::Digest;
 use metalmark::pipeline::{Reporting, Terminal, Verdict};
 use metalmark::printer::{Color, Printer};
 use metalmark::read::Request;
 use metalmark::report;
 use metalmark::report::{CommentFormat, Format, ListFormat};
+use oci_artifacts::Digest;
 use serde_json::Value;
 
 use super::cmp::Screen;

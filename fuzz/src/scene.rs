@@ -6,7 +6,7 @@ use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Component, Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use metalmark::oci::Digest;
+use oci_artifacts::Digest;
 use tempfile::TempDir;
 
 use super::memory::Memory;

@@ -1,9 +1,8 @@
 //! A chart's schema and values, with a line of `---` between them: whatever they are, the check ends, and says the same again.
 
-use metalmark::model::engine::Engine;
-use metalmark::model::place::FileId;
-use metalmark::schema::ValuesSchema;
-use metalmark::yaml;
+use capi::schema::ValuesSchema;
+use yaml_tree::engine::Engine;
+use yaml_tree::place::FileId;
 
 use super::values::is_within;
 
@@ -18,7 +17,7 @@ pub(super) fn run(data: &[u8]) {
     let Ok(schema) = ValuesSchema::parse(schema) else {
         return;
     };
-    let Ok(values) = yaml::values(text, FileId(0), Engine::Helm3) else {
+    let Ok(values) = yaml_tree::values(text, FileId(0), Engine::Helm3) else {
         return;
     };
     let first = schema.check(&values, STEPS);

@@ -3,23 +3,22 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use capi::image::{Fact, Facts, Image, Images, Origin};
+use capi::labels::LabelSelector;
 use metalmark::model::cluster::Choice;
-use metalmark::model::engine::Engine;
-use metalmark::model::image::{Fact, Facts, Image, Images, Origin};
-use metalmark::model::labels::LabelSelector;
 use metalmark::model::matching::{
     self, ClusterFacts, Library, Matching, Outcome, PatternCache, Selectable,
 };
-use metalmark::model::place::{FileId, Located, Place};
 use metalmark::model::selector::{Selector, Term, Wanted};
-use metalmark::model::value::{Node, Value};
-use metalmark::yaml;
+use yaml_tree::engine::Engine;
+use yaml_tree::place::{FileId, Located, Place};
+use yaml_tree::value::{Node, Value};
 
 pub(super) fn run(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else {
         return;
     };
-    let Ok(root) = yaml::values(text, FileId(0), Engine::Helm3) else {
+    let Ok(root) = yaml_tree::values(text, FileId(0), Engine::Helm3) else {
         return;
     };
     labels(&root);

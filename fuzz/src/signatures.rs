@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
-use metalmark::artifacts::signature::{self, PublicKey, Question};
-use metalmark::oci::{Descriptor, Digest, Failure, FailureKind, Manifest, Reference, Store};
+use oci_artifacts::signature::{self, PublicKey, Question};
+use oci_artifacts::{Descriptor, Digest, Failure, FailureKind, Manifest, Reference, Store};
 
 use super::memory::{find, repository};
 

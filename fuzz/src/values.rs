@@ -1,18 +1,18 @@
 //! A values file: whatever it says, its places stand in it, and what is written of it reads back as it was.
 
-use metalmark::model::engine::Engine;
-use metalmark::model::place::{FileId, Place};
-use metalmark::model::value::{Node, Number, Value};
-use metalmark::yaml::{self, Lists};
+use yaml_tree::Lists;
+use yaml_tree::engine::Engine;
+use yaml_tree::place::{FileId, Place};
+use yaml_tree::value::{Node, Number, Value};
 
 const FILE: FileId = FileId(0);
 
 pub(super) fn run(data: &[u8]) {
     for engine in [Engine::Helm3, Engine::Helm4, Engine::Kubectl] {
-        let Ok(text) = yaml::decode(data, engine) else {
+        let Ok(text) = yaml_tree::decode(data, engine) else {
             continue;
         };
-        match yaml::read(&text, FILE, engine) {
+        match yaml_tree::read(&text, FILE, engine) {
             Ok(read) => {
                 for notice in &read.notices {
                     is_within(&text, notice.place);
@@ -60,7 +60,7 @@ fn places(text: &str, node: &Node) {
 fn written(value: &Value) {
     /// Aliases make much of little; one reading of that is enough.
     const MOST: usize = 1 << 20;
-    let ours = yaml::emit(value);
+    let ours = yaml_tree::emit(value);
     if ours.len() > MOST {
         return;
     }
@@ -71,14 +71,14 @@ fn written(value: &Value) {
     };
     let helms: Vec<String> = lists
         .iter()
-        .map(|lists| yaml::as_helm(value, *lists))
+        .map(|lists| yaml_tree::as_helm(value, *lists))
         .collect();
     // A text of Helm's that starts with a wide space and a brace is JSON to kubectl, and a fault; ours is quoted there.
     let helms = helms.iter().map(|text| (text, &[Engine::Helm3][..]));
     let ours = (&ours, &[Engine::Helm3, Engine::Kubectl][..]);
     for (text, engines) in helms.chain([ours]) {
         for engine in engines {
-            let read = yaml::read(text, FILE, *engine)
+            let read = yaml_tree::read(text, FILE, *engine)
                 .unwrap_or_else(|error| panic!("{error} of {engine:?} in\n{text}"));
             let [back] = &read.documents[..] else {
                 panic!("{} documents in\n{text}", read.documents.len());

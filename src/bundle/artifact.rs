@@ -9,9 +9,9 @@ use std::io;
 use serde::Serialize;
 
 use super::{Bundle, CREATED, Kind};
-use crate::artifacts::archive::{self, Member, Packed};
 use crate::model::component::ARTIFACT_TYPE;
-use crate::oci::{Artifact, Blob, Descriptor, Digest, MANIFEST_TYPE};
+use oci_artifacts::archive::{self, Member, Packed};
+use oci_artifacts::{Artifact, Blob, Descriptor, Digest, MANIFEST_TYPE};
 
 #[derive(Serialize)]
 struct Config<'a> {
@@ -144,7 +144,7 @@ mod tests {
 
     use super::rfc3339;
     use crate::bundle::{Bundle, File, Kind, LayerType};
-    use crate::oci::{Content, Digest, Manifest};
+    use oci_artifacts::{Content, Digest, Manifest};
 
     #[test]
     fn a_time_is_printed_in_utc() {

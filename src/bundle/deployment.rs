@@ -5,8 +5,6 @@
 use clap::ValueEnum;
 use serde_json::{Value, json};
 
-use crate::yaml;
-
 /// The name of RukPak's provisioner of plain bundles.
 const PLAIN: &str = "core-rukpak-io-plain";
 
@@ -71,7 +69,7 @@ impl Deployment {
                 },
             }),
         };
-        yaml::emit_data(&manifest).map_err(|error| error.to_string())
+        yaml_tree::emit_data(&manifest).map_err(|error| error.to_string())
     }
 
     fn source_v1alpha2(&self, source: &DeploymentSource) -> Value {

@@ -16,9 +16,9 @@ mod receive;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::artifacts::archive::Tree;
-use crate::model::place::Spot;
-use crate::oci::Body;
+use oci_artifacts::Body;
+use oci_artifacts::archive::Tree;
+use yaml_tree::place::Spot;
 
 pub use compare::{Comparison, compare};
 pub use components::{Installer, contract};

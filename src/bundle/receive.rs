@@ -4,9 +4,9 @@ use std::io::{self, Read};
 
 use super::kind::is_image_config;
 use super::{Bundle, Kind};
-use crate::artifacts::archive::{Layers, Limits, ReadError, Refusal, Spooling, Tree, Whiteouts};
 use crate::model::component::ARTIFACT_TYPE;
-use crate::oci::{
+use oci_artifacts::archive::{Layers, Limits, ReadError, Refusal, Spooling, Tree, Whiteouts};
+use oci_artifacts::{
     Body as _, Content, Descriptor, Failure, FailureKind, Manifest, Reference, Store,
 };
 

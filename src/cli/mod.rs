@@ -13,7 +13,7 @@ use clap::Parser;
 use args::Arguments;
 
 use crate::model::rule::RuleId;
-use crate::model::secret;
+use crate::secrets::known as secret;
 
 /// A usage, I/O or network error.
 const FAILED: u8 = 2;
@@ -48,6 +48,7 @@ pub fn run() -> ExitCode {
         });
     }
     let arguments = Arguments::parse();
+    oci_artifacts::registry::on_secret(secret::learn);
     secret::keep(RuleId::ALL.iter().map(|rule| rule.as_str()).chain(WORDS));
     let mut terminal = terminal::open(arguments.color);
     let outcome = today::today()

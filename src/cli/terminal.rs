@@ -6,10 +6,10 @@ use std::sync::Arc;
 use clap::ValueEnum;
 use terminal_size::{Width, terminal_size};
 
-use crate::artifacts::registry::Progress;
 use crate::error::Error;
 use crate::pipeline::Terminal;
 use crate::printer::{Color, Printer};
+use oci_artifacts::registry::Progress;
 
 /// When to use colors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -8,13 +8,13 @@ use crate::error::Error;
 use crate::model::cluster_view::{ClusterView, SelectedPool};
 use crate::model::date::Date;
 use crate::model::rule::RuleId;
-use crate::model::suggest::did_you_mean;
 use crate::pipeline::fleet::Fleet;
 use crate::pipeline::{Terminal, Verdict};
 use crate::read::{self, ClusterEntry, Request, Workspace};
 use crate::report::explain::{ImageAccount, PoolAccount, RuleAccount};
 use crate::report::{self, Format};
 use crate::rules::rule;
+use yaml_tree::suggest::did_you_mean;
 
 /// What is explained.
 #[derive(Clone, Debug, Args)]

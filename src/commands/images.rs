@@ -9,10 +9,10 @@ use crate::error::Error;
 use crate::model::cluster::ClusterOrigin;
 use crate::model::cluster_view::{ClusterView, SelectedPool};
 use crate::model::date::Date;
-use crate::model::image::{Fact, Image, ImageKey};
 use crate::model::proof;
 use crate::read::{self, Request};
 use crate::report::{self, ImageRow, ListFormat};
+use capi::image::{Fact, Image, ImageKey};
 
 use crate::pipeline::fleet::Fleet;
 use crate::pipeline::{Terminal, Verdict};

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use crate::error::Error;
 use crate::model::date::Date;
-use crate::model::image::ImageKey;
 use crate::model::rule::RuleId;
 use crate::pipeline::fleet::Fleet;
 use crate::read::{self, Request};
 use crate::rules::rule;
+use capi::image::ImageKey;
 
 /// Which names are requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

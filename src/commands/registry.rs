@@ -6,13 +6,13 @@ use std::path::Path;
 
 use clap::{Args, Subcommand};
 
-use crate::artifacts::layout::{self, Layout};
 use crate::catalog::sources;
 use crate::error::Error;
 use crate::model::annotations;
-use crate::oci::{self, Content, Failure, FailureKind, Reference, Store};
 use crate::read::{self, Request};
 use crate::report::{self, ListFormat, RegistryImage};
+use oci_artifacts::layout::{self, Layout};
+use oci_artifacts::{Content, Failure, FailureKind, Reference, Store};
 
 use crate::pipeline::{Terminal, Verdict};
 
@@ -122,7 +122,8 @@ fn facts(
         }
         None => Box::new(sources::stores(&root, &settings, None)),
     };
-    let oci::Chosen { manifest, chain } = oci::image(&*store, &reference, &settings.architecture)?;
+    let oci_artifacts::Chosen { manifest, chain } =
+        oci_artifacts::image(&*store, &reference, &settings.architecture)?;
     let empty = BTreeMap::new();
     let annotated = annotations::facts(match &manifest.content {
         Content::Image { annotations, .. } => annotations,
@@ -146,7 +147,7 @@ fn facts(
 /// A reference, or a host alone, which then has an empty repository.
 fn named(text: &str) -> Result<Reference, Error> {
     let bare = text
-        .strip_prefix(oci::SCHEME)
+        .strip_prefix(oci_artifacts::SCHEME)
         .unwrap_or(text)
         .trim_end_matches('/');
     let parsed = match bare.contains('/') {

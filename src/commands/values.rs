@@ -8,12 +8,12 @@ use crate::evaluate::{Evaluator, TemplateCache};
 use crate::model::date::Date;
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
-use crate::model::suggest::did_you_mean;
-use crate::model::value::Node;
 use crate::pipeline::{Terminal, Verdict, check};
 use crate::read::{self, ClusterEntry, Request, Workspace};
 use crate::report::values::{self, ValuePath, ValueQuery};
 use crate::report::{Format, ListFormat, print_findings};
+use yaml_tree::suggest::did_you_mean;
+use yaml_tree::value::Node;
 
 /// Which values are printed.
 #[derive(Clone, Debug, Args)]

@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use super::texts::{self, EditedFile};
 use crate::error::Error;
-use crate::model::engine::Engine;
 use crate::model::finding::Judged;
 use crate::model::fix::Fix;
-use crate::model::place::Source;
 use crate::output::{self, Held};
 use crate::read::Workspace;
-use crate::yaml::edit::{Edit, EditError, Target, edit};
+use yaml_tree::edit::{Edit, EditError, Target, edit};
+use yaml_tree::engine::Engine;
+use yaml_tree::place::Source;
 
 use crate::pipeline::Terminal;
 

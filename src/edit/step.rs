@@ -5,12 +5,12 @@ use std::sync::Arc;
 use crate::model::cluster::Pool;
 use crate::model::cluster_view::ClusterView;
 use crate::model::fix::Fix;
-use crate::model::image::fact;
-use crate::model::place::{Located, Place};
 use crate::model::plan::PlanStep;
 use crate::model::selector::Wanted;
 use crate::model::version::Version;
 use crate::rules::exact_pattern;
+use capi::image::fact;
+use yaml_tree::place::{Located, Place};
 
 /// The edits, each place once.
 ///

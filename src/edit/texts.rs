@@ -6,10 +6,10 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::files::Overlay;
 use crate::model::manifest::{Change, ChangeKind, ChangeSet, Origin};
-use crate::model::place::Source;
 use crate::output::{self, Held, Replacement};
 use crate::pipeline::fleet::Fleet;
 use crate::read::{self, Request, Workspace};
+use yaml_tree::place::Source;
 
 /// A file of the user's, and its text after edits.
 #[derive(Clone, Debug)]

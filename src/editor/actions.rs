@@ -12,13 +12,13 @@ use crate::edit::fix;
 use crate::edit::texts::EditedFile;
 use crate::error::Error;
 use crate::files::Found;
-use crate::model::engine::Engine;
 use crate::model::fix::Fix;
-use crate::model::place::Source;
 use crate::model::rule::Level;
-use crate::model::value::Value;
 use crate::read::PROJECT_FILE_NAME;
-use crate::yaml::edit::{Edit, Position as At, Target, edit};
+use yaml_tree::edit::{Edit, Position as At, Target, edit};
+use yaml_tree::engine::Engine;
+use yaml_tree::place::Source;
+use yaml_tree::value::Value;
 
 use super::answers::{self, Answers};
 use super::edits;

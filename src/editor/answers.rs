@@ -8,8 +8,8 @@ use url::Url;
 use crate::error::Error;
 use crate::files::plain_path;
 use crate::model::cluster_view::ClusterView;
-use crate::model::place::Spot;
 use crate::read::{self, ClusterEntry, ClusterValues};
+use yaml_tree::place::Spot;
 
 use super::marks::{FileMarks, Mark};
 use super::position::{Encoding, Lines};

@@ -7,12 +7,12 @@ use lsp_types::{CompletionItem, CompletionItemKind, CompletionTextEdit, Document
 use crate::error::Error;
 use crate::model::cluster::{KEY_NAMES, PoolName};
 use crate::model::cluster_view::ClusterView;
-use crate::model::image::{Image, fact};
 use crate::model::proof::{self, Proof};
 use crate::model::rule::RuleId;
-use crate::oci::Reference;
 use crate::printer::plain;
 use crate::rules::rule;
+use capi::image::{Image, fact};
+use oci_artifacts::Reference;
 
 use super::answers::Answers;
 use super::cursor::{Cursor, Slot, cursor};
@@ -204,7 +204,7 @@ fn fact_values(view: &ClusterView, name: &str) -> Vec<Candidate> {
         .values()
         .filter_map(|image| image.facts.get(name));
     let shown = |fact| {
-        let fact: &crate::model::image::Fact = fact;
+        let fact: &capi::image::Fact = fact;
         view.sources.shown(&fact.value, fact.place)
     };
     let values: BTreeSet<&str> = images.map(shown).collect();

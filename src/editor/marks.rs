@@ -1,17 +1,17 @@
 //! What the files of a project say of clusters, pools and images, by place: what an editor shows at a position.
 
+use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use crate::model::cluster::{Choice, Pool};
 use crate::model::cluster_view::{ClusterView, SelectedPool};
-use crate::model::image::{ImageKey, Images};
 use crate::model::matching::{Matching, Selection};
-use crate::model::mutex::held;
-use crate::model::place::{Place, Source, Spot};
 use crate::model::pool_counts::PoolCheck;
 use crate::model::proof::{self, Proof};
+use capi::image::{ImageKey, Images};
+use yaml_tree::place::{Place, Source, Spot};
 
 /// What is at a place.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -172,7 +172,7 @@ impl Gatherer {
     }
 
     fn images(&self, view: &ClusterView, to: &mut ClusterMarks) {
-        let mut last = held(&self.last);
+        let mut last = self.last.lock();
         if last
             .as_ref()
             .is_some_and(|last| Arc::ptr_eq(last, &view.images))
@@ -181,7 +181,7 @@ impl Gatherer {
         }
         *last = Some(Arc::clone(&view.images));
         drop(last);
-        let mut known = held(&self.images);
+        let mut known = self.images.lock();
         for image in view.images.values() {
             let Some(source) = view.sources.get(image.place.file) else {
                 continue;

@@ -7,11 +7,10 @@ use lsp_types::{Location, Position, Range};
 
 use crate::error::Error;
 use crate::files::plain_path;
-use crate::model::place::{FileId, Place, Spot};
-use crate::model::value::{Node, Value};
 use crate::read::gitops;
 use crate::report::values::{Step, ValuePath};
-use crate::yaml;
+use yaml_tree::place::{FileId, Place, Spot};
+use yaml_tree::value::{Node, Value};
 
 use super::answers::{self, Answers};
 use super::marks::{Mark, PoolMark};
@@ -150,7 +149,9 @@ impl Answers<'_> {
     /// The document's root; none where it has several, or is no YAML.
     pub(super) fn root(&self) -> Option<Node> {
         let engine = self.analysis.workspace().engine;
-        let documents = yaml::read(self.text, FileId(0), engine).ok()?.documents;
+        let documents = yaml_tree::read(self.text, FileId(0), engine)
+            .ok()?
+            .documents;
         let [root]: [Node; 1] = documents.try_into().ok()?;
         Some(root)
     }

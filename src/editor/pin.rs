@@ -5,10 +5,10 @@ use std::sync::Arc;
 use crate::edit::texts::{self, EditedFile};
 use crate::error::Error;
 use crate::model::cluster::KEY_NAMES;
-use crate::model::image::ImageKey;
 use crate::model::plan::states;
 use crate::report::values::{Step, ValuePath};
-use crate::yaml::edit::{self, Edit, Position, Target, edit};
+use capi::image::ImageKey;
+use yaml_tree::edit::{self, Edit, Position, Target, edit};
 
 use super::answers::Answers;
 use super::completion::SELECTOR;

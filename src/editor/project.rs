@@ -10,11 +10,11 @@ use crate::files::{Disk, Files, Overlay};
 use crate::model::date::Date;
 use crate::model::finding::Judged;
 use crate::model::fix::Fix;
-use crate::model::place::Spot;
 use crate::model::rule::{Level, RuleId};
 use crate::pipeline::fleet::Fleet;
 use crate::read::{self, ClusterEntry, Location, Request, Workspace};
 use crate::report::{Color, Findings, Group};
+use yaml_tree::place::Spot;
 
 use super::marks::{Gatherer, Index};
 

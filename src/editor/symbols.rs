@@ -6,7 +6,7 @@ use lsp_types::{
     DocumentSymbol, InlayHint, InlayHintLabel, Location, OneOf, Range, SymbolKind, WorkspaceSymbol,
 };
 
-use crate::model::place::Spot;
+use yaml_tree::place::Spot;
 
 use super::answers::{self, Answers};
 use super::marks::{Mark, PoolMark};

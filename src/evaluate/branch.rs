@@ -10,9 +10,9 @@ use super::path::Path;
 use super::session::Session;
 use super::text::{SKIP, is_template};
 use super::view;
-use crate::helm::Value;
-use crate::model::place::Place;
-use crate::model::value::{self as tree, Node};
+use go_template::Value;
+use yaml_tree::place::Place;
+use yaml_tree::value::{self as tree, Node};
 
 /// A value that may contain expressions that are not evaluated yet.
 #[derive(Clone)]

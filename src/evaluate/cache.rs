@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, RwLock};
 
-use crate::helm::{self, Error, Template};
+use go_template::{Error, Template};
 
 /// The maximum size of all cached templates, in bytes. It bounds the memory in large fleets.
 const CAPACITY: usize = 16 << 20;
@@ -29,7 +29,7 @@ impl TemplateCache {
         {
             return known.clone();
         }
-        let fresh = helm::parse("gotpl", text);
+        let fresh = go_template::parse("gotpl", text);
         let size = fresh.as_ref().map_or(text.len(), Template::size);
         if let Ok(mut parsed) = self.parsed.write()
             && parsed.bytes + size <= CAPACITY

@@ -4,8 +4,8 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 
 use super::text::Expression;
-use crate::helm::Value;
-use crate::model::place::Place;
+use go_template::Value;
+use yaml_tree::place::Place;
 
 /// An expression whose result may depend on the order of evaluation.
 #[derive(Clone)]

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::files::Files;
 use super::root::{self, Root};
 use super::{Chart, Release, Texts};
-use crate::helm::{self, Budget, Definition, Engine, Error, Host, Rendered, Template, convert};
-use crate::model::value::Node;
+use go_template::{Budget, Definition, Engine, Error, Host, Rendered, Template, convert};
+use yaml_tree::value::Node;
 
 /// A chart with its dependencies.
 #[derive(Clone, Debug)]
@@ -94,7 +94,7 @@ impl ChartTree {
         });
         let render = |(template, root): (&'c ChartTemplate, Root<'_>)| {
             let result = match &template.template {
-                Ok(parsed) => helm::render(parsed, &root.dot(), &host, budget),
+                Ok(parsed) => go_template::render(parsed, &root.dot(), &host, budget),
                 Err(error) => Err(error.clone()),
             };
             RenderedFile { template, result }

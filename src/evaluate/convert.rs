@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::helm::{self, Budget, Error, ErrorClass, Value};
-use crate::model::json::{Html, to_json};
-use crate::model::place::Place;
-use crate::model::value::{self as tree, Entry, Node, Number};
+use go_template::{Budget, Error, ErrorClass, Value};
+use yaml_tree::json::{Html, to_json};
+use yaml_tree::place::Place;
+use yaml_tree::value::{self as tree, Entry, Node, Number};
 
 /// The maximum nesting of lists and maps. The YAML and JSON parsers have limits at or below this one.
 pub(super) const DEEPEST: u32 = 500;
@@ -180,7 +180,7 @@ pub(super) fn same(left: &Value, right: &Value, budget: &Budget) -> Result<bool,
 /// # Errors
 /// The budget has no room for the value.
 pub(super) fn decapsulate(text: &str, budget: &Budget) -> Result<Value, Error> {
-    let Some(Value::Map(map)) = helm::from_json(text, budget)? else {
+    let Some(Value::Map(map)) = go_template::from_json(text, budget)? else {
         return Ok(Value::Nil);
     };
     Ok(map.get("encapsulated-result")?.unwrap_or(Value::Nil))
@@ -189,7 +189,7 @@ pub(super) fn decapsulate(text: &str, budget: &Budget) -> Result<Value, Error> {
 #[cfg(test)]
 mod tests {
     use super::decapsulate;
-    use crate::helm::{Budget, Limits, Value};
+    use go_template::{Budget, Limits, Value};
 
     #[test]
     fn a_typed_result_followed_by_text_is_nil() {

@@ -5,10 +5,10 @@
 use std::sync::Arc;
 
 use super::chart::{ChartTree, Dependency};
-use crate::helm::Engine;
-use crate::model::merge;
-use crate::model::place::Place;
-use crate::model::value::{Entry, Map, Node, Value};
+use go_template::Engine;
+use yaml_tree::merge;
+use yaml_tree::place::Place;
+use yaml_tree::value::{Entry, Map, Node, Value};
 
 /// The key of the values that all dependencies of a chart share.
 const GLOBAL: &str = "global";

@@ -9,10 +9,10 @@ use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
 use super::session::Session;
-use crate::helm::value::{Lazy, Map, PLAIN_MAP};
-use crate::helm::{Error, Value};
-use crate::model::place::Place;
-use crate::model::value::{self as tree, Node};
+use go_template::value::{Lazy, Map, PLAIN_MAP};
+use go_template::{Error, Value};
+use yaml_tree::place::Place;
+use yaml_tree::value::{self as tree, Node};
 
 use super::convert;
 use super::text::{Zone, is_special};

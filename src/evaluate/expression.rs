@@ -12,9 +12,9 @@ use super::session::{Frame, Memo, Session, TextFault, TextResult};
 use super::short_form::{self, Insertion};
 use super::text::{Expression, SKIP, Zone, alias, is_encapsulated, is_template, only_prints};
 use super::view;
-use crate::helm::{self, Error, ErrorClass, Template, Value};
-use crate::model::place::Place;
-use crate::model::value as tree;
+use go_template::{Error, ErrorClass, Template, Value};
+use yaml_tree::place::Place;
+use yaml_tree::value as tree;
 
 /// The maximum number of times that the result of an expression may be an expression again. Helm's limit on nested `include`s
 /// has the same effect.
@@ -277,7 +277,7 @@ impl Session {
             let fault = self.fault(error);
             TextFault { fault, span }
         })?;
-        helm::execute(&template, dot, self, &self.budget).map_err(|error| {
+        go_template::execute(&template, dot, self, &self.budget).map_err(|error| {
             let span = Some(short_form::restore(error.span.clone(), &insertions));
             let fault = self.fault(error);
             TextFault { fault, span }

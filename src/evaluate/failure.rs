@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::helm::ErrorClass;
-use crate::model::place::Place;
+use go_template::ErrorClass;
+use yaml_tree::place::Place;
 
 /// An expression that could not be evaluated.
 #[derive(Clone, Debug, thiserror::Error)]

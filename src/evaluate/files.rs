@@ -8,12 +8,12 @@ use std::sync::Arc;
 use globset::GlobBuilder;
 
 use super::Templates;
-use crate::helm::signature::{Signature, Type};
-use crate::helm::value::Object;
-use crate::helm::{Budget, Error, ErrorClass, Value};
-use crate::model::bytes::BASE64;
-use crate::model::value::{self as model, Entry, Map};
-use crate::yaml::{self, Lists};
+use go_template::signature::{Signature, Type};
+use go_template::value::Object;
+use go_template::{Budget, Error, ErrorClass, Value};
+use yaml_tree::Lists;
+use yaml_tree::bytes::BASE64;
+use yaml_tree::value::{self as model, Entry, Map};
 
 /// The texts by their paths below the chart's folder.
 pub type Texts = BTreeMap<Arc<str>, Arc<str>>;
@@ -87,7 +87,7 @@ impl Files {
         let entries = { self.texts()?.iter() }
             .filter_map(|(path, text)| Some(Entry::computed(name(path)?, written(text).as_str())));
         let data = model::Value::from(entries.collect::<Map>());
-        let text = yaml::as_helm(&data, Lists::AtKey);
+        let text = yaml_tree::as_helm(&data, Lists::AtKey);
         Ok(Value::from(text.strip_suffix('\n').unwrap_or(&text)))
     }
 }
@@ -159,7 +159,7 @@ impl Object for Files {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::helm::Limits;
+    use go_template::Limits;
 
     #[test]
     fn each_file_that_a_pattern_is_compared_with_is_charged() {

@@ -1,16 +1,16 @@
 //! Determines which results of expressions are secrets: those of expressions that read a secret, directly or through other
 //! expressions. It depends on what was read and not on the text of the result.
 
+use crate::secrets;
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::trace::Trace;
 use super::{Evaluator, Reading};
-use crate::model::place::{Place, Sources};
-use crate::model::secret;
-use crate::model::value::{Node, Value as Raw};
-use crate::yaml;
+use crate::secrets::known as secret;
+use yaml_tree::place::{Place, Sources};
+use yaml_tree::value::{Node, Value as Raw};
 
 /// The secret values of the files, and what is known about expressions.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ impl Guard {
                 }
             }
             Raw::String(text) if self.sources.is_public(text) => {}
-            _ => yaml::scalars(node, &mut |_| {}),
+            _ => secrets::scalars(node, &mut |_| {}),
         }
     }
 

@@ -13,9 +13,9 @@ use super::path::Path;
 use super::session::Session;
 use super::text::{RAW, SKIP, is_encapsulated, is_special, is_template, shield, unshield};
 use super::view;
-use crate::helm::{Error, ErrorClass, Value};
-use crate::model::place::Place;
-use crate::model::value::{self as tree, Entry, Node};
+use go_template::{Error, ErrorClass, Value};
+use yaml_tree::place::Place;
+use yaml_tree::value::{self as tree, Entry, Node};
 
 /// The result of evaluating a node.
 enum Change {

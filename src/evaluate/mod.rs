@@ -42,11 +42,11 @@ pub use files::Texts;
 pub use order::OrderDifference;
 pub use trace::Reading;
 
-use crate::helm::{Budget, Engine, Limits, Template};
-use crate::model::place::{Place, Sources};
-use crate::model::value::{self as tree, Node};
+use go_template::{Budget, Engine, Limits, Template};
 use guard::Guard;
 use session::Session;
+use yaml_tree::place::{Place, Sources};
+use yaml_tree::value::{self as tree, Node};
 
 /// The order in which values are evaluated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -152,7 +152,7 @@ impl Evaluator {
         }
     }
 
-    /// An evaluator that registers the results of expressions that read a secret as [secrets](crate::model::secret). `sources`
+    /// An evaluator that registers the results of expressions that read a secret as [secrets](crate::secrets::known). `sources`
     /// are the files of the values.
     pub fn guarded(
         root: &Node,

@@ -4,9 +4,9 @@ use super::candidates::OrderCandidate;
 use super::convert;
 use super::session::{Session, TextFault};
 use super::{Evaluation, Evaluator};
-use crate::helm::{Error, Value};
-use crate::model::place::Place;
-use crate::model::value::Node;
+use go_template::{Error, Value};
+use yaml_tree::place::Place;
+use yaml_tree::value::Node;
 
 /// An expression whose result in Helm differs.
 #[derive(Clone, Debug)]

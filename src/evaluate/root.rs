@@ -5,11 +5,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::{Chart, Release};
-use crate::helm::object::Struct;
-use crate::helm::signature::{Signature, Type};
-use crate::helm::value::{Lazy, Map, Object, PLAIN_MAP};
-use crate::helm::{Engine, Error, Value, print};
-use crate::model::value::Node;
+use go_template::object::Struct;
+use go_template::signature::{Signature, Type};
+use go_template::value::{Lazy, Map, Object, PLAIN_MAP};
+use go_template::{Engine, Error, Value, print};
+use yaml_tree::value::Node;
 
 /// The group versions that Kubernetes itself serves. `.Capabilities.APIVersions.Has` finds these without a cluster.
 const API_VERSIONS: &[&str] = &[

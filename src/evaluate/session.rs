@@ -19,10 +19,10 @@ use super::text::{Expression, Zone};
 use super::trace::Trace;
 use super::view::{self, View};
 use super::{Evaluation, Options, TemplateCache};
-use crate::helm::value::Map;
-use crate::helm::{self, Budget, Definition, Engine, Error, Host, Template, Value};
-use crate::model::place::Place;
-use crate::model::value::Node;
+use go_template::value::Map;
+use go_template::{Budget, Definition, Engine, Error, Host, Template, Value};
+use yaml_tree::place::Place;
+use yaml_tree::value::Node;
 
 /// The state that all parts of an evaluation share.
 pub(super) struct Session {
@@ -209,7 +209,7 @@ impl Session {
 
     /// Calls a function of the template language.
     pub(super) fn function(&self, name: &'static str, arguments: &[Value]) -> Result<Value, Error> {
-        helm::call(name, arguments, self.options.engine, &self.budget)
+        go_template::call(name, arguments, self.options.engine, &self.budget)
     }
 
     /// Whether a value is the root that all expressions share.
@@ -236,8 +236,8 @@ impl Session {
     }
 
     /// Records that an expression reads a value, if readings are traced.
-    pub(super) fn note_reading(&self, path: &Path, raw: &Node, got: Option<&helm::Value>) {
-        use helm::Value::{List, Map};
+    pub(super) fn note_reading(&self, path: &Path, raw: &Node, got: Option<&go_template::Value>) {
+        use go_template::Value::{List, Map};
         let Some(trace) = self.trace() else { return };
         let got = got.filter(|got| !matches!(got, Map(_) | List(_)));
         let got = got.and_then(|got| convert::node(got, raw.place, &self.budget).ok());
@@ -301,7 +301,7 @@ impl Host for Session {
     }
 
     fn missing(&self, name: &str) -> Error {
-        let mut error = helm::missing_template(name);
+        let mut error = go_template::missing_template(name);
         if let Some(templates) = &self.options.templates {
             for fault in templates.faults() {
                 error.message = format!("{}; {fault}", error.message);

@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::helm::{Error, ErrorClass};
-use crate::model::value::Node;
+use go_template::{Error, ErrorClass};
+use yaml_tree::value::Node;
 
 const CLUSTER: &str = "$.Values.cluster.";
 

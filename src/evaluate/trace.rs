@@ -6,8 +6,8 @@ use std::rc::Rc;
 
 use super::path::Path;
 use super::text::Expression;
-use crate::model::place::Place;
-use crate::model::value::{Node, Value};
+use yaml_tree::place::Place;
+use yaml_tree::value::{Node, Value};
 
 /// A value that was read by an expression.
 #[derive(Clone, Debug)]

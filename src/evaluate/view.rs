@@ -10,9 +10,9 @@ use super::failure::Fault;
 use super::path::Path;
 use super::session::Session;
 use super::text::{RAW, Zone, is_special, is_template, shield};
-use crate::helm::value::{Lazy, Map, PLAIN_MAP};
-use crate::helm::{Error, ErrorClass, Value};
-use crate::model::value::{self as tree, Entry, Node};
+use go_template::value::{Lazy, Map, PLAIN_MAP};
+use go_template::{Error, ErrorClass, Value};
+use yaml_tree::value::{self as tree, Entry, Node};
 
 /// A lazy map over a map of the values.
 pub(super) struct View {

@@ -1,9 +1,10 @@
 //! [`Files`] on disk.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashSet;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 
 use cap_std::fs::{FileType, ReadDir};
 
@@ -11,7 +12,6 @@ use super::scope::is_outside;
 use super::{Files, Found, Scope};
 use crate::error::Error;
 use crate::model::manifest::STAGED;
-use crate::model::mutex::held;
 
 /// The files below a folder on disk, and what a scope allows outside it.
 #[derive(Clone, Debug)]
@@ -62,7 +62,7 @@ impl Disk {
     }
 
     fn linkless(&self) -> MutexGuard<'_, HashSet<PathBuf>> {
-        held(&self.linkless)
+        self.linkless.lock()
     }
 
     fn unreadable(&self, path: &Path) -> impl Fn(io::Error) -> Error {

@@ -3,9 +3,10 @@
 //! Every look through [`Files`] is recorded: bytes, names in a folder, links, and that nothing is there. A look that a cluster
 //! makes is the cluster's; all others, and those of what is read once for several clusters ([`for_all`]), are everybody's.
 
+use parking_lot::Mutex;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use rayon::slice::ParallelSliceMut;
 use serde::{Deserialize, Serialize};
@@ -13,9 +14,8 @@ use sha2::{Digest as _, Sha256};
 
 use super::{Files, Found};
 use crate::error::Error;
-use crate::model::mutex::held;
 use crate::model::ownership::{Record, Sum};
-use crate::model::secret;
+use crate::secrets::known as secret;
 
 /// A method of [`Files`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -131,7 +131,7 @@ impl Recorded {
 
     /// Everybody's looks since this was last called, [`ordered`].
     pub fn common(&self) -> Looks {
-        let common = std::mem::take(&mut *held(&self.common));
+        let common = std::mem::take(&mut *self.common.lock());
         ordered(common)
     }
 
@@ -163,7 +163,7 @@ impl Recorded {
             None => Some(look),
         });
         if let Some(look) = everybodys {
-            held(&self.common).push(look);
+            self.common.lock().push(look);
         }
         answer
     }

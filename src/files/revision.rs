@@ -3,15 +3,15 @@
 //! Symbolic links are followed within the commit. Submodules are read at the commit that they are pinned to, if they are
 //! checked out. A file outside the repository, named on the command line, has no revisions: its current content is read.
 
+use parking_lot::Mutex;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
 use std::path::{Component, Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use super::git::{self, Failure, Objects, Repository};
 use super::{Disk, Files, Found, Scope};
 use crate::error::Error;
-use crate::model::mutex::held;
 
 /// The most links that are followed for one path, as in Linux.
 const LINKS: usize = 40;
@@ -254,7 +254,7 @@ impl Revision {
 
     fn content(&self, path: &str, object: &Object) -> Result<Vec<u8>, Error> {
         let objects = &self.repositories[object.repository];
-        let mut objects = held(objects);
+        let mut objects = objects.lock();
         let content = objects.content(&object.id);
         drop(objects);
         let content = content.map_err(|cause| self.unreadable(path, &cause.to_string()))?;

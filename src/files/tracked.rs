@@ -1,12 +1,12 @@
 //! The files of a folder that git tracks or ignores: those that are new to it belong to no commit yet.
 
+use parking_lot::Mutex;
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use super::{Files, Found};
 use crate::error::Error;
-use crate::model::mutex::held;
 
 /// Other files, without those that are new to git.
 pub struct Tracked {
@@ -29,7 +29,7 @@ impl Tracked {
 
     /// The new files and folders that were looked for, and not read.
     pub fn missed(&self) -> Vec<PathBuf> {
-        held(&self.missed).iter().cloned().collect()
+        self.missed.lock().iter().cloned().collect()
     }
 
     /// Whether a path is new to git, which is noted.
@@ -39,7 +39,7 @@ impl Tracked {
         let Some(new) = plain.ancestors().find(|above| self.new.contains(*above)) else {
             return false;
         };
-        held(&self.missed).insert(new.to_owned());
+        self.missed.lock().insert(new.to_owned());
         true
     }
 }

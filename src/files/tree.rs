@@ -9,7 +9,7 @@ use walkdir::WalkDir;
 
 use super::Scope;
 use crate::error::Error;
-use crate::oci::Body;
+use oci_artifacts::Body;
 
 /// An entry below a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]

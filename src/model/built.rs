@@ -1,7 +1,7 @@
 //! The day on which an image was built, as its source writes it.
 
 use super::date::Date;
-use super::image::{Image, fact};
+use capi::image::{Image, fact};
 
 /// The day (UTC) of an image's `build-timestamp`; none where it has none, or one that is no time.
 pub fn built(image: &Image) -> Option<Date> {

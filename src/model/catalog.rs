@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::image::Facts;
-use super::place::{Located, Place, Sources};
-use crate::oci::Digest;
+use capi::image::Facts;
+use oci_artifacts::Digest;
+use yaml_tree::place::{Located, Place, Sources};
 
 /// Everything that the values say of images.
 #[derive(Clone, Debug, Default)]

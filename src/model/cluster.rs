@@ -5,12 +5,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::endpoint::ControlPlaneEndpoint;
-use super::labels::Labels;
-use super::location::Location;
 use super::matching::Library;
-use super::place::{Located, Place};
 use super::selector::Selector;
-use super::value::Node;
+use capi::labels::Labels;
+use capi::location::Location;
+use yaml_tree::place::{Located, Place};
+use yaml_tree::value::Node;
 
 /// What a cluster was read from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

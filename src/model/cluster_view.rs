@@ -7,11 +7,11 @@ use super::catalog::{Catalog, Registry};
 use super::cluster::{Cluster, Pool};
 use super::component_choice::BundleOutcome;
 use super::finding::Finding;
-use super::image::{Image, ImageKey, Images};
 use super::lock::{Lock, SignedEntries};
 use super::matching::Selection;
-use super::place::Sources;
 use super::signing::SigningKeys;
+use capi::image::{Image, ImageKey, Images};
+use yaml_tree::place::Sources;
 
 /// One cluster as read: its values evaluated, its catalog not yet expanded.
 #[derive(Clone, Debug)]

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use super::cluster::{BundleChoice, Cluster, Pool};
 use super::component::Declared;
-use super::image::{Image, ImageKey, Images, fact};
 use super::matching::{Matching, PatternCache, candidates, named};
 use super::version::distribution_of;
+use capi::image::{Image, ImageKey, Images, fact};
 
 /// The result of a pool's selection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -143,10 +143,10 @@ fn referred<'a>(reference: &str, bundles: &'a Images) -> Option<&'a ImageKey> {
 mod tests {
     use super::{BundleChoice, BundleOutcome, Mismatch, Wants, choose, mismatches};
     use crate::model::component::Declared;
-    use crate::model::image::{Facts, Image, Images, Origin};
     use crate::model::matching::PatternCache;
-    use crate::model::place::{Located, Place};
     use crate::model::selector::{Selector, Term, Wanted};
+    use capi::image::{Facts, Image, Images, Origin};
+    use yaml_tree::place::{Located, Place};
 
     fn bundles(all: &[(&str, &[(&str, &str)])]) -> Images {
         let image = |(key, facts): &(&str, &[(&str, &str)])| {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use ipnet::IpNet;
 
-use super::labels::Labels;
-use super::place::{Located, Place};
-use super::value::{Map, Node};
+use capi::labels::Labels;
+use yaml_tree::place::{Located, Place};
+use yaml_tree::value::{Map, Node};
 
 /// The port of an API server where nothing else is said (Cluster API, `clusterNetwork.apiServerPort`).
 pub const DEFAULT_PORT: u16 = 6443;
@@ -228,8 +228,8 @@ mod tests {
     use proptest::prelude::{ProptestConfig, proptest};
 
     use super::{Host, is_host, lowest_host, same_host};
-    use crate::model::labels::Labels;
-    use crate::model::place::{Located, Place};
+    use capi::labels::Labels;
+    use yaml_tree::place::{Located, Place};
 
     fn host(name: &str, addresses: &[(&str, &str)]) -> Host {
         let addresses = addresses.iter();

@@ -4,9 +4,10 @@
 
 use super::cluster::PoolName;
 use super::fix::Fix;
-use super::place::Spot;
 use super::proposal::Proposal;
 use super::rule::{Level, RuleId};
+use yaml_tree::SyntaxError;
+use yaml_tree::place::Spot;
 
 /// What a rule or a reader found. Messages follow docs/: lower case, no full stop, values in backticks, one clause.
 #[derive(Clone, Debug)]
@@ -89,6 +90,13 @@ impl Finding {
             subject: Subject::default(),
             unless_set: None,
         }
+    }
+
+    /// Why a text is not valid YAML, without what it quotes of a secret.
+    pub fn from_syntax(error: SyntaxError, spot: Option<Spot>) -> Self {
+        let mut finding = Self::new(RuleId::YamlSyntax, error.message).at(spot, "");
+        finding.help.extend(error.help);
+        finding.without_quoted_secrets()
     }
 
     /// Says what it is about.

@@ -2,7 +2,7 @@
 //!
 //! A fix is offered only where the file says literally what is to be replaced. What an expression computes has no fix.
 
-use super::place::Spot;
+use yaml_tree::place::Spot;
 
 /// An edit that a machine may make.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,7 +46,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::Fix;
-    use crate::model::place::{Secrets, Source, Spot};
+    use yaml_tree::place::{Secrets, Source, Spot};
 
     fn fix(text: &str, at: std::ops::Range<u32>, old: &str) -> Option<Fix> {
         let spot = Spot {
@@ -67,10 +67,7 @@ mod tests {
 
     #[test]
     fn nothing_is_replaced_in_a_file_of_secrets() {
-        let source = Source {
-            secrets: Secrets::Whole,
-            ..Source::new("secrets.yaml", "a: old")
-        };
+        let source = Source::new("secrets.yaml", "a: old").with_marks(Secrets::Whole, false);
         let spot = Spot {
             source: Arc::new(source),
             start: 3,

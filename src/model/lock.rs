@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::checksum::is_url;
-use super::evidence::Evidence;
-use super::image::{Image, ImageKey, is_oci};
-use super::place::{Located, Place};
-use crate::oci::Digest;
+use capi::image::{Image, ImageKey, is_oci};
+use oci_artifacts::Digest;
+use oci_artifacts::evidence::Evidence;
+use yaml_tree::place::{Located, Place};
 
 /// The lock's file name, beside the project file.
 pub const LOCK_FILE: &str = "metalmark.lock";
@@ -164,8 +164,8 @@ pub fn is_lockable(image: &Image) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{Lock, LockOrigin, LockedImage};
-    use crate::model::place::{Located, Place};
-    use crate::oci::Digest;
+    use oci_artifacts::Digest;
+    use yaml_tree::place::{Located, Place};
 
     fn locked(key: &str, reference: &str, bytes: &[u8]) -> LockedImage {
         LockedImage {

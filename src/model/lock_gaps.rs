@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::cluster_view::ClusterView;
-use super::image::{Image, ImageKey};
 use super::lock::{LockedImage, Locking, is_lockable};
+use capi::image::{Image, ImageKey};
 
 /// The images of a cluster's catalog that its lock does not hold, by key.
 #[derive(Debug, Default)]

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::output_path;
-use crate::oci::sha256;
+use oci_artifacts::sha256;
 
 const HEADER: &str =
     "# Files that metalmark owns: it rewrites them, and deletes those that it no longer renders.\n";

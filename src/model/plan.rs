@@ -15,12 +15,12 @@ use super::built::built;
 use super::cluster::{Pool, PoolName};
 use super::cluster_view::{ClusterView, SelectedPool};
 use super::date::Date;
-use super::image::{Image, ImageKey, Images, fact};
-use super::labels::Labels;
 use super::matching::Outcome;
 use super::proof;
 use super::replacement::obstacles;
 use super::version::Version;
+use capi::image::{Image, ImageKey, Images, fact};
+use capi::labels::Labels;
 
 /// What clusters are to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use super::date::Date;
 use super::finding::{Finding, Subject};
-use super::place::Spot;
 use super::rule::{Level, RuleId, RuleOption};
 use super::signing::RequiredSignatures;
+use yaml_tree::place::Spot;
 
 /// The project's policy, validated.
 #[derive(Clone, Debug, Default)]

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use super::cluster::{ClusterOrigin, Pool};
 use super::cluster_view::ClusterView;
-use super::image::{Fact, Facts, Image, Images, Origin, fact};
 use super::matching::{Matching, Outcome, Selection};
 use super::name::facts_of;
-use super::place::Located;
 use super::replacement::{self, Obstacle};
 use super::version::{Version, distribution_of};
+use capi::image::{Fact, Facts, Image, Images, Origin, fact};
+use capi::location::file_name;
+use yaml_tree::place::Located;
 
 /// What a `k8s-version` fact says of the version that a pool wants. A name may narrow a choice; it never proves one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -163,12 +164,6 @@ fn is_what_runs(view: &ClusterView, pool: &Pool, facts: &Facts, held: &Fact) -> 
     }
 }
 
-/// The last part of a URL's path, without its query.
-pub fn file_name(url: &str) -> &str {
-    let path = url.split(['?', '#']).next().unwrap_or(url);
-    path.rsplit('/').next().unwrap_or(path)
-}
-
 /// The images that contain a version, proven or by their name, each with the obstacles to replacing the image `like` by it.
 /// Sorted by the number of obstacles.
 pub fn holding<'a>(
@@ -206,10 +201,10 @@ fn has_patch(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::image::{Fact, Origin};
+    use capi::image::{Fact, Origin};
     use super::super::matching::Matching;
-    use super::super::place::Place;
-    use super::{Proof, file_name, holding, of_version};
+    use yaml_tree::place::Place;
+    use super::{Proof, holding, of_version};
     use crate::testing::Given;
 
     fn weigh(wanted: &str, held: &str, origin: Origin) -> [Proof; 2] {
@@ -251,13 +246,6 @@ mod tests {
                 );
             }
         }
-    }
-
-    #[test]
-    fn a_file_name_is_what_the_path_ends_in() {
-        assert_eq!(file_name("https://a.b/c/image.raw?x=1/2#y"), "image.raw");
-        assert_eq!(file_name("image.raw"), "image.raw");
-        assert_eq!(file_name("https://a.b/"), "");
     }
 
     #[test]

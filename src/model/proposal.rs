@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::cluster::{Choice, Cluster, LevelName};
 use super::fix::Fix;
-use super::image::ImageKey;
-use super::place::{Located, Place};
 use super::selector::{Term, Wanted};
+use capi::image::ImageKey;
+use yaml_tree::place::{Located, Place};
 
 /// An edit of the values, and what it does to the cluster.
 #[derive(Clone, Debug)]

@@ -2,7 +2,8 @@
 
 use super::finding::{Finding, Label};
 use super::fix::Fix;
-use super::secret::{HIDDEN, LONG, is_of_word};
+use crate::secrets::known::{LONG, is_of_word};
+use yaml_tree::place::{HIDDEN, unquoted};
 
 impl Finding {
     /// The finding without the secrets that it points at: no report may show them.
@@ -65,16 +66,6 @@ fn hide(text: &str, secrets: &[String]) -> String {
         text = hidden + rest;
     }
     text
-}
-
-/// A text with nothing between its backquotes.
-pub fn unquoted(text: &str) -> String {
-    let parts = text.split('`').enumerate();
-    let parts = parts.map(|(number, part)| match number % 2 {
-        0 => part.to_owned(),
-        _ => format!("`{HIDDEN}`"),
-    });
-    parts.collect()
 }
 
 /// The secret that a label marks, without its quotes.

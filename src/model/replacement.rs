@@ -7,9 +7,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::image::{Fact, Facts, Image, Origin, fact};
 use super::name::same_value;
 use super::version::Version;
+use capi::image::{Fact, Facts, Image, Origin, fact};
 
 /// The facts that a replacement keeps.
 pub const KEPT: [&str; 10] = [
@@ -217,10 +217,10 @@ mod tests {
     use proptest::prelude::{prop_assert, proptest};
 
     use super::{Obstacle, VersionObstacle, fact_obstacles, facts_to_keep, version_obstacle};
-    use crate::model::image::{Fact, Facts, Origin};
     use crate::model::name::facts_of;
-    use crate::model::place::Place;
     use crate::model::version::Version;
+    use capi::image::{Fact, Facts, Origin};
+    use yaml_tree::place::Place;
 
     fn facts(facts: &[(&str, &str)]) -> Facts {
         let facts = facts.iter();

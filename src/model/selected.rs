@@ -6,10 +6,10 @@ use std::sync::Arc;
 use super::cluster::{Cluster, Pool};
 use super::cluster_view::ClusterView;
 use super::component_choice::{self, BundleOutcome, Wants};
-use super::image::{ImageKey, Images};
 use super::matching::{self, ClusterFacts, Matching, PatternCache, Selectable, Selection};
 use super::proposal::Change;
 use super::settings::Settings;
+use capi::image::{ImageKey, Images};
 
 /// What the choices of a cluster's pools resolve to.
 pub struct Selected {

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::place::Place;
-use super::value::{Entry, Map, Value};
+use yaml_tree::place::Place;
+use yaml_tree::value::{Entry, Map, Value};
 
 /// An `os_image_selector`: facts and the pattern each must match.
 #[derive(Clone, Debug, Default, PartialEq)]

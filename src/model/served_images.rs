@@ -5,9 +5,9 @@ use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use super::finding::Finding;
-use super::image::{Fact, Image, ImageKey, Images};
-use super::place::Spot;
 use super::rule::RuleId;
+use capi::image::{Fact, Image, ImageKey, Images};
+use yaml_tree::place::Spot;
 
 /// The images that any cluster is served, by key, and the keys under which clusters have different ones.
 #[derive(Clone, Debug, Default)]

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use super::lock::Locking;
 use super::matching::Matching;
-use super::place::Spot;
 use super::policy::Policy;
-use super::registries::RegistrySettings;
 use super::waves::WaveSettings;
+use oci_artifacts::registries::RegistrySettings;
+use yaml_tree::place::Spot;
 
 /// The settings that every stage behind `read` needs, validated; flags and project file give the same ones.
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::str::FromStr;
 
-use crate::oci::Digest;
+use oci_artifacts::Digest;
 
 /// A part of the clusters, `I/N`: the I-th of N, counted from one.
 ///

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::image::Image;
-use super::place::{Located, Place};
+use capi::image::Image;
+use yaml_tree::place::{Located, Place};
 
 /// The property of an image, or of a registry, that names the key: a PEM public key, or the path of a file that holds one.
 pub const KEY_PROPERTY: &str = "cosign_publickey";

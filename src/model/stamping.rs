@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use globset::GlobMatcher;
 
-use super::place::Spot;
 use super::selector::Selector;
+use yaml_tree::place::Spot;
 
 /// The image that people request for an object or a field.
 #[derive(Clone, Debug)]

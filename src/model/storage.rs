@@ -2,8 +2,8 @@
 //!
 //! Source: sylva-library's `os-image-pv-size` (docs/sylva.md#the-image-server).
 
-use super::image::{Facts, fact};
-use super::integer;
+use capi::image::{Facts, fact};
+use yaml_tree::integer;
 
 const MEBIBYTE: i128 = 1 << 20;
 
@@ -46,8 +46,8 @@ mod tests {
     use proptest::prelude::{prop_assert_eq, proptest};
 
     use super::{default_volume_size, volume_size};
-    use crate::model::image::{Facts, Origin};
-    use crate::model::place::Place;
+    use capi::image::{Facts, Origin};
+    use yaml_tree::place::Place;
 
     fn facts(list: &[(&str, &str)]) -> Facts {
         let facts = list

@@ -3,10 +3,10 @@
 
 use std::collections::HashMap;
 
-use super::image::Facts;
 use super::name::NameFacts;
 use super::replacement;
 use super::version::Version;
+use capi::image::Facts;
 
 /// The newest image of the same system, release, hardening, Kubernetes distribution and Kubernetes minor version, by their
 /// names. None where there is none newer, and never an older one: a line that ended has no successor.

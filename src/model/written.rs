@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::checksum::{KINDS, Kind, is_url};
-use super::image::{Fact, Facts, Origin, fact};
-use super::place::{Located, Place};
+use capi::image::{Fact, Facts, Origin, fact};
+use yaml_tree::place::{Located, Place};
 
 /// An image as a project file or an index of files writes it.
 #[derive(Clone, Debug, PartialEq)]
@@ -150,8 +150,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::facts;
-    use crate::model::image::{Facts, Origin};
-    use crate::model::place::{Located, Place};
+    use capi::image::{Facts, Origin};
+    use yaml_tree::place::{Located, Place};
 
     fn written(list: &[(&str, &str)]) -> Facts {
         let properties: Vec<(Arc<str>, Located<Arc<str>>)> = list

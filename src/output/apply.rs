@@ -12,8 +12,8 @@ use super::unchanged;
 use crate::error::Error;
 use crate::files::{Folder, PathState, Walk};
 use crate::model::manifest::{Change, ChangeSet, OWNERSHIP_FILE, STAGED};
-use crate::model::output_path;
 use crate::model::ownership::Record;
+use oci_artifacts::portable_path;
 
 /// Writes, deletes and records the changes of a plan. Does nothing if there are none.
 ///
@@ -252,20 +252,20 @@ fn deletions(changes: &[Change]) -> (Vec<&Change>, Vec<&Change>) {
     let lower = |changes: &[&Change]| -> Vec<String> {
         let paths = changes
             .iter()
-            .map(|change| output_path::folded(&change.path));
+            .map(|change| portable_path::folded(&change.path));
         paths.collect()
     };
     let (written, deleted_lower) = (lower(&written), lower(&deleted));
     let files: HashSet<&str> = written.iter().map(String::as_str).collect();
     let folders: HashSet<&str> = written
         .iter()
-        .flat_map(|path| output_path::folders_above(path))
+        .flat_map(|path| portable_path::folders_above(path))
         .collect();
     let (mut early, mut late) = (Vec::new(), Vec::new());
     for (change, lower) in deleted.into_iter().zip(&deleted_lower) {
         let blocks = files.contains(&**lower)
             || folders.contains(&**lower)
-            || output_path::folders_above(lower).any(|folder| files.contains(folder));
+            || portable_path::folders_above(lower).any(|folder| files.contains(folder));
         if blocks { &mut early } else { &mut late }.push(change);
     }
     (early, late)

@@ -18,7 +18,8 @@ use crate::model::finding::{Finding, Subject};
 use crate::model::manifest::OWNERSHIP_FILE;
 use crate::model::output_path;
 use crate::model::ownership::{Owned, Record, Sum};
-use crate::oci::Body;
+use oci_artifacts::Body;
+use oci_artifacts::portable_path;
 
 /// A file to copy.
 pub struct Incoming {
@@ -109,7 +110,7 @@ pub fn copy_plan(
     };
     let mut paths = BTreeMap::new();
     for (index, file) in files.into_iter().enumerate() {
-        let twin = paths.insert(output_path::folded(&file.path), file.path.clone());
+        let twin = paths.insert(portable_path::folded(&file.path), file.path.clone());
         match twin {
             Some(twin) => copy.collide(&plan, &twin, &file.path),
             None => copy.compare(&plan, &mut walk, file)?,
@@ -302,7 +303,7 @@ impl CopyPlan {
             let failed = unwritable(&self.root.join(path));
             if matches!(walk.inspect(path).map_err(&failed)?, PathState::File(_)) {
                 walk.remove(path).map_err(&failed)?;
-                folders.extend(output_path::folders_above(path));
+                folders.extend(portable_path::folders_above(path));
             }
         }
         for folder in folders.iter().rev() {

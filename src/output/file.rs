@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::staged::{self, Put};
 use crate::error::Error;
-use crate::oci::Body;
+use oci_artifacts::Body;
 
 /// Writes a file and the folders above it. An existing file is replaced atomically; a pipe or device, such as `/dev/stderr`,
 /// is written to.

@@ -11,8 +11,8 @@ use crate::error::Error;
 use crate::files::{PathState, Walk};
 use crate::model::finding::{Finding, Subject};
 use crate::model::manifest::{Change, ChangeKind, ChangeSet, Keeps, Origin, Ownership, STAGED};
-use crate::model::output_path;
 use crate::model::ownership::{self, Owned, Record};
+use oci_artifacts::portable_path;
 
 impl Plan {
     /// Joins the parts: finds collisions, files to prune, and what is owned afterwards.
@@ -92,16 +92,16 @@ fn refuse_collisions(plan: &Plan, entries: &mut [Entry], findings: &mut Vec<Find
     };
     for (index, entry) in entries.iter().enumerate() {
         let first = *first_at
-            .entry(output_path::folded(&entry.path))
+            .entry(portable_path::folded(&entry.path))
             .or_insert(index);
         if first != index {
             collide(first, index);
         }
     }
     for (index, entry) in entries.iter().enumerate() {
-        let lower = output_path::folded(&entry.path);
+        let lower = portable_path::folded(&entry.path);
         if let Some(file) =
-            output_path::folders_above(&lower).find_map(|folder| first_at.get(folder))
+            portable_path::folders_above(&lower).find_map(|folder| first_at.get(folder))
         {
             collide(*file, index);
         }
@@ -315,11 +315,11 @@ fn owned_after(before: &Record, entries: &[Entry], gone: &HashSet<String>) -> Re
 fn emptied(left: &[String], in_the_way: &[String], after: &Record) -> Vec<String> {
     let mut folders: BTreeSet<&str> = left
         .iter()
-        .flat_map(|path| output_path::folders_above(path))
+        .flat_map(|path| portable_path::folders_above(path))
         .collect();
     if !folders.is_empty() {
         for path in after.files.keys() {
-            for folder in output_path::folders_above(path) {
+            for folder in portable_path::folders_above(path) {
                 folders.remove(folder);
             }
         }

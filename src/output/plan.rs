@@ -16,7 +16,7 @@ use crate::model::manifest::{
 };
 use crate::model::output_path;
 use crate::model::ownership::{self, Record, Sum};
-use crate::oci::hex;
+use data_encoding::HEXLOWER;
 
 /// The ownership file while it is written.
 pub(super) const TORN_RECORD: &str = ".metalmark-tmp-owned";
@@ -129,7 +129,7 @@ impl Part {
                 path: entry.path.clone(),
                 owner: Arc::clone(&entry.owner),
                 cluster: cluster.clone(),
-                sum: hex(&entry.sum),
+                sum: HEXLOWER.encode(&entry.sum),
             })
         };
         self.entries.iter().map(known).collect()
@@ -222,7 +222,7 @@ impl Plan {
         let mut walk = self.folder.walk().ok()?;
         let mut entry = |file: KnownFile| {
             let sum = ownership::sum(&walk.read(&file.path, LONGEST).ok()??);
-            (hex(&sum) == file.sum).then(|| Entry {
+            (HEXLOWER.encode(&sum) == file.sum).then(|| Entry {
                 path: file.path,
                 owner: file.owner,
                 subject: Subject {

@@ -1,9 +1,9 @@
 //! The findings for rendered files that are not written, each at the file's path.
 
 use crate::model::finding::{Finding, Subject};
-use crate::model::output_path;
-use crate::model::place::Spot;
 use crate::model::rule::RuleId;
+use oci_artifacts::portable_path;
+use yaml_tree::place::Spot;
 
 /// `shown` is the foreign file, as the user would write it.
 pub(super) fn not_owned(shown: &str, subject: Subject) -> Finding {
@@ -64,7 +64,7 @@ pub(super) fn collision(
         format!("`{path}` is rendered more than once, by `{owner}` and by `{other}`")
     } else if path.to_lowercase() == other_path.to_lowercase() {
         format!("`{path}` and `{other_path}` are one file where letter case counts nothing")
-    } else if output_path::folded(path) == output_path::folded(other_path) {
+    } else if portable_path::folded(path) == portable_path::folded(other_path) {
         format!("`{path}` and `{other_path}` are one file where letters are composed")
     } else {
         format!("`{path}` is rendered as a file and, for `{other_path}`, as a folder")

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use crate::catalog::offers::PoolChange;
 use crate::error::Error;
 use crate::model::cluster_view::{ClusterView, SelectedPool};
-use crate::model::image::ImageKey;
 use crate::model::lock::Locking;
 use crate::model::lock_gaps::gaps;
-use crate::oci::Digest;
 use crate::render::Renderer;
+use capi::image::ImageKey;
+use oci_artifacts::Digest;
 
 use super::fleet::Fleet;
 
@@ -153,7 +153,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::{Machine, changes};
-    use crate::oci::Digest;
+    use oci_artifacts::Digest;
 
     fn machine(image: &str) -> Machine {
         Machine {

@@ -9,7 +9,6 @@ use crate::model::cluster::ClusterOrigin;
 use crate::model::cluster_view::ClusterView;
 use crate::model::date::Date;
 use crate::model::finding::{Finding, Judged, Subject};
-use crate::model::image::Image;
 use crate::model::matching::Selection;
 use crate::model::policy::Policy;
 use crate::model::proposal::Change;
@@ -18,9 +17,10 @@ use crate::model::rule::{Level, RuleId};
 use crate::model::selected;
 use crate::model::settings::Settings;
 use crate::model::version::distribution_of;
-use crate::objects::bundled::Bundle;
 use crate::pipeline::Verdict;
 use crate::rules::{ChangeInput, ClusterInput, RULES, Rule, RunScope, Scope, WorkspaceInput, rule};
+use capi::image::Image;
+use capi::objects::bundled::Bundle;
 
 /// How many changes are tried for one cluster: each takes as long as a check of it.
 const MOST_TRIED: usize = 50;
@@ -339,14 +339,14 @@ mod tests {
     use crate::model::cluster_view::ClusterView;
     use crate::model::date::Date;
     use crate::model::finding::Finding;
-    use crate::model::image::Images;
     use crate::model::matching::Outcome;
-    use crate::model::place::Sources;
     use crate::model::policy::{Waiver, pattern};
     use crate::model::rule::{Level, RuleId};
     use crate::model::settings::Settings;
     use crate::rules::{ImageUse, RunScope, WorkspaceInput};
     use crate::testing::{Given, settings, today};
+    use capi::image::Images;
+    use yaml_tree::place::Sources;
 
     const MISSING: RuleId = RuleId::ChecksumMissing;
 

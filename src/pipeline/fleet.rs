@@ -1,8 +1,9 @@
 //! The stages over all clusters: each is read, resolved and checked on its own, both cores busy, the answers in the clusters'
 //! order. What the caller does not request is dropped with its cluster, so that memory does not grow with the fleet's values.
 
+use parking_lot::Mutex;
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use rayon::prelude::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
@@ -18,16 +19,15 @@ use crate::model::date::Date;
 use crate::model::finding::{Finding, Judged};
 use crate::model::lock::{Lock, is_lockable};
 use crate::model::matching::{PatternCache, Selection};
-use crate::model::mutex::held;
-use crate::model::place::Sources;
 use crate::model::pool_counts::PoolCounts;
 use crate::model::rule::{Level, RuleId};
-use crate::objects::ManifestObject;
 use crate::pipeline::Verdict;
 use crate::pipeline::cache::{Cache, Keeper};
 use crate::pipeline::check::{self, Checked};
 use crate::read::{self, ClusterEntry, SharedCatalog, Stamped, Workspace};
 use crate::rules::{self, ImageUse, RunScope, WorkspaceInput};
+use capi::objects::ManifestObject;
+use yaml_tree::place::Sources;
 
 /// What a run keeps of a cluster, made of its view and the check of it. What is found in making it is added to the list.
 pub(crate) trait Keep<T>:
@@ -163,7 +163,7 @@ impl Fleet {
         let shared = self.shared()?;
         let uses: Mutex<ImageUse> = Mutex::default();
         let parts = self.parts(&entries, &uses, keep)?;
-        Ok(self.conclude(&shared, &entries, parts, &held(&uses)))
+        Ok(self.conclude(&shared, &entries, parts, &uses.lock()))
     }
 
     /// The same, without the clusters that the cache knows to be clean and unchanged.
@@ -180,14 +180,14 @@ impl Fleet {
         let uses: Mutex<ImageUse> = Mutex::default();
         let of_entry = |(number, entry): (usize, &&ClusterEntry)| {
             let (mut part, line) = cache.part(number, || self.part(entry, &keep))?;
-            held(&uses).add(std::mem::take(&mut part.uses));
+            uses.lock().add(std::mem::take(&mut part.uses));
             Ok((part, line))
         };
         let parts: Vec<Result<_, Error>> = entries.par_iter().enumerate().map(of_entry).collect();
         let parts: Result<Vec<_>, Error> = parts.into_iter().collect();
         let (parts, lines): (Vec<_>, Vec<_>) = parts?.into_iter().unzip();
         cache.keep(&lines);
-        Ok(self.conclude(&shared, &entries, parts, &held(&uses)))
+        Ok(self.conclude(&shared, &entries, parts, &uses.lock()))
     }
 
     /// One cluster through the stages, as [`Self::check`] runs all of them. Reports nothing that requires the whole fleet, such
@@ -206,7 +206,7 @@ impl Fleet {
             found.extend(rules::unchecked(
                 self.lock(),
                 &self.lock_sources(),
-                &held(&uses),
+                &uses.lock(),
             ));
         }
         fleet_check.add(found, self);
@@ -221,7 +221,7 @@ impl Fleet {
     ) -> Result<Vec<Part<T>>, Error> {
         let of_entry = |entry: &&ClusterEntry| {
             let mut part = self.part(entry, &keep)?;
-            held(uses).add(std::mem::take(&mut part.uses));
+            uses.lock().add(std::mem::take(&mut part.uses));
             Ok(part)
         };
         // In a list of its size: one that grows is in memory twice, and parts hold the rendered texts.

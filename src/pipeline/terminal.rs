@@ -1,7 +1,7 @@
 //! The two streams: results on stdout, everything else on stderr.
 
-use crate::artifacts::registry::Progress;
 use crate::printer::Printer;
+use oci_artifacts::registry::Progress;
 
 /// Where a command prints.
 pub struct Terminal {

@@ -6,9 +6,8 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::ser::{CharEscape, CompactFormatter, Formatter, PrettyFormatter};
 
-use crate::model::secret;
-use crate::model::value::{Entry, Map, Node, Value};
-use crate::yaml;
+use crate::secrets::known as secret;
+use yaml_tree::value::{Entry, Map, Node, Value};
 
 use super::text::is_unsafe;
 
@@ -32,7 +31,7 @@ pub(super) fn embedded<T: Serialize + ?Sized>(data: &T, out: &mut dyn Write) -> 
 
 /// A value as YAML. If a block would contain a command of a CI runner, the whole value is JSON, which is valid YAML.
 pub(super) fn yaml(value: &Value) -> io::Result<String> {
-    let text = yaml::emit(&masked(value));
+    let text = yaml_tree::emit(&masked(value));
     let is_command = |line: &str| line.trim_start().starts_with("::") || line.contains("##[");
     if !text.lines().any(is_command) {
         return Ok(text);

@@ -13,7 +13,7 @@ use std::io::{self, ErrorKind, Write};
 
 use serde::Serialize;
 
-use crate::model::value::Value;
+use yaml_tree::value::Value;
 
 pub use data::masked;
 pub use safe::Safe;

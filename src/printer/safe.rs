@@ -2,7 +2,7 @@
 //! or a command.
 
 use super::text::{broken, is_unsafe};
-use crate::model::secret;
+use crate::secrets::known as secret;
 
 /// Text of a markup language or of workflow commands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::model::secret;
+use crate::secrets::known as secret;
 
 /// The replacement for an unsafe character.
 const REPLACED: &str = "\u{fffd}";

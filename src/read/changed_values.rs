@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use crate::model::finding::Finding;
-use crate::model::merge::{Layer, LayerKind};
-use crate::model::place::{Place, Sources};
 use crate::model::rule::RuleId;
-use crate::model::value::{Node, Value};
+use yaml_tree::merge::{Layer, LayerKind};
+use yaml_tree::place::{Place, Sources};
+use yaml_tree::value::{Node, Value};
 
 /// The functions that change the map that is their first argument.
 const CHANGING: [&str; 7] = [

@@ -1,21 +1,20 @@
 //! The charts of clusters, where the repository has them: who they are, and the named templates that values may include.
 
+use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 use crate::evaluate::{ChartTree, Templates, Texts};
 use crate::files::{Files, Found, for_all};
-use crate::helm::{self, Engine, Template};
 use crate::model::finding::Finding;
 use crate::model::matching::{Library, REGISTRY_KEY};
-use crate::model::merge::{Layer, LayerKind};
-use crate::model::mutex::held;
-use crate::model::place::{FileId, Sources};
 use crate::model::rule::RuleId;
-use crate::model::value::Node;
-use crate::yaml;
+use go_template::{Engine, Template};
+use yaml_tree::merge::{Layer, LayerKind};
+use yaml_tree::place::{FileId, Sources};
+use yaml_tree::value::Node;
 
 use super::changed_values::{Change, changes};
 use super::chart_files::{FolderReader, Left, packaged, texts};
@@ -43,7 +42,7 @@ impl Charts {
         let layer = { layers.iter() }.find(|layer| layer.kind == LayerKind::Chart)?;
         let source = sources.get(layer.tree.place.file)?;
         let folder = Path::new(&*source.path).parent()?;
-        let mut known = held(&self.0);
+        let mut known = self.0.lock();
         if let Some(chart) = known.get(folder) {
             return chart.clone();
         }
@@ -77,8 +76,8 @@ impl Chart {
         let Ok(Found::File(bytes)) = files.file(&folder.join("Chart.yaml")) else {
             return None;
         };
-        let text = yaml::decode(&bytes, Engine::Helm3).ok()?;
-        let metadata = yaml::values(&text, FileId(0), Engine::Helm3).ok()?;
+        let text = yaml_tree::decode(&bytes, Engine::Helm3).ok()?;
+        let metadata = yaml_tree::values(&text, FileId(0), Engine::Helm3).ok()?;
         let text = |key: &str| metadata.text(&[key]).map(Arc::from);
         let mut templates = ChartTemplates {
             files: Arc::clone(files),
@@ -237,7 +236,7 @@ impl ChartTemplates {
             texts.sort_by_key(|(name, _)| (name.matches('/').count(), name));
             let (mut templates, mut faults) = (Vec::new(), self.unread.clone());
             for (name, text) in texts {
-                match helm::parse(name, text) {
+                match go_template::parse(name, text) {
                     Ok(template) => templates.push(template),
                     Err(error) => {
                         faults.push(format!("`{name}` of the chart cannot be parsed: {error}"));

@@ -1,20 +1,20 @@
 //! Reads the files of charts in the repository: their folders, the packages below `charts/`, and dependencies that are elsewhere.
 
+use crate::secrets;
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use crate::artifacts::archive::{self, Limits};
 use crate::error::Error;
 use crate::evaluate::Texts;
 use crate::files::{Files, Found};
-use crate::model::engine::Engine;
 use crate::model::finding::Finding;
-use crate::model::place::FileId;
 use crate::model::rule::{Level, RuleId};
-use crate::model::value::Node;
-use crate::oci::Body;
-use crate::yaml;
+use oci_artifacts::Body;
+use oci_artifacts::archive::{self, Limits};
+use yaml_tree::engine::Engine;
+use yaml_tree::place::FileId;
+use yaml_tree::value::Node;
 
 use super::error::ReadError;
 use super::files::display;
@@ -127,7 +127,7 @@ pub(super) const HIDDEN: &str = "hidden";
 
 /// A file as `.Files` reads it.
 pub(super) fn without_secrets<'t>(path: &str, text: &'t str) -> &'t str {
-    let source = yaml::source(path, text, false);
+    let source = secrets::source(path, text, false);
     match source.is_hidden || source.has_secrets() {
         true => HIDDEN,
         false => text,
@@ -254,8 +254,8 @@ impl<'f> FolderReader<'f> {
     fn elsewhere(&self, folder: &Path, at: &str, tree: &Tree) -> Vec<(String, PathBuf)> {
         let metadata = METADATA.into_iter().filter_map(|name| {
             let file = tree.get(&format!("{at}{name}"))?;
-            let text = yaml::decode(&file.bytes, Engine::Helm3).ok()?;
-            yaml::values(&text, FileId(0), Engine::Helm3).ok()
+            let text = yaml_tree::decode(&file.bytes, Engine::Helm3).ok()?;
+            yaml_tree::values(&text, FileId(0), Engine::Helm3).ok()
         });
         let metadata: Vec<Node> = metadata.collect();
         let path = |dependency: &Node| {

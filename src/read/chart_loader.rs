@@ -1,17 +1,16 @@
 //! Makes charts of their files: metadata, values, templates, `.Files`, and the charts that they depend on.
 
+use crate::secrets;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use crate::evaluate::{self, ChartTemplate, ChartTree, Dependency, Import, Texts};
-use crate::helm;
-use crate::model::engine::Engine;
 use crate::model::finding::Finding;
-use crate::model::place::{FileId, Source, Sources};
 use crate::model::rule::RuleId;
-use crate::model::value::{Node, Value};
-use crate::yaml;
+use yaml_tree::engine::Engine;
+use yaml_tree::place::{FileId, Source, Sources};
+use yaml_tree::value::{Node, Value};
 
 use super::chart_files::{MOST_FILES, Tree, is_text, too_many, without_secrets};
 use super::files::broken;
@@ -86,7 +85,7 @@ impl<'l> Loader<'l> {
                 let source = of_template(&file.shown, text);
                 self.templates
                     .insert(Arc::clone(&name), self.sources.add(source));
-                let template = helm::parse(&name, text);
+                let template = go_template::parse(&name, text);
                 templates.push(ChartTemplate { name, template });
             } else if is_text(below) {
                 texts.insert(below.into(), without_secrets(&file.shown, text).into());
@@ -157,13 +156,13 @@ impl<'l> Loader<'l> {
         let Some(file) = self.tree.get(name) else {
             return Ok((Node::computed(Value::empty_map()), FileId(0)));
         };
-        let text = yaml::decode(&file.bytes, Engine::Helm4).map_err(|error| {
+        let text = yaml_tree::decode(&file.bytes, Engine::Helm4).map_err(|error| {
             let message = format!("`{}` is not text: {error}", file.shown);
             Box::new(Finding::new(RuleId::YamlSyntax, message))
         })?;
-        let source = Arc::new(yaml::source(file.shown.as_str(), text, false));
+        let source = Arc::new(secrets::source(file.shown.as_str(), text, false));
         let id = self.sources.add(Arc::clone(&source));
-        let values = yaml::values(&source.text, id, Engine::Helm4);
+        let values = yaml_tree::values(&source.text, id, Engine::Helm4);
         let values = values.map_err(|error| Box::new(broken(error, self.sources)))?;
         Ok((values, id))
     }
@@ -200,8 +199,6 @@ fn dependency(declared: &Node, key: &str, chart: ChartTree) -> Dependency {
 
 /// A template. It gets no secrets, but no line of one named after secrets is shown.
 fn of_template(shown: &str, text: &str) -> Source {
-    Source {
-        is_hidden: yaml::is_named_secret(Path::new(shown)),
-        ..Source::new(shown, text)
-    }
+    let is_hidden = secrets::is_named_secret(Path::new(shown));
+    Source::new(shown, text).with_marks(yaml_tree::place::Secrets::None, is_hidden)
 }

@@ -8,10 +8,10 @@ use crate::model::catalog::Catalog;
 use crate::model::cluster::Cluster;
 use crate::model::cluster_view::ClusterRead;
 use crate::model::finding::{Finding, Subject};
-use crate::model::place::Sources;
 use crate::model::rule::{Level, RuleId};
 use crate::model::signing::{RequiredSignatures, SigningKeys};
-use crate::model::value::Node;
+use yaml_tree::place::Sources;
+use yaml_tree::value::Node;
 
 use super::management::{self, Depth, State};
 use super::project::EvaluationOption;

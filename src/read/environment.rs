@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::model::place::{FileId, Located, Place};
+use yaml_tree::place::{FileId, Located, Place};
 
 /// Words in the names of variables whose values are not read.
 const SECRETS: [&str; 6] = ["PASS", "TOKEN", "SECRET", "KEY", "CREDENTIAL", "AUTH"];
@@ -56,7 +56,7 @@ fn variable(line: &str) -> Option<(&str, &str)> {
 #[cfg(test)]
 mod tests {
     use super::variables;
-    use crate::model::place::FileId;
+    use yaml_tree::place::FileId;
 
     #[test]
     fn a_line_of_an_environment_has_a_name_and_a_value() {

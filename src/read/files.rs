@@ -1,17 +1,18 @@
 //! Reads one file of the workspace, and reports what is surprising in it.
 
+use crate::secrets;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
 use crate::error::Error;
 use crate::files::Files;
-use crate::model::engine::Engine;
 use crate::model::finding::Finding;
-use crate::model::place::{Place, Source, Sources, Spot};
 use crate::model::rule::{Level, RuleId};
-use crate::model::value::{Node, Value};
-use crate::yaml::{self, Misreading, Notice, NoticeKind, SyntaxError};
+use yaml_tree::engine::Engine;
+use yaml_tree::place::{Place, Source, Sources, Spot};
+use yaml_tree::value::{Node, Value};
+use yaml_tree::{Misreading, Notice, NoticeKind, SyntaxError};
 
 /// The tree of a values file, which is added to `sources`. A file that is no YAML reads as an empty map, with the finding that
 /// says where it breaks.
@@ -32,13 +33,16 @@ pub(super) fn values(
         read => read?,
     };
     let mut source = Source::new(display(file), "");
-    match yaml::decode(&bytes, engine) {
+    match yaml_tree::decode(&bytes, engine) {
         Ok(text) => {
             let leads_to = files.leads_to(file);
             let is_outside = leads_to.as_deref().unwrap_or(file).is_absolute();
             let is_secret = [Some(file), leads_to.as_deref()];
-            let is_secret = is_secret.into_iter().flatten().any(yaml::is_named_secret);
-            source = yaml::source(source.path, text, is_secret);
+            let is_secret = is_secret
+                .into_iter()
+                .flatten()
+                .any(secrets::is_named_secret);
+            source = secrets::source(source.path, text, is_secret);
             source.is_hidden |= is_outside;
         }
         Err(error) => {
@@ -49,8 +53,8 @@ pub(super) fn values(
     }
     let source = Arc::new(source);
     let id = sources.add(Arc::clone(&source));
-    let read =
-        yaml::read(&source.text, id, engine).and_then(|read| Ok((read.values()?, read.notices)));
+    let read = yaml_tree::read(&source.text, id, engine)
+        .and_then(|read| Ok((read.values()?, read.notices)));
     Ok(match read {
         Ok((tree, notices)) => {
             let notices = notices.iter();
@@ -73,7 +77,7 @@ pub(super) fn display(file: &Path) -> String {
 /// What breaks a file.
 pub(super) fn broken(error: SyntaxError, sources: &Sources) -> Finding {
     let spot = sources.resolve(error.place);
-    error.finding(spot)
+    Finding::from_syntax(error, spot)
 }
 
 /// What would surprise a file's author.
@@ -207,7 +211,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::{key_before, takes_boolean};
-    use crate::model::place::{Source, Spot};
+    use yaml_tree::place::{Source, Spot};
 
     #[test]
     fn a_key_of_a_boolean_takes_a_boolean_word() {

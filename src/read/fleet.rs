@@ -7,8 +7,8 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::files::Files;
 use crate::model::finding::Finding;
-use crate::model::place::Spot;
 use crate::model::rule::{Level, RuleId};
+use yaml_tree::place::Spot;
 
 use super::clusters::{self, ClusterEntry};
 use super::error::ReadError;

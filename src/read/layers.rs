@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::files::Files;
-use crate::model::engine::Engine;
 use crate::model::finding::Finding;
-use crate::model::merge::{self, Layer, LayerKind};
-use crate::model::place::Sources;
 use crate::model::rule::{Level, RuleId};
-use crate::model::value::{Node, Value};
+use crate::secrets;
+use yaml_tree::engine::Engine;
+use yaml_tree::merge::{self, Layer, LayerKind};
+use yaml_tree::place::Sources;
+use yaml_tree::value::{Node, Value};
 
 use super::changed_values::{Change, changes};
 use super::chart::{Chart, Charts};
@@ -156,7 +157,7 @@ impl Shared {
             &own.sources,
             &mut own.findings,
         );
-        own.sources.publish();
+        secrets::publish(&own.sources);
         Ok(own)
     }
 

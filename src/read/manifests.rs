@@ -3,21 +3,21 @@
 //! Of a folder every YAML file counts that holds an `apiVersion`, but for hidden folders and files that metalmark wrote
 //! itself. Files named after secrets are never read.
 
+use crate::secrets;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::error::Error;
 use crate::files::{Files, real};
-use crate::model::engine::Engine;
 use crate::model::finding::Finding;
 use crate::model::manifest::OWNERSHIP_FILE;
 use crate::model::ownership::Record;
-use crate::model::place::{FileId, Source, Spot};
 use crate::model::rule::{Level, RuleId};
-use crate::objects::{MARKER, ManifestObject, Unread, objects};
-use crate::providers::PROVIDERS;
-use crate::yaml;
+use capi::objects::{MARKER, ManifestObject, Unread, objects};
+use capi::providers::PROVIDERS;
+use yaml_tree::engine::Engine;
+use yaml_tree::place::{FileId, Source, Spot};
 
 use super::gitops::{NAMES, Patches};
 use super::{Request, Workspace, files};
@@ -52,11 +52,11 @@ impl ManifestFiles {
         let broken = skipped.filter_map(|source| {
             let plain = without_expressions(&source.text);
             let error = match &plain {
-                Some(plain) => yaml::read(plain, FileId(0), Engine::Kubectl).err()?,
+                Some(plain) => yaml_tree::read(plain, FileId(0), Engine::Kubectl).err()?,
                 None => objects(source).err()?,
             };
             let spot = Spot::new(source, error.place);
-            let finding = error.finding(Some(spot));
+            let finding = Finding::from_syntax(error, Some(spot));
             Some(match plain {
                 Some(_) => finding.unless_set(Level::Warning).help(
                     "without its expressions it is no YAML either, so no object in it is checked",
@@ -168,7 +168,7 @@ pub(super) fn below(
             } else if name == "Chart.yaml" {
                 found.charts.insert(folder());
             }
-            if known.insert(files::display(&file)) && !yaml::is_named_secret(&file) {
+            if known.insert(files::display(&file)) && !secrets::is_named_secret(&file) {
                 one(tree, &file, is_folder, &is_meant, &mut found)?;
             }
         }
@@ -234,7 +234,7 @@ fn one(
 ) -> Result<(), Error> {
     let bytes = tree.named(file)?;
     let path = files::display(file);
-    let text = match yaml::decode(&bytes, Engine::Kubectl) {
+    let text = match yaml_tree::decode(&bytes, Engine::Kubectl) {
         Ok(text) => text,
         Err(_) if may_skip => {
             found.skipped.push(Arc::new(Source::new(path, "")));
@@ -252,7 +252,7 @@ fn one(
     if !is_meant(&text) {
         return Ok(());
     }
-    let source = Arc::new(yaml::source(path.as_str(), text, false));
+    let source = Arc::new(secrets::source(path.as_str(), text, false));
     match objects(&source) {
         Ok(inside) => {
             found.read += usize::from(is_manifest || !inside.objects.is_empty());
@@ -265,7 +265,7 @@ fn one(
         Err(_) if !is_manifest => found.skipped.push(source),
         Err(error) => {
             let spot = Spot::new(&source, error.place);
-            found.findings.push(error.finding(Some(spot)));
+            found.findings.push(Finding::from_syntax(error, Some(spot)));
         }
     }
     Ok(())

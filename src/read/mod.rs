@@ -46,16 +46,16 @@ use std::sync::Arc;
 
 use crate::files::{Files, Recorded};
 use crate::model::cluster_view::ClusterRead;
-use crate::model::engine::Engine;
 use crate::model::finding::Finding;
 use crate::model::lock::Locking;
 use crate::model::matching::{Library, Matching};
-use crate::model::place::Source;
 use crate::model::settings::{ChecksumStyle, Settings};
 use crate::model::shard::Shard;
 use crate::model::stamping::StampEntry;
 use crate::model::written::WrittenImage;
-use crate::schema::Schemas;
+use capi::schema::Schemas;
+use yaml_tree::engine::Engine;
+use yaml_tree::place::Source;
 
 pub use cluster::{SharedCatalog, cluster, shared, shared_catalog};
 pub use clusters::ClusterEntry;

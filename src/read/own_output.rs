@@ -1,16 +1,16 @@
 //! Which files metalmark rendered itself. They are never input: an overlay that was read back would be the strongest layer,
 //! and every later render would repeat it instead of following the user's change.
 
+use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use globset::{Glob, GlobMatcher};
 
 use crate::error::Error;
 use crate::files::{Files, Found, for_all};
 use crate::model::manifest::OWNERSHIP_FILE;
-use crate::model::mutex::held;
 use crate::model::output_path;
 use crate::model::ownership::{Owned, Record};
 
@@ -64,7 +64,7 @@ impl OwnOutput {
     }
 
     fn record(&self, files: &dyn Files, folder: &Path) -> Result<Option<Arc<Record>>, Error> {
-        let records = || held(&self.records);
+        let records = || self.records.lock();
         if let Some(known) = records().get(folder) {
             return Ok(known.clone());
         }

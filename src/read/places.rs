@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use crate::model::finding::Finding;
-use crate::model::place::{Source, Spot};
 use crate::model::rule::RuleId;
-use crate::model::value::Node;
+use yaml_tree::place::{Source, Spot};
+use yaml_tree::value::Node;
 
 /// Finds the place of a path of keys in the project file.
 pub(super) struct Places<'a> {

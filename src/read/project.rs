@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::model::engine::Engine;
 use crate::model::matching::Matching;
 use crate::model::settings::ChecksumStyle;
+use yaml_tree::engine::Engine;
 
 use super::record::ImageRecord;
 use super::rule_options::RuleOptions;

@@ -9,9 +9,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use crate::model::place::{Located, Place};
-use crate::model::value::Node;
 use crate::model::written::WrittenImage;
+use yaml_tree::place::{Located, Place};
+use yaml_tree::value::Node;
 
 /// What is known of one image, and where it lies.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::model::finding::Finding;
-use crate::model::registries::{ARCHITECTURE, CONCURRENCY, Host, Mirror, RegistrySettings};
 use crate::model::rule::RuleId;
-use crate::oci::{Reference, SCHEME};
+use oci_artifacts::registries::{ARCHITECTURE, CONCURRENCY, Host, Mirror, RegistrySettings};
+use oci_artifacts::{Reference, SCHEME};
 
 use super::places::Places;
 use super::project::{HostOptions, RegistryOptions};

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use globset::GlobMatcher;
 
 use crate::model::finding::Finding;
-use crate::model::place::{Place, Spot};
 use crate::model::policy::pattern;
 use crate::model::rule::RuleId;
 use crate::model::selector::{Selector, Term, Wanted};
 use crate::model::stamping::{ImageRequest, RequestedImage, StampEntry};
+use yaml_tree::place::{Place, Spot};
 
 use super::places::Places;
 use super::project::{ProjectFile, StampOptions};

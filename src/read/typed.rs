@@ -7,10 +7,10 @@ use schemars::generate::SchemaSettings;
 use serde_json::Value as Json;
 
 use crate::model::finding::Finding;
-use crate::model::place::{Place, Source, Spot};
 use crate::model::rule::RuleId;
-use crate::model::suggest::did_you_mean;
-use crate::model::value::{Node, Number, Value};
+use yaml_tree::place::{Place, Source, Spot};
+use yaml_tree::suggest::did_you_mean;
+use yaml_tree::value::{Node, Number, Value};
 
 use super::project::ProjectFile;
 use super::rule_options::{no_rule, schema_of};
@@ -115,7 +115,7 @@ impl Walk<'_> {
         }
     }
 
-    fn map(&mut self, map: &crate::model::value::Map, place: Place, schema: &Json) -> Option<Json> {
+    fn map(&mut self, map: &yaml_tree::value::Map, place: Place, schema: &Json) -> Option<Json> {
         let known = schema["properties"].as_object();
         let open = !matches!(schema.get("additionalProperties"), Some(Json::Bool(false)));
         let other = schema

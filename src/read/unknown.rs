@@ -3,8 +3,8 @@
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
 use crate::model::settings::Settings;
-use crate::model::suggest::did_you_mean;
 use crate::render::targets;
+use yaml_tree::suggest::did_you_mean;
 
 use super::places::Places;
 

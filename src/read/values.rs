@@ -2,12 +2,12 @@
 
 use crate::error::Error;
 use crate::evaluate::{Failure, Options, TemplateCache};
-use crate::helm::{ErrorClass, Limits};
 use crate::model::finding::{Finding, Subject};
-use crate::model::merge::Layer;
-use crate::model::place::Sources;
 use crate::model::rule::Level;
-use crate::model::value::Node;
+use go_template::{ErrorClass, Limits};
+use yaml_tree::merge::Layer;
+use yaml_tree::place::Sources;
+use yaml_tree::value::Node;
 
 use super::management::{Depth, State};
 use super::{ClusterEntry, Workspace, cluster, release_options};

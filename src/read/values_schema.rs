@@ -5,13 +5,12 @@
 use std::path::Path;
 
 use crate::files::{Files, Found};
-use crate::model::engine::Engine;
 use crate::model::finding::Finding;
-use crate::model::place::Sources;
 use crate::model::rule::{Level, RuleId};
-use crate::model::value::Node;
-use crate::schema::ValuesSchema;
-use crate::yaml;
+use capi::schema::ValuesSchema;
+use yaml_tree::engine::Engine;
+use yaml_tree::place::Sources;
+use yaml_tree::value::Node;
 
 use super::files::display;
 
@@ -29,7 +28,7 @@ impl SchemaFile {
         let path = folder.join("values.schema.json");
         let text = match files.file(&path) {
             Ok(Found::File(bytes)) => {
-                yaml::decode(&bytes, Engine::Helm3).map_err(|error| error.to_string())
+                yaml_tree::decode(&bytes, Engine::Helm3).map_err(|error| error.to_string())
             }
             Ok(_) => return None,
             Err(error) => Err(error.to_string()),

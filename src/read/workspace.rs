@@ -7,16 +7,16 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::files::{Disk, Files, Recorded, Repository, Tracked};
 use crate::model::cluster_view::ClusterRead;
-use crate::model::engine::Engine;
 use crate::model::finding::Finding;
 use crate::model::lock::LOCK_FILE;
-use crate::model::place::{Source, Sources};
-use crate::model::registries::RegistrySettings;
 use crate::model::rule::{Level, RuleId};
 use crate::model::signing::RequiredSignatures;
 use crate::model::stamping::StampEntry;
 use crate::model::written::WrittenImage;
-use crate::schema::Schemas;
+use capi::schema::Schemas;
+use oci_artifacts::registries::RegistrySettings;
+use yaml_tree::engine::Engine;
+use yaml_tree::place::{Source, Sources};
 
 use super::management::Management;
 use super::places::Places;
@@ -308,7 +308,7 @@ pub fn registries(request: &Request) -> Result<(PathBuf, RegistrySettings), Erro
 /// The project file as found, or an empty one where flags replace it.
 struct Project {
     file: ProjectFile,
-    tree: Option<crate::model::value::Node>,
+    tree: Option<yaml_tree::value::Node>,
     source: Option<Arc<Source>>,
     findings: Vec<Finding>,
 }
@@ -331,7 +331,7 @@ fn open(location: &Location, tree: &dyn Files) -> Result<Project, Error> {
         let message = &mut finding.message;
         *message = message.replace("values are a map", "the project file is a map");
     }
-    let source = sources.get(crate::model::place::FileId(0)).cloned();
+    let source = sources.get(yaml_tree::place::FileId(0)).cloned();
     let file = match &source {
         Some(source) => typed::project(&tree, source, &mut findings),
         None => ProjectFile::default(),

@@ -6,8 +6,8 @@ use minijinja::value::{Enumerator, Object, ObjectRepr, ValueKind};
 use minijinja::{Error, ErrorKind, Value as Context};
 
 use crate::model::cluster::Cluster;
-use crate::model::image::{ImageKey, Images, fact};
-use crate::model::value::{Entry, Map, Node, Number, Value};
+use capi::image::{ImageKey, Images, fact};
+use yaml_tree::value::{Entry, Map, Node, Number, Value};
 
 /// The deepest tree that a template may build.
 const DEPTH: usize = 64;
@@ -134,7 +134,7 @@ pub(super) fn image(images: &Arc<Images>, key: &ImageKey) -> Context {
 
 /// A cluster's names and versions.
 pub(super) fn cluster(cluster: &Cluster) -> Context {
-    let located = |field: &Option<crate::model::place::Located<Arc<str>>>| {
+    let located = |field: &Option<yaml_tree::place::Located<Arc<str>>>| {
         field.as_ref().map(|located| Arc::clone(&located.value))
     };
     let fields = [

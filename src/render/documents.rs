@@ -1,19 +1,20 @@
 //! Validates every rendered file: it must parse, its objects must be complete with legal names, and each object must match the
 //! schema of its kind if schemas are available.
 
+use crate::secrets;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::model::engine::Engine;
 use crate::model::finding::Finding;
-use crate::model::json::{Html, to_json};
-use crate::model::place::{FileId, Place, Spot};
 use crate::model::rule::{Level, RuleId};
-use crate::model::value::{Node, Value};
 use crate::render::objects::name;
 use crate::render::targets::Content;
-use crate::schema::Schemas;
-use crate::yaml::{self, NoticeKind};
+use capi::schema::Schemas;
+use yaml_tree::NoticeKind;
+use yaml_tree::engine::Engine;
+use yaml_tree::json::{Html, to_json};
+use yaml_tree::place::{FileId, Place, Spot};
+use yaml_tree::value::{Node, Value};
 
 /// The largest sum of a ConfigMap's or a Secret's values, in bytes.
 /// (kubernetes pkg/apis/core/validation, `ValidateConfigMap`: core.MaxSecretSize)
@@ -61,7 +62,7 @@ pub(super) fn check(
         // The text is parsed again, so that the problems are reported with their places in it.
         found.clear();
     }
-    match yaml::read(text, FileId(0), Engine::Kubectl) {
+    match yaml_tree::read(text, FileId(0), Engine::Kubectl) {
         Err(error) => found.push(fault(error.message, error.place)),
         Ok(read) => {
             for notice in &read.notices {
@@ -77,7 +78,7 @@ pub(super) fn check(
     if found.is_empty() {
         return shown(&identities);
     }
-    let source = Arc::new(yaml::source(path, text, false));
+    let source = Arc::new(secrets::source(path, text, false));
     for fault in found {
         let spot = Spot::new(&source, fault.place);
         let message = format!("rendered file `{path}`: {}", fault.message);
@@ -110,7 +111,7 @@ fn shown(identities: &BTreeSet<[String; 4]>) -> Vec<Box<str>> {
 
 /// The objects that a text contains, to compare with those that a target declares.
 fn as_read(text: &str) -> Option<Vec<String>> {
-    let read = yaml::read(text, FileId(0), Engine::Kubectl).ok()?;
+    let read = yaml_tree::read(text, FileId(0), Engine::Kubectl).ok()?;
     as_json(&read.documents)
 }
 

@@ -12,10 +12,9 @@ use minijinja::{
 use super::context;
 use super::language::{self, Written};
 use crate::model::finding::Finding;
-use crate::model::place::{Source, Spot};
 use crate::model::rule::RuleId;
-use crate::model::value::{Entry, Map, Value};
-use crate::yaml;
+use yaml_tree::place::{Source, Spot};
+use yaml_tree::value::{Entry, Map, Value};
 
 /// The most instructions of one rendering. An object takes about fifty; an endless template fails.
 const FUEL: u64 = 2_000_000;
@@ -210,8 +209,8 @@ fn format(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Context) -> R
         ));
     }
     match &node.value {
-        Value::String(text) => out.write_str(&yaml::quoted(text)),
-        other => out.write_str(yaml::emit(other).trim_end()),
+        Value::String(text) => out.write_str(&yaml_tree::quoted(text)),
+        other => out.write_str(yaml_tree::emit(other).trim_end()),
     }
     .map_err(Error::from)
 }
@@ -230,9 +229,12 @@ fn placed(value: &Value, columns: usize) -> String {
         Value::String(text) if text.contains('\n') => {
             let columns = columns.saturating_sub(2);
             let map = Map::from_iter([Entry::computed("k", Value::String(text.clone()))]);
-            (yaml::emit_at(&map.into(), columns), columns + "k: ".len())
+            (
+                yaml_tree::emit_at(&map.into(), columns),
+                columns + "k: ".len(),
+            )
         }
-        other => (yaml::emit_at(other, columns), columns),
+        other => (yaml_tree::emit_at(other, columns), columns),
     };
     let text = text.strip_suffix('\n').unwrap_or(&text);
     text.get(before..).unwrap_or_default().to_owned()
@@ -245,13 +247,12 @@ mod tests {
     use proptest::prelude::{ProptestConfig, proptest};
 
     use super::{Engine, LINE_FUEL};
-    use crate::model::engine::Engine as Reader;
     use crate::model::finding::Finding;
-    use crate::model::place::{FileId, Source};
     use crate::model::rule::RuleId;
-    use crate::model::value::{Entry, Map, Value};
     use crate::render::context;
-    use crate::yaml;
+    use yaml_tree::engine::Engine as Reader;
+    use yaml_tree::place::{FileId, Source};
+    use yaml_tree::value::{Entry, Map, Value};
 
     /// An engine with one template, and the findings from compiling it.
     fn engine(name: &str, text: &str) -> (Engine, Vec<Finding>) {
@@ -324,7 +325,7 @@ mod tests {
         #[test]
         fn any_text_is_read_back_as_it_was_written(text in "([ \t\n]|[a-c#:'\"\\\\{}|-]|\\PC){0,24}") {
             let file = rendered("k:\n  a: {{ v }}\n  b: {{ v | yaml(4) }}\n  c: 1\n", text.as_str()).unwrap();
-            let read = yaml::read(&file, FileId(0), Reader::Kubectl).unwrap_or_else(|error| panic!("{error}: {file}"));
+            let read = yaml_tree::read(&file, FileId(0), Reader::Kubectl).unwrap_or_else(|error| panic!("{error}: {file}"));
             for key in ["a", "b"] {
                 let found = read.documents[0].at(&["k", key]).unwrap();
                 assert_eq!(found.value.as_str().map(|text| &**text), Some(&*text), "{file}");

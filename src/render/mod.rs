@@ -26,20 +26,20 @@ use minijinja::Value as Context;
 use crate::model::cluster::{Cluster, ClusterOrigin};
 use crate::model::cluster_view::{ClusterView, SelectedPool};
 use crate::model::finding::{Finding, Label};
-use crate::model::image::{Image, Images};
 use crate::model::manifest::{FileKind, ManifestFile};
-use crate::model::place::{Source, Spot};
 use crate::model::rule::{Level, RuleId};
 use crate::model::served_images::ServedImages;
 use crate::model::settings::{Output, Settings};
-use crate::model::suggest::did_you_mean;
-use crate::providers::Stamp;
-use crate::schema::Schemas;
+use capi::image::{Image, Images};
+use capi::providers::Stamp;
+use capi::schema::Schemas;
 pub use duplicates::{Duplicates, FileObjects, Home, duplicates, objects};
 use engine::Engine;
 pub use names::ClusterNames;
 use options::Options;
 use targets::{Content, SharedInput, Target, TargetFile, TargetInput};
+use yaml_tree::place::{Source, Spot};
+use yaml_tree::suggest::did_you_mean;
 
 /// Renders any number of clusters; shared between threads.
 pub struct Renderer<'a> {

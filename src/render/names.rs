@@ -4,9 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::model::finding::Finding;
-use crate::model::place::Source;
 use crate::model::rule::RuleId;
-use crate::model::value::{Entry, Map, Node, Value};
+use yaml_tree::place::Source;
+use yaml_tree::value::{Entry, Map, Node, Value};
 
 use super::context;
 use super::engine::Engine;

@@ -1,10 +1,10 @@
 //! Builds the stamp of an image: its URL, format and checksum.
 
 use crate::model::cluster::Pool;
-use crate::model::image::{Image, Images, fact};
 use crate::model::matching::{Outcome, Selection};
 use crate::model::settings::ChecksumStyle;
-use crate::providers::Stamp;
+use capi::image::{Image, Images, fact};
+use capi::providers::Stamp;
 
 /// The engine's name for the template of `images.url`.
 pub(super) const URL_TEMPLATE: &str = "images.url";
@@ -67,7 +67,7 @@ pub(super) fn of_pool(
 
 fn explicit(pool: &Pool) -> Option<Stamp> {
     let choice = &pool.choice;
-    let text = |field: &Option<crate::model::place::Located<std::sync::Arc<str>>>| {
+    let text = |field: &Option<yaml_tree::place::Located<std::sync::Arc<str>>>| {
         field.as_ref().map(|located| located.value.clone())
     };
     Some(Stamp {

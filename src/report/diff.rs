@@ -1,5 +1,6 @@
 //! A change set as a unified diff that `git apply` and `patch` take.
 
+use crate::secrets;
 use std::io::{self, Write as _};
 
 use similar::{ChangeTag, TextDiff};
@@ -7,7 +8,6 @@ use similar::{ChangeTag, TextDiff};
 use super::Color;
 use crate::model::manifest::{Change, ChangeKind, ChangeSet};
 use crate::printer::{Printer, plain};
-use crate::yaml;
 
 /// Longer texts, in lines of both sides together, are not compared line by line: the time grows with their square.
 const LONGEST: usize = 20_000;
@@ -51,7 +51,7 @@ fn file(shown: &str, change: &Change, out: &mut Printer) -> io::Result<()> {
     };
     for text in [old, new] {
         // Its Secrets are known before anything is printed.
-        yaml::source(shown, text, false);
+        secrets::source(shown, text, false);
     }
     let Some(compared) = compared(old, new) else {
         let (old, new) = (old.lines().count(), new.lines().count());

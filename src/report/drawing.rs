@@ -189,10 +189,10 @@ mod tests {
     use proptest::prelude::{any, proptest};
 
     use crate::model::finding::{Finding, Judged};
-    use crate::model::place::{Source, Spot};
     use crate::model::rule::{Level, RuleId};
     use crate::printer::Printer;
     use crate::report::{Color, Findings, by_name};
+    use yaml_tree::place::{Source, Spot};
 
     fn human(finding: Finding) -> String {
         let judged = [Judged {
@@ -285,7 +285,7 @@ mod tests {
             let sources = [
                 Arc::new(Source::new("a", &*text)),
                 Arc::new(Source::new("a", &*text)),
-                Arc::new(Source { secrets: crate::model::place::Secrets::Whole, ..Source::new("b", &*text) }),
+                Arc::new(Source::new("b", &*text).with_marks(yaml_tree::place::Secrets::Whole, false)),
             ];
             let far = (far.0, far.1, 0);
             let mut finding = Finding::new(RuleId::ValueType, &*text).help(&*text);

@@ -268,9 +268,9 @@ mod tests {
 
     use super::Findings;
     use crate::model::finding::{Finding, Judged};
-    use crate::model::place::{Source, Spot};
     use crate::model::rule::{Level, RuleId};
     use crate::report::Color;
+    use yaml_tree::place::{Source, Spot};
 
     fn judged(path: &str, start: u32, message: &str, cluster: &str, level: Level) -> Judged {
         let spot = (!path.is_empty()).then(|| Spot {

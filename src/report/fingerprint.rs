@@ -6,12 +6,11 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
-use crate::model::engine::Engine;
 use crate::model::finding::Finding;
-use crate::model::place::{FileId, Source, Spot};
-use crate::model::value::{Node, Value};
-use crate::oci::hex;
-use crate::yaml;
+use data_encoding::HEXLOWER;
+use yaml_tree::engine::Engine;
+use yaml_tree::place::{FileId, Source, Spot};
+use yaml_tree::value::{Node, Value};
 
 /// How many bytes of SHA-256 a fingerprint has.
 const BYTES: usize = 20;
@@ -68,7 +67,7 @@ impl Fingerprints {
             .as_ref()
             .is_some_and(|(source, _)| Arc::ptr_eq(source, &spot.source));
         if !known {
-            let read = yaml::read(&spot.source.text, FileId(0), Engine::Kubectl);
+            let read = yaml_tree::read(&spot.source.text, FileId(0), Engine::Kubectl);
             let documents = read.map_or_else(|_| Vec::new(), |read| read.documents);
             self.file = Some((Arc::clone(&spot.source), documents));
         }
@@ -96,7 +95,7 @@ fn hash(words: &[&str]) -> String {
         digest.update((word.len() as u64).to_be_bytes());
         digest.update(word.as_bytes());
     }
-    hex(&digest.finalize()[..BYTES])
+    HEXLOWER.encode(&digest.finalize()[..BYTES])
 }
 
 fn line(spot: &Spot) -> &str {
@@ -149,8 +148,8 @@ mod tests {
 
     use super::Fingerprints;
     use crate::model::finding::Finding;
-    use crate::model::place::{Source, Spot};
     use crate::model::rule::RuleId;
+    use yaml_tree::place::{Source, Spot};
 
     fn at(text: &str, part: &str, rule: RuleId, message: &str) -> Finding {
         let start = text.find(part).expect("the part is there") as u32;

@@ -163,10 +163,10 @@ mod tests {
 
     use super::Human;
     use crate::model::finding::{Finding, Judged};
-    use crate::model::place::{Source, Spot};
     use crate::model::rule::{Level, RuleId};
     use crate::printer::Printer;
     use crate::report::{Color, Findings, Report};
+    use yaml_tree::place::{Source, Spot};
 
     fn printed(judged: &[Judged], color: Color) -> String {
         let findings = Findings::new(judged, 12, color);
@@ -276,10 +276,8 @@ error[k8s-version-mismatch]: the cluster wants `v1.30.2`, image `jammy` has `v1.
 
     #[test]
     fn a_secret_is_placed_and_not_shown() {
-        let source = Source {
-            secrets: crate::model::place::Secrets::Whole,
-            ..Source::new("secrets.yaml", "a: 1\npassword: hunter2\n")
-        };
+        let source = Source::new("secrets.yaml", "a: 1\npassword: hunter2\n")
+            .with_marks(yaml_tree::place::Secrets::Whole, false);
         let source = Arc::new(source);
         let finding =
             Finding::new(RuleId::ValueType, "it is wrong").at(spot(&source, "hunter2"), "set here");

@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use super::format::ListFormat;
 use super::table::Table;
-use crate::model::image::{ImageKey, fact};
 use crate::printer::Printer;
+use capi::image::{ImageKey, fact};
 
 /// One image of the catalog, over all clusters.
 #[derive(Clone, Debug, Serialize)]

@@ -131,10 +131,10 @@ mod tests {
 
     use super::Json;
     use crate::model::finding::{Finding, Judged};
-    use crate::model::place::{Source, Spot};
     use crate::model::rule::{Level, RuleId};
     use crate::printer::Printer;
     use crate::report::{Color, Findings, Report};
+    use yaml_tree::place::{Source, Spot};
 
     fn printed(judged: &[Judged]) -> serde_json::Value {
         let findings = Findings::new(judged, 3, Color::Never);

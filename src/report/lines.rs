@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops;
 use std::sync::Arc;
 
-use crate::model::place::{Source, Spot};
+use yaml_tree::place::{Source, Spot};
 
 /// The line starts of the files seen so far.
 #[derive(Default)]
@@ -141,7 +141,7 @@ mod tests {
     use proptest::prelude::proptest;
 
     use super::Lines;
-    use crate::model::place::Source;
+    use yaml_tree::place::Source;
 
     #[test]
     fn line_ends_are_no_part_of_a_line() {

@@ -114,9 +114,9 @@ mod tests {
 
     use super::{Color, Findings, REPORTS, by_name};
     use crate::model::finding::{Finding, Judged};
-    use crate::model::place::{Source, Spot};
     use crate::model::rule::Level;
     use crate::printer::Printer;
+    use yaml_tree::place::{Source, Spot};
 
     #[test]
     fn names_are_unique_and_found() {
@@ -136,7 +136,7 @@ mod tests {
         ) {
             let text = format!("password: \"{secret}\"\nother: 1\n");
             let start = 11;
-            let source = Source { secrets: crate::model::place::Secrets::Whole, ..Source::new("secrets.yaml", text) };
+            let source = Source::new("secrets.yaml", text).with_marks(yaml_tree::place::Secrets::Whole, false);
             let spot = Spot { source: Arc::new(source), start, end: start + secret.len() as u32 };
             let said = format!("{before}{secret}{before}");
             let finding = Finding::new(crate::rules::RULES[rule].id, said.clone())

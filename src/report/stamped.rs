@@ -4,8 +4,8 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use super::{Changes, Report, counted};
-use crate::model::place::Source;
 use crate::printer::Printer;
+use yaml_tree::place::Source;
 
 /// Prints the files that hold no manifests as they are, such as a chart's templates: the first by name.
 pub fn skipped(skipped: &[Arc<Source>], out: &mut Printer) -> io::Result<()> {

@@ -4,9 +4,9 @@ use std::io::{self, Write as _};
 use std::sync::Arc;
 
 use crate::catalog::offers::{self, Offer, Summary};
-use crate::model::place::{Source, Spot};
 use crate::model::rule::Level;
 use crate::printer::Printer;
+use yaml_tree::place::{Source, Spot};
 
 use super::{Findings, Report, counted};
 

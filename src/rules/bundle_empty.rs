@@ -2,7 +2,7 @@
 
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
-use crate::objects::bundled::Bundle;
+use capi::objects::bundled::Bundle;
 
 /// Found while packing and unpacking.
 pub(super) fn bundle(input: &Bundle<'_>, findings: &mut Vec<Finding>) {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crate::model::cluster::{Cluster, Pool};
 use crate::model::cluster_view::ClusterView;
 use crate::model::finding::Subject;
-use crate::model::place::{Located, Place, Source, Spot};
-use crate::providers::Stamp;
+use capi::providers::Stamp;
+use yaml_tree::place::{Located, Place, Source, Spot};
 
 /// What a rule sees of a cluster before and after a change.
 pub struct ChangeInput<'a> {
@@ -92,11 +92,8 @@ impl<'a> ChangeInput<'a> {
     pub fn spot_before(&self, place: Place) -> Option<Spot> {
         let spot = self.before.view.sources.resolve(place)?;
         let path = format!("{}:{}", self.revision, spot.source.path);
-        let source = Source {
-            secrets: spot.source.secrets.clone(),
-            is_hidden: spot.source.is_hidden,
-            ..Source::new(path, spot.source.text.as_str())
-        };
+        let source = Source::new(path, spot.source.text.as_str())
+            .with_marks(spot.source.secrets.clone(), spot.source.is_hidden);
         Some(Spot {
             source: Arc::new(source),
             ..spot

@@ -3,10 +3,10 @@
 use crate::model::checksum::{self, Kind};
 use crate::model::cluster::Pool;
 use crate::model::finding::Finding;
-use crate::model::image::fact;
 use crate::model::rule::RuleId;
 use crate::rules::ClusterInput;
 use crate::rules::input::ChosenImage;
+use capi::image::fact;
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {

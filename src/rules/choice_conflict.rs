@@ -4,10 +4,10 @@ use crate::model::cluster::{Choice, KEY_NAMES, Pool};
 use crate::model::cluster_view::SelectedPool;
 use crate::model::finding::Finding;
 use crate::model::matching::{Outcome, Selection, known_as};
-use crate::model::place::Place;
 use crate::model::replacement;
 use crate::model::rule::RuleId;
 use crate::rules::ClusterInput;
+use yaml_tree::place::Place;
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
@@ -70,7 +70,7 @@ fn disagreement(
     input: &ClusterInput<'_>,
     pool: &Pool,
     key: &str,
-    selected: &[crate::model::image::ImageKey],
+    selected: &[capi::image::ImageKey],
 ) -> Finding {
     let choice = &pool.choice;
     let selects = match selected {

@@ -5,12 +5,12 @@ use crate::model::cluster_view::SelectedPool;
 use crate::model::component::{Declared, Need, component_fact};
 use crate::model::component_choice::{BundleOutcome, Mismatch, Wants, mismatches};
 use crate::model::finding::Finding;
-use crate::model::image::{Image, fact};
 use crate::model::lock::is_lockable;
 use crate::model::rule::{Level, RuleId};
-use crate::model::suggest::did_you_mean;
-use crate::oci::Reference;
 use crate::rules::ClusterInput;
+use capi::image::{Image, fact};
+use oci_artifacts::Reference;
+use yaml_tree::suggest::did_you_mean;
 
 /// Looks at every node pool that selects a component bundle.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {

@@ -2,7 +2,7 @@
 
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
-use crate::objects::bundled::{Bundle, Bundled, Order};
+use capi::objects::bundled::{Bundle, Bundled, Order};
 
 /// Looks at bundles whose objects are applied by the names of their files.
 pub(super) fn bundle(input: &Bundle<'_>, findings: &mut Vec<Finding>) {

@@ -4,9 +4,9 @@ use std::net::IpAddr;
 
 use crate::model::endpoint::{ControlPlaneEndpoint, Way};
 use crate::model::finding::Finding;
-use crate::model::place::Place;
 use crate::model::rule::RuleId;
 use crate::rules::ClusterInput;
+use yaml_tree::place::Place;
 
 /// Looks at every endpoint that is an address.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
@@ -49,9 +49,9 @@ fn owner(found: &ControlPlaneEndpoint, address: IpAddr) -> Option<(&str, Place)>
 #[cfg(test)]
 mod tests {
     use crate::model::endpoint::{Range, Way};
-    use crate::model::place::{Located, Place};
     use crate::model::rule::RuleId;
     use crate::testing::Given;
+    use yaml_tree::place::{Located, Place};
 
     #[test]
     fn the_address_of_a_host_is_reported_for_a_virtual_ip_only() {

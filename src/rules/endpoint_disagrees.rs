@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use crate::model::endpoint::{Endpoint, Statement, same_host};
 use crate::model::finding::Finding;
-use crate::model::place::Place;
 use crate::model::rule::RuleId;
 use crate::rules::ClusterInput;
+use yaml_tree::place::Place;
 
 /// Holds everything that names the endpoint against the one that is taken.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
@@ -66,9 +66,9 @@ fn describe(endpoint: &Endpoint, statement: &Statement) -> String {
 #[cfg(test)]
 mod tests {
     use crate::model::endpoint::Way;
-    use crate::model::place::{Located, Place};
     use crate::model::rule::RuleId;
     use crate::testing::Given;
+    use yaml_tree::place::{Located, Place};
 
     fn located<T>(value: T) -> Option<Located<T>> {
         Some(Located::new(value, Place::NONE))

@@ -40,10 +40,10 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
 #[cfg(test)]
 mod tests {
     use crate::model::endpoint::{KubeVip, KubeVipMode, Way};
-    use crate::model::place::{Located, Place};
     use crate::model::rule::RuleId;
-    use crate::model::value::{Node, Value};
     use crate::testing::Given;
+    use yaml_tree::place::{Located, Place};
+    use yaml_tree::value::{Node, Value};
 
     fn found(vip: &str, subnets: &[&str], mode: KubeVipMode) -> String {
         let mut given = Given::new();

@@ -37,9 +37,9 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
 #[cfg(test)]
 mod tests {
     use crate::model::endpoint::Way;
-    use crate::model::place::{Located, Place};
     use crate::model::rule::RuleId;
     use crate::testing::Given;
+    use yaml_tree::place::{Located, Place};
 
     #[test]
     fn replicas_behind_one_host_are_reported() {

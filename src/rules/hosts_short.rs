@@ -2,8 +2,8 @@
 
 use crate::model::finding::Finding;
 use crate::model::rule::{Level, RuleId};
-use crate::model::value::Value;
 use crate::rules::ClusterInput;
+use yaml_tree::value::Value;
 
 /// Looks at every pool that claims hosts of an inventory by their labels.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
@@ -59,10 +59,10 @@ fn hosts(count: usize) -> String {
 #[cfg(test)]
 mod tests {
     use crate::model::endpoint::Way;
-    use crate::model::place::{Located, Place};
     use crate::model::rule::RuleId;
-    use crate::model::value::{Entry, Map, Node};
     use crate::testing::Given;
+    use yaml_tree::place::{Located, Place};
+    use yaml_tree::value::{Entry, Map, Node};
 
     fn given(replicas: u32, hosts: usize) -> Given {
         let mut given = Given::new();

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use crate::model::cluster::Pool;
 use crate::model::finding::Finding;
 use crate::model::matching::{Outcome, Selection};
-use crate::model::place::Located;
 use crate::model::rule::RuleId;
 use crate::rules::ClusterInput;
+use yaml_tree::place::Located;
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
@@ -70,8 +70,8 @@ mod tests {
     use crate::model::finding::Finding;
     use crate::model::matching::Outcome;
     use crate::model::rule::RuleId;
-    use crate::model::value::{Entry, Map, Node};
     use crate::testing::Given;
+    use yaml_tree::value::{Entry, Map, Node};
 
     const ID: RuleId = RuleId::ImageNotChosen;
 

@@ -1,10 +1,10 @@
 //! A node pool boots an image that is not served.
 
 use crate::model::finding::Finding;
-use crate::model::image::Image;
 use crate::model::rule::RuleId;
 use crate::rules::input::ChosenImage;
 use crate::rules::{ClusterInput, entry_path};
+use capi::image::Image;
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
@@ -50,9 +50,9 @@ fn explain(input: &ClusterInput<'_>, image: &Image, finding: Finding) -> Finding
 
 #[cfg(test)]
 mod tests {
-    use crate::model::place::{Located, Place};
     use crate::model::rule::RuleId;
     use crate::testing::Given;
+    use yaml_tree::place::{Located, Place};
 
     const ID: RuleId = RuleId::ImageNotEnabled;
 

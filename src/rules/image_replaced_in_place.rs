@@ -2,11 +2,11 @@
 
 use crate::model::checksum;
 use crate::model::finding::{Finding, Subject};
-use crate::model::image::{ImageKey, fact};
 use crate::model::rule::RuleId;
-use crate::providers::Stamp;
 use crate::rules::change_input::PoolPair;
 use crate::rules::{ChangeInput, Side};
+use capi::image::{ImageKey, fact};
+use capi::providers::Stamp;
 
 /// The number of digits that distinguish two digests.
 const SHOWN: usize = 12;
@@ -77,7 +77,7 @@ fn moved_tag(input: &ChangeInput<'_>, key: &ImageKey) -> Option<Finding> {
 }
 
 /// The place of an image's digest.
-fn place(side: &Side<'_>, key: &ImageKey) -> Option<crate::model::place::Place> {
+fn place(side: &Side<'_>, key: &ImageKey) -> Option<yaml_tree::place::Place> {
     let digest = side.view.images.get(key)?.facts.get(fact::SHA256)?;
     Some(digest.place).filter(|place| place.is_known())
 }

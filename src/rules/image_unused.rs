@@ -1,10 +1,10 @@
 //! An image is enabled or declared, and no cluster uses it.
 
 use crate::model::finding::{Finding, Subject};
-use crate::model::image::{Fact, Image, Origin};
-use crate::model::place::Place;
 use crate::model::rule::RuleId;
 use crate::rules::{ImageUse, RunScope, WorkspaceInput, entry_path};
+use capi::image::{Fact, Image, Origin};
+use yaml_tree::place::Place;
 
 /// Looks at the results of all clusters.
 pub(super) fn workspace(input: &WorkspaceInput<'_>, findings: &mut Vec<Finding>) {
@@ -54,10 +54,10 @@ mod tests {
     use std::collections::BTreeMap;
     use std::sync::Arc;
 
-    use crate::model::image::Images;
-    use crate::model::place::{Located, Place, Sources};
     use crate::rules::{ImageUse, RunScope, WorkspaceInput};
     use crate::testing::{Given, settings};
+    use capi::image::Images;
+    use yaml_tree::place::{Located, Place, Sources};
 
     fn messages(images: &Images, serve_all: bool) -> Vec<String> {
         let mut settings = settings();

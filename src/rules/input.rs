@@ -7,14 +7,14 @@ use crate::model::cluster::{Choice, ClusterOrigin, Pool};
 use crate::model::cluster_view::{ClusterView, SelectedPool};
 use crate::model::endpoint::{ControlPlaneEndpoint, Endpoint};
 use crate::model::finding::Subject;
-use crate::model::image::{Image, ImageKey, Images, is_oci};
-use crate::model::labels::LabelSelector;
 use crate::model::lock::{Lock, SignedEntries, is_lockable};
 use crate::model::matching::Outcome;
-use crate::model::place::{Located, Place, Sources, Spot};
 use crate::model::rule::{RuleId, RuleOption};
 use crate::model::settings::Settings;
-use crate::providers::{self, Provider};
+use capi::image::{Image, ImageKey, Images, is_oci};
+use capi::labels::LabelSelector;
+use capi::providers::{self, Provider};
+use yaml_tree::place::{Located, Place, Sources, Spot};
 
 /// What a rule sees of one cluster.
 pub struct ClusterInput<'a> {

@@ -3,13 +3,13 @@
 use crate::model::cluster::{ClusterOrigin, Pool};
 use crate::model::cluster_view::SelectedPool;
 use crate::model::finding::Finding;
-use crate::model::image::{Image, Images, fact};
 use crate::model::matching::{Matching, Selection};
 use crate::model::proof;
 use crate::model::replacement;
 use crate::model::rule::RuleId;
 use crate::model::version::{K0S, distribution_of};
 use crate::rules::ClusterInput;
+use capi::image::{Image, Images, fact};
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {

@@ -3,12 +3,12 @@
 use crate::model::cluster::{Choice, ClusterOrigin, Pool};
 use crate::model::cluster_view::SelectedPool;
 use crate::model::finding::Finding;
-use crate::model::image::{Fact, Image, Origin, fact};
 use crate::model::proof::{self, PoolProof, Proof};
 use crate::model::proposal::{Change, Proposal};
 use crate::model::replacement::{self, Obstacle};
 use crate::model::rule::RuleId;
 use crate::rules::ClusterInput;
+use capi::image::{Fact, Image, Origin, fact};
 
 /// How many images that would fit are worth naming.
 const SHOWN: usize = 3;

@@ -3,11 +3,11 @@
 use crate::model::cluster::{ClusterOrigin, Pool};
 use crate::model::cluster_view::SelectedPool;
 use crate::model::finding::Finding;
-use crate::model::image::{Fact, Image, Origin, fact};
 use crate::model::matching::{Outcome, Selection};
 use crate::model::proof::{self, PoolProof, Proof};
 use crate::model::rule::{Level, RuleId};
 use crate::rules::{ClusterInput, entry_path};
+use capi::image::{Fact, Image, Origin, fact};
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {

@@ -3,10 +3,10 @@
 use crate::model::cluster::Choice;
 use crate::model::cluster_view::SelectedPool;
 use crate::model::finding::Finding;
-use crate::model::image::{Image, ImageKey, Origin, fact};
 use crate::model::matching::{Matching, Outcome};
 use crate::model::rule::RuleId;
 use crate::rules::ClusterInput;
+use capi::image::{Image, ImageKey, Origin, fact};
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {

@@ -56,7 +56,7 @@ use std::borrow::Cow;
 
 use crate::model::finding::Finding;
 use crate::model::rule::{RuleId, RuleOption};
-use crate::objects::bundled::Bundle;
+use capi::objects::bundled::Bundle;
 
 use input::ChosenImage;
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
-use crate::objects::bundled::{Bundle, Bundled};
+use capi::objects::bundled::{Bundle, Bundled};
 
 /// Looks at bundles of manifests.
 pub(super) fn bundle(input: &Bundle<'_>, findings: &mut Vec<Finding>) {

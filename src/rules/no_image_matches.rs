@@ -3,7 +3,6 @@
 use crate::model::cluster::{Choice, Pool};
 use crate::model::cluster_view::SelectedPool;
 use crate::model::finding::Finding;
-use crate::model::image::{ImageKey, fact};
 use crate::model::matching::{
     Candidate, Difference, Outcome, SELECTOR_KEYS, Selection, USE_EXTRA_KEYS, is_pattern,
 };
@@ -13,6 +12,7 @@ use crate::model::replacement::{KEPT, version_obstacle};
 use crate::model::rule::RuleId;
 use crate::model::selector::{Selector, Term, Wanted};
 use crate::rules::ClusterInput;
+use capi::image::{ImageKey, fact};
 
 /// How many near misses are worth reading.
 const SHOWN: usize = 3;

@@ -2,9 +2,9 @@
 
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
-use crate::model::suggest::did_you_mean;
-use crate::providers::{self, PROVIDERS};
 use crate::rules::ClusterInput;
+use capi::providers::{self, PROVIDERS};
+use yaml_tree::suggest::did_you_mean;
 
 /// Looks at the cluster; that several providers select an image is found while reading.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {

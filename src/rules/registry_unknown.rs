@@ -2,8 +2,8 @@
 
 use crate::model::finding::{Finding, Subject};
 use crate::model::rule::RuleId;
-use crate::model::suggest::did_you_mean;
 use crate::rules::ClusterInput;
+use yaml_tree::suggest::did_you_mean;
 
 /// Looks at every image of the catalog.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {

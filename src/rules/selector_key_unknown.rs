@@ -2,12 +2,12 @@
 
 use crate::model::cluster::Pool;
 use crate::model::finding::Finding;
-use crate::model::image::fact;
 use crate::model::matching::{SELECTOR_KEYS, USE_EXTRA_KEYS};
 use crate::model::rule::RuleId;
 use crate::model::selector::Selector;
-use crate::model::suggest::did_you_mean;
 use crate::rules::ClusterInput;
+use capi::image::fact;
+use yaml_tree::suggest::did_you_mean;
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {

@@ -52,10 +52,10 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
 #[cfg(test)]
 mod tests {
     use crate::model::endpoint::Way;
-    use crate::model::place::{Located, Place};
     use crate::model::rule::RuleId;
-    use crate::model::value::{Entry, Map, Node};
     use crate::testing::Given;
+    use yaml_tree::place::{Located, Place};
+    use yaml_tree::value::{Entry, Map, Node};
 
     fn settings(labels: &[(&str, &str)]) -> Node {
         let labels = labels

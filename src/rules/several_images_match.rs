@@ -3,11 +3,11 @@
 use crate::model::cluster::{Choice, Pool};
 use crate::model::cluster_view::SelectedPool;
 use crate::model::finding::Finding;
-use crate::model::image::{Image, ImageKey, fact};
 use crate::model::matching::Outcome;
 use crate::model::proposal::Proposal;
 use crate::model::rule::RuleId;
 use crate::rules::ClusterInput;
+use capi::image::{Image, ImageKey, fact};
 
 /// How many of the images are worth a line of help.
 const SHOWN: usize = 4;

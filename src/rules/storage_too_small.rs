@@ -1,11 +1,11 @@
 //! An image does not fit into the storage that is set aside for it.
 
 use crate::model::finding::{Finding, Subject};
-use crate::model::image::{Image, fact};
-use crate::model::place::Place;
 use crate::model::rule::{Level, RuleId};
 use crate::model::storage::{default_volume_size, volume_size};
 use crate::rules::{ClusterInput, entry_path};
+use capi::image::{Image, fact};
+use yaml_tree::place::Place;
 
 /// Looks at every image that is served.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {

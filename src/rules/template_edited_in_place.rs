@@ -2,9 +2,9 @@
 
 use crate::model::finding::Finding;
 use crate::model::rule::{Level, RuleId};
-use crate::providers::{self, Change, Kind};
 use crate::rules::ChangeInput;
 use crate::rules::change_input::PoolPair;
+use capi::providers::{self, Change, Kind};
 
 /// Looks at the template of every pool on both sides that has the same name on both.
 pub(super) fn change(input: &ChangeInput<'_>, findings: &mut Vec<Finding>) {

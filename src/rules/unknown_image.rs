@@ -4,16 +4,16 @@ use crate::model::cluster::{Choice, ChoiceLevel, Pool};
 use crate::model::cluster_view::{ClusterView, SelectedPool};
 use crate::model::finding::Finding;
 use crate::model::fix::Fix;
-use crate::model::image::ImageKey;
 use crate::model::matching::Outcome;
 use crate::model::name::Release;
-use crate::model::place::Place;
 use crate::model::proposal::Proposal;
 use crate::model::rule::RuleId;
 use crate::model::settings::Settings;
 use crate::model::successor::successor;
-use crate::model::suggest::{did_you_mean, only_meant};
 use crate::rules::ClusterInput;
+use capi::image::ImageKey;
+use yaml_tree::place::Place;
+use yaml_tree::suggest::{did_you_mean, only_meant};
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {

@@ -1,9 +1,9 @@
 //! A value that is needed is not there.
 
 use crate::model::finding::Finding;
-use crate::model::image::{ImageKey, fact};
 use crate::model::rule::{Level, RuleId};
 use crate::rules::WorkspaceInput;
+use capi::image::{ImageKey, fact};
 
 /// Found while reading and evaluating; here only what the whole project lacks.
 pub(super) fn workspace(input: &WorkspaceInput<'_>, findings: &mut Vec<Finding>) {
@@ -25,10 +25,10 @@ pub(super) fn workspace(input: &WorkspaceInput<'_>, findings: &mut Vec<Finding>)
 
 #[cfg(test)]
 mod tests {
-    use crate::model::image::Images;
-    use crate::model::place::Sources;
     use crate::rules::{ImageUse, RunScope, WorkspaceInput};
     use crate::testing::{Given, settings};
+    use capi::image::Images;
+    use yaml_tree::place::Sources;
 
     fn is_reported(images: &Images, facts_given: bool) -> bool {
         let settings = settings();

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use metalmark::oci::Digest;
+use oci_artifacts::Digest;
 use serde_json::{Value, json};
 
 use super::objects::{Object, object};

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use metalmark::model::bytes::BASE64;
 use serde_json::{Value, json};
+use yaml_tree::bytes::BASE64;
 
 use super::kubectl::Kubectl;
 use super::objects::{Object, objects};

@@ -1,10 +1,9 @@
 //! Objects of files, as they are sent to the server.
 
-use metalmark::model::engine::Engine;
-use metalmark::model::json::{Html, to_json};
-use metalmark::model::place::FileId;
-use metalmark::yaml;
 use serde_json::{Value, json};
+use yaml_tree::engine::Engine;
+use yaml_tree::json::{Html, to_json};
+use yaml_tree::place::FileId;
 
 /// An object of a file.
 #[derive(Clone, Debug)]
@@ -70,14 +69,14 @@ pub(super) fn object(
 
 /// What a values file says, or another file with one document.
 pub(super) fn values(text: &str) -> Value {
-    let tree = yaml::values(text, FileId(0), Engine::Helm4).expect("YAML");
+    let tree = yaml_tree::values(text, FileId(0), Engine::Helm4).expect("YAML");
     serde_json::from_str(&to_json(&tree.value, Html::Plain)).expect("JSON")
 }
 
 /// The objects of a file, items of a `kind: List` included.
 pub(super) fn objects(text: &str) -> Vec<Object> {
-    let read = yaml::read(text, FileId(0), Engine::Kubectl).expect("YAML");
-    let parts = yaml::parts(text).expect("documents");
+    let read = yaml_tree::read(text, FileId(0), Engine::Kubectl).expect("YAML");
+    let parts = yaml_tree::parts(text).expect("documents");
     assert_eq!(parts.len(), read.documents.len());
     let mut found = Vec::new();
     for (part, document) in parts.into_iter().zip(&read.documents) {

@@ -8,11 +8,11 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use metalmark::model::bytes::BASE64;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, WARNING};
 use reqwest::{Certificate, Client, Method};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
+use yaml_tree::bytes::BASE64;
 
 use super::definitions::Definitions;
 use super::objects::Object;

@@ -1,6 +1,6 @@
 //! An image's layers lie over each other.
 
-use metalmark::artifacts::archive::{Layers, Limits, ReadError, Reason, Tree, Whiteouts};
+use oci_artifacts::archive::{Layers, Limits, ReadError, Reason, Tree, Whiteouts};
 
 use super::content;
 use crate::support::tarball::{Tarball, gzip};

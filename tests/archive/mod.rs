@@ -3,7 +3,7 @@
 mod layers;
 mod written;
 
-use metalmark::artifacts::archive::{Limits, ReadError, Reason, Tree, read};
+use oci_artifacts::archive::{Limits, ReadError, Reason, Tree, read};
 
 use crate::support::tarball::{Tarball, gzip};
 
@@ -38,7 +38,7 @@ fn refused(bytes: &[u8]) -> Reason {
 }
 
 fn content(tree: &Tree, path: &str) -> Vec<u8> {
-    use metalmark::oci::Body;
+    use oci_artifacts::Body;
     use std::io::Read;
     let mut bytes = Vec::new();
     let mut reader = tree.files[path].content.open().expect("kept");

@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 
-use metalmark::artifacts::archive::{Limits, Member, pack, read};
+use oci_artifacts::archive::{Limits, Member, pack, read};
 use proptest::prelude::{Strategy, prop_assert_eq, proptest};
 
 use super::content;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use metalmark::oci::Digest;
+use oci_artifacts::Digest;
 use serde_json::Value;
 
 use super::{files, manifests, refused, write};

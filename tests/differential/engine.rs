@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::OnceLock;
 
-use metalmark::model::engine::Engine;
 use serde::Deserialize;
 use serde_json::Value as Json;
+use yaml_tree::engine::Engine;
 
 use crate::programs;
 use crate::support::repository;

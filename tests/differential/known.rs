@@ -1,7 +1,7 @@
 //! The differences that are known, each with an input that still differs: an entry goes when it is fixed.
 
-use metalmark::model::engine::Engine;
 use serde_json::Value as Json;
+use yaml_tree::engine::Engine;
 
 use super::engine::Answer;
 use super::{Difference, Kind, parsed};

@@ -18,11 +18,11 @@ mod versions;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant, SystemTime};
 
-use metalmark::helm::ErrorClass;
-use metalmark::model::engine::Engine;
+use go_template::ErrorClass;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::{Value as Json, json};
+use yaml_tree::engine::Engine;
 
 use self::engine::{Answer, MINORS, Minor, Server, are_built};
 use self::expressions::VALUES;

@@ -1,6 +1,6 @@
 //! Random patterns of regular expressions, and what is found with them in some texts.
 
-use metalmark::regexp::{Regexp, Unmetered};
+use go_template::regexp::{Regexp, Unmetered};
 use serde_json::{Value as Json, json};
 
 use super::engine::Answer;

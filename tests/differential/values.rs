@@ -1,10 +1,9 @@
 //! Values files that chance makes of the oracle's and of the fuzz targets'.
 
-use metalmark::model::engine::Engine;
-use metalmark::model::json::{Html, to_json};
-use metalmark::model::place::FileId;
-use metalmark::yaml;
 use serde_json::{Value as Json, json};
+use yaml_tree::engine::Engine;
+use yaml_tree::json::{Html, to_json};
+use yaml_tree::place::FileId;
 
 use super::engine::Answer;
 use crate::hostile;
@@ -34,11 +33,11 @@ pub(super) fn ours(text: &str, engine: Engine) -> Option<Answer> {
     if text.len() > BUFFER && depends_on_buffer {
         return None;
     }
-    let decoded = yaml::decode(text.as_bytes(), engine).ok();
+    let decoded = yaml_tree::decode(text.as_bytes(), engine).ok();
     let Some(decoded) = decoded else {
         return Some(Answer::Error("not decoded".to_owned()));
     };
-    let read = yaml::read(&decoded, FileId(0), engine);
+    let read = yaml_tree::read(&decoded, FileId(0), engine);
     let values = read.and_then(|documents| documents.values());
     Some(match values {
         Ok(values) => Answer::Text(to_json(&values.value, Html::Plain)),

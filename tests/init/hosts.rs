@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use metalmark::model::engine::Engine;
-use metalmark::model::json::{Html, to_json};
-use metalmark::model::place::FileId;
+use yaml_tree::engine::Engine;
+use yaml_tree::json::{Html, to_json};
+use yaml_tree::place::FileId;
 
 use super::{init, workspace};
 use crate::support::{Metalmark, copy_into, repository, shell};
@@ -152,7 +152,7 @@ fn the_hook_that_is_written_is_the_manifest_s() {
     let scratch = workspace("sylva-flux");
     assert_eq!(init(scratch.path(), &["--pre-commit"]).status, 0);
     let read = |text: &str| -> serde_json::Value {
-        let values = metalmark::yaml::values(text, FileId(0), Engine::Kubectl).expect("YAML");
+        let values = yaml_tree::values(text, FileId(0), Engine::Kubectl).expect("YAML");
         serde_json::from_str(&to_json(&values.value, Html::Plain)).expect("JSON")
     };
     let written = scratch.path().join(".pre-commit-config.yaml");

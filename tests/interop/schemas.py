@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the schemas that are built in: `schemas.py FOLDER > src/schema/builtin.yaml.gz`.
+"""Writes the schemas that are built in: `schemas.py FOLDER > crates/capi/src/schema/builtin.yaml.gz`.
 
 FOLDER has CustomResourceDefinitions as `GROUP/PLURAL.yaml`, and a README.md whose tables name the repository and the commit of
 each file. Taken are the kinds that are rendered, without descriptions, status and rules that need an earlier object; the same input gives the

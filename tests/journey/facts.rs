@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use metalmark::oci::Digest;
+use oci_artifacts::Digest;
 use serde_json::{Map, Value, json};
 
 /// The facts of a built image, such as `ubuntu-noble-plain-rke2-1-31-8`, at a version of the builder.

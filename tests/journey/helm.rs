@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use metalmark::model::bytes::BASE64;
 use serde_json::Value;
+use yaml_tree::bytes::BASE64;
 
 use super::project::{Reported, parsed};
 use crate::programs;

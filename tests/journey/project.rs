@@ -4,11 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use metalmark::model::engine::Engine;
-use metalmark::model::json::{Html, to_json};
-use metalmark::model::place::FileId;
-use metalmark::yaml;
 use serde_json::Value;
+use yaml_tree::engine::Engine;
+use yaml_tree::json::{Html, to_json};
+use yaml_tree::place::FileId;
 
 use crate::support::{Metalmark, Outcome};
 
@@ -161,7 +160,7 @@ impl Project {
 
 /// A YAML text as JSON, read as Helm reads it.
 pub(super) fn parsed(text: &str) -> Value {
-    let node = yaml::values(text, FileId(0), Engine::Helm3).expect("YAML");
+    let node = yaml_tree::values(text, FileId(0), Engine::Helm3).expect("YAML");
     serde_json::from_str(&to_json(&node.value, Html::Plain)).expect("JSON")
 }
 

@@ -7,7 +7,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use metalmark::model::bytes::BASE64;
+use yaml_tree::bytes::BASE64;
 
 use super::checkout::{CHART, Checkout, STATE};
 use super::environments::{CLOUD, Environment, Kind, METAL, Spelling};

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use metalmark::artifacts::layout::{Layout, LayoutSink};
-use metalmark::oci::{Reference, Sink};
+use oci_artifacts::layout::{Layout, LayoutSink};
+use oci_artifacts::{Reference, Sink};
 use serde_json::json;
 
 use super::super::support::Metalmark;

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use metalmark::helm::{self, Budget, ErrorClass, Limits, NoHost, Value, execute, functions, parse};
+use go_template::{Budget, ErrorClass, Limits, NoHost, Value, execute, functions, parse};
 
 use super::super::support::Metalmark;
 
@@ -114,8 +114,8 @@ fn every_function_pays_for_each_text_that_it_is_given() {
                     arguments[place] = long.clone();
                     let budget = Budget::new(Limits::default());
                     let engine = Default::default();
-                    let result = helm::call(name, &arguments, engine, &budget);
-                    let is_refused = |error: &helm::Error| {
+                    let result = go_template::call(name, &arguments, engine, &budget);
+                    let is_refused = |error: &go_template::Error| {
                         use ErrorClass::{MissingFunction, Refused, WrongArgCount};
                         matches!(error.class, MissingFunction | Refused | WrongArgCount)
                     };

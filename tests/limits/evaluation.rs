@@ -1,17 +1,16 @@
 //! The limits of evaluation: values that need one another, results that are expressions again, depth.
 
+use go_template::ErrorClass;
 use metalmark::evaluate::{Evaluation, Evaluator, Options, TemplateCache};
-use metalmark::helm::ErrorClass;
-use metalmark::model::bytes::BASE64;
-use metalmark::model::engine::Engine;
-use metalmark::model::place::FileId;
-use metalmark::yaml;
+use yaml_tree::bytes::BASE64;
+use yaml_tree::engine::Engine;
+use yaml_tree::place::FileId;
 
 use super::most;
 
 /// What `v` of these values is, or why it is refused.
 fn evaluated(text: &str, evaluation: Evaluation) -> Result<(), String> {
-    let values = yaml::values(text, FileId(0), Engine::Helm3).expect("YAML");
+    let values = yaml_tree::values(text, FileId(0), Engine::Helm3).expect("YAML");
     let options = Options {
         evaluation,
         ..Options::default()

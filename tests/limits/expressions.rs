@@ -1,13 +1,13 @@
 //! Every limit of an evaluation: what just fits is answered, one less is refused in words.
 
-use metalmark::helm::{Budget, ErrorClass, Limits, NoHost, Value, execute, parse};
+use go_template::regexp::Regexp;
+use go_template::{Budget, ErrorClass, Limits, NoHost, Value, execute, parse};
 use metalmark::model::matching::is_pattern;
-use metalmark::regexp::Regexp;
 
 use super::most;
 
 fn run(text: &str, limits: Limits) -> Result<String, (ErrorClass, String)> {
-    let reported = |error: metalmark::helm::Error| (error.class, error.message);
+    let reported = |error: go_template::Error| (error.class, error.message);
     let template = parse("text", text).map_err(reported)?;
     execute(&template, &Value::Nil, &NoHost, &Budget::new(limits)).map_err(reported)
 }

@@ -4,13 +4,12 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
+use capi::objects;
+use capi::schema::Schemas;
 use metalmark::files::{Disk, FILE_LIMIT};
-use metalmark::model::engine::Engine;
-use metalmark::model::place::{FileId, Source, Sources};
-use metalmark::objects;
 use metalmark::read::{self, gitops};
-use metalmark::schema::Schemas;
-use metalmark::yaml;
+use yaml_tree::engine::Engine;
+use yaml_tree::place::{FileId, Source, Sources};
 
 use super::super::support::Metalmark;
 use super::most;
@@ -143,7 +142,7 @@ fn the_deepest_schema_is_read_and_a_deeper_one_is_not() {
              schema: {{openAPIV3Schema: {open}{{}}{close}}}\n"
         );
         let schemas = Schemas::new([Arc::new(Source::new("crd.yaml", text))]);
-        let object = yaml::read("apiVersion: e/v1\nkind: W\n", FileId(0), Engine::Kubectl);
+        let object = yaml_tree::read("apiVersion: e/v1\nkind: W\n", FileId(0), Engine::Kubectl);
         let problems = schemas.check(&object.expect("YAML").documents[0]);
         match problems
             .into_iter()

@@ -1,8 +1,8 @@
 //! The limits of YAML and JSON, and that no shape of a text escapes them.
 
-use metalmark::model::engine::Engine;
-use metalmark::model::place::FileId;
-use metalmark::yaml::{self, NoticeKind, SyntaxError};
+use yaml_tree::engine::Engine;
+use yaml_tree::place::FileId;
+use yaml_tree::{NoticeKind, SyntaxError};
 
 use super::most;
 use crate::support::is_long;
@@ -14,7 +14,7 @@ const ENGINES: [Engine; 3] = [Engine::Helm3, Engine::Helm4, Engine::Kubectl];
 
 /// How many documents are read of a text.
 fn read(text: &str, engine: Engine) -> Result<usize, SyntaxError> {
-    yaml::read(text, FileId(0), engine).map(|read| read.documents.len())
+    yaml_tree::read(text, FileId(0), engine).map(|read| read.documents.len())
 }
 
 #[test]
@@ -115,10 +115,10 @@ fn of_what_is_odd_a_thousand_of_each_sort_are_reported() {
         let duplicates: String = (0..duplicates)
             .map(|number| format!("a: {number}\n"))
             .collect();
-        let read = yaml::read(&(words + &duplicates), FileId(0), Engine::Helm3);
+        let read = yaml_tree::read(&(words + &duplicates), FileId(0), Engine::Helm3);
         read.expect("YAML").notices
     };
-    let more = |notice: &yaml::Notice| match notice.kind {
+    let more = |notice: &yaml_tree::Notice| match notice.kind {
         NoticeKind::More { count } => Some(count),
         _ => None,
     };
@@ -127,7 +127,8 @@ fn of_what_is_odd_a_thousand_of_each_sort_are_reported() {
     let all = odd(1003, 1500);
     assert_eq!(all.len(), 2001);
     assert_eq!(all.iter().find_map(more), Some(502));
-    let is_refused = |notice: &yaml::Notice| matches!(notice.kind, NoticeKind::DuplicateKey { .. });
+    let is_refused =
+        |notice: &yaml_tree::Notice| matches!(notice.kind, NoticeKind::DuplicateKey { .. });
     assert_eq!(all.iter().filter(|notice| is_refused(notice)).count(), 1000);
 }
 
@@ -148,7 +149,7 @@ fn every_bad_shape_ends() {
     for shape in shapes::YAML {
         let text = (shape.text)(SIZE);
         for engine in ENGINES {
-            if let Err(error) = yaml::read(&text, FileId(0), engine) {
+            if let Err(error) = yaml_tree::read(&text, FileId(0), engine) {
                 let range = error.place.start as usize..error.place.end as usize;
                 assert!(text.get(range).is_some(), "{}", shape.name);
                 assert!(!error.message.is_empty(), "{}", shape.name);
@@ -163,8 +164,8 @@ fn every_bad_template_and_pattern_ends_too() {
 }
 
 fn every_bad_template_and_pattern_ends() {
-    use metalmark::helm::{Budget, Limits, NoHost, Value, execute, parse};
-    use metalmark::regexp::Regexp;
+    use go_template::regexp::Regexp;
+    use go_template::{Budget, Limits, NoHost, Value, execute, parse};
     const SIZE: usize = 1 << 14;
     let limits = Limits {
         steps: 100_000,

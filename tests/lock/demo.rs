@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::support::layout::LayoutWriter;
 use crate::support::{Metalmark, copy_of, golden, repository};
-use metalmark::oci::Digest;
+use oci_artifacts::Digest;
 
 const DEMO: &str = "fixtures/workspaces/sylva-baremetal";
 

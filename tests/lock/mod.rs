@@ -89,7 +89,7 @@ pub(crate) fn push(
     image: &str,
     version: &str,
     build: &str,
-) -> metalmark::oci::Digest {
+) -> oci_artifacts::Digest {
     let name = format!("registry.example.org/os/{image}:{version}");
     let facts = facts(image, version, build);
     let facts: Vec<(&str, &str)> = facts

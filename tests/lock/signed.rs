@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use metalmark::model::bytes::BASE64;
-use metalmark::oci::Digest;
+use oci_artifacts::Digest;
 use serde_json::json;
+use yaml_tree::bytes::BASE64;
 
 use super::{JAMMY, NOBLE, Project, push};
 use crate::support::cosign::payload;

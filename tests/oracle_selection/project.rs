@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use capi::image::Image;
 use metalmark::catalog::resolve::{self, Catalogs};
 use metalmark::catalog::sources;
 use metalmark::evaluate::TemplateCache;
 use metalmark::model::cluster_view::ClusterView;
 use metalmark::model::date::Date;
 use metalmark::model::finding::Judged;
-use metalmark::model::image::Image;
 use metalmark::model::matching::{Library, Matching, Outcome, PatternCache};
 use metalmark::model::rule::Level;
 use metalmark::model::settings::Settings;

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 use super::{Data, HOSTILE, between, edit, manifests, page, run, values};
 use crate::support::Metalmark;
-use metalmark::model::bytes::BASE64;
+use yaml_tree::bytes::BASE64;
 
 #[test]
 fn the_page_loads_nothing_and_runs_only_its_own_script() {

@@ -1,6 +1,6 @@
 //! Manifests, blobs, lists: what is taken and what is refused.
 
-use metalmark::oci::{Content, Descriptor, Digest, FailureKind, MANIFEST_LIMIT, Store};
+use oci_artifacts::{Content, Descriptor, Digest, FailureKind, MANIFEST_LIMIT, Store};
 
 use super::super::support::registry::{INDEX, MANIFEST, Registry, Reply, Way, fault, image};
 use super::{client, failure, one};

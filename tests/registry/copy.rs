@@ -1,6 +1,6 @@
 //! Blobs that come in pieces: whole, broken, lying.
 
-use metalmark::oci::{Descriptor, Digest, Failure, FailureKind, Store};
+use oci_artifacts::{Descriptor, Digest, Failure, FailureKind, Store};
 
 use super::super::support::artifact::made;
 use super::super::support::registry::{Registry, Reply, Way};

@@ -1,8 +1,8 @@
 //! The CNCF distribution registry, Debian's `docker-registry`, where it is installed.
 
-use metalmark::artifacts::registry::{Limits, Registries};
-use metalmark::model::registries::{Host, RegistrySettings};
-use metalmark::oci::{Content, Digest, FailureKind, Reference, Sink, Store};
+use oci_artifacts::registries::{Host, RegistrySettings};
+use oci_artifacts::registry::{Limits, Registries};
+use oci_artifacts::{Content, Digest, FailureKind, Reference, Sink, Store};
 use serde_json::json;
 
 use super::super::support::artifact::{artifact, blob, made};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use metalmark::oci::{Failure, FailureKind, Sink, Store};
+use oci_artifacts::{Failure, FailureKind, Sink, Store};
 use serde_json::json;
 
 use super::super::support::artifact::{artifact, blob};

@@ -1,8 +1,8 @@
 //! Mirrors: another registry or a layout answers, and the registry itself is never asked.
 
 use metalmark::catalog::sources::Stores;
-use metalmark::model::registries::{Mirror, RegistrySettings};
-use metalmark::oci::{FailureKind, Reference, Store};
+use oci_artifacts::registries::{Mirror, RegistrySettings};
+use oci_artifacts::{FailureKind, Reference, Store};
 
 use super::super::support::layout::LayoutWriter;
 use super::super::support::registry::Registry;

@@ -15,9 +15,9 @@ mod retries;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use metalmark::artifacts::registry::{Environment, Limits, Options, Registries};
-use metalmark::model::registries::{Host, RegistrySettings};
-use metalmark::oci::{Failure, Manifest, Reference, Store};
+use oci_artifacts::registries::{Host, RegistrySettings};
+use oci_artifacts::registry::{Environment, Limits, Options, Registries};
+use oci_artifacts::{Failure, Manifest, Reference, Store};
 
 use super::support::registry::Registry;
 

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use metalmark::artifacts::registry::{Environment, Registries};
-use metalmark::model::registries::{Host, RegistrySettings};
-use metalmark::oci::{FailureKind, Store};
+use oci_artifacts::registries::{Host, RegistrySettings};
+use oci_artifacts::registry::{Environment, Registries};
+use oci_artifacts::{FailureKind, Store};
 
 use super::super::support::registry::{Authority, Lock, Registry, Reply};
 use super::{client, client_with, failure, files, one, options, plain};
@@ -30,7 +30,7 @@ fn bearer(password: Option<&str>) -> Lock {
     }
 }
 
-fn no_secret(failure: &metalmark::oci::Failure) {
+fn no_secret(failure: &oci_artifacts::Failure) {
     let shown = format!("{failure} {failure:?}");
     for secret in ["hunter2", BOB, "secret-token", "refresh-me"] {
         assert!(!shown.contains(secret), "{shown}");

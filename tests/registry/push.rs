@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use metalmark::artifacts::registry::Registries;
-use metalmark::oci::{Digest, FailureKind, Put, Sink, Store};
+use oci_artifacts::registry::Registries;
+use oci_artifacts::{Digest, FailureKind, Put, Sink, Store};
 use serde_json::{Value, json};
 
 use super::super::support::artifact::{artifact, blob, made};

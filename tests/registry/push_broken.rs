@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use metalmark::oci::{Blob, FailureKind, Sink};
+use oci_artifacts::{Blob, FailureKind, Sink};
 use serde_json::json;
 
 use super::super::support::artifact::{artifact, blob, made};
@@ -41,7 +41,7 @@ fn of(registry: &Registry, method: &str) -> Vec<Request> {
     seen
 }
 
-fn push(registry: &Registry, layer: &Blob) -> Result<usize, metalmark::oci::Failure> {
+fn push(registry: &Registry, layer: &Blob) -> Result<usize, oci_artifacts::Failure> {
     let artifact = artifact(vec![layer.clone()], json!({}));
     let put = client(registry).put(&registry.reference("group/one:1"), &artifact)?;
     let stored = registry
@@ -154,7 +154,7 @@ fn a_registry_that_names_other_content_is_not_believed() {
         let registry = Registry::plain();
         registry.hook(move |request, _| {
             let is_it = request.method == "PUT" && request.path.contains(path);
-            let other = metalmark::oci::Digest::of(b"other");
+            let other = oci_artifacts::Digest::of(b"other");
             is_it.then(|| Reply::new(201, "").header("Docker-Content-Digest", other.as_str()))
         });
         let artifact = artifact(vec![blob(LAYER, b"some bytes")], json!({}));

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use metalmark::artifacts::registry::Registries;
-use metalmark::model::registries::RegistrySettings;
-use metalmark::oci::{FailureKind, Reference, Store};
+use oci_artifacts::registries::RegistrySettings;
+use oci_artifacts::registry::Registries;
+use oci_artifacts::{FailureKind, Reference, Store};
 
 use super::super::support::registry::{Registry, Reply, Way};
 use super::{client, failure, one, options, plain, quick};

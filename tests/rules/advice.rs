@@ -3,9 +3,9 @@
 
 use std::collections::BTreeSet;
 
+use capi::image::Image;
 use metalmark::model::cluster_view::ClusterView;
 use metalmark::model::finding::Judged;
-use metalmark::model::image::Image;
 use metalmark::model::matching::Outcome;
 use metalmark::model::rule::Level;
 use proptest::collection::vec;

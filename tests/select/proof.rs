@@ -1,10 +1,11 @@
 //! What a fact proves of a version: every pair of what is wanted and what is known, by where it comes from and by mode.
 
-use metalmark::model::image::{Fact, Origin};
+use capi::image::{Fact, Origin};
 use metalmark::model::matching::Matching;
-use metalmark::model::place::Place;
 use metalmark::model::proof::Proof::{BuildUnknown, NameOnly, Partial, Proven, Refuted, Unknown};
-use metalmark::model::proof::{Proof, file_name, of_version};
+use capi::location::file_name;
+use metalmark::model::proof::{Proof, of_version};
+use yaml_tree::place::Place;
 
 const STRONG: [Origin; 5] = [
     Origin::InfoFile,

@@ -1,9 +1,9 @@
 //! One row for each rule about bundles and payloads: types, signatures, hints, subjects, spellings of base64.
 
-use metalmark::artifacts::signature::{Form, Verdict};
-use metalmark::model::bytes::BASE64;
-use metalmark::oci::Digest;
+use oci_artifacts::Digest;
+use oci_artifacts::signature::{Form, Verdict};
 use serde_json::{Value, json};
+use yaml_tree::bytes::BASE64;
 
 use super::{NAME, Signed, form};
 use crate::support::cosign::{

@@ -4,9 +4,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use metalmark::artifacts::layout::Layout;
-use metalmark::artifacts::signature::{Form, PublicKey, Verdict};
-use metalmark::oci::{Digest, FailureKind, Reference, Store};
+use oci_artifacts::layout::Layout;
+use oci_artifacts::signature::{Form, PublicKey, Verdict};
+use oci_artifacts::{Digest, FailureKind, Reference, Store};
 
 use super::{check, form};
 use crate::support::cosign::Key;

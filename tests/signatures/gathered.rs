@@ -1,9 +1,9 @@
 //! What becomes of a store's answers on the way to a verdict: each failure, each limit, each lie.
 
-use metalmark::artifacts::signature::{self, Form, Question, Verdict};
-use metalmark::model::bytes::BASE64;
-use metalmark::oci::{Digest, Failure, FailureKind, Reference};
+use oci_artifacts::signature::{self, Form, Question, Verdict};
+use oci_artifacts::{Digest, Failure, FailureKind, Reference};
 use serde_json::{Value, json};
+use yaml_tree::bytes::BASE64;
 
 use super::{NAME, form};
 use crate::support::cosign::{

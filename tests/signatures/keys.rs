@@ -1,7 +1,7 @@
 //! Texts of public keys at the limits of what is read.
 
-use metalmark::artifacts::signature::{KeyError, PublicKey, Verdict};
-use metalmark::model::bytes::BASE64;
+use oci_artifacts::signature::{KeyError, PublicKey, Verdict};
+use yaml_tree::bytes::BASE64;
 
 use super::{NAME, Signed};
 use crate::support::cosign::{Key, payload};

@@ -2,12 +2,10 @@
 
 use std::fs;
 
-use metalmark::artifacts::signature::{
-    Form, KeyError, PublicKey, SecretKeyError, SigningKey, Verdict,
-};
-use metalmark::model::bytes::BASE64;
-use metalmark::oci::{Digest, FailureKind};
+use oci_artifacts::signature::{Form, KeyError, PublicKey, SecretKeyError, SigningKey, Verdict};
+use oci_artifacts::{Digest, FailureKind};
 use serde_json::Value;
+use yaml_tree::bytes::BASE64;
 
 use super::super::support::Metalmark;
 use super::{

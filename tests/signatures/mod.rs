@@ -11,11 +11,11 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use metalmark::artifacts::layout::Layout;
-use metalmark::artifacts::signature::{self, Form, KeyError, PublicKey, Question, Verdict};
-use metalmark::model::bytes::BASE64;
-use metalmark::oci::{Digest, Failure, Reference, Store};
+use oci_artifacts::layout::Layout;
+use oci_artifacts::signature::{self, Form, KeyError, PublicKey, Question, Verdict};
+use oci_artifacts::{Digest, Failure, Reference, Store};
 use serde_json::{Value, json};
+use yaml_tree::bytes::BASE64;
 
 use super::programs;
 use super::support::cosign::{

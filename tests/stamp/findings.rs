@@ -2,10 +2,10 @@
 
 use std::fs;
 
+use capi::providers::{self, Edit, Stamp, Step};
 use metalmark::edit::stamp::{changes, problems};
-use metalmark::model::engine::Engine;
-use metalmark::model::place::FileId;
-use metalmark::providers::{self, Edit, Stamp, Step};
+use yaml_tree::engine::Engine;
+use yaml_tree::place::FileId;
 
 use super::{files, fixtures};
 use crate::support::{Metalmark, copy_of, golden};
@@ -80,7 +80,7 @@ fn an_image_is_stamped_where_enough_is_known_of_it_and_its_machines_boot_it() {
 #[test]
 fn a_field_that_changes_takes_with_it_what_is_below_it_and_nothing_else() {
     let text = "a: x\nb: {c: x, d: x}\n";
-    let read = metalmark::yaml::read(text, FileId(0), Engine::Kubectl).expect("YAML");
+    let read = yaml_tree::read(text, FileId(0), Engine::Kubectl).expect("YAML");
     let edit = |path: &[&'static str], value: Option<&str>| Edit {
         path: path.iter().copied().map(Step::Key).collect(),
         value: value.map(Into::into),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use metalmark::model::place::Source;
+use yaml_tree::place::Source;
 
 use super::model::{fields, version_of};
 use super::names::{ROTATED, stamped, template};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use metalmark::edit::stamp::Options;
-use metalmark::model::place::Source;
+use yaml_tree::place::Source;
 
 use super::model::fields;
 use super::run::{planned, problems, texts};

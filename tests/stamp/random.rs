@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use metalmark::edit::stamp::Options;
-use metalmark::model::place::{FileId, Source};
-use metalmark::model::value::{Node, Number, Value as Ours};
 use proptest::prelude::{Strategy, any};
 use serde_json::{Map, Value, json};
+use yaml_tree::place::{FileId, Source};
+use yaml_tree::value::{Node, Number, Value as Ours};
 
 use crate::support::{property, rounds};
 
@@ -199,8 +199,7 @@ fn sources(files: &[Vec<Object>], styles: &[Style]) -> Vec<Arc<Source>> {
 
 /// The objects of a text, as JSON, in their order.
 fn read(text: &str, shape: u8) -> Vec<Value> {
-    let read = metalmark::yaml::read(text, FileId(0), metalmark::model::engine::Engine::Kubectl)
-        .expect("YAML");
+    let read = yaml_tree::read(text, FileId(0), yaml_tree::engine::Engine::Kubectl).expect("YAML");
     let documents: Vec<Value> = read.documents.iter().map(json_of).collect();
     let items = |key: &str| documents[0][key].as_array().cloned().unwrap_or_default();
     match shape {

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use capi::image::{Fact, Facts, Image, Images, Origin, fact};
+use capi::objects::{ManifestObject, objects};
+use capi::providers::Stamp;
 use metalmark::edit::stamp::{self, Chooser, Job, Options, Plan};
-use metalmark::model::image::{Fact, Facts, Image, Images, Origin, fact};
 use metalmark::model::matching::{Matching, PatternCache};
-use metalmark::model::place::{Place, Source};
-use metalmark::objects::{ManifestObject, objects};
-use metalmark::providers::Stamp;
+use yaml_tree::place::{Place, Source};
 
 use super::model;
 

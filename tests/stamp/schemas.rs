@@ -3,10 +3,10 @@
 use std::fs;
 use std::sync::Arc;
 
-use metalmark::model::place::Source;
-use metalmark::objects::{ManifestObject, objects};
-use metalmark::providers;
-use metalmark::schema::Schemas;
+use capi::objects::{ManifestObject, objects};
+use capi::providers;
+use capi::schema::Schemas;
+use yaml_tree::place::Source;
 
 use super::{files, fixtures};
 use crate::providers::crds;

@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::sync::Arc;
 
-use metalmark::oci::{Artifact, Blob, Body, Descriptor, Digest};
+use oci_artifacts::{Artifact, Blob, Body, Descriptor, Digest};
 use serde_json::{Value, json};
 
 use super::registry::MANIFEST;
@@ -85,7 +85,7 @@ impl Read for Reading {
 
 /// A blob of that many bytes.
 pub(crate) fn made(size: u64) -> Blob {
-    let mut into = metalmark::oci::Digesting::new(io::sink());
+    let mut into = oci_artifacts::Digesting::new(io::sink());
     let mut reader = Made(size).open().expect("made");
     io::copy(&mut reader, &mut into).expect("made");
     let (_, digest, size) = into.finish();

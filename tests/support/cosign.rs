@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-use metalmark::artifacts::signature::PublicKey;
-use metalmark::model::bytes::BASE64;
-use metalmark::oci::Digest;
+use oci_artifacts::Digest;
+use oci_artifacts::signature::PublicKey;
 use rcgen::{PublicKeyData, SigningKey};
 use serde_json::{Value, json};
+use yaml_tree::bytes::BASE64;
 
 /// The media type of a payload.
 pub(crate) const SIMPLE: &str = "application/vnd.dev.cosign.simplesigning.v1+json";

@@ -8,8 +8,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use metalmark::model::bytes::BASE64;
-use metalmark::oci::Digest;
+use oci_artifacts::Digest;
+use yaml_tree::bytes::BASE64;
 
 use super::registry::{Authority, MANIFEST, Registry};
 use crate::programs;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use metalmark::oci::Digest;
+use oci_artifacts::Digest;
 use serde_json::{Value, json};
 
 pub(crate) const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";

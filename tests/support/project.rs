@@ -13,11 +13,11 @@ use metalmark::model::cluster_view::ClusterView;
 use metalmark::model::date::Date;
 use metalmark::model::finding::{Finding, Judged};
 use metalmark::model::matching::{Outcome, PatternCache};
-use metalmark::model::place::Spot;
 use metalmark::model::rule::{Level, RuleId};
 use metalmark::pipeline::check;
 use metalmark::read::{self, Location, PROJECT_FILE_NAME, Request, SharedCatalog, Workspace};
 use metalmark::rules::{ChangeInput, ImageUse, RunScope, Side, WorkspaceInput};
+use yaml_tree::place::Spot;
 
 /// Files by their paths below the root.
 struct Memory(BTreeMap<PathBuf, Vec<u8>>);

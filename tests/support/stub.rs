@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-use metalmark::oci::{Descriptor, Digest, Failure, FailureKind, Manifest, Reference, Store};
+use oci_artifacts::{Descriptor, Digest, Failure, FailureKind, Manifest, Reference, Store};
 use serde_json::{Value, json};
 
 use super::registry::MANIFEST;

@@ -3,21 +3,21 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use capi::image::{Fact, Facts, Image, Images, Origin, fact};
+use capi::schema::Schemas;
 use metalmark::model::cluster::{Choice, ChoiceLevel, Cluster, LevelName, Pool, PoolName};
 use metalmark::model::cluster_view::ClusterView;
 use metalmark::model::finding::Finding;
-use metalmark::model::image::{Fact, Facts, Image, Images, Origin, fact};
 use metalmark::model::lock::Locking;
 use metalmark::model::manifest::ManifestFile;
 use metalmark::model::matching::{Matching, Outcome, Selection};
-use metalmark::model::place::{Located, Place, Sources};
 use metalmark::model::policy::Policy;
 use metalmark::model::selector::{Selector, Term, Wanted};
 use metalmark::model::served_images::ServedImages;
 use metalmark::model::settings::{ChecksumStyle, ImageSettings, Output, Settings};
-use metalmark::model::value::{Entry, Map, Node, Number, Value};
 use metalmark::render::Renderer;
-use metalmark::schema::Schemas;
+use yaml_tree::place::{Located, Place, Sources};
+use yaml_tree::value::{Entry, Map, Node, Number, Value};
 
 /// A text that stands in no file.
 pub(super) fn text(value: &str) -> Option<Located<Arc<str>>> {

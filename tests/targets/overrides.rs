@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use metalmark::model::finding::Finding;
 use metalmark::model::manifest::ManifestFile;
-use metalmark::model::place::Source;
 use metalmark::model::rule::RuleId;
 use metalmark::render::Renderer;
 use serde_json::json;
+use yaml_tree::place::Source;
 
 use super::given::{output, settings};
 use super::keyed;

@@ -3,9 +3,9 @@
 use std::process::Command;
 use std::sync::Arc;
 
-use metalmark::model::place::Source;
-use metalmark::schema::Schemas;
+use capi::schema::Schemas;
 use serde_json::{Value, json};
+use yaml_tree::place::Source;
 
 use super::given::{output, rendered, settings};
 use super::keyed;

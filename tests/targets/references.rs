@@ -4,10 +4,10 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
+use capi::objects::objects;
 use metalmark::edit::stamp::{Rendered, follow};
-use metalmark::model::place::Source;
-use metalmark::objects::objects;
 use tempfile::TempDir;
+use yaml_tree::place::Source;
 
 use crate::support::{Metalmark, Outcome};
 

@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use metalmark::error::Error;
 use metalmark::model::manifest::{OWNERSHIP_FILE, STAGED};
-use metalmark::oci::Body;
 use metalmark::output::{self, Copied, CopyPlan, Incoming, Options};
+use oci_artifacts::Body;
 use tempfile::TempDir;
 
 /// A file's text. It can be read that many times.

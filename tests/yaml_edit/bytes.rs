@@ -1,11 +1,11 @@
 //! Every byte of an edited text is one that its author would have written: the text of a tree, edited, is the text of the
 //! edited tree.
 
-use metalmark::model::engine::Engine;
-use metalmark::yaml::edit::{Edit, Position, Step, Target, edit};
 use proptest::prelude::{
     ProptestConfig, Strategy, any, prop, prop_assert_eq, prop_oneof, proptest,
 };
+use yaml_tree::edit::{Edit, Position, Step, Target, edit};
+use yaml_tree::engine::Engine;
 
 /// A document. Maps and lists in braces hold nothing that is not.
 #[derive(Clone, Debug)]

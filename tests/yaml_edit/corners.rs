@@ -1,7 +1,7 @@
 //! Small texts in which one byte would be easy to get wrong: a row has the text, the edits, and the text afterwards.
 
-use metalmark::model::engine::Engine;
-use metalmark::yaml::edit::{Edit, Position, Step, Target, edit};
+use yaml_tree::edit::{Edit, Position, Step, Target, edit};
+use yaml_tree::engine::Engine;
 
 use super::shapes::{becomes, list, map, refused};
 use super::within::within;

@@ -6,9 +6,9 @@ mod properties;
 mod shapes;
 mod within;
 
-use metalmark::model::engine::Engine;
-use metalmark::model::value::Value;
-use metalmark::yaml::edit::{Edit, EditError, Position, Step, Target, edit};
+use yaml_tree::edit::{Edit, EditError, Position, Step, Target, edit};
+use yaml_tree::engine::Engine;
+use yaml_tree::value::Value;
 
 fn at(path: &str) -> Target {
     let steps = path.split('.').filter(|step| !step.is_empty());

@@ -2,14 +2,13 @@
 
 use std::fmt::Write as _;
 
-use metalmark::model::engine::Engine;
-use metalmark::model::place::FileId;
-use metalmark::model::value::{Entry, Map, Node, Value};
-use metalmark::yaml;
-use metalmark::yaml::edit::{Edit, Position, Step, Target, edit};
 use proptest::prelude::{
     Just, Strategy, any, prop, prop_assert, prop_assert_eq, prop_oneof, proptest,
 };
+use yaml_tree::edit::{Edit, Position, Step, Target, edit};
+use yaml_tree::engine::Engine;
+use yaml_tree::place::FileId;
+use yaml_tree::value::{Entry, Map, Node, Value};
 
 use crate::hostile::laws::edits::put;
 
@@ -215,7 +214,7 @@ fn paths(value: &Value, path: &[Step], out: &mut Vec<(Vec<Step>, Value)>) {
 }
 
 fn read(text: &str) -> Value {
-    yaml::values(text, FileId(0), Engine::Helm3)
+    yaml_tree::values(text, FileId(0), Engine::Helm3)
         .expect("generated text is YAML")
         .value
 }
@@ -331,7 +330,7 @@ proptest! {
             vec![Edit::InsertItem { list: at, value: "x".into(), position: Position::Last }],
         ] {
             if let Ok(edited) = edit(&text, engine, &batch) {
-                prop_assert!(yaml::read(&edited, FileId(0), engine).is_ok());
+                prop_assert!(yaml_tree::read(&edited, FileId(0), engine).is_ok());
             }
         }
     }

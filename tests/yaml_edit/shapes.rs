@@ -1,8 +1,8 @@
 //! Files as people write them, before and after.
 
-use metalmark::model::engine::Engine;
-use metalmark::model::value::{Entry, Map, Node, Value};
-use metalmark::yaml::edit::{Edit, EditError, Position, Step, Target, edit};
+use yaml_tree::edit::{Edit, EditError, Position, Step, Target, edit};
+use yaml_tree::engine::Engine;
+use yaml_tree::value::{Entry, Map, Node, Value};
 
 use super::{after, edited, insert, item, remove, rename, set};
 

@@ -1,8 +1,8 @@
 //! A text inside a block of another one, and documents that come and go.
 
-use metalmark::model::engine::Engine;
-use metalmark::yaml::edit::{Edit, EditError, Position, edit};
 use proptest::prelude::{prop_assert_eq, proptest};
+use yaml_tree::edit::{Edit, EditError, Position, edit};
+use yaml_tree::engine::Engine;
 
 use super::{at, insert, remove, set};
 
@@ -142,7 +142,7 @@ proptest! {
         }
         let edits = [set("aa", value.as_str()), insert("", "new", value.as_str(), Position::Last), remove("zz.y")];
         let inner = |text: &str| {
-            let read = metalmark::yaml::values(text, metalmark::model::place::FileId(0), Engine::Kubectl).expect("YAML");
+            let read = yaml_tree::values(text, yaml_tree::place::FileId(0), Engine::Kubectl).expect("YAML");
             read.at(&["block"]).and_then(|node| node.value.as_str().map(|text| text.to_string())).expect("a text")
         };
         let expected = edited(&inner(&text), &edits);

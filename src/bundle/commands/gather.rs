@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use clap::ValueEnum;
 
-use crate::artifacts::archive::Spooling;
 use crate::bundle::{File, MANIFESTS};
 use crate::error::Error;
 use crate::files::{self, Inside, InsideKind};
@@ -15,9 +14,10 @@ use crate::model::date::Date;
 use crate::model::finding::Finding;
 use crate::model::manifest::FileKind;
 use crate::model::output_path;
-use crate::model::place::Spot;
 use crate::model::rule::RuleId;
 use crate::read::Workspace;
+use oci_artifacts::archive::Spooling;
+use yaml_tree::place::Spot;
 
 use super::Run;
 use crate::pipeline::fleet::Fleet;

@@ -2,17 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::artifacts::archive::{Limits, Reason, Refusal};
-use crate::artifacts::layout::{self, Layout};
 use crate::bundle::{self, Bundle, Kind, LayerType, MANIFESTS, ReceiveError, Received};
 use crate::catalog::sources;
 use crate::error::Error;
 use crate::files::{self, InsideKind};
 use crate::model::finding::Finding;
-use crate::model::place::Spot;
 use crate::model::rule::RuleId;
-use crate::oci::{self, Digest, Failure, FailureKind, Reference, SCHEME, Store, Target};
 use crate::read;
+use oci_artifacts::archive::{Limits, Reason, Refusal};
+use oci_artifacts::layout::{self, Layout};
+use oci_artifacts::{Digest, Failure, FailureKind, Reference, SCHEME, Store, Target};
+use yaml_tree::place::Spot;
 
 use super::destination::layout_name;
 use super::gather::{self, Gathered, PackKind, on_disk};
@@ -155,7 +155,7 @@ fn stored(
     architecture: &str,
     shown: String,
 ) -> Result<Loaded, Error> {
-    let chosen = oci::image(store, reference, architecture)?;
+    let chosen = oci_artifacts::image(store, reference, architecture)?;
     let digest = chosen.manifest.digest.clone();
     let of = reference.at(&digest);
     let received = bundle::receive(store, &of, &chosen.manifest, Limits::default(), &|_| {});

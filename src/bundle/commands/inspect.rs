@@ -6,13 +6,13 @@ use crate::bundle::{self, Bundle, Kind, MANIFESTS, plain};
 use crate::error::Error;
 use crate::model::component::{Declared, Need};
 use crate::model::finding::Finding;
-use crate::model::place::Spot;
 use crate::model::policy::Policy;
-use crate::objects::bundled::{self, Order};
 use crate::pipeline::{Reporting, Terminal, Verdict, check};
 use crate::report::{
     self, BundleDescription, FileDescription, Format, InstallerDescription, ObjectDescription,
 };
+use capi::objects::bundled::{self, Order};
+use yaml_tree::place::Spot;
 
 use super::Run;
 use super::gather::is_yaml;

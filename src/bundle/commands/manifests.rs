@@ -6,8 +6,8 @@ use crate::bundle::{Bundle, File, Kind, plain};
 use crate::error::Error;
 use crate::model::finding::Finding;
 use crate::model::policy::Policy;
-use crate::objects::bundled::{self, Order};
 use crate::pipeline::check;
+use capi::objects::bundled::{self, Order};
 
 use super::{Run, collision};
 

@@ -20,17 +20,17 @@ use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 
-use crate::artifacts::registry::Progress;
 use crate::catalog::sources::{self, Stores};
 use crate::error::Error;
 use crate::model::date::Date;
 use crate::model::finding::Finding;
 use crate::model::pool_counts::PoolCounts;
-use crate::oci::Reference;
 use crate::pipeline::check::{self, Checked};
 use crate::pipeline::{Reporting, Terminal, Verdict};
 use crate::read::{self, Request, Workspace};
 use crate::report::Changes;
+use oci_artifacts::Reference;
+use oci_artifacts::registry::Progress;
 
 use diff::DiffOptions;
 use inspect::InspectOptions;

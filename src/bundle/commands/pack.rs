@@ -7,10 +7,10 @@ use clap::Args;
 
 use crate::bundle::{Deployment, DeploymentSource, DeploymentVersion};
 use crate::error::Error;
-use crate::oci::{Digest, Reference};
 use crate::output::Foreign;
 use crate::pipeline::{Reporting, Terminal, Verdict};
 use crate::report::counted;
+use oci_artifacts::{Digest, Reference};
 
 use super::destination::{Destination, Placing, Written};
 use super::gather::PackKind;

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::error::Error;
-use crate::oci::Reference;
 use crate::pipeline::{Terminal, Verdict};
+use oci_artifacts::Reference;
 
 use super::input::Input;
 use super::unpack::{Unpacking, unpack};

@@ -8,11 +8,11 @@ use clap::Args;
 use crate::bundle::{self, Kind, plain};
 use crate::error::Error;
 use crate::model::component::Declared;
-use crate::model::place::Spot;
 use crate::model::policy::Policy;
 use crate::output::Foreign;
 use crate::pipeline::{Reporting, Terminal, Verdict};
 use crate::report::counted;
+use yaml_tree::place::Spot;
 
 use super::Run;
 use super::destination::{incoming, into_folder};

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::error::Error;
-use crate::oci::Reference;
 use crate::pipeline::{Reporting, Terminal, Verdict};
 use crate::report::{Format, VerifiedBundle};
+use oci_artifacts::Reference;
 
 use super::input::Input;
 use super::manifests::ManifestOptions;

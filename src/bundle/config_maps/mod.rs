@@ -12,12 +12,11 @@ use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
 use super::{Bundle, File, MANIFESTS};
-use crate::artifacts::archive::{Spooling, Stretch};
-use crate::model::bytes::BASE64;
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
-use crate::oci::hex;
-use crate::yaml;
+use data_encoding::HEXLOWER;
+use oci_artifacts::archive::{Spooling, Stretch};
+use yaml_tree::bytes::BASE64;
 
 pub use read::of_config_maps;
 
@@ -143,9 +142,9 @@ impl Open {
                 hash.update(part);
             }
         }
-        let hash = hex(&hash.finalize()[..6]);
+        let hash = HEXLOWER.encode(&hash.finalize()[..6]);
         let name = format!("{name}-{hash}");
-        let text = yaml::emit_data(&Manifest {
+        let text = yaml_tree::emit_data(&Manifest {
             api_version: "v1",
             kind: "ConfigMap",
             metadata: Metadata {

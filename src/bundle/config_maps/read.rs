@@ -1,20 +1,20 @@
 //! Reads a plain bundle from the ConfigMaps that hold it.
 
+use crate::secrets;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::sync::Arc;
 
 use super::super::plain::text;
 use super::super::{Bundle, File, Kind, MANIFESTS};
-use crate::artifacts::archive::Spooling;
-use crate::model::bytes::BASE64;
-use crate::model::engine::Engine;
 use crate::model::finding::Finding;
 use crate::model::output_path;
-use crate::model::place::{FileId, Source, Spot};
 use crate::model::rule::RuleId;
-use crate::model::value::{Node, Value};
-use crate::yaml;
+use oci_artifacts::archive::Spooling;
+use yaml_tree::bytes::BASE64;
+use yaml_tree::engine::Engine;
+use yaml_tree::place::{FileId, Source, Spot};
+use yaml_tree::value::{Node, Value};
 
 /// The plain bundle that ConfigMaps hold, and what is wrong with them. Their texts are read one by one.
 ///
@@ -30,8 +30,8 @@ pub fn of_config_maps(files: &[File]) -> io::Result<(Bundle, Vec<Finding>)> {
                 continue;
             }
         };
-        let source = Arc::new(yaml::source(Arc::clone(&file.from), text, false));
-        match yaml::read(&source.text, FileId(0), Engine::Kubectl) {
+        let source = Arc::new(secrets::source(Arc::clone(&file.from), text, false));
+        match yaml_tree::read(&source.text, FileId(0), Engine::Kubectl) {
             Ok(read) => {
                 for node in &read.documents {
                     reading.document(&source, node)?;
@@ -39,7 +39,9 @@ pub fn of_config_maps(files: &[File]) -> io::Result<(Bundle, Vec<Finding>)> {
             }
             Err(error) => {
                 let spot = Spot::new(&source, error.place);
-                reading.findings.push(error.finding(Some(spot)));
+                reading
+                    .findings
+                    .push(Finding::from_syntax(error, Some(spot)));
             }
         }
     }

@@ -5,18 +5,18 @@
 mod namespace;
 mod numbered;
 
+use crate::secrets;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read};
 use std::sync::Arc;
 
 use super::{File, MANIFESTS};
-use crate::model::engine::Engine;
 use crate::model::finding::Finding;
-use crate::model::place::{Source, Spot};
 use crate::model::rule::RuleId;
-use crate::objects::bundled::{self, BundleFiles, Bundled};
-use crate::yaml;
+use capi::objects::bundled::{self, BundleFiles, Bundled};
+use yaml_tree::engine::Engine;
+use yaml_tree::place::{Source, Spot};
 
 pub use namespace::with_namespace;
 pub use numbered::numbered;
@@ -63,16 +63,16 @@ pub fn index(files: &[File], progress: &dyn Fn(usize)) -> io::Result<Index> {
 fn index_file(number: usize, file: &File, text: String, all: &mut Index) {
     match bundled::index(number, &text) {
         Err(error) => {
-            let source = Arc::new(yaml::source(Arc::clone(&file.from), text, false));
+            let source = Arc::new(secrets::source(Arc::clone(&file.from), text, false));
             let spot = Spot::new(&source, error.place);
-            all.findings.push(error.finding(Some(spot)));
+            all.findings.push(Finding::from_syntax(error, Some(spot)));
         }
         Ok(found) => {
             if found.objects.is_empty() && found.faults.is_empty() && found.inputs > 0 {
                 all.inputs.insert(number);
             }
             if !found.faults.is_empty() {
-                let source = Arc::new(yaml::source(Arc::clone(&file.from), text, false));
+                let source = Arc::new(secrets::source(Arc::clone(&file.from), text, false));
                 for (range, message) in found.faults {
                     let spot = Spot::at(&source, range.start as u32, range.end as u32);
                     let finding = Finding::new(RuleId::ManifestInvalid, message);
@@ -106,7 +106,7 @@ impl BundleFiles for Texts<'_> {
         if *held > SHOWN {
             return None;
         }
-        let source = Arc::new(yaml::source(Arc::clone(&file.from), text, false));
+        let source = Arc::new(secrets::source(Arc::clone(&file.from), text, false));
         read.insert(number, Arc::clone(&source));
         Some(source)
     }
@@ -125,7 +125,7 @@ pub(super) fn text(file: &File) -> io::Result<Result<String, Box<Finding>>> {
     }
     let mut bytes = Vec::with_capacity(file.size as usize);
     file.content.open()?.take(LONGEST).read_to_end(&mut bytes)?;
-    match yaml::decode(&bytes, Engine::Kubectl) {
+    match yaml_tree::decode(&bytes, Engine::Kubectl) {
         Ok(text) => Ok(Ok(text)),
         Err(error) => finding(
             RuleId::YamlSyntax,
@@ -171,7 +171,7 @@ fn inside(path: &str) -> Option<&str> {
 mod tests {
     use super::{File, Texts, index, misplaced};
     use crate::model::rule::RuleId;
-    use crate::objects::bundled::BundleFiles;
+    use capi::objects::bundled::BundleFiles;
 
     #[test]
     fn a_file_that_is_no_manifest_is_a_finding_at_its_line() {

@@ -5,12 +5,12 @@ use std::io;
 use std::sync::Arc;
 
 use super::{File, text};
-use crate::model::engine::Engine;
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
-use crate::model::value::Value;
-use crate::objects::bundled::{Bundle, Bundled};
-use crate::yaml::edit::{Edit, Position, Step, Target, edit};
+use capi::objects::bundled::{Bundle, Bundled};
+use yaml_tree::edit::{Edit, Position, Step, Target, edit};
+use yaml_tree::engine::Engine;
+use yaml_tree::value::Value;
 
 /// The files with a namespace in every object that names none and is not the cluster's. What cannot be edited is a finding.
 ///
@@ -92,7 +92,7 @@ mod tests {
 
     use super::super::{File, Texts, index};
     use super::with_namespace;
-    use crate::objects::bundled::{Bundle, Order};
+    use capi::objects::bundled::{Bundle, Order};
 
     #[test]
     fn only_what_is_in_no_namespace_gets_one_and_comments_stay() {

@@ -4,12 +4,11 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use super::{File, MANIFESTS, text};
-use crate::artifacts::archive::Spooling;
-use crate::model::engine::Engine;
-use crate::model::place::FileId;
-use crate::objects::bundled::{Bundled, rank};
-use crate::yaml;
-use crate::yaml::edit::at_steps;
+use capi::objects::bundled::{Bundled, rank};
+use oci_artifacts::archive::Spooling;
+use yaml_tree::edit::at_steps;
+use yaml_tree::engine::Engine;
+use yaml_tree::place::FileId;
 
 /// The longest part of a name that is kept in a file's.
 const LONGEST: usize = 120;
@@ -78,12 +77,12 @@ fn texts(text: &str, together: &[Bundled]) -> Vec<String> {
         let end = if own.ends_with('\n') { "" } else { "\n" };
         return vec![format!("{own}{end}")];
     }
-    let read = yaml::read(own, FileId(0), Engine::Kubectl);
+    let read = yaml_tree::read(own, FileId(0), Engine::Kubectl);
     let documents = read.map(|read| read.documents).unwrap_or_default();
     let emitted = |object: &Bundled| {
         let node = documents.get(object.number);
         let node = node.and_then(|node| at_steps(node, &object.steps));
-        node.map_or_else(String::new, |node| yaml::emit(&node.value))
+        node.map_or_else(String::new, |node| yaml_tree::emit(&node.value))
     };
     together.iter().map(emitted).collect()
 }

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::verification::{Verification, about};
 use crate::model::lock::LockedImage;
-use crate::model::place::Sources;
 use crate::model::rule::RuleId;
-use crate::oci::{Descriptor, Digest, Failure, FailureKind, Reference, Store};
+use oci_artifacts::{Descriptor, Digest, Failure, FailureKind, Reference, Store};
+use yaml_tree::place::Sources;
 
 /// The layers of one locked image.
 pub(super) struct Promised<'a> {

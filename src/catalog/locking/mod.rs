@@ -19,9 +19,9 @@ use std::sync::Arc;
 use crate::catalog::sources::{Artifact, artifacts};
 use crate::model::finding::{Finding, Subject};
 use crate::model::lock::{Lock, LockedImage};
-use crate::model::place::{Sources, Spot};
 use crate::model::rule::RuleId;
-use crate::oci::{Failure, FailureKind, Reference, Store};
+use oci_artifacts::{Failure, FailureKind, Reference, Store};
+use yaml_tree::place::{Sources, Spot};
 
 pub use pages::Pages;
 pub use requirement::{Requirement, Requirements, add, requirements_of};

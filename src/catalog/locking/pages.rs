@@ -8,10 +8,10 @@ use super::{LockRequest, Run, moved};
 use crate::catalog::sources::OfferedImage;
 use crate::model::checksum::is_url;
 use crate::model::finding::Finding;
-use crate::model::image::ImageKey;
 use crate::model::lock::{LockOrigin, LockedImage};
-use crate::model::place::{Located, Place, Sources};
 use crate::model::rule::RuleId;
+use capi::image::ImageKey;
+use yaml_tree::place::{Located, Place, Sources};
 
 /// What index pages of web servers say.
 #[derive(Debug, Default)]
@@ -144,8 +144,8 @@ mod tests {
     use crate::catalog::locking::{LockRequest, Locked, Run};
     use crate::catalog::sources::OfferedImage;
     use crate::model::lock::{Lock, LockedImage};
-    use crate::model::place::Sources;
-    use crate::oci::Digest;
+    use oci_artifacts::Digest;
+    use yaml_tree::place::Sources;
 
     fn offered(key: &str, reference: &str) -> OfferedImage {
         OfferedImage {

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use super::signers::{Found, Keyring, Signing, refused, witnesses};
 use super::{Accepted, LockRequest, Requirement, Requirements, Run};
-use crate::artifacts::signature::{self, PublicKey, Verdict};
-use crate::model::evidence::{Evidence, Witness};
 use crate::model::lock::{LockedImage, Verified};
 use crate::model::rule::RuleId;
-use crate::oci::{Failure, Reference, Store};
 use crate::rules;
+use oci_artifacts::evidence::{Evidence, Witness};
+use oci_artifacts::signature::{self, PublicKey, Verdict};
+use oci_artifacts::{Failure, Reference, Store};
 
 /// The image key and the reference of an entry.
 type Identity = (Arc<str>, Arc<str>);

@@ -9,12 +9,12 @@ use super::signers::{self, Keyring, Signing};
 use crate::catalog::sources::Artifact;
 use crate::model::cluster_view::ClusterView;
 use crate::model::finding::{Finding, Subject};
-use crate::model::image::{Image, ImageKey, fact};
 use crate::model::lock::{LockOrigin, LockedImage};
-use crate::model::place::{Located, Place, Spot};
 use crate::model::rule::RuleId;
 use crate::model::signing::RequiredSignatures;
-use crate::oci::Reference;
+use capi::image::{Image, ImageKey, fact};
+use oci_artifacts::Reference;
+use yaml_tree::place::{Located, Place, Spot};
 
 /// One image or component bundle that clusters require.
 #[derive(Clone, Debug)]

@@ -1,19 +1,19 @@
 //! Determines which keys must have signed each image: the keys that the values name, and what the project requires.
 
+use parking_lot::Mutex;
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use super::RequirementKind;
-use crate::artifacts::signature::{self, PublicKey, Verdict};
 use crate::model::cluster_view::ClusterView;
-use crate::model::evidence::Witness;
 use crate::model::finding::{Finding, Subject};
-use crate::model::image::Image;
 use crate::model::lock::{LockedImage, is_lockable};
-use crate::model::mutex::held;
 use crate::model::rule::RuleId;
 use crate::model::signing::{NamedKey, RequiredSignatures};
-use crate::oci::{Digest, Reference};
+use capi::image::Image;
+use oci_artifacts::evidence::Witness;
+use oci_artifacts::signature::{self, PublicKey, Verdict};
+use oci_artifacts::{Digest, Reference};
 
 /// Who has to have signed an image. Of two, the one that trusts less counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,7 +79,7 @@ impl Keyring {
     }
 
     fn key(&self, named: &Arc<str>) -> Result<PublicKey, String> {
-        let known = || held(&self.keys);
+        let known = || self.keys.lock();
         if let Some(known) = known().get(named) {
             return known.clone();
         }
@@ -98,7 +98,7 @@ impl Keyring {
             digest.clone(),
             key.fingerprint().clone(),
         );
-        let known = || held(&self.verdicts);
+        let known = || self.verdicts.lock();
         if let Some(known) = known().get(&question) {
             return Some(known.clone());
         }

@@ -12,9 +12,9 @@ use super::{
 };
 use crate::catalog::sources::lock_text;
 use crate::model::lock::{Lock, LockOrigin};
-use crate::model::place::Sources;
 use crate::model::rule::RuleId;
-use crate::oci::{Descriptor, Digest, Failure, FailureKind, Manifest, Reference, Store};
+use oci_artifacts::{Descriptor, Digest, Failure, FailureKind, Manifest, Reference, Store};
+use yaml_tree::place::Sources;
 
 /// Manifests by reference, and by digest.
 #[derive(Default)]

@@ -5,15 +5,15 @@
 use std::sync::Arc;
 
 use super::signers::{self, Found, Keyring, Signing, refused};
-use crate::artifacts::signature::{PublicKey, Verdict};
 use crate::model::cluster_view::{ClusterView, SelectedPool};
 use crate::model::finding::{Finding, Subject};
-use crate::model::image::Image;
 use crate::model::lock::{LockedImage, SignedEntries, Verified, is_lockable};
 use crate::model::matching::Outcome;
 use crate::model::rule::RuleId;
 use crate::model::signing::RequiredSignatures;
 use crate::rules;
+use capi::image::Image;
+use oci_artifacts::signature::{PublicKey, Verdict};
 
 /// What a cluster's lock entries prove.
 #[derive(Debug, Default)]
@@ -188,9 +188,9 @@ fn address(image: &Image) -> &str {
 #[cfg(test)]
 mod tests {
     use super::unsigned_addresses;
-    use crate::model::place::{Located, Place};
     use crate::model::signing::RequiredSignatures;
     use crate::testing::Given;
+    use yaml_tree::place::{Located, Place};
 
     #[test]
     fn a_file_of_a_web_server_is_reported_where_it_is_used_and_signatures_are_required() {

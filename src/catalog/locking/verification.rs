@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use crate::model::finding::{Finding, Subject};
 use crate::model::lock::LockedImage;
-use crate::model::place::Sources;
 use crate::model::rule::RuleId;
-use crate::oci::Failure;
+use oci_artifacts::Failure;
+use yaml_tree::place::Sources;
 
 /// The result of verifying a lock.
 #[derive(Debug, Default)]

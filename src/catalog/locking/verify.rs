@@ -10,15 +10,15 @@ use super::signers::{Found, Keyring, Signing, refused};
 use super::trust::{self, Proven};
 use super::verification::{Verification, VerifiedImage, about};
 use super::{Requirements, moved, pages};
-use crate::artifacts::signature::{self, PublicKey, Verdict};
 use crate::catalog::sources::{Artifact, RESTORE, artifacts};
 use crate::model::finding::Finding;
-use crate::model::image::fact;
 use crate::model::lock::{Lock, LockedImage};
-use crate::model::place::Sources;
 use crate::model::rule::RuleId;
-use crate::oci::{Failure, FailureKind, Reference, Store};
 use crate::rules;
+use capi::image::fact;
+use oci_artifacts::signature::{self, PublicKey, Verdict};
+use oci_artifacts::{Failure, FailureKind, Reference, Store};
+use yaml_tree::place::Sources;
 
 /// Queries every entry of the lock once, and the length of each of its layers. What clusters require decides which key counts.
 /// Files that index pages list were queried already.

@@ -8,7 +8,7 @@ use crate::catalog::sources::Stores;
 use crate::error::Error;
 use crate::model::catalog::{Catalog, CatalogEntry, ReadCatalog};
 use crate::model::settings::RELEASE;
-use crate::oci::{Failure, FailureKind, Reference, SCHEME, Store};
+use oci_artifacts::{Failure, FailureKind, Reference, SCHEME, Store};
 
 /// The most repositories whose tags are listed.
 const MOST: usize = 5000;

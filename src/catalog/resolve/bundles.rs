@@ -6,11 +6,11 @@ use super::{Problem, learn_from};
 use crate::catalog::sources::ImageSource;
 use crate::error::Error;
 use crate::model::catalog::{Catalog, CatalogEntry};
-use crate::model::image::{Facts, Image, Images, Origin, fact};
 use crate::model::name::key_of;
-use crate::model::place::Located;
 use crate::model::signing::KEY_PROPERTY;
-use crate::oci::Digest;
+use capi::image::{Facts, Image, Images, Origin, fact};
+use oci_artifacts::Digest;
+use yaml_tree::place::Located;
 
 /// What entries call facts that have another name here.
 const NAMES: [(&str, &str); 9] = [
@@ -105,8 +105,8 @@ fn reference(facts: &Facts, entry: &CatalogEntry) -> Option<Located<Arc<str>>> {
 mod tests {
     use super::bundles;
     use crate::model::catalog::{Catalog, CatalogEntry};
-    use crate::model::image::fact;
-    use crate::model::place::{Located, Place};
+    use capi::image::fact;
+    use yaml_tree::place::{Located, Place};
 
     fn catalog(properties: &[(&str, &str)]) -> Catalog {
         let located = |text: &str| Located::new(text.into(), Place::NONE);

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use super::Problem;
 use super::reference::is_same_build;
 use crate::model::catalog::{CatalogEntry, Described};
-use crate::model::image::{Fact, Facts, Image, Origin, fact};
 use crate::model::matching::REGISTRY_KEY;
 use crate::model::name::{NameFacts, same_value};
-use crate::model::place::Located;
-use crate::model::proof::file_name;
 use crate::model::version::Version;
 use crate::model::written;
+use capi::image::{Fact, Facts, Image, Origin, fact};
+use capi::location::file_name;
+use yaml_tree::place::Located;
 
 /// What the values say of an entry: its properties, its reference and the registry that it comes from.
 pub(super) fn written(entry: &CatalogEntry, uri: Option<&Located<Arc<str>>>) -> Facts {

@@ -15,13 +15,13 @@ use std::sync::Arc;
 use crate::catalog::sources::{ImageSource, Wanted};
 use crate::error::Error;
 use crate::model::catalog::{Catalog, CatalogEntry, Described, Registry};
-use crate::model::image::{Image, ImageKey, Images, fact};
 use crate::model::matching::Selectable;
 use crate::model::name::key_of;
-use crate::model::place::Located;
+use capi::image::{Image, ImageKey, Images, fact};
 pub use problem::Problem;
 use reference::Reference;
 pub use selections::{Catalogs, cluster};
+use yaml_tree::place::Located;
 
 /// A resolved catalog. Clusters that do not touch the shared catalog share one.
 #[derive(Clone, Debug, Default)]

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use crate::model::finding::{Finding, Subject};
-use crate::model::image::{Fact, ImageKey, Origin};
-use crate::model::place::{Located, Place, Sources};
 use crate::model::rule::RuleId;
+use capi::image::{Fact, ImageKey, Origin};
+use yaml_tree::place::{Located, Place, Sources};
 
 /// Something wrong that only resolving sees. What the resolved images show themselves is left to the rules.
 #[derive(Clone, Debug, PartialEq, Eq)]

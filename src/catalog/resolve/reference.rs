@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::model::catalog::{Catalog, CatalogEntry};
-use crate::model::image::fact;
+use capi::image::fact;
 
 /// The result for an entry's reference.
 pub(super) enum Reference {
@@ -113,7 +113,7 @@ fn name_and_tag(uri: &str) -> Option<(&str, Option<&str>)> {
 mod tests {
     use super::{artifact, is_same_build, prefix};
     use crate::model::catalog::{Catalog, CatalogEntry, Registry};
-    use crate::model::place::{Located, Place};
+    use yaml_tree::place::{Located, Place};
 
     #[test]
     fn the_artifact_is_the_last_part_of_an_oci_reference() {

@@ -1,6 +1,7 @@
 //! Selects the image of each pool of one cluster, and determines which images are served for it.
 
-use std::sync::{Arc, Mutex};
+use parking_lot::Mutex;
+use std::sync::Arc;
 
 use super::{Resolved, images};
 use crate::catalog::sources::ImageFacts;
@@ -9,7 +10,6 @@ use crate::model::catalog::Catalog;
 use crate::model::cluster_view::{ClusterRead, ClusterView};
 use crate::model::lock::SignedEntries;
 use crate::model::matching::PatternCache;
-use crate::model::mutex::held;
 use crate::model::selected::{Selected, selected};
 use crate::model::settings::Settings;
 
@@ -37,7 +37,7 @@ impl Catalogs {
     }
 
     fn resolved(&self, catalog: &Arc<Catalog>) -> Result<Arc<Resolved>, Error> {
-        let lock = || held(&self.expanded);
+        let lock = || self.expanded.lock();
         let known = |expanded: &[(Arc<Catalog>, Arc<Resolved>)]| {
             let same = |(known, _): &&(Arc<Catalog>, _)| Arc::ptr_eq(known, catalog);
             expanded

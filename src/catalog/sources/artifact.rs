@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::model::annotations::{self, Oddity};
-use crate::model::evidence::Evidence;
-use crate::model::image::fact;
 use crate::model::lock::LockedImage;
-use crate::model::place::{Located, Place};
-use crate::oci::{Content, Descriptor, Digest, Failure, FailureKind, Manifest, Reference, Store};
+use capi::image::fact;
+use oci_artifacts::evidence::Evidence;
+use oci_artifacts::{
+    Content, Descriptor, Digest, Failure, FailureKind, Manifest, Reference, Store,
+};
+use yaml_tree::place::{Located, Place};
 
 /// One artifact, requested by tag.
 #[derive(Clone, Debug)]

@@ -7,10 +7,10 @@ use super::records::Records;
 use super::{FactsFile, Fault};
 use crate::error::Error;
 use crate::files::Files;
-use crate::model::image::Origin;
-use crate::model::place::{FileId, Place, Source};
 use crate::model::rule::RuleId;
 use crate::model::written::WrittenImage;
+use capi::image::Origin;
+use yaml_tree::place::{FileId, Place, Source};
 
 /// Reads the folder; `file` is its number among the files with facts. A checksum file that holds no digest is a fault.
 ///

@@ -12,11 +12,11 @@ use crate::error::Error;
 use crate::model::catalog::Described;
 use crate::model::checksum::is_url;
 use crate::model::finding::Finding;
-use crate::model::image::{Fact, Facts, ImageKey, Origin, fact};
 use crate::model::lock::{Lock, LockedImage};
 use crate::model::name::key_of;
 use crate::model::rule::{Level, RuleId};
-use crate::oci::{Digest, Failure, FailureKind};
+use capi::image::{Fact, Facts, ImageKey, Origin, fact};
+use oci_artifacts::{Digest, Failure, FailureKind};
 
 /// The most files of a page that are images or checksums.
 const MOST: usize = 2000;
@@ -299,7 +299,7 @@ impl Locked {
 
 fn description(image: &LockedImage) -> Described {
     let mut facts = Facts::default();
-    let mut learn = |name: &str, located: &crate::model::place::Located<Arc<str>>| {
+    let mut learn = |name: &str, located: &yaml_tree::place::Located<Arc<str>>| {
         let value = Arc::clone(&located.value);
         facts.learn(name, Fact::new(value, Origin::Lock, located.place));
     };

@@ -4,12 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::{ImageSource, Wanted, artifact};
-use crate::artifacts::layout::Layout;
 use crate::error::Error;
 use crate::model::catalog::Described;
-use crate::model::image::{Facts, Origin, is_oci};
-use crate::model::place::Place;
-use crate::oci::{FailureKind, Reference};
+use capi::image::{Facts, Origin, is_oci};
+use oci_artifacts::layout::Layout;
+use oci_artifacts::{FailureKind, Reference};
+use yaml_tree::place::Place;
 
 /// A layout as a source of facts.
 pub(super) struct LayoutFolder {

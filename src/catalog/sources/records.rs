@@ -6,10 +6,10 @@ use std::sync::Arc;
 use super::{ImageSource, Wanted};
 use crate::error::Error;
 use crate::model::catalog::Described;
-use crate::model::image::{ImageKey, Origin};
 use crate::model::name::key_of;
-use crate::model::place::{FileId, Place};
 use crate::model::written::{self, WrittenImage};
+use capi::image::{ImageKey, Origin};
+use yaml_tree::place::{FileId, Place};
 
 /// Images by key.
 #[derive(Debug)]

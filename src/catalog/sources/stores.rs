@@ -1,15 +1,15 @@
 //! Fetches each reference from where it is available: its registry, a mirror, or an image layout.
 
+use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use crate::artifacts::layout::Layout;
-use crate::artifacts::registry::{Options, Progress, Registries};
-use crate::model::mutex::held;
-use crate::model::registries::{Mirror, RegistrySettings};
-use crate::oci::{
+use oci_artifacts::layout::Layout;
+use oci_artifacts::registries::{Mirror, RegistrySettings};
+use oci_artifacts::registry::{Options, Progress, Registries};
+use oci_artifacts::{
     Artifact, Descriptor, Digest, Failure, FailureKind, Manifest, Put, Reference, SCHEME, Sink,
     Store,
 };
@@ -118,7 +118,7 @@ impl Stores {
     }
 
     fn layout(&self, folder: &Arc<str>) -> Result<Arc<Layout>, Failure> {
-        let mut layouts = held(&self.layouts);
+        let mut layouts = self.layouts.lock();
         let open = || Layout::open(&self.root, folder).map(Arc::new);
         layouts
             .entry(Arc::clone(folder))

@@ -6,10 +6,9 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::files::Files;
-use crate::model::engine::Engine;
-use crate::model::place::FileId;
 use crate::read::{self, gitops};
-use crate::yaml;
+use yaml_tree::engine::Engine;
+use yaml_tree::place::FileId;
 
 use super::patterns::{self, LOOKED_INTO, Pattern};
 
@@ -167,8 +166,8 @@ fn is_cluster(files: &dyn Files, file: &Path) -> bool {
     let Ok(bytes) = files.named(file) else {
         return false;
     };
-    let text = yaml::decode(&bytes, Engine::Helm3).unwrap_or_default();
-    let tree = yaml::values(&text, FileId(0), Engine::Helm3);
+    let text = yaml_tree::decode(&bytes, Engine::Helm3).unwrap_or_default();
+    let tree = yaml_tree::values(&text, FileId(0), Engine::Helm3);
     tree.is_ok_and(|tree| {
         DISTINCTIVE
             .iter()

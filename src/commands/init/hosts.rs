@@ -6,10 +6,10 @@ use std::path::Path;
 
 use crate::error::Error;
 use crate::files::Files;
-use crate::model::json::{Html, to_json};
-use crate::model::value::Value;
 use crate::output;
 use crate::report;
+use yaml_tree::json::{Html, to_json};
+use yaml_tree::value::Value;
 
 use super::word::word;
 

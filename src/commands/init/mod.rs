@@ -16,13 +16,13 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::files::{Disk, Files, Overlay, repository_top};
 use crate::model::date::Date;
-use crate::model::image::ImageKey;
 use crate::output;
 use crate::printer::Color;
 use crate::read::{self, Location, PROJECT_FILE_NAME, Request};
 use crate::render::Renderer;
 use crate::report::init::{Outlook, Templates};
 use crate::report::{self, Findings};
+use capi::image::ImageKey;
 
 use crate::pipeline::fleet::Fleet;
 use crate::pipeline::{Terminal, Verdict};

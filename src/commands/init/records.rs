@@ -13,11 +13,11 @@ use crate::error::Error;
 use crate::files::{Files, Overlay};
 use crate::model::date::Date;
 use crate::model::rule::{Level, RuleId};
-use crate::model::value::{Node, Value};
-use crate::objects::ManifestObject;
 use crate::pipeline::fleet::Fleet;
-use crate::providers::named::{below, image_fields};
 use crate::read::{self, Location, PROJECT_FILE_NAME, Request};
+use capi::objects::ManifestObject;
+use capi::providers::named::{below, image_fields};
+use yaml_tree::value::{Node, Value};
 
 use super::word::word;
 

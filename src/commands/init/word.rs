@@ -1,8 +1,7 @@
 //! A text as a scalar of YAML.
 
-use crate::model::engine::Engine;
-use crate::model::place::FileId;
-use crate::yaml;
+use yaml_tree::engine::Engine;
+use yaml_tree::place::FileId;
 
 /// A text as a scalar within `[…]` and `{…}`, quoted where it must be.
 pub(super) fn word(text: &str) -> String {
@@ -16,7 +15,7 @@ pub(super) fn word(text: &str) -> String {
 
 /// Whether a plain word would not be read as text.
 fn is_keyword(text: &str) -> bool {
-    let read = yaml::values(&format!("a: {text}\n"), FileId(0), Engine::Helm3);
+    let read = yaml_tree::values(&format!("a: {text}\n"), FileId(0), Engine::Helm3);
     read.is_ok_and(|tree| {
         tree.at(&["a"])
             .is_none_or(|node| node.value.as_str().is_none_or(|read| **read != *text))

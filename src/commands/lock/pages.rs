@@ -4,8 +4,8 @@ use crate::catalog::locking::Pages;
 use crate::catalog::sources::{self, Stores};
 use crate::model::finding::Finding;
 use crate::model::rule::{Level, RuleId};
-use crate::oci::Failure;
 use crate::read::Workspace;
+use oci_artifacts::Failure;
 
 /// What all pages together say.
 #[derive(Default)]

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use crate::catalog::locking::{LockRequest, Requirements, Upgrade};
 use crate::error::Error;
 use crate::model::lock::Lock;
-use crate::model::suggest::did_you_mean;
 use crate::pipeline::stores;
 use crate::read::Workspace;
+use yaml_tree::suggest::did_you_mean;
 
 use super::LockOptions;
 

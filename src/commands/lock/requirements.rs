@@ -8,10 +8,10 @@ use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
 use crate::catalog::locking::{Requirements, add, requirements_of};
 use crate::error::Error;
 use crate::model::finding::Finding;
-use crate::model::image::ImageKey;
 use crate::model::lock::is_lockable;
 use crate::pipeline::fleet::Fleet;
 use crate::read::ClusterEntry;
+use capi::image::ImageKey;
 
 /// What clusters use.
 #[derive(Default)]

@@ -7,7 +7,6 @@ use crate::edit::{fix, step, texts};
 use crate::error::Error;
 use crate::model::cluster::ClusterOrigin;
 use crate::model::fix::Fix;
-use crate::model::place::Source;
 use crate::model::plan::{Goal, PlanStep, PoolState};
 use crate::model::waves::{Wave, WaveStep};
 use crate::output;
@@ -15,6 +14,7 @@ use crate::pipeline::fleet::Fleet;
 use crate::pipeline::{Terminal, Verdict};
 use crate::read::Request;
 use crate::report;
+use yaml_tree::place::Source;
 
 use super::{Plans, errors, manifests};
 

@@ -13,12 +13,12 @@ use crate::commands::update::{self, OfferOptions};
 use crate::edit::texts::{self, EditedFile};
 use crate::edit::update::{self as edit, UpdateTarget, Versions};
 use crate::error::Error;
-use crate::model::image::{Images, Origin, fact};
-use crate::model::place::Source;
 use crate::pipeline::fleet::Fleet;
 use crate::pipeline::{Terminal, check};
 use crate::read::{ClusterEntry, Request};
 use crate::report::{self, Format};
+use capi::image::{Images, Origin, fact};
+use yaml_tree::place::Source;
 
 /// The images of each cluster.
 pub(super) type Offered = BTreeMap<Arc<str>, Arc<Images>>;

@@ -11,16 +11,15 @@ use crate::edit::texts::{self, EditedFile};
 use crate::error::Error;
 use crate::model::cluster::ClusterOrigin;
 use crate::model::cluster_view::{ClusterView, SelectedPool};
-use crate::model::engine::Engine;
-use crate::model::image::ImageKey;
-use crate::model::place::{FileId, Source, Spot};
 use crate::model::plan::PlanStep;
 use crate::model::proof;
-use crate::objects::ManifestObject;
 use crate::pipeline::fleet::Fleet;
 use crate::read::{self, Request};
-use crate::yaml;
-use crate::yaml::edit::{Edit, Target, edit};
+use capi::image::ImageKey;
+use capi::objects::ManifestObject;
+use yaml_tree::edit::{Edit, Target, edit};
+use yaml_tree::engine::Engine;
+use yaml_tree::place::{FileId, Source, Spot};
 
 /// Where a pool's manifests name its image, and the images before and after a step.
 pub(super) struct PoolMove {
@@ -206,7 +205,7 @@ fn with_image(text: &str, NamedImage { spot, name, key }: &NamedImage) -> Option
         text.replace_range(at..at + name.len(), key);
         return Some(text);
     }
-    let tree = yaml::values(text, FileId(0), Engine::Kubectl).ok()?;
+    let tree = yaml_tree::values(text, FileId(0), Engine::Kubectl).ok()?;
     let entries = tree.at(&["stamps"])?.value.as_list()?;
     let entry = entries
         .iter()

@@ -6,12 +6,11 @@ use std::path::Path;
 use crate::edit::stamp::{self, Chooser, Job, Plan};
 use crate::error::Error;
 use crate::files::{Files, Found, Repository, Revision, Scope};
-use crate::model::engine::Engine;
 use crate::pipeline::check::{self, Checked};
 use crate::pipeline::fleet::Fleet;
 use crate::read::{ManifestFiles, Workspace};
 use crate::render::Renderer;
-use crate::yaml;
+use yaml_tree::engine::Engine;
 
 /// The plan, and all findings.
 pub(in crate::commands) fn plan_stamp(
@@ -70,7 +69,7 @@ fn compare_with(
     };
     stamp::since(&files.objects, plan, |source| {
         match revision.file(Path::new(&*source.path)) {
-            Ok(Found::File(bytes)) => yaml::decode(&bytes, Engine::Kubectl).ok(),
+            Ok(Found::File(bytes)) => yaml_tree::decode(&bytes, Engine::Kubectl).ok(),
             _ => None,
         }
     });

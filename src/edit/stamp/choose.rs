@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use crate::model::finding::{Finding, Subject};
-use crate::model::image::{Image, ImageKey, Images, fact};
 use crate::model::matching::{self, Library, Matching, PatternCache};
-use crate::model::place::Place;
 use crate::model::rule::RuleId;
 use crate::model::selector::{Selector, Term, Wanted};
 use crate::model::stamping::{ImageRequest, RequestedImage};
-use crate::model::suggest::did_you_mean;
 use crate::model::version::Version;
-use crate::providers::Stamp;
+use capi::image::{Image, ImageKey, Images, fact};
+use capi::providers::Stamp;
+use yaml_tree::place::Place;
+use yaml_tree::suggest::did_you_mean;
 
 /// What is stamped of an image; none where that is reported elsewhere.
 type StampOf<'a> = dyn Fn(&Image) -> Option<Result<Stamp, Box<Finding>>> + 'a;
@@ -104,7 +104,7 @@ impl Chooser<'_> {
             .and_then(Version::parse)
             .zip(held.and_then(|held| Version::parse(&held.value)));
         let same = versions.is_none_or(|(wanted, held)| wanted == held);
-        held.is_some_and(|held| same && held.origin != crate::model::image::Origin::Name)
+        held.is_some_and(|held| same && held.origin != capi::image::Origin::Name)
     }
 }
 
@@ -140,7 +140,7 @@ pub(super) fn word(stamp: &Stamp, field: &str) -> Option<Arc<str>> {
 #[cfg(test)]
 mod tests {
     use super::word;
-    use crate::providers::Stamp;
+    use capi::providers::Stamp;
 
     #[test]
     fn an_empty_url_is_none() {

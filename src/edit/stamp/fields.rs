@@ -3,10 +3,10 @@
 //! A provider says which fields an image has; here they are compared with the object, and what differs becomes edits of the
 //! file's text. Fields that a map lacks together are added together.
 
-use crate::model::place::Place;
-use crate::model::value::{Map, Node, Value};
-use crate::providers::{self, Kind, Provider, Stamp, apply_edits, is_meant, is_refused_later};
-use crate::yaml::edit::{Edit, Position, Step, Target, at_steps};
+use capi::providers::{self, Kind, Provider, Stamp, apply_edits, is_meant, is_refused_later};
+use yaml_tree::edit::{Edit, Position, Step, Target, at_steps};
+use yaml_tree::place::Place;
+use yaml_tree::value::{Map, Node, Value};
 
 /// Why an image cannot be stamped, regardless of who selected it.
 pub fn problems(stamp: &Stamp, provider: &dyn Provider, kind: &Kind) -> Vec<String> {

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::edit::texts::EditedFile;
-use crate::model::engine::Engine;
-use crate::model::place::Source;
-use crate::objects::ManifestObject;
-use crate::yaml::edit::{Edit, edit};
+use capi::objects::ManifestObject;
+use yaml_tree::edit::{Edit, edit};
+use yaml_tree::engine::Engine;
+use yaml_tree::place::Source;
 
 use super::plan::ObjectResult;
 

@@ -2,9 +2,9 @@
 
 use crate::model::finding::Finding;
 use crate::model::rule::{Level, RuleId};
-use crate::objects::ManifestObject;
-use crate::providers::{self, Kind};
 use crate::rules;
+use capi::objects::ManifestObject;
+use capi::providers::{self, Kind};
 
 use super::plan::{FieldChange, ObjectResult, Plan, TemplateChange};
 use super::request::may_boot;

@@ -9,9 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::edit::texts::EditedFile;
 use crate::model::finding::{Finding, Subject};
 use crate::model::rule::RuleId;
-use crate::objects::{ManifestObject, Reference, references};
-use crate::providers::PROVIDERS;
-use crate::yaml::edit::{Edit, Target};
+use capi::objects::{ManifestObject, Reference, references};
+use capi::providers::PROVIDERS;
+use yaml_tree::edit::{Edit, Target};
 
 use super::plan::ObjectResult;
 

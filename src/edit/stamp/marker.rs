@@ -1,11 +1,10 @@
 //! Marker comments: `# metalmark: image=KEY`.
 
-use crate::model::engine::Engine;
-use crate::model::place::{FileId, Place, Spot};
 use crate::model::selector::Selector;
 use crate::model::stamping::{ImageRequest, RequestedImage};
-use crate::objects::{MARKER, Text};
-use crate::yaml;
+use capi::objects::{MARKER, Text};
+use yaml_tree::engine::Engine;
+use yaml_tree::place::{FileId, Place, Spot};
 
 /// A marker as written.
 pub(super) struct Marker {
@@ -104,7 +103,7 @@ fn word(text: &str) -> Result<(&str, &str), String> {
 
 fn selector(text: &str) -> Result<Selector, String> {
     let document = format!("selector: {text}\n");
-    let read = yaml::values(&document, FileId(0), Engine::Kubectl);
+    let read = yaml_tree::values(&document, FileId(0), Engine::Kubectl);
     let tree = read.map_err(|error| format!("its selector is no YAML: {error}"))?;
     let node = tree.at(&["selector"]);
     let map = node.and_then(|node| node.value.as_map());
@@ -122,9 +121,9 @@ mod tests {
     use std::sync::Arc;
 
     use super::markers;
-    use crate::model::place::Source;
     use crate::model::stamping::RequestedImage;
-    use crate::objects::Text;
+    use capi::objects::Text;
+    use yaml_tree::place::Source;
 
     fn said(text: &str) -> Result<String, String> {
         let source = Source::new("a.yaml", format!("# metalmark: {text}"));

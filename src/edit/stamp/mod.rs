@@ -37,9 +37,9 @@ use std::sync::Arc;
 
 use clap::Args;
 
-use crate::model::place::Source;
 use crate::model::stamping::StampEntry;
-use crate::objects::ManifestObject;
+use capi::objects::ManifestObject;
+use yaml_tree::place::Source;
 
 /// How templates are stamped.
 #[derive(Clone, Copy, Debug, Default, Args)]

@@ -6,11 +6,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::model::image::{ImageKey, Images};
 use crate::model::matching;
-use crate::model::place::Spot;
 use crate::model::stamping::{ImageRequest, RequestedImage, StampEntry};
-use crate::objects::ManifestObject;
+use capi::image::{ImageKey, Images};
+use capi::objects::ManifestObject;
+use yaml_tree::place::Spot;
 
 use super::plan::{ObjectResult, Plan};
 use super::request::Requested;

@@ -3,12 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::model::engine::Engine;
-use crate::model::value::{Entry, Map, Node, Value};
-use crate::objects::{KEPT_ANNOTATION, ManifestObject};
 use crate::render::objects::hash;
-use crate::yaml;
-use crate::yaml::edit::{Edit, Position, Step, Target, edit};
+use capi::objects::{KEPT_ANNOTATION, ManifestObject};
+use yaml_tree::edit::{Edit, Position, Step, Target, edit};
+use yaml_tree::engine::Engine;
+use yaml_tree::value::{Entry, Map, Node, Value};
 
 use super::plan::Plan;
 
@@ -146,7 +145,7 @@ fn copy(object: &ManifestObject, successor: &str) -> Option<String> {
     if text.trim_start().starts_with('{') {
         return None;
     }
-    let parts = yaml::parts(text).ok()?;
+    let parts = yaml_tree::parts(text).ok()?;
     let text = text.get(parts.get(object.document)?.clone())?;
     let annotations = object.node.at(&["metadata", "annotations"]);
     let is_map = annotations.is_some_and(|node| node.value.as_map().is_some());

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use crate::edit::texts::EditedFile;
 use crate::model::finding::{Finding, Subject};
-use crate::model::image::ImageKey;
-use crate::model::place::Spot;
-use crate::objects::ManifestObject;
 use crate::read::Stamped;
-use crate::yaml::edit::Edit;
+use capi::image::ImageKey;
+use capi::objects::ManifestObject;
+use yaml_tree::edit::Edit;
+use yaml_tree::place::Spot;
 
 /// The result of stamping.
 #[derive(Default)]

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
 use crate::model::stamping::{ImageRequest, StampEntry};
-use crate::model::value::Node;
-use crate::objects::{Host, ManifestObject, Text};
-use crate::providers::named::image_fields;
-use crate::yaml::edit::Step;
+use capi::objects::{Host, ManifestObject, Text};
+use capi::providers::named::image_fields;
+use yaml_tree::edit::Step;
+use yaml_tree::value::Node;
 
 use super::marker::{self, Marker};
 use super::plan::ObjectResult;

@@ -8,17 +8,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::model::engine::Engine;
 use crate::model::finding::Finding;
-use crate::model::place::{FileId, Source};
 use crate::model::rule::RuleId;
-use crate::model::value::{Node, Value};
-use crate::objects::{ManifestObject, Reference, Text, references};
-use crate::providers;
 use crate::render::objects::hash;
 use crate::rules;
-use crate::yaml;
-use crate::yaml::edit::{Edit, Step, Target, at_steps, edit};
+use capi::objects::{ManifestObject, Reference, Text, references};
+use capi::providers;
+use yaml_tree::edit::{Edit, Step, Target, at_steps, edit};
+use yaml_tree::engine::Engine;
+use yaml_tree::place::{FileId, Source};
+use yaml_tree::value::{Node, Value};
 
 use super::past::{Past, base};
 use super::plan::Plan;
@@ -144,7 +143,7 @@ fn edited(objects: &[ManifestObject], text: &Arc<Text>, plan: &Plan) -> Vec<Node
         .filter(|(index, _)| Arc::ptr_eq(&objects[**index].text, text));
     let own: Vec<Edit> = own.flat_map(|(_, edits)| edits.clone()).collect();
     let edited = edit(&text.source.text, Engine::Kubectl, &own).ok();
-    let read = edited.and_then(|text| yaml::read(&text, FileId(0), Engine::Kubectl).ok());
+    let read = edited.and_then(|text| yaml_tree::read(&text, FileId(0), Engine::Kubectl).ok());
     read.map_or_else(Vec::new, |read| read.documents)
 }
 
@@ -200,7 +199,7 @@ fn unpatched(
 /// The name without the hash of earlier content, and with the hash of this. Where another template gets that name in this run, what
 /// looks like a hash is taken as a part of the name.
 fn new_name(object: &ManifestObject, spec: &Value, given: &BTreeSet<Identity<'_>>) -> String {
-    let hash = hash::of_text(&yaml::emit(spec));
+    let hash = hash::of_text(&yaml_tree::emit(spec));
     let with_hash = |base: &str| {
         let end = base.floor_char_boundary(LONGEST_NAME - 1 - hash.len());
         format!("{}-{hash}", base[..end].trim_end_matches(['-', '.']))

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::model::place::Source;
-use crate::objects::{ManifestObject, objects};
-use crate::providers::{self, Change};
+use capi::objects::{ManifestObject, objects};
+use capi::providers::{self, Change};
+use yaml_tree::place::Source;
 
 use super::plan::{FieldChange, Plan, TemplateChange};
 

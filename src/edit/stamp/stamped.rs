@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use crate::model::finding::Finding;
-use crate::model::image::{ImageKey, fact};
 use crate::model::stamping::{ImageRequest, RequestedImage};
-use crate::model::value::{Node, Value};
-use crate::objects::{ManifestObject, version_node};
-use crate::providers::{self, Kind, Provider, Stamp};
 use crate::rules;
-use crate::yaml::edit::{Edit, Step, Target};
+use capi::image::{ImageKey, fact};
+use capi::objects::{ManifestObject, version_node};
+use capi::providers::{self, Kind, Provider, Stamp};
+use yaml_tree::edit::{Edit, Step, Target};
+use yaml_tree::value::{Node, Value};
 
 use super::choose::{self, Chooser};
 use super::fields::{self, Change};

@@ -1,8 +1,8 @@
 //! Finds the object, or the field of one, that a marker applies to.
 
-use crate::model::value::{Node, Value};
-use crate::objects::ManifestObject;
-use crate::yaml::edit::Step;
+use capi::objects::ManifestObject;
+use yaml_tree::edit::Step;
+use yaml_tree::value::{Node, Value};
 
 use super::marker::Marker;
 
@@ -177,8 +177,8 @@ mod tests {
 
     use super::super::marker::{Marker, markers};
     use super::{Subject, subject};
-    use crate::model::place::Source;
-    use crate::objects::objects;
+    use capi::objects::objects;
+    use yaml_tree::place::Source;
 
     /// What each marker of a text is about.
     fn marked(text: &str) -> Vec<String> {

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
 use crate::model::stamping::{ImageRequest, StampEntry};
-use crate::model::value::Node;
-use crate::objects::ManifestObject;
-use crate::yaml::edit::Step;
+use capi::objects::ManifestObject;
+use yaml_tree::edit::Step;
+use yaml_tree::value::Node;
 
 use super::request::{Requested, fits};
 

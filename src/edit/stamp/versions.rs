@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::model::image::{Origin, fact};
 use crate::model::replacement;
-use crate::model::value::Value;
-use crate::objects::{ManifestObject, references, version_node, version_nodes};
-use crate::yaml::edit::{Edit, Step, Target};
+use capi::image::{Origin, fact};
+use capi::objects::{ManifestObject, references, version_node, version_nodes};
+use yaml_tree::edit::{Edit, Step, Target};
+use yaml_tree::value::Value;
 
 use super::choose::Chooser;
 use super::plan::Plan;

@@ -5,11 +5,10 @@ use std::sync::Arc;
 use crate::catalog::offers::Added;
 use crate::error::Error;
 use crate::model::catalog::ReadCatalog;
-use crate::model::place::{FileId, Source, Spot};
-use crate::model::value::{Map, Value};
 use crate::read::Workspace;
-use crate::yaml;
-use crate::yaml::edit::{Edit, Position, Step, Target};
+use yaml_tree::edit::{Edit, Position, Step, Target};
+use yaml_tree::place::{FileId, Source, Spot};
+use yaml_tree::value::{Map, Value};
 
 /// The builder's list, by the names that it has in values.
 const LISTS: [&str; 2] = [
@@ -59,7 +58,7 @@ pub(super) fn beside(
     source: &Source,
     name: &str,
 ) -> Result<(&'static str, Value), Error> {
-    let values = yaml::values(&source.text, FileId(0), workspace.engine);
+    let values = yaml_tree::values(&source.text, FileId(0), workspace.engine);
     let found = values.ok().and_then(|values| {
         LISTS.iter().find_map(|list| {
             let entry = values.at(&[list, name])?;
@@ -93,7 +92,7 @@ fn empty_list(
     let found = catalogs.iter().find_map(|read| {
         let place = read.catalog.version.as_ref()?.place;
         let source = Arc::clone(read.sources.get(place.file)?);
-        let values = yaml::values(&source.text, FileId(0), workspace.engine).ok()?;
+        let values = yaml_tree::values(&source.text, FileId(0), workspace.engine).ok()?;
         let list = LISTS.iter().find(|list| values.at(&[list]).is_some())?;
         Some((source, *list))
     });

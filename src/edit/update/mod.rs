@@ -11,10 +11,10 @@ use crate::edit::texts::EditedFile;
 use crate::error::Error;
 use crate::model::catalog::ReadCatalog;
 use crate::model::fix::Fix;
-use crate::model::place::{Located, Source, Spot};
 use crate::pipeline::fleet::Fleet;
 use crate::read::Workspace;
-use crate::yaml::edit::{Edit, Target};
+use yaml_tree::edit::{Edit, Target};
+use yaml_tree::place::{Located, Source, Spot};
 
 use super::fix;
 use entries::{beside, insert};

@@ -3,11 +3,10 @@
 use crate::catalog::offers::{Drift, moves, replacements};
 use crate::error::Error;
 use crate::model::fix::Fix;
-use crate::model::place::{FileId, Source, Spot};
 use crate::pipeline::fleet::Fleet;
 use crate::read::Workspace;
-use crate::yaml;
-use crate::yaml::edit::{Edit, Target};
+use yaml_tree::edit::{Edit, Target};
+use yaml_tree::place::{FileId, Source, Spot};
 
 /// Where values keep the Kubernetes version of each minor version.
 const VERSION_MAPS: [&[&str]; 2] = [&["k8s_version_map"], &["_internal", "k8s_version_map"]];
@@ -47,7 +46,7 @@ pub(super) fn cluster_versions(
 
 /// The edits of a file's map of Kubernetes versions: where an entry moved to a newer patch, so does the version.
 pub(super) fn version_map(workspace: &Workspace, source: &Source, drift: &Drift) -> Vec<Edit> {
-    let Ok(values) = yaml::values(&source.text, FileId(0), workspace.engine) else {
+    let Ok(values) = yaml_tree::values(&source.text, FileId(0), workspace.engine) else {
         return Vec::new();
     };
     let moves = moves(drift);

@@ -3,8 +3,8 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::helm::value::Map;
-use crate::helm::{Budget, Error, ErrorClass, Limits, Value, print};
+use go_template::value::Map;
+use go_template::{Budget, Error, ErrorClass, Limits, Value, print};
 
 /// The result of `index . N`.
 pub(super) fn item(argument: &Value, index: usize) -> Result<Value, Error> {

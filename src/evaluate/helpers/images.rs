@@ -10,8 +10,8 @@ use super::arguments::{fail, fields, item, map, shown, string};
 use super::interpreting::evaluated_string;
 use crate::evaluate::convert;
 use crate::evaluate::session::Session;
-use crate::helm::value::Map;
-use crate::helm::{Error, Value};
+use go_template::value::Map;
+use go_template::{Error, Value};
 
 /// The keys that a selector may have unless it has `_use_extra_keys_` (from sylva-library 0.3.5).
 const SELECTOR_KEYS: &[&str] = &[

@@ -8,8 +8,8 @@ use super::arguments::{fail, fields, item, items, map, optional, shown, string};
 use super::typed::boolean;
 use crate::evaluate::convert;
 use crate::evaluate::session::Session;
-use crate::helm::{Error, Value, print};
-use crate::oci::hex;
+use data_encoding::HEXLOWER;
+use go_template::{Error, Value, print};
 
 /// `interpret`: evaluates the value at a path in place. In lazy evaluation it only checks the path, because values are evaluated
 /// when they are read.
@@ -129,7 +129,7 @@ pub(super) fn interpret_ternary(session: &Session, argument: &Value) -> Result<S
 pub(super) fn interpret_and_hash(session: &Session, argument: &Value) -> Result<String, Error> {
     let value = session.interpret(&item(argument, 0)?, &item(argument, 1)?, 0)?;
     let text = convert::json(&value, &session.budget)?;
-    Ok(hex(&Sha256::digest(text)))
+    Ok(HEXLOWER.encode(&Sha256::digest(text)))
 }
 
 /// `true`, or an empty string for false.

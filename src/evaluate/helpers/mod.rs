@@ -16,7 +16,7 @@ mod units;
 use std::rc::Weak;
 
 use super::session::Session;
-use crate::helm::{Error, ErrorClass, NativeTemplate, Value};
+use go_template::{Error, ErrorClass, NativeTemplate, Value};
 
 /// The implementation of a helper: returns its text.
 type Body = fn(&Session, &Value) -> Result<String, Error>;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::arguments::{fields, item, optional, string};
 use super::interpreting::evaluated_string;
 use crate::evaluate::session::Session;
-use crate::helm::{Error, ErrorClass, Value, print};
+use go_template::{Error, ErrorClass, Value, print};
 
 /// The size of an owned name, in bytes. A list of N bytes is charged for N names, the maximum.
 const NAME: usize = 32;

@@ -4,7 +4,7 @@ use super::arguments::{fail, item, shown};
 use crate::evaluate::convert;
 use crate::evaluate::session::Session;
 use crate::evaluate::text::SKIP;
-use crate::helm::{Error, ErrorClass, Value};
+use go_template::{Error, ErrorClass, Value};
 
 /// `preserve-type`: the value.
 pub(super) fn preserve_type(session: &Session, value: &Value) -> Result<String, Error> {

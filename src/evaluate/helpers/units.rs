@@ -9,9 +9,9 @@ use crate::evaluate::convert::{DEEPEST, too_deep};
 use crate::evaluate::path::Path;
 use crate::evaluate::session::Session;
 use crate::evaluate::view;
-use crate::helm::value::Map;
-use crate::helm::{Error, ErrorClass, Value};
-use crate::model::value as tree;
+use go_template::value::Map;
+use go_template::{Error, ErrorClass, Value};
+use yaml_tree::value as tree;
 
 /// `unit-enabled`: `true` if a unit is enabled, else an empty string (docs/expressions.md#helpers).
 pub(super) fn unit_enabled(session: &Session, argument: &Value) -> Result<String, Error> {

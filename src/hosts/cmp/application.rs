@@ -6,8 +6,8 @@
 use clap::Args;
 
 use crate::error::Error;
-use crate::model::json::{Html, to_json};
-use crate::model::value::{Entry, Map, Node, Value};
+use yaml_tree::json::{Html, to_json};
+use yaml_tree::value::{Entry, Map, Node, Value};
 
 use super::environment::{APP_NAME, ENV_PREFIX, Environment, PARAMETERS, SOURCE_PATH};
 
@@ -283,9 +283,8 @@ fn variable(text: &str) -> (&str, usize) {
 #[cfg(test)]
 mod tests {
     use super::{Environment, Simulated, kube_version, run, substituted};
-    use crate::model::engine::Engine;
-    use crate::model::place::FileId;
-    use crate::yaml;
+    use yaml_tree::engine::Engine;
+    use yaml_tree::place::FileId;
 
     const APPLICATION: &str = r#"
 apiVersion: argoproj.io/v1alpha1
@@ -309,7 +308,7 @@ spec:
 "#;
 
     fn environment(text: &str) -> Vec<String> {
-        let read = yaml::read(text, FileId(0), Engine::Kubectl).unwrap();
+        let read = yaml_tree::read(text, FileId(0), Engine::Kubectl).unwrap();
         let simulated = Simulated {
             kube_version: "v1.31.8+rke2r1".into(),
             api_versions: vec!["v1".into(), "apps/v1".into()],

@@ -5,8 +5,8 @@ use serde::Deserialize;
 use crate::error::Error;
 use crate::model::lock::Locking;
 use crate::model::settings::ChecksumStyle;
-use crate::model::suggest::did_you_mean;
 use crate::read::Flags;
+use yaml_tree::suggest::did_you_mean;
 
 use super::environment::{ENV_PREFIX, Environment, PARAMETERS};
 

@@ -4,7 +4,6 @@ use clap::Args;
 
 use crate::error::Error;
 use crate::pipeline::{Terminal, Verdict};
-use crate::yaml;
 
 /// How the sidecar serves Applications.
 #[derive(Clone, Debug, Args)]
@@ -32,7 +31,7 @@ pub fn plugin_config(options: &PluginOptions, terminal: &mut Terminal) -> Result
 }
 
 fn text(options: &PluginOptions) -> String {
-    let name = yaml::quoted(&options.name);
+    let name = yaml_tree::quoted(&options.name);
     let discover = if options.discover {
         DISCOVER
     } else {

@@ -2,9 +2,9 @@
 
 use crate::error::Error;
 use crate::model::settings::Output;
-use crate::model::suggest::did_you_mean;
 use crate::pipeline::rendered::RenderedPart;
 use crate::read::{self, ClusterEntry, Request, Workspace};
+use yaml_tree::suggest::did_you_mean;
 
 use super::environment::{Environment, PARAMETERS};
 use super::parameters::{Given, Scope};

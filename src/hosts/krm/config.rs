@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 use crate::model::settings::ChecksumStyle;
-use crate::model::suggest::did_you_mean;
-use crate::model::value::{Map, Node, Value};
 use crate::read::Request;
+use yaml_tree::suggest::did_you_mean;
+use yaml_tree::value::{Map, Node, Value};
 
 use super::result::ItemReference;
 

@@ -4,16 +4,15 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::model::date::Date;
-use crate::model::engine::Engine;
 use crate::model::manifest::{FileKind, ManifestFile};
-use crate::model::place::FileId;
-use crate::model::suggest::did_you_mean;
-use crate::model::value::{Entry, Map, Node, Value};
 use crate::pipeline::fleet::Fleet;
 use crate::pipeline::rendered::{self, EMPTY, Faulty, RenderedPart};
 use crate::read::{self, Request, Workspace};
-use crate::yaml;
-use crate::yaml::edit::{Edit, EditError, Position, Target, edit};
+use yaml_tree::edit::{Edit, EditError, Position, Target, edit};
+use yaml_tree::engine::Engine;
+use yaml_tree::place::FileId;
+use yaml_tree::suggest::did_you_mean;
+use yaml_tree::value::{Entry, Map, Node, Value};
 
 use super::config::Config;
 use super::findings;
@@ -97,12 +96,12 @@ fn cluster(workspace: &Workspace, config: &Config) -> Result<Option<read::Cluste
 fn of_file(file: &ManifestFile, items: &mut Vec<Item>) -> Result<(), Error> {
     let broken =
         |error: String| Error::usage(format!("the rendered file `{}`: {error}", file.path));
-    let parts = yaml::parts(&file.text).map_err(|error| broken(error.message))?;
+    let parts = yaml_tree::parts(&file.text).map_err(|error| broken(error.message))?;
     let texts = parts.into_iter().map(|part| &file.text[part]);
     let texts = texts.filter(|text| !text.trim().is_empty());
     for (index, text) in texts.enumerate() {
         let read = |text: &str| -> Result<Option<Node>, Error> {
-            let read = yaml::read(text, FileId(0), Engine::Kubectl);
+            let read = yaml_tree::read(text, FileId(0), Engine::Kubectl);
             let read = read.map_err(|error| broken(error.message))?;
             Ok(read
                 .documents

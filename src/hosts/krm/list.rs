@@ -1,11 +1,11 @@
 //! The ResourceList: read once, changed in place.
 
 use crate::error::Error;
-use crate::model::engine::Engine;
-use crate::model::place::FileId;
-use crate::model::value::{Entry, Map, Node, Value};
-use crate::yaml;
-use crate::yaml::edit::{Edit, Position, Step, Target, edit};
+use crate::secrets;
+use yaml_tree::edit::{Edit, Position, Step, Target, edit};
+use yaml_tree::engine::Engine;
+use yaml_tree::place::FileId;
+use yaml_tree::value::{Entry, Map, Node, Value};
 
 use super::result::Outcome;
 
@@ -23,8 +23,8 @@ impl<'a> List<'a> {
     /// Reads a list of either version that is in use.
     pub(super) fn read(text: &'a str) -> Result<Self, Error> {
         // Its Secrets are known before anything is printed.
-        let source = yaml::source("stdin", text, false);
-        let read = yaml::read(text, FileId(0), Engine::Kubectl).map_err(|error| {
+        let source = secrets::source("stdin", text, false);
+        let read = yaml_tree::read(text, FileId(0), Engine::Kubectl).map_err(|error| {
             let (line, column) = source.line_column(error.place.start);
             Error::usage(format!("stdin:{line}:{column}: {error}"))
         })?;
@@ -113,8 +113,8 @@ fn filled(text: &str, value: &Value) -> Option<String> {
     };
     let map = Map::from_iter([Entry::computed("results", value.clone())]);
     let (above, below) = (&text[..start], &text[start + line.len()..]);
-    let text = format!("{above}{}{below}", yaml::emit(&map.into()));
-    let read = yaml::read(&text, FileId(0), Engine::Kubectl).ok()?;
+    let text = format!("{above}{}{below}", yaml_tree::emit(&map.into()));
+    let read = yaml_tree::read(&text, FileId(0), Engine::Kubectl).ok()?;
     let written = read.documents.first()?.at(&["results"])?;
     written.value.same(value).then_some(text)
 }

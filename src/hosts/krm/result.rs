@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crate::model::value::{Entry, Map, Node, Value};
 use crate::printer::{masked, plain};
+use yaml_tree::value::{Entry, Map, Node, Value};
 
 /// What a function made of a list.
 pub(super) struct Outcome {

@@ -7,13 +7,13 @@ use crate::error::Error;
 use crate::model::cluster_view::ClusterView;
 use crate::model::finding::Judged;
 use crate::model::rule::RuleId;
-use crate::model::suggest::did_you_mean;
-use crate::model::value::Node;
-use crate::objects::CLUSTER_LABEL;
 use crate::pipeline::check;
 use crate::pipeline::fleet::Fleet;
-use crate::providers::Stamp;
 use crate::render::Renderer;
+use capi::objects::CLUSTER_LABEL;
+use capi::providers::Stamp;
+use yaml_tree::suggest::did_you_mean;
+use yaml_tree::value::Node;
 
 use super::config::{Config, IMAGE_ANNOTATION};
 use super::result::{FunctionResult, Severity};

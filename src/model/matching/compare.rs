@@ -3,9 +3,9 @@
 use super::finalize::{IMAGE_KEY, USE_EXTRA_KEYS};
 use super::pattern::{Pattern, PatternCache, meant};
 use super::{Difference, Matching};
-use crate::model::image::{Fact, Image, Origin, fact};
 use crate::model::selector::{Selector, Term, Wanted};
 use crate::model::version::Version;
+use capi::image::{Fact, Image, Origin, fact};
 
 /// What upstream takes for a fact that an image lacks; `.*` matches it (docs/sylva.md#patterns).
 pub(super) const UNSET: &str = "//unset";

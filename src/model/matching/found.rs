@@ -1,14 +1,15 @@
 //! Caches the matches of selectors in a catalog, because the clusters of a fleet repeat few selectors.
 
+use parking_lot::RwLock;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::ops::Deref;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use super::compare::{Compiled, Fit};
 use super::pattern::PatternCache;
-use crate::model::image::{ImageKey, Images};
 use crate::model::selector::{Selector, Wanted};
+use capi::image::{ImageKey, Images};
 
 /// The images of a catalog, with what was found among them. Cheap to clone; clones share what they find.
 #[derive(Clone, Debug, Default)]
@@ -45,13 +46,13 @@ impl Selectable {
     /// What a finalized selector matches.
     pub(super) fn find(&self, selector: &Selector, patterns: &PatternCache) -> Arc<Found> {
         let words = cache_key(selector);
-        let known = self.found.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.found.read();
         if let Some(found) = known.get(&words) {
             return Arc::clone(found);
         }
         drop(known);
         let found = Arc::new(find(&Compiled::new(selector, patterns), &self.images));
-        let mut known = self.found.write().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.found.write();
         if known.len() < KEPT {
             known.insert(words, Arc::clone(&found));
         }
@@ -113,8 +114,8 @@ pub(super) fn find(compiled: &Compiled<'_>, images: &Images) -> Found {
 #[cfg(test)]
 mod tests {
     use super::cache_key;
-    use crate::model::place::Place;
     use crate::model::selector::{Selector, Term, Wanted};
+    use yaml_tree::place::Place;
 
     fn of(terms: &[(&str, Wanted)]) -> String {
         let terms = terms.iter().map(|(fact, wanted)| Term {

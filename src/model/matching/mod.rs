@@ -11,10 +11,10 @@ mod pattern;
 use std::sync::Arc;
 
 use super::cluster::{Choice, Cluster};
-use super::image::{Image, ImageKey, Images, fact};
-use super::location::Location;
 use super::name::key_of;
 use super::selector::Selector;
+use capi::image::{Image, ImageKey, Images, fact};
+use capi::location::Location;
 use compare::Compiled;
 pub use finalize::{IMAGE_KEY, REGISTRY_KEY, SELECTOR_KEYS, USE_EXTRA_KEYS, finalize, validate};
 pub use found::Selectable;
@@ -166,7 +166,7 @@ pub enum Library {
 impl<'a> ClusterFacts<'a> {
     /// The facts of a cluster. A pool's own version is not included: upstream finalizes with the cluster's version.
     pub fn of(cluster: &'a Cluster) -> Self {
-        let text = |located: &'a Option<super::place::Located<Arc<str>>>| {
+        let text = |located: &'a Option<yaml_tree::place::Located<Arc<str>>>| {
             located.as_ref().map(|located| &*located.value)
         };
         Self {

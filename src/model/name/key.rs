@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::model::image::{ImageKey, is_valid_key};
+use capi::image::{ImageKey, is_valid_key};
 
 /// Why a name cannot become a key (docs/sylva.md#image-keys).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +50,7 @@ mod tests {
     use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 
     use super::{NameRefusal, key_of};
-    use crate::model::image::is_valid_key;
+    use capi::image::is_valid_key;
 
     #[test]
     fn dots_become_dashes() {

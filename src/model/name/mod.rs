@@ -8,12 +8,12 @@ mod release;
 mod schemes;
 mod template;
 
-use super::image::{Facts, Origin, fact};
-use super::place::Place;
 use super::version::Version;
+use capi::image::{Facts, Origin, fact};
 pub use key::{NameRefusal, key_of};
 pub use release::Release;
 pub use schemes::{Example, SCHEMES, Scheme};
+use yaml_tree::place::Place;
 
 /// What a name says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -19,14 +19,14 @@ use sha2::{Digest as _, Sha256};
 
 use super::check::Checked;
 use super::fleet::{Fleet, Part};
-use crate::artifacts::layout;
 use crate::error::Error;
 use crate::files::{Looks, Recorded, digest_of_looks, for_one, ordered};
 use crate::model::pool_counts::PoolCounts;
-use crate::oci::hex;
 use crate::output::CacheFile;
 use crate::read::Request;
 use crate::rules::ImageUse;
+use data_encoding::HEXLOWER;
+use oci_artifacts::layout;
 
 pub(crate) use rendered::RenderedFiles;
 use text::{Known, Seen};
@@ -130,7 +130,7 @@ impl<K> Cache<K> {
             .iter()
             .map(|waiver| waiver.has_expired(fleet.today));
         let policy = format!("{:?} {:?}", policy.rules, expired.collect::<Vec<bool>>());
-        let looks = hex(&digest_of_looks(&recorded.common()));
+        let looks = HEXLOWER.encode(&digest_of_looks(&recorded.common()));
         let key = key([BUILD, &name, &policy, &looks]);
         let read = file.read().and_then(|text| Known::parse(text, &key));
         let read = read.and_then(|(known, seen)| Some((known, seen.again(recorded)?)));
@@ -229,5 +229,5 @@ fn key<const N: usize>(texts: [&str; N]) -> String {
         digest.update((text.len() as u64).to_le_bytes());
         digest.update(text);
     }
-    hex(&digest.finalize())
+    HEXLOWER.encode(&digest.finalize())
 }

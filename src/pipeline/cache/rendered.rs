@@ -5,11 +5,11 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::Keeper;
-use crate::model::image::ImageKey;
 use crate::output::{KnownFile, Part};
 use crate::pipeline::outputs::Outputs;
 use crate::pipeline::rendered::{ClusterImages, Made};
 use crate::render::{FileObjects, Home};
+use capi::image::ImageKey;
 
 /// The rendered files of a cluster. They are compared with those on disk in each run.
 pub(crate) struct RenderedFiles<'o> {

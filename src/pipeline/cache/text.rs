@@ -7,7 +7,7 @@ use std::ops::Range;
 use sha2::{Digest as _, Sha256};
 
 use crate::files::{Look, Looks, Recorded, digest_of_looks};
-use crate::oci::hex;
+use data_encoding::HEXLOWER;
 
 /// The first line. Other builds have other keys, whatever their format.
 const HEADER: &str = "metalmark cache\n";
@@ -22,7 +22,7 @@ pub(super) struct Seen {
 impl Seen {
     pub(super) fn of(looks: Looks) -> Self {
         Self {
-            sum: hex(&digest_of_looks(&looks)),
+            sum: HEXLOWER.encode(&digest_of_looks(&looks)),
             looks: looks.into_iter().map(|(look, _)| look).collect(),
         }
     }
@@ -34,7 +34,7 @@ impl Seen {
             (look, found)
         });
         let looks = looks.collect();
-        (hex(&digest_of_looks(&looks)) == self.sum).then_some(looks)
+        (HEXLOWER.encode(&digest_of_looks(&looks)) == self.sum).then_some(looks)
     }
 }
 
@@ -50,7 +50,7 @@ impl Known {
     pub(super) fn parse(text: String, key: &str) -> Option<(Self, Seen)> {
         let rest = text.strip_prefix(HEADER)?.strip_prefix(key)?;
         let (sum, body) = rest.strip_prefix('\n')?.split_once('\n')?;
-        if hex(&Sha256::digest(body)) != sum {
+        if HEXLOWER.encode(&Sha256::digest(body)) != sum {
             return None;
         }
         let mut lines = Vec::new();
@@ -79,6 +79,6 @@ pub(super) fn head(key: &str, common: Looks, lines: &[&str]) -> Option<String> {
         digest.update("\n");
         digest.update(line);
     }
-    let sum = hex(&digest.finalize());
+    let sum = HEXLOWER.encode(&digest.finalize());
     Some(format!("{HEADER}{key}\n{sum}\n{common}"))
 }

@@ -1,18 +1,16 @@
 //! Compares the clusters of both sides one by one.
 
-use std::sync::Mutex;
-
 use crate::error::Error;
 use crate::model::cluster_view::ClusterView;
 use crate::model::date::Date;
 use crate::model::finding::Finding;
-use crate::model::mutex::held;
 use crate::pipeline::check;
 use crate::pipeline::fleet::Fleet;
 use crate::read::{ClusterEntry, Workspace};
 use crate::render::Renderer;
 use crate::report::impact::{self, ClusterChange, Kind, Served};
 use crate::rules::{ChangeInput, Side};
+use parking_lot::Mutex;
 
 /// One side of the change.
 pub(crate) struct End {
@@ -146,7 +144,7 @@ impl Comparison<'_> {
     }
 
     fn serve(&self, before: Option<&ClusterView>, after: Option<&ClusterView>) {
-        let mut served = held(&self.served);
+        let mut served = self.served.lock();
         if let Some(view) = before {
             impact::served::add(view, &mut served.0);
         }

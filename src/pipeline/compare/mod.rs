@@ -4,14 +4,13 @@ mod comparison;
 mod pairs;
 mod sides;
 
-use std::sync::{Mutex, PoisonError};
-
 use crate::error::Error;
 use crate::model::cluster_view::ClusterView;
 use crate::model::date::Date;
 use crate::pipeline::check::Checked;
 use crate::pipeline::fleet::FleetCheck;
 use crate::report::impact::{Impact, Kind, ServedChange};
+use parking_lot::Mutex;
 
 use comparison::{Compared, Comparison};
 use pairs::Pairs;
@@ -84,10 +83,7 @@ pub(crate) fn sides<T: Send>(
         clusters.extend(compared.change);
         notes.extend(compared.note);
     }
-    let served = comparison
-        .served
-        .into_inner()
-        .unwrap_or_else(PoisonError::into_inner);
+    let served = comparison.served.into_inner();
     let impact = Impact {
         against: commit,
         base,

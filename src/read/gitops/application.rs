@@ -3,9 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::model::merge::{Layer, LayerKind};
-use crate::model::place::Place;
-use crate::model::value::{Node, Value};
+use yaml_tree::merge::{Layer, LayerKind};
+use yaml_tree::place::Place;
+use yaml_tree::value::{Node, Value};
 
 use super::files::below;
 use super::object::Object;

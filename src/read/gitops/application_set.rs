@@ -6,7 +6,7 @@ use std::path::Path;
 
 use globset::GlobBuilder;
 
-use crate::model::value::{Entry, Node, Number, Value};
+use yaml_tree::value::{Entry, Node, Number, Value};
 
 use super::UNSUPPORTED;
 use super::files::matches;

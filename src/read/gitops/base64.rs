@@ -1,6 +1,6 @@
 //! Base64 in the form that kustomize writes into Secrets.
 
-use crate::model::bytes::BASE64;
+use yaml_tree::bytes::BASE64;
 
 /// Encodes bytes, in lines of 70 characters if there is more than one.
 pub(super) fn wrapped(bytes: &[u8]) -> String {

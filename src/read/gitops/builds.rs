@@ -11,10 +11,10 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::files::Files;
 use crate::model::finding::Finding;
-use crate::model::place::{Located, Place, Source, Sources};
 use crate::model::rule::Level;
-use crate::model::value::{Node, Value};
-use crate::objects::ManifestObject;
+use capi::objects::ManifestObject;
+use yaml_tree::place::{Located, Place, Source, Sources};
+use yaml_tree::value::{Node, Value};
 
 use super::super::files::display;
 use super::files::below;
@@ -487,7 +487,7 @@ fn variables(
 #[cfg(test)]
 mod tests {
     use super::{KEPT, Kept};
-    use crate::model::value::{Node, Value};
+    use yaml_tree::value::{Node, Value};
 
     #[test]
     fn all_builds_keep_as_many_values_as_is_stated_and_what_they_share_counts_once() {

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
-use crate::model::place::Place;
-use crate::model::value::Node;
-use crate::oci::{hex, sha256};
+use data_encoding::HEXLOWER;
+use oci_artifacts::sha256;
+use yaml_tree::place::Place;
+use yaml_tree::value::Node;
 
 use super::files::below;
 use super::kustomization::{self, Built};
@@ -193,7 +194,10 @@ fn shortened(name: String) -> String {
     const DIGITS: usize = 12;
     match name.get(..KEPT) {
         Some(kept) if name.len() > LONGEST => {
-            format!("{kept}-{}", &hex(&sha256(name.as_bytes()))[..DIGITS])
+            format!(
+                "{kept}-{}",
+                &HEXLOWER.encode(&sha256(name.as_bytes()))[..DIGITS]
+            )
         }
         _ => name,
     }

@@ -3,9 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::model::place::{FileId, Place};
-use crate::model::value::{Entry, Map, Node, Value};
-use crate::yaml;
+use yaml_tree::place::{FileId, Place};
+use yaml_tree::value::{Entry, Map, Node, Value};
 
 use super::base64;
 use super::files::below;
@@ -236,7 +235,7 @@ impl Data {
             let value = unquoted(value);
             let start = value.as_ptr().addr() - literal.as_ptr().addr();
             let source = reader.source(item.place.file);
-            let place = yaml::inside(
+            let place = yaml_tree::inside(
                 &source.text,
                 item.place,
                 literal,

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::model::value::{Entry, Node, Value};
+use yaml_tree::value::{Entry, Node, Value};
 
 use super::strategic::PatchError;
 use super::work::Work;

@@ -7,8 +7,8 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use crate::model::finding::Finding;
-use crate::model::place::Place;
-use crate::model::value::Node;
+use yaml_tree::place::Place;
+use yaml_tree::value::Node;
 
 use super::UNSUPPORTED;
 use super::files::below;

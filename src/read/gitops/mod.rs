@@ -32,12 +32,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::model::engine::Engine;
 use crate::model::finding::Finding;
-use crate::model::merge::Layer;
-use crate::model::place::{Place, Sources};
 use crate::model::rule::RuleId;
-use crate::model::value::Node;
+use yaml_tree::engine::Engine;
+use yaml_tree::merge::Layer;
+use yaml_tree::place::{Place, Sources};
+use yaml_tree::value::Node;
 
 pub use crate::files::{Disk, Files, Found};
 

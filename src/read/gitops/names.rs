@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
-use crate::model::json::{Html, write_string};
-use crate::model::value::{Map, Node, Value};
-use crate::oci::hex;
+use data_encoding::HEXLOWER;
+use yaml_tree::json::{Html, write_string};
+use yaml_tree::value::{Map, Node, Value};
 
 use super::object::Object;
 use super::work::Work;
@@ -199,7 +199,7 @@ fn hash(object: &Object) -> String {
         .map(|(key, value)| format!("\"{key}\":{value}"))
         .collect();
     let digest = Sha256::digest(format!("{{{}}}", fields.join(",")));
-    let digits = hex(&digest[..5]);
+    let digits = HEXLOWER.encode(&digest[..5]);
     let spelled = |digit| match digit {
         '0' => 'g',
         '1' => 'h',

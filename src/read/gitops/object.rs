@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::model::value::{Entry, Map, Node, Value};
+use yaml_tree::value::{Entry, Map, Node, Value};
 
 /// An object of the build.
 #[derive(Clone, Debug)]

@@ -5,9 +5,9 @@
 
 use std::sync::Arc;
 
-use crate::model::merge::{self, Layer, LayerKind};
-use crate::model::place::Place;
-use crate::model::value::{Entry, Node, Value};
+use yaml_tree::merge::{self, Layer, LayerKind};
+use yaml_tree::place::Place;
+use yaml_tree::value::{Entry, Node, Value};
 
 use super::set::{self, Step, Style};
 
@@ -147,16 +147,15 @@ fn branch(tree: &Node, path: &[Arc<str>]) -> Option<Node> {
 
 #[cfg(test)]
 mod tests {
-    use crate::model::engine::Engine;
-    use crate::model::merge;
-    use crate::model::place::{FileId, Place};
-    use crate::model::value::{Node, Value};
-    use crate::yaml;
+    use yaml_tree::engine::Engine;
+    use yaml_tree::merge;
+    use yaml_tree::place::{FileId, Place};
+    use yaml_tree::value::{Node, Value};
 
     use super::{Override, Style, layers};
 
     fn tree(text: &str) -> Node {
-        yaml::values(text, FileId(0), Engine::Helm3).expect("values")
+        yaml_tree::values(text, FileId(0), Engine::Helm3).expect("values")
     }
 
     fn composed(below: &str, set: &str, inline: &str) -> Node {

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use serde::de::IgnoredAny;
 
-use crate::model::place::Place;
-use crate::model::value::{Node, Value};
+use yaml_tree::place::Place;
+use yaml_tree::value::{Node, Value};
 
 use super::files::below;
 use super::json_patch::{self, Dialect};

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 use crate::files::Files;
-use crate::model::place::Sources;
-use crate::model::value::{Entry, Map, Node};
-use crate::objects::ManifestObject;
+use capi::objects::ManifestObject;
+use yaml_tree::place::Sources;
+use yaml_tree::value::{Entry, Map, Node};
 
 use super::files::below;
 use super::object::Object;

@@ -1,17 +1,18 @@
 //! Reads each file of a composition once, as objects, values or plain text, with places.
 
+use crate::secrets;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::files::{Files, Found};
-use crate::model::bytes::BASE64;
-use crate::model::engine::Engine;
 use crate::model::finding::Finding;
-use crate::model::place::{FileId, Place, Source, Sources};
 use crate::model::rule::{Level, RuleId};
-use crate::model::value::{Node, Value};
-use crate::yaml::{self, Documents, Notice, NoticeKind, Spelling};
+use yaml_tree::bytes::BASE64;
+use yaml_tree::engine::Engine;
+use yaml_tree::place::{FileId, Place, Source, Sources};
+use yaml_tree::value::{Node, Value};
+use yaml_tree::{Documents, Notice, NoticeKind, Spelling};
 
 use super::super::files::{broken, display, notice_finding};
 use super::super::own_output::OwnOutput;
@@ -114,9 +115,12 @@ impl<'r> Reader<'r> {
         let is_text = std::str::from_utf8(&bytes).is_ok();
         let leads_to = self.files.leads_to(path);
         let is_secret = [Some(path), leads_to.as_deref()];
-        let is_secret = is_secret.into_iter().flatten().any(yaml::is_named_secret);
-        let text = yaml::decode(&bytes, Engine::Kubectl).unwrap_or_default();
-        let source = yaml::source(display(path), text, is_secret);
+        let is_secret = is_secret
+            .into_iter()
+            .flatten()
+            .any(secrets::is_named_secret);
+        let text = yaml_tree::decode(&bytes, Engine::Kubectl).unwrap_or_default();
+        let source = secrets::source(display(path), text, is_secret);
         let load = Load {
             file: self.sources.add(source),
             is_text,
@@ -136,7 +140,7 @@ impl<'r> Reader<'r> {
         if source.is_hidden {
             return Ok(Some(load));
         }
-        let source = yaml::source(Arc::clone(&source.path), source.text.as_str(), true);
+        let source = secrets::source(Arc::clone(&source.path), source.text.as_str(), true);
         let load = Load {
             file: self.sources.add(source),
             is_text: load.is_text,
@@ -166,7 +170,7 @@ impl<'r> Reader<'r> {
             return Ok(Some(objects));
         }
         let source = self.source(load.file);
-        let read = yaml::read(&source.text, load.file, Engine::Kubectl)
+        let read = yaml_tree::read(&source.text, load.file, Engine::Kubectl)
             .map_err(|error| broken(error, self.sources))?;
         let objects = Arc::new(present(read));
         if let Some(load) = self.loads.get_mut(path) {
@@ -218,7 +222,7 @@ impl<'r> Reader<'r> {
         let source = self.source(place.file);
         let spelling = Spelling::new(&source.text, place, text);
         let at = |inner: Place| spelling.place(text, inner.start as usize..inner.end as usize);
-        let read = yaml::read(text, place.file, Engine::Kubectl).map_err(|mut error| {
+        let read = yaml_tree::read(text, place.file, Engine::Kubectl).map_err(|mut error| {
             error.place = at(error.place);
             broken(error, self.sources)
         })?;
@@ -236,8 +240,8 @@ impl<'r> Reader<'r> {
         within: Option<&dyn Fn(Place) -> Place>,
     ) -> Result<Node, ReadError> {
         let at = |place| within.map_or(place, |within| within(place));
-        let read =
-            yaml::read(text, file, self.engine).and_then(|read| Ok((read.values()?, read.notices)));
+        let read = yaml_tree::read(text, file, self.engine)
+            .and_then(|read| Ok((read.values()?, read.notices)));
         let (tree, notices) = read.map_err(|mut error| {
             error.place = at(error.place);
             broken(error, self.sources)

@@ -4,9 +4,9 @@
 use std::path::{Path, PathBuf};
 
 use crate::model::finding::Finding;
-use crate::model::merge::{Layer, LayerKind};
-use crate::model::place::Place;
-use crate::model::value::{Entry, Node, Number, Value};
+use yaml_tree::merge::{Layer, LayerKind};
+use yaml_tree::place::Place;
+use yaml_tree::value::{Entry, Node, Number, Value};
 
 use super::files::below;
 use super::kustomization::Built;

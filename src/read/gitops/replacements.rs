@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::model::value::{Entry, Node, Number, Value};
+use yaml_tree::value::{Entry, Node, Number, Value};
 
 use super::files::below;
 use super::json_patch::DEEPEST;

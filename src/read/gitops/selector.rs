@@ -1,7 +1,7 @@
 //! Selects the objects for a patch: kustomize's target selector, with anchored regular expressions and label selectors.
 
-use crate::model::value::Node;
-use crate::regexp::Regexp;
+use go_template::regexp::Regexp;
+use yaml_tree::value::Node;
 
 use super::object::Object;
 

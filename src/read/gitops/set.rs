@@ -5,8 +5,8 @@ use std::iter::Peekable;
 use std::str::Chars;
 use std::sync::Arc;
 
-use crate::model::place::Place;
-use crate::model::value::{Entry, Node, Number, Value};
+use yaml_tree::place::Place;
+use yaml_tree::value::{Entry, Node, Number, Value};
 
 use super::object::map_mut;
 
@@ -251,8 +251,8 @@ fn fresh(rest: &[Step], place: Place) -> Node {
 
 #[cfg(test)]
 mod tests {
-    use crate::model::place::Place;
-    use crate::model::value::{Node, Value};
+    use yaml_tree::place::Place;
+    use yaml_tree::value::{Node, Value};
 
     use super::{Style, assign, parse};
 

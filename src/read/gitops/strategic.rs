@@ -3,8 +3,8 @@
 //! HelmReleases, ConfigMaps and Secrets have no list that merges by key, so no schema is needed
 //! (<https://github.com/kubernetes-sigs/kustomize/blob/master/examples/inlinePatch.md>).
 
-use crate::model::place::Place;
-use crate::model::value::{Entry, Map, Node, Value};
+use yaml_tree::place::Place;
+use yaml_tree::value::{Entry, Map, Node, Value};
 
 /// Why a patch does not apply.
 #[derive(Debug, PartialEq, Eq)]

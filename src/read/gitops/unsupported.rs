@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::model::finding::Finding;
-use crate::model::value::Node;
+use yaml_tree::value::Node;
 
 use super::UNSUPPORTED;
 use super::files::below;

@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::model::place::{Located, Place};
-use crate::model::value::{Entry, Node, Number, Value};
+use yaml_tree::place::{Located, Place};
+use yaml_tree::value::{Entry, Node, Number, Value};
 
 use super::work::Work;
 
@@ -145,7 +145,7 @@ fn value(
 
 #[cfg(test)]
 mod tests {
-    use crate::model::place::{FileId, Located, Place};
+    use yaml_tree::place::{FileId, Located, Place};
 
     use super::super::work::Work;
     use super::{DEEPEST, STEP, Variables, fill};

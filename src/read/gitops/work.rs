@@ -3,7 +3,7 @@
 
 use std::cell::Cell;
 
-use crate::model::value::{Node, Value};
+use yaml_tree::value::{Node, Value};
 
 /// The most steps of one build: objects compared and values copied. The largest kustomization of sylva-core needs about 10,000.
 const STEPS: u64 = 10_000_000;
@@ -70,7 +70,7 @@ impl Work {
 #[cfg(test)]
 mod tests {
     use super::{DEEPEST, STEPS, STEPS_EACH, Work};
-    use crate::model::value::{Node, Value};
+    use yaml_tree::value::{Node, Value};
 
     fn nested(depth: usize) -> Node {
         let wrap = |inner: Node, _| Node::computed(Value::from(vec![inner]));

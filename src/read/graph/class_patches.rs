@@ -8,14 +8,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::helm::{self, NoHost, convert};
-use crate::model::engine::Engine;
-use crate::model::place::FileId;
-use crate::model::value::{Entry, Map, Node, Value};
-use crate::objects::ManifestObject;
-use crate::providers::named::{ImageFields, image_fields};
 use crate::read::gitops::{Dialect, apply_json_patch};
-use crate::yaml;
+use capi::objects::ManifestObject;
+use capi::providers::named::{ImageFields, image_fields};
+use go_template::{NoHost, convert};
+use yaml_tree::engine::Engine;
+use yaml_tree::place::FileId;
+use yaml_tree::value::{Entry, Map, Node, Value};
 
 use super::machines::{Machines, Topology};
 use super::pools::Reader;
@@ -267,13 +266,13 @@ impl<'t> Patches<'t> {
         let dot = convert::from_model(&variables.value);
         let budget = &reader.graph.budget;
         let output = { budget.charge_parse(text) }
-            .and_then(|()| helm::parse("tpl", text))
-            .and_then(|template| helm::execute(&template, &dot, &NoHost, budget))
+            .and_then(|()| go_template::parse("tpl", text))
+            .and_then(|template| go_template::execute(&template, &dot, &NoHost, budget))
             .map_err(|_| unknown::PATCHES)?;
         if output.contains(AT_RUN_TIME) {
             return Err(unknown::PATCHES);
         }
-        let read = yaml::read(&output, FileId(0), Engine::Kubectl);
+        let read = yaml_tree::read(&output, FileId(0), Engine::Kubectl);
         let node = read.ok().and_then(|read| read.documents.into_iter().next());
         Ok(node.ok_or(unknown::PATCHES)?.with_places(&mut |_| place))
     }

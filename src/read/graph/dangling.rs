@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::finding::{Finding, Subject};
 use crate::model::rule::RuleId;
-use crate::model::suggest::did_you_mean;
-use crate::objects::{ManifestObject, Name, Reference};
-use crate::yaml::edit::Step;
+use capi::objects::{ManifestObject, Name, Reference};
+use yaml_tree::edit::Step;
+use yaml_tree::suggest::did_you_mean;
 
 use super::{CLUSTER_API, Graph, MOST_NEAR};
 

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::files::{Files, Found};
 use crate::model::finding::Finding;
-use crate::model::place::{Located, Place, Sources};
-use crate::objects::{ManifestObject, Text};
+use capi::objects::{ManifestObject, Text};
+use yaml_tree::place::{Located, Place, Sources};
 
 use super::super::environment;
 use super::super::gitops::{self, FLUX, Input, OwnOutput, Variables, Work, substituted};

@@ -5,8 +5,8 @@
 //! (<https://anywhere.eks.amazonaws.com/docs/getting-started/baremetal/bare-spec/>)
 
 use crate::model::cluster::{Cluster, PoolName};
-use crate::model::value::Node;
-use crate::objects::{ManifestObject, Name};
+use capi::objects::{ManifestObject, Name};
+use yaml_tree::value::Node;
 
 use super::pools::{Reader, image_node, pool};
 use super::{Template, is_of_group};

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::model::value::Node;
-use crate::objects::ManifestObject;
+use capi::objects::ManifestObject;
+use yaml_tree::value::Node;
 
 /// The lists of workers, in a topology and in a class.
 pub(super) const WORKERS: [&str; 2] = ["machineDeployments", "machinePools"];

@@ -1,7 +1,7 @@
 //! Clusters of plain Cluster API manifests: objects joined by their references into clusters and node pools, with the image that
 //! each pool's machine template already names.
 //!
-//! What a reference means is decided by [`crate::objects`]: kind, namespace and name, and of several objects the nearest by
+//! What a reference means is decided by [`capi::objects`]: kind, namespace and name, and of several objects the nearest by
 //! folder, so that one cluster name in `dev/` and `prod/` is two clusters. What cannot be known is not guessed: the pool has
 //! the reason.
 
@@ -20,15 +20,15 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::files::Files;
-use crate::helm::{Budget, Limits};
 use crate::model::catalog::Catalog;
 use crate::model::cluster::{Cluster, ClusterOrigin};
 use crate::model::cluster_view::ClusterRead;
 use crate::model::finding::Finding;
-use crate::model::image::ImageKey;
-use crate::model::place::{Sources, Spot};
 use crate::model::signing::SigningKeys;
-use crate::objects::{ManifestObject, Name, Names, Reference, references};
+use capi::image::ImageKey;
+use capi::objects::{ManifestObject, Name, Names, Reference, references};
+use go_template::{Budget, Limits};
+use yaml_tree::place::{Sources, Spot};
 
 use super::gitops::{OwnOutput, Work};
 use deployed::deployed;

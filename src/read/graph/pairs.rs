@@ -5,6 +5,7 @@
 //! version; without one, the image is in the same document. The first `*` of the image's path mean the same keys as those of
 //! the version's path.
 
+use crate::secrets;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -13,12 +14,11 @@ use crate::error::Error;
 use crate::files::{Files, Found};
 use crate::model::cluster::{Choice, Cluster, ClusterOrigin, PoolName};
 use crate::model::cluster_view::ClusterRead;
-use crate::model::engine::Engine;
 use crate::model::finding::Finding;
-use crate::model::place::{FileId, Located, Source, Sources, Spot};
 use crate::model::rule::RuleId;
-use crate::model::value::{Entry, Map, Node, Value};
-use crate::yaml;
+use yaml_tree::engine::Engine;
+use yaml_tree::place::{FileId, Located, Source, Sources, Spot};
+use yaml_tree::value::{Entry, Map, Node, Value};
 
 use super::super::environment;
 use super::super::error::ReadError;
@@ -217,10 +217,10 @@ impl<'t> Reader<'t> {
         let Found::File(bytes) = self.tree.file(path)? else {
             return Ok(None);
         };
-        let Ok(text) = yaml::decode(&bytes, Engine::Kubectl) else {
+        let Ok(text) = yaml_tree::decode(&bytes, Engine::Kubectl) else {
             return Ok(None);
         };
-        let source = yaml::source(display(path), text, yaml::is_named_secret(path));
+        let source = secrets::source(display(path), text, secrets::is_named_secret(path));
         let source = Arc::new(source);
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let read = if name.ends_with(".env") {
@@ -228,13 +228,13 @@ impl<'t> Reader<'t> {
         } else if name.ends_with(".md") || name.ends_with(".markdown") {
             Ok(code_blocks(&source.text))
         } else {
-            yaml::read(&source.text, FileId(0), Engine::Kubectl).map(|read| read.documents)
+            yaml_tree::read(&source.text, FileId(0), Engine::Kubectl).map(|read| read.documents)
         };
         match read {
             Ok(documents) => Ok(Some(File { source, documents })),
             Err(error) => {
                 let spot = Spot::new(&source, error.place);
-                self.findings.push(error.finding(Some(spot)));
+                self.findings.push(Finding::from_syntax(error, Some(spot)));
                 Ok(None)
             }
         }
@@ -344,7 +344,7 @@ fn code_blocks(text: &str) -> Vec<Node> {
         match (start, fence) {
             (None, Some("yaml" | "yml")) => start = Some(offset + line.len()),
             (Some(from), Some("")) => {
-                let read = yaml::read(&text[from..offset], FileId(0), Engine::Kubectl);
+                let read = yaml_tree::read(&text[from..offset], FileId(0), Engine::Kubectl);
                 let inner = read.map_or_else(|_| Vec::new(), |read| read.documents);
                 documents.extend(inner.iter().map(|document| {
                     document.with_places(&mut |mut place| {

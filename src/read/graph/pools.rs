@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use crate::model::cluster::{BundleChoice, Choice, Cluster, NamedTemplate, Pool, PoolName};
-use crate::model::place::{Located, Place, Sources};
-use crate::model::value::{Node, Number, Value};
-use crate::objects::{ManifestObject, Reference, version_node};
-use crate::providers;
-use crate::providers::named::{NamedBy, image_fields};
-use crate::yaml::edit::Step;
+use capi::objects::{ManifestObject, Reference, version_node};
+use capi::providers;
+use capi::providers::named::{NamedBy, image_fields};
+use yaml_tree::edit::Step;
+use yaml_tree::place::{Located, Place, Sources};
+use yaml_tree::value::{Node, Number, Value};
 
 use super::{Graph, TEMPLATE_KEYS, Template, is_control_plane, unknown};
 

@@ -5,9 +5,9 @@
 use std::sync::Arc;
 
 use crate::model::cluster::{Choice, Cluster, PoolName};
-use crate::model::place::Located;
-use crate::model::value::Node;
-use crate::objects::{Name, Reference};
+use capi::objects::{Name, Reference};
+use yaml_tree::place::Located;
+use yaml_tree::value::Node;
 
 use super::class_patches::Patches;
 use super::machines::{Machines, Topology};

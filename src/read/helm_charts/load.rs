@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::evaluate::ChartTree;
 use crate::files::Files;
-use crate::model::place::{FileId, Sources};
+use yaml_tree::place::{FileId, Sources};
 
 use super::super::chart_files::{File, FolderReader, Left, is_template};
 use super::super::chart_loader::Loader;

@@ -18,13 +18,12 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::evaluate::{Release, RenderedFile};
 use crate::files::Files;
-use crate::helm::{self, Budget, Limits, Rendered};
-use crate::model::engine::Engine;
 use crate::model::finding::Finding;
-use crate::model::place::{FileId, Place, Source, Sources};
-use crate::model::value::Node;
-use crate::objects::ManifestObject;
-use crate::yaml;
+use capi::objects::ManifestObject;
+use go_template::{Budget, Limits, Rendered};
+use yaml_tree::engine::Engine;
+use yaml_tree::place::{FileId, Place, Source, Sources};
+use yaml_tree::value::Node;
 
 use super::chart_files::Left;
 use super::error::ReadError;
@@ -192,7 +191,7 @@ impl HelmCharts {
 }
 
 /// What each template of a chart renders to, by its name.
-pub type RenderedTexts = Vec<(Arc<str>, Result<String, helm::Error>)>;
+pub type RenderedTexts = Vec<(Arc<str>, Result<String, go_template::Error>)>;
 
 /// The files that the chart in a folder renders with a user's values, by the names of the templates; none if it makes no Cluster
 /// API objects.
@@ -296,7 +295,7 @@ impl Chart {
         for RenderedFile { template, result } in rendered {
             let file = self.templates[&template.name];
             let failed = match result {
-                Ok(rendered) => match yaml::read(&rendered.text, FileId(0), Engine::Kubectl) {
+                Ok(rendered) => match yaml_tree::read(&rendered.text, FileId(0), Engine::Kubectl) {
                     Ok(read) => {
                         outputs.push(Output {
                             template: file,

@@ -6,9 +6,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::model::place::{FileId, Place, Source};
-use crate::model::value::{Entry, Map, Node, Value};
-use crate::objects::{ManifestObject, Text, version_nodes};
+use capi::objects::{ManifestObject, Text, version_nodes};
+use yaml_tree::place::{FileId, Place, Source};
+use yaml_tree::value::{Entry, Map, Node, Value};
 
 use super::super::graph::image_node;
 use super::{CLUSTER_API, Output};

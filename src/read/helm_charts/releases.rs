@@ -6,10 +6,10 @@ use crate::error::Error;
 use crate::evaluate::{ChartRelease, Release};
 use crate::files::Files;
 use crate::model::finding::Finding;
-use crate::model::merge;
-use crate::model::place::{FileId, Place, Sources};
 use crate::model::rule::{Level, RuleId};
-use crate::model::value::{Node, Value};
+use yaml_tree::merge;
+use yaml_tree::place::{FileId, Place, Sources};
+use yaml_tree::value::{Node, Value};
 
 use super::super::files::{self, display};
 use super::super::gitops::Composition;

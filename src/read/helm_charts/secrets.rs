@@ -1,7 +1,7 @@
 //! What templates get instead of secrets: what they make of one cannot be distinguished from their other output.
 
-use crate::model::place::Sources;
-use crate::model::value::{Entry, Map, Node, Value};
+use yaml_tree::place::Sources;
+use yaml_tree::value::{Entry, Map, Node, Value};
 
 use super::super::chart_files::HIDDEN;
 

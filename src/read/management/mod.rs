@@ -6,17 +6,17 @@
 
 mod provider;
 
+use parking_lot::Mutex;
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 use crate::error::Error;
 use crate::evaluate::{Evaluator, TemplateCache};
 use crate::files::{for_all, unrepeatable};
-use crate::model::mutex::held;
-use crate::model::place::{FileId, Place, Source, Sources};
-use crate::model::secret;
-use crate::model::value::Node;
+use crate::secrets::known as secret;
+use yaml_tree::place::{FileId, Place, Source, Sources};
+use yaml_tree::value::Node;
 
 use super::{ClusterEntry, Workspace, release_options};
 use crate::read::gitops::RunTime;
@@ -120,7 +120,7 @@ impl RunTime for State<'_> {
         };
         let key = (Arc::clone(&management.name), object.value, self.depth);
         let provided = &self.workspace.management.provided;
-        let mut provided = held(provided);
+        let mut provided = provided.lock();
         let known = match provided.get(&key) {
             Some(known) => known.clone(),
             None => {

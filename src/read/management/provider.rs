@@ -1,13 +1,13 @@
 //! Writes a value of the management cluster as its object holds it: as a template that a workload cluster evaluates.
 
+use crate::secrets;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
 use crate::evaluate::{Branch, Failure};
-use crate::model::place::{FileId, Source};
-use crate::model::value::{Entry, Node, Value};
-use crate::yaml;
+use yaml_tree::place::{FileId, Source};
+use yaml_tree::value::{Entry, Node, Value};
 
 /// How far the management cluster's value is evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -89,7 +89,7 @@ fn fails(raw: &Node, message: &str) -> Node {
 /// Marks the values of a tree as secrets of their files.
 pub(super) fn hide(tree: &Node, files: &mut BTreeMap<FileId, Arc<Source>>) {
     let mut found: HashMap<FileId, Vec<Range<u32>>> = HashMap::new();
-    yaml::scalars(tree, &mut |place| {
+    secrets::scalars(tree, &mut |place| {
         let ranges = found.entry(place.file).or_default();
         ranges.push(place.start..place.end);
     });

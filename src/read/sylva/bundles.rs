@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::report::{Report, scalar_text};
 use crate::model::cluster::BundleChoice;
-use crate::model::place::Located;
 use crate::model::selector::Selector;
-use crate::model::value::{Map, Node, Value};
+use yaml_tree::place::Located;
+use yaml_tree::value::{Map, Node, Value};
 
 /// The bundle's key: our name, and the proposal's, whose value is a reference.
 const KEYS: [&str; 2] = ["component_bundle_key", "componentsBundle"];
@@ -39,7 +39,7 @@ fn inner(
     map: &Map,
     key: &str,
     report: &mut Report<'_>,
-) -> Option<(Arc<Map>, crate::model::place::Place)> {
+) -> Option<(Arc<Map>, yaml_tree::place::Place)> {
     let node = map.get(key)?;
     match &node.value {
         Value::Map(inner) => Some((Arc::clone(inner), node.place)),

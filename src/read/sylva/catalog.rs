@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::report::{Report, is_true, scalar_text};
 use crate::evaluate::{Branch, BranchEntry, Evaluator};
 use crate::model::catalog::{Catalog, CatalogEntry, Registry};
-use crate::model::place::Located;
 use crate::model::signing::KEY_PROPERTY;
-use crate::model::value::{Node, Value};
+use yaml_tree::place::Located;
+use yaml_tree::value::{Node, Value};
 
 /// The lists of images that are given with their references: today's name and the one until 2024-03.
 const GIVEN: [&str; 2] = ["os_images", "osImages"];
@@ -242,7 +242,7 @@ fn registry(found: &BranchEntry, report: &mut Report<'_>) -> Registry {
 #[cfg(test)]
 mod tests {
     use super::{CatalogEntry, Located, switch};
-    use crate::model::place::{FileId, Place};
+    use yaml_tree::place::{FileId, Place};
 
     #[test]
     fn an_image_that_is_switched_off_twice_is_off_by_its_own_switch() {

@@ -7,12 +7,12 @@ use super::report::Report;
 use super::{Scope, endpoint, pools};
 use crate::evaluate::{Branch, BranchEntry, Evaluator};
 use crate::model::cluster::{Cluster, ClusterOrigin};
-use crate::model::labels::Labels;
 use crate::model::matching::Library;
-use crate::model::place::{Located, Place};
 use crate::model::selector::Selector;
-use crate::model::value::Value;
-use crate::providers;
+use capi::labels::Labels;
+use capi::providers;
+use yaml_tree::place::{Located, Place};
+use yaml_tree::value::Value;
 
 /// The provider that is meant where none is named and none selects an image.
 const DEFAULT_PROVIDER: &str = "capm3";

@@ -12,10 +12,10 @@ use crate::model::cluster::{Cluster, PoolName};
 use crate::model::endpoint::{
     ControlPlaneEndpoint, DEFAULT_PORT, KubeVip, KubeVipMode, Range, Way, lowest_host,
 };
-use crate::model::labels::LabelSelector;
-use crate::model::place::Located;
-use crate::model::value::{Map, Node, Number, Value};
-use crate::providers;
+use capi::labels::LabelSelector;
+use capi::providers;
+use yaml_tree::place::Located;
+use yaml_tree::value::{Map, Node, Number, Value};
 
 const OWN: &str = "cluster.control_plane_endpoint";
 const KEY: &str = "control_plane_endpoint";

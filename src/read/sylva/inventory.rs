@@ -7,9 +7,9 @@ use std::sync::Arc;
 use super::report::{Report, path_of, scalar_text};
 use crate::evaluate::{Branch, BranchEntry};
 use crate::model::endpoint::{Host, is_host};
-use crate::model::labels::Labels;
-use crate::model::place::{Located, Place};
-use crate::model::value::{Node, Value};
+use capi::labels::Labels;
+use yaml_tree::place::{Located, Place};
+use yaml_tree::value::{Node, Value};
 
 /// Where each vocabulary has its machines, and in each of those its labels and addresses.
 const VOCABULARIES: [Vocabulary; 2] = [

@@ -22,9 +22,9 @@ use crate::evaluate::{Evaluator, Failure};
 use crate::model::catalog::Catalog;
 use crate::model::cluster::Cluster;
 use crate::model::finding::{Finding, Subject};
-use crate::model::place::Sources;
 use crate::model::signing::SigningKeys;
 use report::Report;
+use yaml_tree::place::Sources;
 
 pub(super) use spelling::misspelled;
 

@@ -6,12 +6,12 @@ use super::bundles::{self, BUNDLE};
 use super::report::{Report, is_true, path_of};
 use crate::evaluate::{Branch, BranchEntry};
 use crate::model::cluster::{Choice, ChoiceLevel, Cluster, KEY_NAMES, LevelName, Pool, PoolName};
-use crate::model::merge::merge;
-use crate::model::place::{Located, Place};
 use crate::model::selector::Selector;
-use crate::model::value::{Entry, Map, Node, Number, Value};
-use crate::providers;
-use crate::providers::named::location_of;
+use capi::providers;
+use capi::providers::named::location_of;
+use yaml_tree::merge::merge;
+use yaml_tree::place::{Located, Place};
+use yaml_tree::value::{Entry, Map, Node, Number, Value};
 
 /// The settings that select an image.
 pub(super) const CHOICE: &[&str] = &[

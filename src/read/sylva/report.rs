@@ -4,13 +4,12 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use crate::evaluate::{Branch, Evaluator, Failure, OrderDifference};
-use crate::helm::ErrorClass;
 use crate::model::finding::{Finding, Subject};
-use crate::model::json::{Html, format_number, to_json};
-use crate::model::place::{Located, Place, Sources, Spot};
 use crate::model::rule::RuleId;
-use crate::model::value::{Node, Value};
-use crate::yaml;
+use go_template::ErrorClass;
+use yaml_tree::json::{Html, format_number, to_json};
+use yaml_tree::place::{Located, Place, Sources, Spot};
+use yaml_tree::value::{Node, Value};
 
 /// Collects findings.
 pub(super) struct Report<'s> {
@@ -200,7 +199,7 @@ impl<'s> Report<'s> {
     ) -> Option<Spot> {
         let spot = self.sources.resolve(place)?;
         let Some(span) = span else { return Some(spot) };
-        let place = yaml::inside(&spot.source.text, place, text, span);
+        let place = yaml_tree::inside(&spot.source.text, place, text, span);
         self.sources.resolve(place)
     }
 

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::catalog::REGISTRIES;
 use super::report::Report;
 use crate::evaluate::{Branch, Evaluator, Failure};
-use crate::model::place::Located;
 use crate::model::signing::{KEY_PROPERTY, NamedKey, SigningKeys};
-use crate::model::value::Value;
+use yaml_tree::place::Located;
+use yaml_tree::value::Value;
 
 /// The keys of these registries, and what the values say for all images. Where nothing checks signatures, no key is evaluated,
 /// unless the project requires them.

@@ -6,11 +6,11 @@ use std::sync::{Arc, LazyLock};
 use super::catalog;
 use super::pools::CHOICE;
 use crate::model::finding::{Finding, Subject};
-use crate::model::place::Sources;
 use crate::model::rule::RuleId;
-use crate::model::suggest::only_meant;
-use crate::model::value::{Map, Node, Value};
-use crate::providers::PROVIDERS;
+use capi::providers::PROVIDERS;
+use yaml_tree::place::Sources;
+use yaml_tree::suggest::only_meant;
+use yaml_tree::value::{Map, Node, Value};
 
 /// Keys below `cluster` that decide which images boot.
 const CLUSTER: &[&str] = &[

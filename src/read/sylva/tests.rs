@@ -3,16 +3,15 @@ use std::sync::Arc;
 use crate::evaluate::{Evaluator, Options, TemplateCache};
 use crate::model::catalog::{Catalog, CatalogEntry};
 use crate::model::cluster::{Cluster, LevelName, Pool, PoolName};
-use crate::model::engine::Engine;
 use crate::model::finding::{Finding, Subject};
-use crate::model::place::{Source, Sources};
 use crate::model::selector::Wanted;
-use crate::yaml;
+use yaml_tree::engine::Engine;
+use yaml_tree::place::{Source, Sources};
 
 fn evaluator(text: &str) -> (Evaluator, Sources) {
     let mut sources = Sources::default();
     let file = sources.add(Source::new("values.yaml", text));
-    let values = yaml::values(text, file, Engine::Helm3).expect("the test's YAML is right");
+    let values = yaml_tree::values(text, file, Engine::Helm3).expect("the test's YAML is right");
     let evaluator = Evaluator::new(&values, &Options::default(), &TemplateCache::default());
     (evaluator, sources)
 }

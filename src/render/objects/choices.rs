@@ -18,10 +18,10 @@ use std::sync::Arc;
 
 use crate::model::cluster::{Choice, LevelName, Pool, PoolName};
 use crate::model::cluster_view::ClusterView;
-use crate::model::image::{Image, fact};
-use crate::model::value::{Entry, Map, Value};
-use crate::providers::Stamp;
-use crate::regexp::quote_meta;
+use capi::image::{Image, fact};
+use capi::providers::Stamp;
+use go_template::regexp::quote_meta;
+use yaml_tree::value::{Entry, Map, Value};
 
 use super::info;
 

@@ -8,7 +8,7 @@ use crate::model::cluster::Pool;
 use crate::model::cluster_view::ClusterView;
 use crate::model::finding::{Finding, Subject};
 use crate::model::rule::RuleId;
-use crate::model::value::{Entry, Map, Node, Value};
+use yaml_tree::value::{Entry, Map, Node, Value};
 
 /// The setting of a pool that requests one: the rest of its `spec`, with the field names of the CRD.
 pub const SETTING: &str = "registration";

@@ -1,13 +1,14 @@
 //! Short hashes of content, for names that change with the content.
 
-use crate::oci::{hex, sha256};
+use data_encoding::HEXLOWER;
+use oci_artifacts::sha256;
 
 /// The number of hex digits of SHA-256 in a name: 40 bits, enough for the objects of one namespace.
 const DIGITS: usize = 10;
 
 /// The first hex digits of the SHA-256 of a text.
 pub fn of_text(text: &str) -> String {
-    hex(&sha256(text.as_bytes())[..DIGITS / 2])
+    HEXLOWER.encode(&sha256(text.as_bytes())[..DIGITS / 2])
 }
 
 #[cfg(test)]

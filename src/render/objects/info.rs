@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use super::{guard, hash};
-use crate::model::image::{Image, fact};
-use crate::model::value::{Entry, Map, Node, Value};
-use crate::providers::Stamp;
-use crate::yaml;
+use capi::image::{Image, fact};
+use capi::providers::Stamp;
+use yaml_tree::value::{Entry, Map, Node, Value};
 
 /// The name that Sylva's charts expect (docs/sylva.md#facts).
 pub const CONFIG_MAP: &str = "os-images-info";
@@ -102,7 +101,7 @@ pub fn config_map(
     mut annotations: Map,
 ) -> ConfigMap {
     let values = Node::computed(values);
-    let text = yaml::emit(&values.value);
+    let text = yaml_tree::emit(&values.value);
     let name = if hashed {
         format!("{own}-{}", hash::of_text(&text))
     } else {

@@ -4,10 +4,10 @@ use super::{Head, name, object, secret_within};
 use crate::model::cluster_view::ClusterView;
 use crate::model::endpoint::Endpoint;
 use crate::model::finding::{Finding, Subject};
-use crate::model::json::{Html, to_json};
 use crate::model::rule::RuleId;
-use crate::model::value::{Entry, Map, Node, Value};
-use crate::providers::{Template, infra_cluster};
+use capi::providers::{Template, infra_cluster};
+use yaml_tree::json::{Html, to_json};
+use yaml_tree::value::{Entry, Map, Node, Value};
 
 /// The object, as a context for the templates; none if the cluster has no endpoint, which a rule reports. It is named after the
 /// cluster, because a change of it replaces no machine.

@@ -13,9 +13,9 @@ mod shell;
 
 use crate::model::cluster::Cluster;
 use crate::model::cluster_view::ClusterView;
-use crate::model::place::Place;
-use crate::model::value::{Entry, Map, Node, Value};
-use crate::objects::CLUSTER_LABEL;
+use capi::objects::CLUSTER_LABEL;
+use yaml_tree::place::Place;
+use yaml_tree::value::{Entry, Map, Node, Value};
 
 /// Disables Flux's variable substitution for one object, if its text contains `${` that is not meant for Flux
 /// (kustomize-controller docs/spec/v1/kustomizations.md, "Post build variable substitution").
@@ -103,7 +103,7 @@ fn secret_within(view: &ClusterView, node: &Node) -> Option<Place> {
 #[cfg(test)]
 mod tests {
     use super::holds_variables;
-    use crate::model::value::{Entry, Map, Node};
+    use yaml_tree::value::{Entry, Map, Node};
 
     #[test]
     fn a_variable_is_found_at_any_depth() {

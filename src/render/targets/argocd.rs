@@ -13,10 +13,10 @@ use super::{
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
 use crate::model::settings::Output;
-use crate::model::value::{Entry, Map, Node, Value};
 use crate::render::objects::choices::{self, Root, Style};
 use crate::render::objects::info::{self, ConfigMapKind};
 use crate::render::objects::machine_template;
+use yaml_tree::value::{Entry, Map, Node, Value};
 
 /// See the module documentation.
 pub(super) struct ArgoCd;

@@ -11,10 +11,10 @@ use super::{
     word_option,
 };
 use crate::model::finding::Finding;
-use crate::model::image::Image;
 use crate::model::settings::Output;
-use crate::model::value::{Entry, Map};
 use crate::render::objects::info::{self, ConfigMapKind};
+use capi::image::Image;
+use yaml_tree::value::{Entry, Map};
 
 /// See the module documentation.
 pub(super) struct ConfigMaps;

@@ -13,11 +13,10 @@ use super::flux_apply::{kustomization, own_root, root, sync, values_from};
 use super::{Content, SharedInput, Target, TargetFile, TargetInput, flag_option, text_option};
 use crate::model::finding::Finding;
 use crate::model::settings::Output;
-use crate::model::value::{Entry, Map, Node, Value};
 use crate::render::objects::choices::{self, Root, Style};
 use crate::render::objects::guard;
 use crate::render::objects::info::{self, ConfigMap, ConfigMapKind};
-use crate::yaml;
+use yaml_tree::value::{Entry, Map, Node, Value};
 
 /// See the module documentation.
 pub(super) struct Flux;
@@ -259,7 +258,7 @@ fn component(
             Entry::computed("path", "/spec/valuesFrom/-"),
             Entry::holding("value", config_map_reference(name)),
         ]);
-        yaml::emit(&vec![Node::computed(append)].into())
+        yaml_tree::emit(&vec![Node::computed(append)].into())
     });
     let values = Map::from_iter([Entry::computed("values", inline(input, findings))]);
     let merge = Map::from_iter([
@@ -277,7 +276,7 @@ fn component(
         context: Map::from_iter([
             Entry::computed("release", release),
             Entry::computed("append", append.unwrap_or_default()),
-            Entry::computed("merge", yaml::emit(&merge.into())),
+            Entry::computed("merge", yaml_tree::emit(&merge.into())),
         ]),
         content: Content::Yaml,
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Content, TargetFile, TargetInput, text_option, tree};
 use crate::model::finding::Finding;
-use crate::model::value::{Entry, Map, Node, Value};
+use yaml_tree::value::{Entry, Map, Node, Value};
 
 /// A kustomization, from which `kubectl kustomize` and Flux build a folder.
 pub(super) fn kustomization(path: String, resources: Vec<Node>) -> TargetFile {

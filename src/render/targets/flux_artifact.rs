@@ -12,8 +12,8 @@ use super::flux_apply::{kustomization, own_root, root, sync, values_from};
 use super::{Content, SharedInput, Target, TargetFile, TargetInput, text_option};
 use crate::model::finding::Finding;
 use crate::model::settings::Output;
-use crate::model::value::{Entry, Map, Node, Value};
 use crate::render::objects::choices::{self, Root, Style};
+use yaml_tree::value::{Entry, Map, Node, Value};
 
 /// See the module documentation.
 pub(super) struct FluxArtifact;

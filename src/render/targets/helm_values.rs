@@ -12,9 +12,9 @@ use super::{Content, SharedInput, Target, TargetFile, TargetInput, flag_option, 
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
 use crate::model::settings::Output;
-use crate::model::value::{Entry, Map, Value};
 use crate::render::objects::choices::{self, Root, Style};
 use crate::render::objects::info;
+use yaml_tree::value::{Entry, Map, Value};
 
 /// See the module documentation.
 pub(super) struct HelmValues;

@@ -9,10 +9,10 @@ use super::{
 };
 use crate::model::finding::Finding;
 use crate::model::settings::ENDPOINT_OPTIONS;
-use crate::model::value::{Entry, Map, Node};
 use crate::render::objects::{
     component_bundle, elemental_registration, infra_cluster, kube_vip, machine_template,
 };
+use yaml_tree::value::{Entry, Map, Node};
 
 /// See the module documentation.
 pub(super) struct Manifests;
@@ -172,9 +172,9 @@ fn object(template: &Node) -> Node {
 #[cfg(test)]
 mod tests {
     use super::file;
-    use crate::model::json::{Html, to_json};
-    use crate::model::value::{Entry, Map, Node, Value};
     use crate::render::targets::Content;
+    use yaml_tree::json::{Html, to_json};
+    use yaml_tree::value::{Entry, Map, Node, Value};
 
     fn known(annotations: Map) -> String {
         let map = |key: &str| Map::from_iter([Entry::computed(key, "x")]);

@@ -16,12 +16,12 @@ use std::sync::Arc;
 
 use crate::model::cluster_view::ClusterView;
 use crate::model::finding::Finding;
-use crate::model::image::Image;
 use crate::model::rule::RuleId;
 use crate::model::served_images::ServedImages;
 use crate::model::settings::Output;
-use crate::model::value::{Map, Node, Value};
-use crate::providers::{self, Kind, Provider, Stamp, Template};
+use capi::image::Image;
+use capi::providers::{self, Kind, Provider, Stamp, Template};
+use yaml_tree::value::{Map, Node, Value};
 
 /// One kind of output. Its name is the folder of its templates and of its golden trees.
 pub trait Target: Sync {

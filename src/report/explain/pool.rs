@@ -6,11 +6,11 @@ use serde::Serialize;
 
 use crate::model::cluster::{Choice, ChoiceLevel, ClusterOrigin, LevelName, Pool, PoolName};
 use crate::model::cluster_view::ClusterView;
-use crate::model::image::Image;
 use crate::model::matching::{Matching, Outcome, PatternCache, Selection, candidates};
-use crate::model::place::{Place, Sources, Spot};
 use crate::model::proof;
 use crate::model::selector::{Selector, Wanted};
+use capi::image::Image;
+use yaml_tree::place::{Place, Sources, Spot};
 
 /// A value and its place (`path:line:column`); no place for what was added or computed.
 #[derive(Debug, Serialize)]
@@ -168,7 +168,7 @@ pub(in crate::report) fn reached(
 
 /// The facts of an image with their origins.
 pub(in crate::report) fn facts(image: &Image, sources: &Sources) -> BTreeMap<String, FactAccount> {
-    let account = |(name, fact): (&std::sync::Arc<str>, &crate::model::image::Fact)| {
+    let account = |(name, fact): (&std::sync::Arc<str>, &capi::image::Fact)| {
         let at = sources.resolve(fact.place);
         (
             name.to_string(),
@@ -302,7 +302,7 @@ pub(in crate::report) fn considered(
 
 /// The outcome of a selection in words.
 pub(in crate::report) fn outcome(outcome: &Outcome) -> String {
-    let list = |keys: &[crate::model::image::ImageKey]| {
+    let list = |keys: &[capi::image::ImageKey]| {
         keys.iter()
             .map(|key| format!("`{key}`"))
             .collect::<Vec<_>>()

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::engine::Engine;
-use crate::model::json::{Html, to_json};
 use crate::model::manifest::ManifestFile;
-use crate::model::place::FileId;
-use crate::yaml;
+use yaml_tree::engine::Engine;
+use yaml_tree::json::{Html, to_json};
+use yaml_tree::place::FileId;
 
 /// Whether a template changes under its name, and none comes under a new one.
 pub fn keeps_names(before: &[ManifestFile], after: &[ManifestFile]) -> bool {
@@ -21,7 +20,7 @@ fn templates(files: &[ManifestFile]) -> BTreeMap<String, String> {
     let mut templates = BTreeMap::new();
     for file in files {
         // A file that is not YAML has been reported where it was rendered.
-        let Ok(read) = yaml::read(&file.text, FileId(0), Engine::Kubectl) else {
+        let Ok(read) = yaml_tree::read(&file.text, FileId(0), Engine::Kubectl) else {
             continue;
         };
         for document in &read.documents {

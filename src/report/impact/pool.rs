@@ -6,12 +6,12 @@ use serde::Serialize;
 
 use super::Kind;
 use crate::model::cluster::{Pool, PoolName};
-use crate::model::json::{Html, to_json};
-use crate::model::place::Located;
-use crate::model::secret::HIDDEN;
 use crate::model::version::Version;
-use crate::providers::{self, Template};
 use crate::rules::{ChangeInput, Side};
+use capi::providers::{self, Template};
+use yaml_tree::json::{Html, to_json};
+use yaml_tree::place::HIDDEN;
+use yaml_tree::place::Located;
 
 /// What happens to one node pool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

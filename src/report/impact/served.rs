@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::model::cluster_view::ClusterView;
-use crate::model::image::{Image, ImageKey, fact};
+use capi::image::{Image, ImageKey, fact};
 
 /// An image that an image server holds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

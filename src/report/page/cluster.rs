@@ -13,10 +13,10 @@ use super::site::Sites;
 use super::tables::{Ids, Site, Tables};
 use crate::model::cluster::ClusterOrigin;
 use crate::model::cluster_view::ClusterView;
-use crate::model::labels::Labels;
-use crate::model::place::Located;
 use crate::model::rule::Level;
 use crate::model::version::Version;
+use capi::labels::Labels;
+use yaml_tree::place::Located;
 
 /// A cluster as it was gathered.
 pub struct ClusterPart {

@@ -8,8 +8,8 @@ use std::io;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use crate::model::bytes::BASE64;
 use crate::printer::{Printer, Safe};
+use yaml_tree::bytes::BASE64;
 
 const SHELL: &str = include_str!("../../../templates/page/page.html");
 const STYLE: &str = include_str!("../../../templates/page/page.css");

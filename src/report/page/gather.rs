@@ -1,7 +1,8 @@
 //! Gathers what the page shows while the stages run: of each cluster its own part, of images each once.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use super::cluster::ClusterPart;
 use super::image::{self, Identity, ImagePart};
@@ -9,12 +10,11 @@ use super::pool::{self, Nearest, PoolInput};
 use super::site::Sites;
 use crate::model::cluster::Pool;
 use crate::model::cluster_view::{ClusterView, SelectedPool};
-use crate::model::image::Images;
 use crate::model::matching::{Matching, PatternCache, Selection};
-use crate::model::mutex::held;
 use crate::model::proof;
 use crate::report::Lines;
 use crate::report::explain;
+use capi::image::Images;
 
 /// How many catalogs are remembered as described: those that clusters share. Others are one cluster's own.
 const KEPT: usize = 16;
@@ -71,7 +71,7 @@ impl Gatherer {
     }
 
     fn described(&self) -> MutexGuard<'_, Described> {
-        held(&self.images)
+        self.images.lock()
     }
 
     /// Describes the images of a cluster's catalog. Returns whether the catalog is one that is remembered.
@@ -145,7 +145,7 @@ impl Gatherer {
         let terms = explain::terms(&selection.finalized, &view.sources);
         let terms = terms.into_iter().map(|(fact, term)| (fact, term.value));
         let question = (Arc::as_ptr(&view.images).addr(), terms.collect());
-        let lock = || held(&self.nearest);
+        let lock = || self.nearest.lock();
         let known = lock().get(&question).cloned();
         Some(known.unwrap_or_else(|| {
             let nearest = compare();
@@ -157,7 +157,7 @@ impl Gatherer {
     /// The images, by key and reference.
     pub(super) fn into_images(self) -> BTreeMap<Identity, ImagePart> {
         let described = self.images.into_inner();
-        let images = described.unwrap_or_else(PoisonError::into_inner).images;
+        let images = described.images;
         let images = images.into_iter();
         images
             .map(|(identity, (_, part))| (identity, part))

@@ -1,20 +1,20 @@
 //! An image of the page: its facts with their origins, what the lock proves of it, who is served it, what follows it.
 
+use parking_lot::Mutex;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use serde::Serialize;
 
 use super::tables::Tables;
 use crate::model::cluster_view::ClusterView;
-use crate::model::image::{Image, ImageKey, fact};
-use crate::model::mutex::held;
 use crate::model::proof::Booted;
 use crate::model::successor::successors;
 use crate::model::version::Version;
 use crate::report::Lines;
 use crate::report::explain;
+use capi::image::{Image, ImageKey, fact};
 
 /// What makes two images one: key and reference. Clusters may mean two images by one key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -68,7 +68,7 @@ pub(super) fn identity(view: &ClusterView, image: &Image) -> Identity {
 
 /// An image of a catalog.
 pub(super) fn part(view: &ClusterView, image: &Image, lines: &Mutex<Lines>) -> ImagePart {
-    let mut lines = held(lines);
+    let mut lines = lines.lock();
     let facts = explain::facts(image, &view.sources).into_iter();
     let facts = facts.map(|(name, fact)| Fact {
         name,

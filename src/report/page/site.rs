@@ -1,12 +1,12 @@
 //! The places of one cluster, each with a file of the cluster's own list.
 
-use std::sync::{Arc, Mutex};
+use parking_lot::Mutex;
+use std::sync::Arc;
 
 use super::tables::Site;
 use crate::model::cluster_view::ClusterView;
-use crate::model::mutex::held;
-use crate::model::place::{Place, Source, Spot};
 use crate::report::Lines;
+use yaml_tree::place::{Place, Source, Spot};
 
 /// Turns places into lines and columns, and lists the files that they are in.
 pub(super) struct Sites<'a> {
@@ -46,7 +46,7 @@ impl<'a> Sites<'a> {
         let (line, column) = match self.is_own(source) {
             true => self.own.line_column(spot),
             false => {
-                let mut shared = held(self.shared);
+                let mut shared = self.shared.lock();
                 shared.line_column(spot)
             }
         };

@@ -13,8 +13,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use crate::model::value::Value;
-use crate::yaml;
+use yaml_tree::value::Value;
 
 pub use path::{Step, ValuePath};
 pub use query::ValueQuery;
@@ -218,5 +217,5 @@ impl fmt::Display for Origin {
 
 /// A scalar, or an empty map or list, as YAML on one line.
 fn flat(value: &Value) -> String {
-    yaml::emit(value).trim_end().to_owned()
+    yaml_tree::emit(value).trim_end().to_owned()
 }

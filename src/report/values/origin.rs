@@ -5,10 +5,10 @@ use std::collections::HashMap;
 
 use serde_json::Value as Json;
 
-use crate::model::merge::Layer;
-use crate::model::place::{Place, Sources};
-use crate::model::value::{Node, Value};
 use crate::report::Lines;
+use yaml_tree::merge::Layer;
+use yaml_tree::place::{Place, Sources};
+use yaml_tree::value::{Node, Value};
 
 use super::path::ValuePath;
 use super::{Leaf, Origin};

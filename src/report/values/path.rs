@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::error::Error;
-use crate::model::value::{Node, Value};
+use yaml_tree::value::{Node, Value};
 
 /// Keys and list positions from the root of the values. A position is a key that is a number: the value there decides.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -4,9 +4,9 @@ use serde_json::Value as Json;
 
 use crate::error::Error;
 use crate::evaluate::{Evaluator, Failure};
-use crate::model::suggest::did_you_mean;
-use crate::model::value::Node;
 use crate::read::ClusterValues;
+use yaml_tree::suggest::did_you_mean;
+use yaml_tree::value::Node;
 
 use super::origin::Origins;
 use super::path::{Found, Missing, Step, ValuePath};

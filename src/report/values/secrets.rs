@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::evaluate::Evaluator;
-use crate::model::place::{Place, Sources};
-use crate::model::value::{Entry, Map, Node, Value};
+use yaml_tree::place::{Place, Sources};
+use yaml_tree::value::{Entry, Map, Node, Value};
 
 /// Distinguishes secrets from other values; the evaluator knows which expressions read one.
 pub(super) struct Secrets<'a> {

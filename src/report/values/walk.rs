@@ -1,7 +1,7 @@
 //! Finds a path in the values and evaluates what is below it. Failed values are left out and reported.
 
 use crate::evaluate::{Branch, Evaluator, Failure};
-use crate::model::value::{Entry, Map, Node, Value};
+use yaml_tree::value::{Entry, Map, Node, Value};
 
 use super::path::{Found, Missing, ValuePath};
 

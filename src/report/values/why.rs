@@ -5,9 +5,9 @@ use std::collections::HashSet;
 use serde_json::Value as Json;
 
 use crate::evaluate::{Evaluator, Reading};
-use crate::model::merge::{Layer, LayerKind};
-use crate::model::place::Place;
-use crate::model::value::{Node, Value};
+use yaml_tree::merge::{Layer, LayerKind};
+use yaml_tree::place::Place;
+use yaml_tree::value::{Node, Value};
 
 use super::origin::Origins;
 use super::path::{Found, ValuePath};

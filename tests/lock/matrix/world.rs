@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use metalmark::model::bytes::BASE64;
-use metalmark::oci::Digest;
+use oci_artifacts::Digest;
 use serde_json::{Value, json};
+use yaml_tree::bytes::BASE64;
 
 use super::rules::{After, Answer, ENTRIES, Entry, Key, Signer};
 use crate::lock::{Project, facts};

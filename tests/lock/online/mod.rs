@@ -5,7 +5,7 @@ mod failures;
 mod life;
 mod locked;
 
-use metalmark::oci::Digest;
+use oci_artifacts::Digest;
 use serde_json::json;
 
 use super::{NOBLE, Project, facts, signed};
@@ -60,7 +60,7 @@ impl Site {
     /// Credentials in a file, as `docker login` leaves them.
     fn log_in(&mut self, user: &str, password: &str) {
         let pair = format!("{user}:{password}");
-        let pair = metalmark::model::bytes::BASE64.encode(pair.as_bytes());
+        let pair = yaml_tree::bytes::BASE64.encode(pair.as_bytes());
         let text = json!({"auths": {self.host.as_str(): {"auth": pair}}}).to_string();
         self.project.write("login/config.json", &text);
         let folder = self.project.path().join("login");

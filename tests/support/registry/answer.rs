@@ -1,6 +1,6 @@
 //! What the registry answers.
 
-use metalmark::oci::Digest;
+use oci_artifacts::Digest;
 
 use super::http::{Reply, Request};
 use super::{INDEX, Lock, State, held};
@@ -213,10 +213,7 @@ pub(crate) fn fault(status: u16, code: &str, message: &str) -> Reply {
 
 fn basic(user: &str, password: &str) -> String {
     let pair = format!("{user}:{password}");
-    format!(
-        "Basic {}",
-        metalmark::model::bytes::BASE64.encode(pair.as_bytes())
-    )
+    format!("Basic {}", yaml_tree::bytes::BASE64.encode(pair.as_bytes()))
 }
 
 /// A parameter of a query or a form.

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 
-use metalmark::oci::Digest;
+use oci_artifacts::Digest;
 
 pub(crate) use answer::fault;
 pub(crate) use http::{Early, Reply, Request, Way};
@@ -118,8 +118,8 @@ impl Registry {
     }
 
     /// The reference of something in it, `oci://127.0.0.1:port/…`.
-    pub(crate) fn reference(&self, rest: &str) -> metalmark::oci::Reference {
-        metalmark::oci::Reference::parse(&format!("{}/{rest}", self.host())).expect("a reference")
+    pub(crate) fn reference(&self, rest: &str) -> oci_artifacts::Reference {
+        oci_artifacts::Reference::parse(&format!("{}/{rest}", self.host())).expect("a reference")
     }
 
     pub(crate) fn lock(&self, lock: Lock) {

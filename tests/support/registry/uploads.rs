@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use metalmark::oci::{Content, Digest, Manifest};
+use oci_artifacts::{Content, Digest, Manifest};
 
 use super::answer::parameter;
 use super::http::{Reply, Request};

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::written::{Child, Index};
 use crate::model::finding::Finding;
-use crate::model::place::Place;
 use crate::model::rule::RuleId;
-use crate::model::suggest::did_you_mean;
+use yaml_tree::place::Place;
+use yaml_tree::suggest::did_you_mean;
 
 /// The places of bundles, by name.
 type Places = BTreeMap<Arc<str>, usize>;

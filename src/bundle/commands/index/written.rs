@@ -7,12 +7,11 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::files;
-use crate::model::engine::Engine;
 use crate::model::finding::Finding;
-use crate::model::place::{FileId, Place, Source, Spot};
 use crate::model::rule::RuleId;
-use crate::model::value::Node;
-use crate::yaml;
+use yaml_tree::engine::Engine;
+use yaml_tree::place::{FileId, Place, Source, Spot};
+use yaml_tree::value::Node;
 
 /// The longest index that is read, in bytes.
 const LONGEST: u64 = 4 << 20;
@@ -53,11 +52,11 @@ pub(super) fn read(written: &Path, path: &Path) -> Result<Index, Error> {
         findings: Vec::new(),
     };
     let source = Arc::clone(&index.source);
-    match yaml::read(&source.text, FileId(0), Engine::Kubectl) {
+    match yaml_tree::read(&source.text, FileId(0), Engine::Kubectl) {
         Ok(read) => index.document(read.documents.first()),
         Err(error) => {
             let spot = index.spot(error.place);
-            index.findings.push(error.finding(spot));
+            index.findings.push(Finding::from_syntax(error, spot));
         }
     }
     Ok(index)

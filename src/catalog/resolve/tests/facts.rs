@@ -3,9 +3,9 @@
 use super::{Known, URL, built, catalog, own, uri};
 use crate::catalog::resolve::{Problem, images};
 use crate::model::catalog::Catalog;
-use crate::model::image::Origin;
-use crate::model::place::Sources;
 use crate::model::rule::RuleId;
+use capi::image::Origin;
+use yaml_tree::place::Sources;
 
 #[test]
 fn stronger_sources_win_and_disagreements_are_reported() {

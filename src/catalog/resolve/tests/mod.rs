@@ -12,11 +12,11 @@ use super::{Problem, Resolved, images};
 use crate::catalog::sources::{ImageSource, Wanted};
 use crate::error::Error;
 use crate::model::catalog::{Catalog, CatalogEntry, Described, Registry};
-use crate::model::image::{ImageKey, Origin};
 use crate::model::name::key_of;
-use crate::model::place::{FileId, Located, Place, Sources};
 use crate::model::rule::RuleId;
 use crate::model::written;
+use capi::image::{ImageKey, Origin};
+use yaml_tree::place::{FileId, Located, Place, Sources};
 
 /// A place of its own for each number.
 fn place(number: u32) -> Place {

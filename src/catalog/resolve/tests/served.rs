@@ -11,12 +11,12 @@ use crate::model::cluster::Cluster;
 use crate::model::cluster_view::ClusterRead;
 use crate::model::lock::Locking;
 use crate::model::matching::{Matching, Outcome, PatternCache, Selection};
-use crate::model::place::{Located, Place, Sources};
 use crate::model::policy::Policy;
 use crate::model::selected::served;
 use crate::model::selector::{Selector, Term, Wanted as Value};
 use crate::model::settings::{ChecksumStyle, ImageSettings, Settings};
 use crate::model::waves::WaveSettings;
+use yaml_tree::place::{Located, Place, Sources};
 
 fn cluster(additional: &[(&str, &str)]) -> Cluster {
     let term = |(name, pattern): &(&str, &str)| Term {

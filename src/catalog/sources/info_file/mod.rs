@@ -3,6 +3,7 @@
 
 mod packer;
 
+use crate::secrets;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -11,13 +12,13 @@ use super::{FactsFile, Fault};
 use crate::error::Error;
 use crate::files::Files;
 use crate::model::catalog::Described;
-use crate::model::engine::Engine;
-use crate::model::image::{Origin, fact};
-use crate::model::place::{FileId, Located, Place, Source};
 use crate::model::rule::RuleId;
-use crate::model::value::{Entry, Map, Node, Value};
 use crate::model::written;
-use crate::yaml::{self, Spelling};
+use capi::image::{Origin, fact};
+use yaml_tree::Spelling;
+use yaml_tree::engine::Engine;
+use yaml_tree::place::{FileId, Located, Place, Source};
+use yaml_tree::value::{Entry, Map, Node, Value};
 
 /// What an info file is.
 const EXPECTED: &str = "give the ConfigMap `os-images-info` as kubectl prints it, its `values.yaml`, or a map `os_images:`";
@@ -43,8 +44,8 @@ pub(super) fn read(
         start: 0,
         end: 0,
     };
-    let source = match yaml::decode(&bytes, Engine::Kubectl) {
-        Ok(text) => yaml::source(shown, text, false),
+    let source = match yaml_tree::decode(&bytes, Engine::Kubectl) {
+        Ok(text) => secrets::source(shown, text, false),
         Err(error) => {
             reader.fault(RuleId::YamlSyntax, error.to_string(), start);
             Source::new(shown, "")
@@ -77,7 +78,7 @@ struct Reader {
 
 impl Reader {
     fn file(&mut self, source: &Source) {
-        match yaml::read(&source.text, self.file, Engine::Kubectl) {
+        match yaml_tree::read(&source.text, self.file, Engine::Kubectl) {
             Ok(read) => read
                 .documents
                 .iter()
@@ -120,14 +121,14 @@ impl Reader {
         }
         let spelling = Spelling::new(&source.text, entry.node.place, text);
         let at = |inner: Place| spelling.place(text, inner.start as usize..inner.end as usize);
-        match yaml::values(text, self.file, Engine::Helm3) {
+        match yaml_tree::values(text, self.file, Engine::Helm3) {
             Ok(values) => {
                 let values = values.with_places(&mut |place| at(place));
                 if let Some(map) = values.value.as_map() {
                     self.roots(map, source);
                 }
             }
-            Err(error) => self.syntax(yaml::SyntaxError {
+            Err(error) => self.syntax(yaml_tree::SyntaxError {
                 place: at(error.place),
                 ..error
             }),
@@ -200,7 +201,7 @@ impl Reader {
         });
     }
 
-    fn syntax(&mut self, error: yaml::SyntaxError) {
+    fn syntax(&mut self, error: yaml_tree::SyntaxError) {
         self.faults.push(Fault {
             rule: RuleId::YamlSyntax,
             message: error.message,

@@ -8,10 +8,10 @@ use crate::error::Error;
 use crate::files::Disk;
 use crate::model::catalog::Described;
 use crate::model::finding::Finding;
-use crate::model::image::{Fact, ImageKey, Origin};
-use crate::model::place::Sources;
-use crate::model::registries::ARCHITECTURE;
 use crate::model::rule::RuleId;
+use capi::image::{Fact, ImageKey, Origin};
+use oci_artifacts::registries::ARCHITECTURE;
+use yaml_tree::place::Sources;
 
 /// The sources of a folder, with their findings.
 fn read(folder: &Path, paths: &[PathBuf]) -> Result<(ImageFacts, Vec<Finding>), Error> {

@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 
 use super::super::artifact::Artifact;
 use super::Fault;
-use crate::model::evidence::{Evidence, Witness};
 use crate::model::lock::{EVIDENCE, Lock, LockedImage};
-use crate::model::place::{FileId, Place};
 use crate::model::rule::RuleId;
-use crate::oci::Digest;
+use oci_artifacts::Digest;
+use oci_artifacts::evidence::{Evidence, Witness};
+use yaml_tree::place::{FileId, Place};
 
 const HEAD: &str = "# Written by `metalmark lock`; commit it beside the lock. The manifests and signatures that prove its entries.";
 
@@ -178,11 +178,11 @@ pub const RESTORE: &str =
 #[cfg(test)]
 mod tests {
     use super::{SIGNATURES, attach, text};
-    use crate::model::evidence::{Evidence, Witness};
     use crate::model::lock::{Lock, LockOrigin, LockedImage};
-    use crate::model::place::{FileId, Located, Place};
-    use crate::oci::Digest;
+    use oci_artifacts::Digest;
+    use oci_artifacts::evidence::{Evidence, Witness};
     use std::sync::Arc;
+    use yaml_tree::place::{FileId, Located, Place};
 
     const MANIFEST: &str = r#"{"config":{"mediaType":"x","digest":"sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855","size":0},"annotations":{"sylva/os":"ubuntu"}}"#;
 

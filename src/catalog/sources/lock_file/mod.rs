@@ -12,12 +12,11 @@ use super::{Fault, ImageSource, Wanted};
 use crate::error::Error;
 use crate::files::Files;
 use crate::model::catalog::Described;
-use crate::model::engine::Engine;
-use crate::model::image::{Facts, Origin};
 use crate::model::lock::{Lock, LockedImage};
-use crate::model::place::{FileId, Place, Source};
 use crate::model::rule::RuleId;
-use crate::yaml;
+use capi::image::{Facts, Origin};
+use yaml_tree::engine::Engine;
+use yaml_tree::place::{FileId, Place, Source};
 
 pub use evidence::{RESTORE, path as evidence_path, text as evidence_text};
 pub use text::text;
@@ -90,7 +89,7 @@ pub(super) fn read(
 ) -> Result<Read, Error> {
     let shown = path.to_string_lossy().replace('\\', "/");
     let bytes = bytes(tree, path)?.unwrap_or_default();
-    let (text, (lock, mut faults)) = match yaml::decode(&bytes, Engine::Kubectl) {
+    let (text, (lock, mut faults)) = match yaml_tree::decode(&bytes, Engine::Kubectl) {
         Ok(text) if bytes.is_empty() => (text, Default::default()),
         Ok(text) => {
             let read = read::lock(&text, file);

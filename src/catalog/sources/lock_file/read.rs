@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use super::{Fault, REPLACE, invalid};
 use crate::model::checksum::is_url;
-use crate::model::engine::Engine;
-use crate::model::image::ImageKey;
 use crate::model::lock::{LOCK_VERSION, Lock, LockOrigin, LockedImage, Verified};
-use crate::model::place::{FileId, Located, Place};
-use crate::model::suggest::did_you_mean;
-use crate::model::value::{Map, Node, Number, Value};
-use crate::oci::{Digest, Reference};
-use crate::yaml::{self, NoticeKind};
+use capi::image::ImageKey;
+use oci_artifacts::{Digest, Reference};
+use yaml_tree::NoticeKind;
+use yaml_tree::engine::Engine;
+use yaml_tree::place::{FileId, Located, Place};
+use yaml_tree::suggest::did_you_mean;
+use yaml_tree::value::{Map, Node, Number, Value};
 
 /// The fields of one entry.
 const FIELDS: [&str; 7] = [
@@ -67,7 +67,7 @@ impl Reader {
     }
 
     fn document(&mut self, text: &str, file: FileId) -> Vec<LockedImage> {
-        let read = match yaml::read(text, file, Engine::Kubectl) {
+        let read = match yaml_tree::read(text, file, Engine::Kubectl) {
             Ok(read) => read,
             Err(error) => {
                 self.fault(error.message, error.place, REPLACE);

@@ -9,11 +9,11 @@ use proptest::prelude::{
 
 use super::{LockFile, read, text};
 use crate::catalog::sources::{ImageSource, Wanted};
-use crate::model::image::Origin;
 use crate::model::lock::{Lock, LockOrigin, LockedImage, Verified};
-use crate::model::place::{FileId, Located, Place};
 use crate::model::rule::RuleId;
-use crate::oci::Digest;
+use capi::image::Origin;
+use oci_artifacts::Digest;
+use yaml_tree::place::{FileId, Located, Place};
 
 const FILE: FileId = FileId(7);
 

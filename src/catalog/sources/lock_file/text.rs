@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use crate::model::lock::{LOCK_VERSION, Lock, LockedImage};
-use crate::model::place::Place;
-use crate::model::value::{Entry, Map, Node, Value};
-use crate::yaml;
+use yaml_tree::place::Place;
+use yaml_tree::value::{Entry, Map, Node, Value};
 
 /// The note for readers of the file.
 const HEAD: &str = "# Written by `metalmark lock`; commit it. Each image's digest, and what the artifact says of itself.";
@@ -30,7 +29,7 @@ fn block(image: &LockedImage) -> String {
     let mut block = String::new();
     let mut field = |name: &str, value: Value| {
         let map: Map = [Entry::computed(name, value)].into_iter().collect();
-        block.push_str(&yaml::emit_at(&Value::from(map), 2));
+        block.push_str(&yaml_tree::emit_at(&Value::from(map), 2));
     };
     field("key", string(&image.key.value));
     field("reference", string(&image.reference.value));

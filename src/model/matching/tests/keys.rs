@@ -2,11 +2,11 @@
 
 use super::{HERE, both, by_key, by_selector, cluster, found, images, outcomes, rke2, selector};
 use crate::model::cluster::Choice;
-use crate::model::image::{Fact, Images, Origin};
 use crate::model::matching::Library;
 use crate::model::matching::{ClusterFacts, Matching, Outcome, PatternCache, matching};
-use crate::model::place::{Located, Place};
 use crate::model::selector::Selector;
+use capi::image::{Fact, Images, Origin};
+use yaml_tree::place::{Located, Place};
 
 #[test]
 fn a_key_alone_is_taken_unchecked() {

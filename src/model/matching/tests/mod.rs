@@ -12,9 +12,9 @@ use super::{
     select,
 };
 use crate::model::cluster::Choice;
-use crate::model::image::{Facts, Image, Images, Origin};
-use crate::model::place::{FileId, Located, Place};
 use crate::model::selector::{Selector, Term, Wanted};
+use capi::image::{Facts, Image, Images, Origin};
+use yaml_tree::place::{FileId, Located, Place};
 
 const HERE: Place = Place {
     file: FileId(0),

@@ -3,10 +3,10 @@
 use super::{
     both, by_selector, cluster, found, image, images, named_only, outcomes, rke2, selector,
 };
-use crate::model::image::{Fact, Origin};
 use crate::model::matching::Library;
 use crate::model::matching::{Matching, Outcome, PatternCache, matching};
-use crate::model::place::Place;
+use capi::image::{Fact, Origin};
+use yaml_tree::place::Place;
 
 #[test]
 fn the_old_spelling_of_a_build_matches_only_normalized() {

@@ -1,9 +1,9 @@
 //! What patterns match, and what they do not (docs/sylva.md#selectors, #patterns).
 
 use super::{both, by_selector, cluster, found, image, images, outcomes, rke2, selector};
-use crate::model::image::Origin;
 use crate::model::matching::Library;
 use crate::model::matching::{Matching, Outcome, PatternCache, matching};
+use capi::image::Origin;
 
 #[test]
 fn a_missing_fact_is_the_word_unset() {

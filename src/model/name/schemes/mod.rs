@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 
 use super::{NameFacts, Release, architecture, template};
 use crate::model::version::Version;
-use crate::regexp::Regexp;
+use go_template::regexp::Regexp;
 
 /// One way to name images.
 #[derive(Debug)]

@@ -14,12 +14,12 @@ use crate::model::cluster::Pool;
 use crate::model::cluster_view::ClusterView;
 use crate::model::component::{OBJECT_ANNOTATION, component_fact, is_variable_name};
 use crate::model::finding::{Finding, Subject};
-use crate::model::image::{Image, fact, is_oci};
-use crate::model::place::Place;
 use crate::model::rule::{Level, RuleId};
-use crate::model::value::{Entry, Map, Node, Value};
-use crate::oci::Reference;
+use capi::image::{Image, fact, is_oci};
+use oci_artifacts::Reference;
 use script::Script;
+use yaml_tree::place::Place;
+use yaml_tree::value::{Entry, Map, Node, Value};
 
 /// The key in the Secret with the script.
 pub const FILE: &str = "install-components.sh";

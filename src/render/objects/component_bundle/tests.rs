@@ -6,9 +6,9 @@ use proptest::prelude::{ProptestConfig, prop_assert_eq, proptest};
 
 use super::script::{Script, text};
 use super::{Delivery, PATH, annotate, fill_cloud_config, fill_field};
-use crate::model::value::{Entry, Map, Node, Value};
 use crate::render::objects::shell::quoted;
 use crate::testing::Given;
+use yaml_tree::value::{Entry, Map, Node, Value};
 
 /// The text that a shell passes on after quoting.
 fn through_a_shell(text: &str) -> Option<String> {

@@ -3,10 +3,10 @@
 use super::password::PLACEHOLDER;
 use super::{NAMESPACE, Problem};
 use crate::model::endpoint::{Endpoint, KubeVip, KubeVipMode};
-use crate::model::json::format_number;
-use crate::model::value::{Entry, Map, Node, Number, Value};
 use crate::model::version::Version;
-use crate::oci::Reference;
+use oci_artifacts::Reference;
+use yaml_tree::json::format_number;
+use yaml_tree::value::{Entry, Map, Node, Number, Value};
 
 /// The image and its variables.
 pub(super) struct Variables {

@@ -16,9 +16,9 @@ use crate::model::cluster_view::ClusterView;
 use crate::model::endpoint::{KubeVip, KubeVipMode, Way};
 use crate::model::finding::{Finding, Subject};
 use crate::model::rule::{Level, RuleId};
-use crate::model::value::{Entry, Map, Node, Value};
 use crate::model::version::distribution_of;
-use crate::yaml::emit;
+use yaml_tree::emit;
+use yaml_tree::value::{Entry, Map, Node, Value};
 
 /// The key in the Secret with the Pod.
 pub const FILE: &str = "kube-vip.yaml";

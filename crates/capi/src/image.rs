@@ -1,0 +1,256 @@
+//! Images: their keys, their facts and where each fact comes from.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use oci_artifacts::Digest;
+use yaml_tree::place::{Located, Place};
+
+/// An image's key in `os_images`: what clusters name it by.
+pub type ImageKey = Arc<str>;
+
+/// The name of a fact, spelled as Sylva's annotations and selectors spell it.
+///
+/// Source: Sylva's diskimage-builder annotations and sylva-library's `_os_images.tpl` (docs/sylva.md#facts, #selectors).
+pub mod fact {
+    /// `ubuntu`, `opensuse`.
+    pub const OS: &str = "os";
+    /// `noble`, `15.6`.
+    pub const OS_RELEASE: &str = "os-release";
+    /// `rke2`, `kubeadm`, `ck8s`, `openshift`; `none` for an image without Kubernetes.
+    pub const K8S_FLAVOR: &str = "k8s-flavor";
+    /// `1.31.8+rke2r1`, without a leading `v`.
+    pub const K8S_VERSION: &str = "k8s-version";
+    /// `true` or `false`.
+    pub const HARDENED: &str = "hardened";
+    /// The builder's flavor, `plain` or `hardened`.
+    pub const FLAVOR: &str = "flavor";
+    /// `raw` or `qcow2`.
+    pub const IMAGE_FORMAT: &str = "image-format";
+    /// `gz`, `none`, `zst`.
+    pub const COMPRESSION: &str = "compression";
+    /// Hex digest of the uncompressed image.
+    pub const SHA256: &str = "sha256";
+    /// Hex digest of the uncompressed image, for Glance.
+    pub const MD5: &str = "md5";
+    /// Hex digest of the uncompressed image, where a catalog of other origin has it.
+    pub const SHA512: &str = "sha512";
+    /// The digests of the image, the preferred one first.
+    pub const CHECKSUMS: [&str; 3] = [SHA256, SHA512, MD5];
+    /// The image file's name inside the artifact and on the image server.
+    pub const FILENAME: &str = "filename";
+    /// Bytes of the uncompressed image.
+    pub const SIZE: &str = "size";
+    /// Bytes of the compressed image.
+    pub const ARCHIVE_SIZE: &str = "archive-size";
+    /// The builder's release.
+    pub const COMMIT_TAG: &str = "commit-tag";
+    /// The OCI reference of the artifact.
+    pub const URI: &str = "uri";
+    /// `amd64`, `arm64`.
+    pub const ARCH: &str = "arch";
+    /// `bios`, `efi` or `both`.
+    pub const FIRMWARE: &str = "firmware";
+    /// `stable`, `lts`, `stream`: the release channel of the operating system.
+    pub const OS_CHANNEL: &str = "os-channel";
+    /// `metal`, `nocloud`, `powervs`: what the image is made to run on, where one builder makes several.
+    pub const PLATFORM: &str = "platform";
+    /// `immutable`, `gen2`, `core`: the builder's own word for what else distinguishes its images.
+    pub const VARIANT: &str = "variant";
+    /// When the image was built, as its source writes it.
+    pub const BUILD_TIMESTAMP: &str = "build-timestamp";
+    /// The commit of the builder's recipe.
+    pub const COMMIT_ID: &str = "commit-id";
+    /// The builder: `image-builder`, `diskimage-builder`.
+    pub const BUILDER: &str = "builder";
+    /// Talos's schematic: the hex digest of the request.
+    pub const SCHEMATIC: &str = "schematic";
+    /// The system extensions that the image is or holds, with commas between them.
+    pub const SYSEXTS: &str = "sysexts";
+    /// Hex digest of the file as it is served, where it is compressed.
+    pub const ARCHIVE_SHA256: &str = "archive-sha256";
+    /// Hex digest of the file as it is served, where it is compressed.
+    pub const ARCHIVE_SHA512: &str = "archive-sha512";
+    /// Hex digest of the file as it is served, where it is compressed.
+    pub const ARCHIVE_MD5: &str = "archive-md5";
+    /// What the facts about where the image lies start with: `locations.glance.name`.
+    pub const LOCATIONS: &str = "locations.";
+}
+
+/// Where a fact was learned; the order is its strength, the strongest last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Origin {
+    /// Parsed out of the image's name.
+    Name,
+    /// An `os-images-info` file or another metadata file.
+    InfoFile,
+    /// The project file's own records of images.
+    Record,
+    /// Values that the user wrote under `os_images`.
+    Values,
+    /// The manifest's annotations.
+    Annotation,
+    /// The lock.
+    Lock,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Name => "the image's name",
+            Self::InfoFile => "the image info file",
+            Self::Record => "the project's record",
+            Self::Values => "the values",
+            Self::Annotation => "the artifact's annotations",
+            Self::Lock => "the lock",
+        })
+    }
+}
+
+/// One fact of an image.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fact {
+    /// Its value; facts are strings in every one of their sources.
+    pub value: Arc<str>,
+    /// Where it was learned.
+    pub origin: Origin,
+    /// Its place, if it is in a file.
+    pub place: Place,
+}
+
+/// The facts of one image by name. Of several sources the strongest wins.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Facts {
+    facts: Arc<BTreeMap<Arc<str>, Fact>>,
+    mistyped: Arc<BTreeMap<Arc<str>, &'static str>>,
+}
+
+impl Fact {
+    /// A fact with its source and its place.
+    pub fn new(value: impl Into<Arc<str>>, origin: Origin, place: Place) -> Self {
+        Self {
+            value: value.into(),
+            origin,
+            place,
+        }
+    }
+}
+
+impl Facts {
+    /// Facts of one source: names, values and places.
+    pub fn of<N: AsRef<str>, V: Into<Arc<str>>>(
+        origin: Origin,
+        facts: impl IntoIterator<Item = (N, V, Place)>,
+    ) -> Self {
+        let mut known = Self::default();
+        for (name, value, place) in facts {
+            known.learn(name.as_ref(), Fact::new(value, origin, place));
+        }
+        known
+    }
+
+    /// The fact of that name.
+    pub fn get(&self, name: &str) -> Option<&Fact> {
+        self.facts.get(name)
+    }
+
+    /// Whether the image brings no Kubernetes: what bootstraps its machines installs it.
+    pub fn is_bare(&self) -> bool {
+        self.text(fact::K8S_FLAVOR) == Some("none")
+    }
+
+    /// The text of the fact of that name.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.get(name).map(|fact| &*fact.value)
+    }
+
+    /// Adds a fact unless a stronger or equally strong one exists. Returns the other fact where the two disagree.
+    pub fn learn(&mut self, name: &str, fact: Fact) -> Option<Fact> {
+        let facts = Arc::make_mut(&mut self.facts);
+        match facts.get_mut(name) {
+            None => {
+                facts.insert(name.into(), fact);
+                None
+            }
+            Some(known) => {
+                let disagrees = known.value != fact.value;
+                let loser = if fact.origin > known.origin {
+                    std::mem::replace(known, fact)
+                } else {
+                    fact
+                };
+                disagrees.then_some(loser)
+            }
+        }
+    }
+
+    /// Remembers that a fact is not a string in its file, and what it is instead; upstream stops at it
+    /// (docs/sylva.md#the-catalog, #selectors).
+    pub fn mark_mistyped(&mut self, name: &str, kind: &'static str) {
+        Arc::make_mut(&mut self.mistyped).insert(name.into(), kind);
+    }
+
+    /// What a fact is in its file, where it is neither a string nor a boolean.
+    pub fn mistyped(&self, name: &str) -> Option<&'static str> {
+        self.mistyped.get(name).copied()
+    }
+
+    /// The facts that are neither strings nor booleans in their file, and what they are.
+    pub fn all_mistyped(&self) -> impl Iterator<Item = (&str, &'static str)> {
+        self.mistyped.iter().map(|(name, kind)| (&**name, *kind))
+    }
+
+    /// All facts, by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&Arc<str>, &Fact)> {
+        self.facts.iter()
+    }
+}
+
+/// An image of the catalog with everything known about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Image {
+    /// Its key: `^[a-z0-9][a-z0-9-]{1,50}[a-z0-9]$` once checked (docs/sylva.md#image-keys).
+    pub key: ImageKey,
+    /// The artifact's real name, where it differs from the key (dots).
+    pub artifact: Arc<str>,
+    /// Where the catalog names it.
+    pub place: Place,
+    /// The OCI reference or URL: `<registry.url>/<artifact>:<registry.tag>` (docs/sylva.md#the-catalog), or the entry's own
+    /// `uri`.
+    pub uri: Option<Located<Arc<str>>>,
+    /// The digest that the lock holds for its reference; none where it is not locked.
+    pub digest: Option<Located<Digest>>,
+    /// What is known of it.
+    pub facts: Facts,
+    /// `enabled` or `default_enabled` on the entry, where written.
+    pub enabled: Option<Located<bool>>,
+    /// Whether the entry comes from the builder's catalog rather than from `os_images`.
+    pub built: bool,
+    /// The list of the values that has it, as the user calls it.
+    pub list: &'static str,
+    /// The registry that it comes from, by name.
+    pub registry: Option<Arc<str>>,
+}
+
+/// Whether a URL names an artifact in a registry, in any letter case, as Metal3's webhook reads it.
+pub fn is_oci(url: &str) -> bool {
+    url.get(..6)
+        .is_some_and(|scheme| scheme.eq_ignore_ascii_case("oci://"))
+}
+
+/// The images of a cluster's catalog by key.
+pub type Images = BTreeMap<ImageKey, Image>;
+
+/// Whether a text is valid as a key of `os_images`: 3 to 52 characters, lower-case letters, digits and dashes, no dash at
+/// either end. (sylva-core charts/sylva-units/values.schema.json, `os_images.propertyNames`.)
+pub fn is_valid_key(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    (3..=52).contains(&bytes.len())
+        // Without an early end, which the compiler turns into a few instructions: this is called for each image of each cluster.
+        && bytes.iter().fold(true, |is_valid, byte| {
+            is_valid & (byte.is_ascii_lowercase() | byte.is_ascii_digit() | (*byte == b'-'))
+        })
+        && bytes.first() != Some(&b'-')
+        && bytes.last() != Some(&b'-')
+}

@@ -1,0 +1,11 @@
+//! Objects of Cluster API and its providers in YAML: which fields name an image, a version or another object.
+//!
+//! [`providers`] has one file an infrastructure provider, [`objects`] finds objects in files and follows their references, and
+//! [`schema`] validates objects against their definitions. Which image a machine should boot is not decided here.
+
+pub mod image;
+pub mod labels;
+pub mod location;
+pub mod objects;
+pub mod providers;
+pub mod schema;

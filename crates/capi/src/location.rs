@@ -1,0 +1,182 @@
+//! Where an image lies: what names it in its provider's store, in the words of the facts that say the same.
+
+use std::sync::Arc;
+
+use super::image::{Fact, Image, fact};
+
+/// The parts of the location that a machine template or a setting names, the image's own name or URL first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Location {
+    parts: Vec<Part>,
+}
+
+/// One part of a location.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The facts of an image that say the same; one that ends with a dot means all below it.
+    pub facts: &'static [&'static str],
+    /// What is named.
+    pub text: Arc<str>,
+    /// Whether the location of an image is another one if it lacks this part.
+    pub is_required: bool,
+}
+
+/// The facts that say alone where an image lies.
+const WHOLE: &[&str] = &[
+    fact::URI,
+    "locations.ami.",
+    "locations.azure.id",
+    "locations.docker.image",
+    "locations.gce.family",
+    "locations.gce.image",
+    "locations.glance.id",
+    "locations.glance.image-ref",
+    "locations.glance.name",
+    "locations.hcloud.image",
+    "locations.hcloud.url",
+    "locations.hetzner.path",
+    "locations.hetzner.url",
+    "locations.https",
+    "locations.kubevirt.container-disk",
+    "locations.kubevirt.http",
+    "locations.kubevirt.registry",
+    "locations.nutanix.",
+    "locations.oci",
+    "locations.powervs.",
+    "locations.tinkerbell.image",
+    "locations.vsphere.image-name",
+    "locations.vsphere.template",
+];
+
+impl Location {
+    /// The location of these parts, of which there is one at least.
+    pub fn of(parts: Vec<Part>) -> Self {
+        Self { parts }
+    }
+
+    /// A name or URL in the store of a provider that is not known.
+    pub fn anywhere(text: &Arc<str>) -> Self {
+        Self::of(vec![Part {
+            facts: WHOLE,
+            text: Arc::clone(text),
+            is_required: true,
+        }])
+    }
+
+    /// Whether an image lies there: it says each part that it is required to say, and contradicts none.
+    pub fn holds(&self, image: &Image) -> bool {
+        let mut parts = self.parts.iter();
+        parts.all(|part| part.agrees(image).unwrap_or(!part.is_required))
+    }
+
+    /// Whether an image that has the name says that it lies somewhere else.
+    pub fn is_contradicted(&self, image: &Image) -> bool {
+        let mut beside = self.parts.iter().skip(1);
+        beside.any(|part| part.agrees(image) == Some(false))
+    }
+
+    /// Whether a fact of an image says a part of it.
+    pub fn is_in(&self, fact: &str) -> bool {
+        let mut parts = self.parts.iter();
+        parts.any(|part| part.is_said_by(fact))
+    }
+}
+
+impl Part {
+    fn is_said_by(&self, fact: &str) -> bool {
+        let mut facts = self.facts.iter();
+        facts.any(|known| *known == fact || known.ends_with('.') && fact.starts_with(known))
+    }
+
+    /// Whether an image says the same; none where it says nothing of it.
+    fn agrees(&self, image: &Image) -> Option<bool> {
+        let is_said =
+            |(name, said): &(&Arc<str>, &Fact)| !said.value.is_empty() && self.is_said_by(name);
+        let said = image.facts.iter().filter(is_said);
+        let mut same = said.map(|(name, said)| {
+            *said.value == *self.text
+                || artifact(&said.value) == artifact(&self.text)
+                || name.starts_with(GCE)
+                    && is_same_path(&in_full(image, name, &said.value), &self.text)
+        });
+        let first = same.next()?;
+        Some(first || same.any(|same| same))
+    }
+}
+
+/// A reference without a scheme: some fields have none.
+fn artifact(text: &str) -> &str {
+    let scheme = ["oci://", "docker://"].into_iter().find(|scheme| {
+        let start = text.get(..scheme.len());
+        start.is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+    });
+    scheme.map_or(text, |scheme| &text[scheme.len()..])
+}
+
+/// What the facts about Google's images start with.
+const GCE: &str = "locations.gce.";
+
+/// Google's name of an image or of a family in full: with its project, where only that is known beside a name.
+pub fn gce_path(project: Option<&str>, is_family: bool, name: &str) -> String {
+    let folder = if is_family { "family/" } else { "" };
+    match project {
+        Some(project) if !name.contains('/') => {
+            format!("projects/{project}/global/images/{folder}{name}")
+        }
+        _ => name.to_owned(),
+    }
+}
+
+/// Google's name in full, as far as an image says it.
+fn in_full(image: &Image, fact: &str, name: &str) -> String {
+    let project = image.facts.text("locations.gce.project");
+    gce_path(project, fact.ends_with("family"), name)
+}
+
+/// Whether two names of Google's are one, of which the shorter leaves out where the other begins.
+fn is_same_path(known: &str, text: &str) -> bool {
+    let ends = |long: &str, short: &str| {
+        let rest = long.strip_suffix(short);
+        rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+    };
+    ends(known, text) || ends(text, known)
+}
+
+/// The last part of a URL's path, without its query.
+pub fn file_name(url: &str) -> &str {
+    let path = url.split(['?', '#']).next().unwrap_or(url);
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{file_name, gce_path, is_same_path};
+
+    #[test]
+    fn a_file_name_is_what_the_path_ends_in() {
+        assert_eq!(file_name("https://a.b/c/image.raw?x=1/2#y"), "image.raw");
+        assert_eq!(file_name("image.raw"), "image.raw");
+        assert_eq!(file_name("https://a.b/"), "");
+    }
+
+    #[test]
+    fn names_of_google_may_leave_out_where_they_begin() {
+        let whole = gce_path(Some("p"), false, "foo");
+        assert_eq!(whole, "projects/p/global/images/foo");
+        for (known, text, is_same) in [
+            (&*whole, "foo", true),
+            (&*whole, "global/images/foo", true),
+            (
+                &*whole,
+                "https://www.googleapis.com/compute/v1/projects/p/global/images/foo",
+                true,
+            ),
+            ("foo", &*whole, true),
+            (&*whole, "oo", false),
+            (&*whole, "projects/q/global/images/foo", false),
+            (&*whole, "projects/p/global/images/family/foo", false),
+        ] {
+            assert_eq!(is_same_path(known, text), is_same, "{known} {text}");
+        }
+    }
+}

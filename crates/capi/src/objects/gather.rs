@@ -1,0 +1,240 @@
+//! The objects of a file: documents, items of lists, maps below other keys, and manifests in strings.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use yaml_tree::SyntaxError;
+use yaml_tree::bytes::BASE64;
+use yaml_tree::edit::Step;
+use yaml_tree::engine::Engine;
+use yaml_tree::place::unquoted;
+use yaml_tree::place::{FileId, Place, Source, Spot};
+use yaml_tree::value::{Map, Node, Value};
+
+use super::text::Inner;
+use super::{ManifestObject, Text};
+
+/// What marks a text as one to be stamped.
+pub const MARKER: &str = "metalmark:";
+/// How deeply strings may be nested.
+const DEPTH: usize = 4;
+
+/// What a file holds.
+#[derive(Default)]
+pub struct Found {
+    /// The objects, in their order; those below another one behind it.
+    pub objects: Vec<ManifestObject>,
+    /// Strings that look like manifests and cannot be read as such.
+    pub unread: Vec<Unread>,
+}
+
+/// A string that looks like a manifest, and is no YAML.
+pub struct Unread {
+    /// Where.
+    pub spot: Option<Spot>,
+    /// The kinds that it names.
+    pub kinds: Vec<String>,
+    /// Whether it contains expressions of a template.
+    pub has_expressions: bool,
+    /// Why it cannot be read, without what that quotes of a secret.
+    pub reason: String,
+}
+
+/// The annotation in which kubectl keeps what it applied: of an object, and none itself
+/// (<https://kubernetes.io/docs/reference/labels-annotations-taints/#kubectl-kubernetes-io-last-applied-configuration>).
+const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+
+/// The objects of a file, in their order. Lists may be nested, and strings may contain manifests. A document that is no object
+/// counts as one without kind where its text contains a marker, or where it refers to an object as a kustomization does.
+///
+/// # Errors
+/// The file is no YAML as kubectl reads it.
+pub fn objects(source: &Arc<Source>) -> Result<Found, SyntaxError> {
+    let mut found = Found::default();
+    of_text(&Text::of_file(Arc::clone(source)), &mut found)?;
+    Ok(found)
+}
+
+fn of_text(text: &Arc<Text>, found: &mut Found) -> Result<(), SyntaxError> {
+    let read = yaml_tree::read(&text.source.text, FileId(0), Engine::Kubectl)?;
+    let is_marked = text.source.text.contains(MARKER);
+    for (document, node) in read.documents.iter().enumerate() {
+        let is_collection = matches!(node.value, Value::Map(_) | Value::List(_));
+        if is_collection && !has_kind(node) && (is_marked || has_reference(node)) {
+            found
+                .objects
+                .push(ManifestObject::new(text, document, &[], node.clone()));
+        }
+        let mut walk = Walk {
+            text,
+            document,
+            steps: Vec::new(),
+            met: BTreeSet::new(),
+            secret: None,
+            found,
+        };
+        walk.node(node);
+    }
+    Ok(())
+}
+
+/// A way through a document.
+struct Walk<'a> {
+    text: &'a Arc<Text>,
+    document: usize,
+    steps: Vec<Step>,
+    /// The places of objects and of strings with objects.
+    met: BTreeSet<(u32, u32)>,
+    /// The name of the Secret that the way leads through.
+    secret: Option<Place>,
+    found: &'a mut Found,
+}
+
+impl Walk<'_> {
+    fn node(&mut self, node: &Node) {
+        match &node.value {
+            Value::Map(map) => {
+                let around = self.secret;
+                if self.is_object(node) && self.is_first(node.place) {
+                    let object =
+                        ManifestObject::new(self.text, self.document, &self.steps, node.clone());
+                    self.secret = (&*object.kind == "Secret").then_some(object.name_place());
+                    self.found.objects.push(object);
+                }
+                self.map(map);
+                self.secret = around;
+            }
+            Value::List(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    self.below(Step::from(index), item);
+                }
+            }
+            Value::String(value) => self.string(node.place, value),
+            _ => {}
+        }
+    }
+
+    /// Whether it is an object of its own. Below other keys it needs metadata or a spec: what has only a name is a reference.
+    fn is_object(&self, node: &Node) -> bool {
+        let is_map = |key: &str| {
+            let below = node.at(&[key]);
+            below.is_some_and(|below| below.value.as_map().is_some())
+        };
+        let is_item =
+            matches!(&self.steps[..], [.., Step::Key(items), Step::Item(_)] if items == "items");
+        let is_own = self.steps.is_empty() || is_item || is_map("metadata") || is_map("spec");
+        has_kind(node) && !is_list(node) && is_own
+    }
+
+    /// Whether the place is met for the first time: an alias shows the same node again.
+    fn is_first(&mut self, place: Place) -> bool {
+        !place.is_known() || self.met.insert((place.start, place.end))
+    }
+
+    /// The entries in the order of the file.
+    fn map(&mut self, map: &Map) {
+        let mut entries: Vec<_> = map.iter().collect();
+        entries.sort_by_key(|entry| entry.key_place.start);
+        for entry in entries {
+            self.below(Step::from(&*entry.key), &entry.node);
+        }
+    }
+
+    fn below(&mut self, step: Step, node: &Node) {
+        if matches!(&step, Step::Key(key) if &**key == LAST_APPLIED) {
+            return;
+        }
+        if matches!(
+            node.value,
+            Value::Map(_) | Value::List(_) | Value::String(_)
+        ) {
+            self.steps.push(step);
+            self.node(node);
+            self.steps.pop();
+        }
+    }
+
+    /// A string that may hold manifests.
+    fn string(&mut self, place: Place, value: &str) {
+        let decoded = self.decoded(value);
+        let (value, is_encoded) = match &decoded {
+            Some(text) => (text.as_str(), true),
+            None => (value, false),
+        };
+        let looks_so = value.contains("apiVersion") || value.contains(MARKER);
+        if !looks_so || !value.contains('\n') && !value.starts_with('{') {
+            return;
+        }
+        if self.text.depth() >= DEPTH || !place.is_known() || !self.is_first(place) {
+            return;
+        }
+        let inner = self.text.inner(Inner {
+            at: (self.document, self.steps.clone()),
+            place,
+            value,
+            secret: self.secret,
+            is_encoded,
+        });
+        if let Err(error) = of_text(&inner, self.found) {
+            self.found.unread.extend(unread(&inner, value, error));
+        }
+    }
+
+    /// What a Secret's `data` holds in base64.
+    fn decoded(&self, value: &str) -> Option<String> {
+        self.secret?;
+        let is_data =
+            matches!(&self.steps[..], [.., Step::Key(data), Step::Key(_)] if data == "data");
+        let bytes = is_data.then(|| BASE64.decode(value.as_bytes()).ok())??;
+        String::from_utf8(bytes).ok()
+    }
+}
+
+/// What is to be said of a string that cannot be read.
+fn unread(text: &Text, value: &str, error: SyntaxError) -> Option<Unread> {
+    let kinds = value.lines().filter_map(|line| {
+        let line = line.trim_start().trim_start_matches("- ");
+        Some(line.strip_prefix("kind:")?.trim().to_owned())
+    });
+    let kinds: Vec<String> = kinds.collect();
+    // A marker in it is reported where markers are read.
+    (!value.contains(MARKER) && !kinds.is_empty()).then(|| Unread {
+        spot: text.spot(error.place),
+        kinds,
+        has_expressions: value.contains("{{"),
+        reason: match text.source.has_secrets() {
+            true => unquoted(&error.message),
+            false => error.message,
+        },
+    })
+}
+
+fn has_kind(node: &Node) -> bool {
+    let is_text = |key: &str| {
+        let text = node.at(&[key]).and_then(|node| node.value.as_str());
+        text.is_some_and(|text| !text.is_empty())
+    };
+    is_text("apiVersion") && is_text("kind")
+}
+
+/// Whether a map at or below a node refers to an object by kind and name.
+fn has_reference(node: &Node) -> bool {
+    let is_text = |key: &str| {
+        node.at(&[key])
+            .is_some_and(|node| node.value.as_str().is_some())
+    };
+    match &node.value {
+        Value::Map(map) => {
+            is_text("kind") && is_text("name") || map.iter().any(|entry| has_reference(&entry.node))
+        }
+        Value::List(items) => items.iter().any(has_reference),
+        _ => false,
+    }
+}
+
+/// A `kind: List`, whose items are the objects.
+fn is_list(node: &Node) -> bool {
+    let kind = node.at(&["kind"]).and_then(|kind| kind.value.as_str());
+    let items = node.at(&["items"]).and_then(|items| items.value.as_list());
+    kind.is_some_and(|kind| kind.ends_with("List")) && items.is_some()
+}

@@ -1,0 +1,294 @@
+//! Kubernetes objects as written in a user's manifests: a document, an item of a `kind: List`, a map below another key
+//! (Helm values), or one in a string (a ConfigMap, a HelmRelease's values).
+
+pub mod bundled;
+mod gather;
+mod nearest;
+mod references;
+mod text;
+mod versions;
+
+use std::sync::Arc;
+
+use crate::labels::Labels;
+use crate::providers::{Kind, PROVIDERS};
+use yaml_tree::edit::Step;
+use yaml_tree::place::{Place, Source, Sources, Spot};
+use yaml_tree::value::{Node, Value};
+
+pub use gather::{Found, MARKER, Unread, objects};
+pub use nearest::{Name, Names};
+pub use references::{Reference, references};
+pub use text::{Host, Text};
+pub use versions::{version_node, version_nodes};
+
+/// The annotation of a template that is kept for machines of the past: nothing is stamped into it. It holds the name of the
+/// template that took its place.
+pub const KEPT_ANNOTATION: &str = "metalmark.dev/kept";
+
+/// The label by which Cluster API's tools find a cluster's objects.
+pub const CLUSTER_LABEL: &str = "cluster.x-k8s.io/cluster-name";
+
+/// An object and its place.
+#[derive(Clone, Debug)]
+pub struct ManifestObject {
+    /// The text that holds it: a file, or a string in one.
+    pub text: Arc<Text>,
+    /// The document in it, from 0.
+    pub document: usize,
+    /// The way to it within the document: none, or to an item of a list.
+    pub steps: Vec<Step>,
+    /// The object itself.
+    pub node: Node,
+    /// Its `apiVersion`.
+    pub api_version: Arc<str>,
+    /// Its `kind`.
+    pub kind: Arc<str>,
+    /// Its `metadata.namespace`; empty where it has none.
+    pub namespace: Arc<str>,
+    /// Its `metadata.name`; empty where it has none.
+    pub name: Arc<str>,
+    /// Whether it is none itself, but a patch that kustomize applies to the object of its kind and name.
+    pub is_patch: bool,
+    /// Whether a kustomization may give it another name.
+    pub is_renamed: bool,
+    /// Whether an operation of a JSON patch writes its name, without its kind, into a reference.
+    pub is_named_alone: bool,
+}
+
+impl ManifestObject {
+    /// The object at these steps of a document.
+    pub fn new(text: &Arc<Text>, document: usize, steps: &[Step], node: Node) -> Self {
+        let word = |path: &[&str]| {
+            let text = node.at(path).and_then(|node| node.value.as_str());
+            text.map_or_else(|| Arc::from(""), Arc::clone)
+        };
+        Self {
+            text: Arc::clone(text),
+            document,
+            steps: steps.to_vec(),
+            api_version: word(&["apiVersion"]),
+            kind: word(&["kind"]),
+            namespace: word(&["metadata", "namespace"]),
+            name: word(&["metadata", "name"]),
+            is_patch: text.holds_patch(steps),
+            is_renamed: false,
+            is_named_alone: false,
+            node,
+        }
+    }
+
+    /// Whether it is in no other object of its text.
+    pub fn is_outermost(&self) -> bool {
+        text::is_outermost(&self.steps)
+    }
+
+    /// Whether a variable may be in it: `${NAME}`.
+    pub fn may_have_variables(&self) -> bool {
+        let Place { start, end, .. } = self.node.place;
+        let own = self.text.source.text.get(start as usize..end as usize);
+        self.text.is_build() || own.is_none_or(|own| own.contains("${"))
+    }
+
+    /// A place in its file.
+    pub fn spot(&self, place: Place) -> Option<Spot> {
+        self.text.spot(place)
+    }
+
+    /// A value of it, with its places in these files.
+    pub fn adopted(&self, node: &Node, sources: &mut Sources) -> Node {
+        match self.text.is_file() {
+            true => {
+                let file = sources.adopt(self.file());
+                node.with_places(&mut |place| Place { file, ..place })
+            }
+            false => node.with_places(&mut |place| self.adopted_place(place, sources)),
+        }
+    }
+
+    /// A place of it in these files.
+    pub fn adopted_place(&self, place: Place, sources: &mut Sources) -> Place {
+        self.spot(place).map_or(Place::NONE, |spot| Place {
+            file: sources.adopt(&spot.source),
+            start: spot.start,
+            end: spot.end,
+        })
+    }
+
+    /// The file that holds it.
+    pub fn file(&self) -> &Arc<Source> {
+        self.text.file()
+    }
+
+    /// The folder of that file.
+    pub fn folder(&self) -> &str {
+        let path = &self.file().path;
+        path.rsplit_once('/').map_or("", |(folder, _)| folder)
+    }
+
+    /// Its kind and name, for people.
+    pub fn title(&self) -> String {
+        match (&*self.kind, &*self.name) {
+            ("", _) => format!("`{}`", self.file().path),
+            (kind, "") => kind.to_owned(),
+            (kind, name) => format!("{kind} `{name}`"),
+        }
+    }
+
+    /// The way to its name in its document.
+    pub fn name_steps(&self) -> Vec<Step> {
+        let name = ["metadata", "name"].map(Step::from);
+        self.steps.iter().cloned().chain(name).collect()
+    }
+
+    /// The place of its name.
+    pub fn name_spot(&self) -> Option<Spot> {
+        self.spot(self.name_place())
+    }
+
+    /// The same, as a place of its text.
+    pub fn name_place(&self) -> Place {
+        let name = self.node.at(&["metadata", "name"]);
+        name.map_or(self.node.place, |name| name.place)
+    }
+
+    /// The group and version of its `apiVersion`.
+    pub fn group_version(&self) -> (&str, &str) {
+        self.api_version
+            .split_once('/')
+            .unwrap_or(("", &self.api_version))
+    }
+
+    /// Its kind among those with an image in them, whether or not its API version is known.
+    pub fn machine_kind(&self) -> Option<&'static Kind> {
+        let (group, _) = self.group_version();
+        let mut kinds = PROVIDERS.iter().flat_map(|provider| provider.kinds());
+        kinds.find(|kind| kind.kind == &*self.kind && kind.group == group)
+    }
+
+    /// The cluster that it belongs to, by its field or its label.
+    pub fn cluster_name(&self) -> Option<&str> {
+        let field = self.node.at(&["spec", "clusterName"]);
+        let field = field.and_then(|node| node.value.as_str());
+        let name = field.or_else(|| self.label(CLUSTER_LABEL))?;
+        Some(name)
+    }
+
+    /// Whether it is a template that other objects refer to by name, and whose changes do not reach the objects made from it.
+    pub fn is_template(&self) -> bool {
+        let (group, _) = self.group_version();
+        let of_cluster_api = group.ends_with("cluster.x-k8s.io");
+        self.kind.ends_with("Template") && of_cluster_api && !self.is_patch
+    }
+
+    /// Whether it is a template that is only kept for machines of the past.
+    pub fn is_kept(&self) -> bool {
+        let path = ["metadata", "annotations", KEPT_ANNOTATION];
+        self.node.at(&path).is_some()
+    }
+
+    /// Its labels, as far as they are texts.
+    pub fn labels(&self) -> Labels {
+        let entries = self.node.entries(&["metadata", "labels"]);
+        entries
+            .filter_map(|entry| {
+                Some((
+                    Arc::clone(&entry.key),
+                    Arc::clone(entry.node.value.as_str()?),
+                ))
+            })
+            .collect()
+    }
+
+    /// The text of a label.
+    pub fn label(&self, name: &str) -> Option<&Arc<str>> {
+        self.node.at(&["metadata", "labels", name])?.value.as_str()
+    }
+
+    /// The nodes of a path as [`crate::providers::cluster_api`] writes it (`a.b[].c`), each with the way to it.
+    pub fn nodes(&self, path: &str) -> Vec<(Vec<Step>, &Node)> {
+        let mut nodes = vec![(self.steps.clone(), &self.node)];
+        for part in path.split('.') {
+            let key = part.trim_end_matches("[]");
+            let below = nodes.into_iter().filter_map(|(mut steps, node)| {
+                let found = node.at(&[key])?;
+                steps.push(Step::from(key));
+                Some((steps, found))
+            });
+            nodes = below.collect();
+            if part.ends_with("[]") {
+                nodes = nodes.into_iter().flat_map(each).collect();
+            }
+        }
+        nodes
+    }
+
+    /// The scalars below it, each with the way to it from the document's root, in the order of the file.
+    pub fn scalars(&self) -> Vec<(Vec<Step>, &Node)> {
+        let mut found = Vec::new();
+        scalars(&self.node, self.steps.clone(), &mut found);
+        found.sort_by_key(|(_, node)| node.place.start);
+        found
+    }
+}
+
+fn each((steps, list): (Vec<Step>, &Node)) -> Vec<(Vec<Step>, &Node)> {
+    let items = list.value.as_list().unwrap_or_default().iter().enumerate();
+    let item = |(index, item)| {
+        let below = [Step::from(index)];
+        (steps.iter().cloned().chain(below).collect(), item)
+    };
+    items.map(item).collect()
+}
+
+fn scalars<'n>(node: &'n Node, steps: Vec<Step>, found: &mut Vec<(Vec<Step>, &'n Node)>) {
+    let below = |step: Step| steps.iter().cloned().chain([step]).collect();
+    match &node.value {
+        Value::Map(map) => {
+            for entry in &**map {
+                scalars(&entry.node, below(Step::from(&*entry.key)), found);
+            }
+        }
+        Value::List(items) => {
+            for (index, item) in items.iter().enumerate() {
+                scalars(item, below(Step::from(index)), found);
+            }
+        }
+        _ => found.push((steps, node)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::{ManifestObject, objects};
+    use yaml_tree::place::Source;
+
+    pub(super) fn read(text: &str) -> Vec<ManifestObject> {
+        let found = objects(&Arc::new(Source::new("a.yaml", text)));
+        found.expect("YAML").objects
+    }
+
+    #[test]
+    fn documents_and_items_of_lists_are_objects() {
+        let found = read(
+            "# only a comment\n---\napiVersion: v1\nkind: Secret\nmetadata: {name: a}\n---\n\
+             apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Secret, metadata: {name: b, namespace: prod}}\n\
+             - apiVersion: v1\n  kind: ConfigMapList\n  items: [{apiVersion: v1, kind: ConfigMap}]\n---\nplain: 1\n",
+        );
+        let reported: Vec<String> = found
+            .iter()
+            .map(|object| format!("{} {} {}", object.kind, object.name, object.steps.len()))
+            .collect();
+        assert_eq!(reported, ["Secret a 0", "Secret b 2", "ConfigMap  4"]);
+        assert_eq!(&*found[1].namespace, "prod");
+    }
+
+    #[test]
+    fn a_path_reaches_every_item() {
+        let found = read("apiVersion: v1\nkind: A\na: [{b: {c: 1}}, {}, {b: {c: 2}}]\n");
+        assert_eq!(found[0].nodes("a[].b.c").len(), 2);
+        assert_eq!(found[0].scalars().len(), 4);
+    }
+}

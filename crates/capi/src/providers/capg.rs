@@ -1,0 +1,111 @@
+//! Google (`capg`): an image by its full reference, or the newest of a family.
+//!
+//! Source: CAPG's CRDs and webhooks: `image` wins over `imageFamily`, and the webhook refuses every change of a template.
+
+use super::kind::INFRASTRUCTURE;
+use super::{Change, Edit, Kind, Provider, Stamp};
+use crate::location::gce_path;
+
+/// See the module documentation.
+pub(super) struct Capg;
+
+const FORMATS: &[&str] = &["raw"];
+
+const KINDS: &[Kind] = &[
+    Kind::template(
+        "GCPMachineTemplate",
+        &["v1beta1"],
+        FORMATS,
+        Change::Refused("spec"),
+    ),
+    Kind {
+        kind: "GCPMachinePool",
+        group: INFRASTRUCTURE,
+        versions: &["v1beta1"],
+        machine: &["spec"],
+        formats: FORMATS,
+        change: Change::Rolls,
+    },
+];
+
+const SETTINGS: &[&str] = &[
+    "additionalDisks",
+    "additionalLabels",
+    "additionalMetadata",
+    "additionalNetworkTags",
+    "aliasIPRanges",
+    "confidentialCompute",
+    "guestAccelerators",
+    "instanceType",
+    "ipForwarding",
+    "onHostMaintenance",
+    "preemptible",
+    "provisioningModel",
+    "publicIP",
+    "resourceManagerTags",
+    "rootDeviceSize",
+    "rootDeviceType",
+    "rootDiskEncryptionKey",
+    "serviceAccounts",
+    "shieldedInstanceConfig",
+    "subnet",
+];
+
+impl Provider for Capg {
+    fn name(&self) -> &'static str {
+        "capg"
+    }
+
+    fn kinds(&self) -> &'static [Kind] {
+        KINDS
+    }
+
+    fn settings(&self) -> &'static [&'static str] {
+        SETTINGS
+    }
+
+    fn image(&self, _kind: &Kind, _version: &str, stamp: &Stamp) -> Result<Vec<Edit>, String> {
+        let project = stamp.location("gce.project");
+        if let Some(image) = stamp.location("gce.image") {
+            return Ok(vec![
+                Edit::set(&["image"], gce_path(project, false, image)),
+                Edit::remove(&["imageFamily"]),
+            ]);
+        }
+        let family = stamp.location("gce.family");
+        let family = family.ok_or_else(|| stamp.no_location("capg", "gce"))?;
+        Ok(vec![
+            Edit::remove(&["image"]),
+            Edit::set(&["imageFamily"], gce_path(project, true, family)),
+        ])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Capg, KINDS};
+    use crate::providers::stamp::tests::with;
+    use crate::providers::{Edit, Provider};
+
+    #[test]
+    fn a_name_gets_its_project_and_sets_one_of_two_fields() {
+        let image = |facts: &[(&str, &str)]| {
+            let edits = Capg.image(&KINDS[0], "v1beta1", &with("https://h/f", facts));
+            let set = |edits: Vec<Edit>| edits.into_iter().find(|edit| edit.value.is_some());
+            edits.ok().and_then(set)
+        };
+        let project = ("locations.gce.project", "p");
+        assert_eq!(
+            image(&[project, ("locations.gce.image", "i")]),
+            Some(Edit::set(&["image"], "projects/p/global/images/i"))
+        );
+        assert_eq!(
+            image(&[project, ("locations.gce.family", "f")]),
+            Some(Edit::set(
+                &["imageFamily"],
+                "projects/p/global/images/family/f"
+            ))
+        );
+        assert_eq!(image(&[project]), None);
+    }
+}

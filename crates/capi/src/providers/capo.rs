@@ -1,0 +1,301 @@
+//! OpenStack (`capo`): an image in Glance, by its ID, by a filter that matches one image, or by an ORC Image object.
+//!
+//! Source: CAPO's CRDs (`image` accepts exactly one of `id`, `filter`, `imageRef`). Sylva uploads the builder's images to Glance
+//! as `<key>-sylva-diskimage-builder-<commit-tag>`, tagged `sylva-md5-<md5>`, and writes their IDs into the ConfigMap
+//! `openstack-images-uuids` (sylva-core, sync-openstack-images; docs/sylva.md#machine-templates).
+
+use super::kind::{INFRASTRUCTURE, MACHINE};
+use super::{Change, Edit, Kind, Provider, Stamp, image_name, set};
+use crate::image::fact;
+use yaml_tree::value::{Entry, Map, Node, Value};
+
+/// See the module documentation.
+pub(super) struct Capo;
+
+const V1BETA1: &str = "v1beta1";
+/// The fact from the ConfigMap `openstack-images-uuids`.
+const GLANCE_UUID: &str = "openstack_glance_uuid";
+/// Glance's disk formats of virtual machines.
+const FORMATS: &[&str] = &["raw", "qcow2", "vmdk", "vdi", "vhd", "vhdx", "iso"];
+
+const KINDS: &[Kind] = &[
+    Kind::template(
+        "OpenStackMachineTemplate",
+        &[V1BETA1, "v1beta2"],
+        FORMATS,
+        Change::Refused(MACHINE),
+    ),
+    Kind {
+        kind: "OpenStackServer",
+        group: INFRASTRUCTURE,
+        versions: &["v1alpha1"],
+        machine: &["spec"],
+        formats: FORMATS,
+        change: Change::Refused("spec"),
+    },
+];
+
+/// The fields of the machine.
+const MACHINE_FIELDS: &[&str] = &[
+    "additionalBlockDevices",
+    "configDrive",
+    "flavor",
+    "floatingIPPoolRef",
+    "identityRef",
+    "ports",
+    "schedulerHintAdditionalProperties",
+    "securityGroups",
+    "serverGroup",
+    "serverMetadata",
+    "sshKeyName",
+    "tags",
+    "trunk",
+];
+
+/// The fields of the machine, and the names that Sylva's chart has for some of them.
+const SETTINGS: &[&str] = &[
+    "additionalBlockDevices",
+    "configDrive",
+    "flavor",
+    "flavor_name",
+    "floatingIPPoolRef",
+    "identityRef",
+    "image_name",
+    "network_id",
+    "ports",
+    "rootVolume",
+    "schedulerHintAdditionalProperties",
+    "securityGroups",
+    "serverGroup",
+    "serverMetadata",
+    "server_group_id",
+    "sshKeyName",
+    "ssh_key_name",
+    "tags",
+    "trunk",
+];
+
+impl Provider for Capo {
+    fn name(&self) -> &'static str {
+        "capo"
+    }
+
+    fn kinds(&self) -> &'static [Kind] {
+        KINDS
+    }
+
+    fn settings(&self) -> &'static [&'static str] {
+        SETTINGS
+    }
+
+    fn image(&self, _kind: &Kind, _version: &str, stamp: &Stamp) -> Result<Vec<Edit>, String> {
+        let id = stamp
+            .location("glance.id")
+            .or_else(|| stamp.facts.text(GLANCE_UUID));
+        let reference = stamp.location("glance.image-ref").filter(|_| id.is_none());
+        let edits = |name: Option<&str>, tags: Option<Value>| {
+            let tags_path = ["image", "filter", "tags"];
+            let mut edits = vec![
+                Edit::text(&["image", "id"], id),
+                Edit::text(&["image", "imageRef", "name"], reference),
+                Edit::text(&["image", "filter", "name"], name),
+                tags.map_or_else(
+                    || Edit::remove(&tags_path),
+                    |tags| Edit::set(&tags_path, tags),
+                ),
+            ];
+            if reference.is_none() {
+                edits.push(Edit::remove(&["image", "imageRef"]));
+            }
+            if name.is_none() {
+                edits.push(Edit::remove(&["image", "filter"]));
+            }
+            edits
+        };
+        if id.is_some() || reference.is_some() {
+            return Ok(edits(None, None));
+        }
+        let name = name(stamp).ok_or_else(|| stamp.no_location("capo", "glance"))?;
+        Ok(edits(Some(&name), tags(stamp)))
+    }
+
+    /// `image_name` is Sylva's older setting for an image that was uploaded to Glance by other means.
+    fn needs_no_image(&self, settings: &Node) -> bool {
+        image_name(settings).is_some()
+    }
+
+    fn machine(&self, settings: &Node, version: &str) -> Map {
+        let mut machine = set(settings, MACHINE_FIELDS);
+        if let Some(name) = image_name(settings) {
+            let filter = Map::from_iter([Entry::holding("name", name.clone())]);
+            let image = Map::from_iter([Entry::computed("filter", filter)]);
+            machine.insert(Entry::computed("image", image));
+        }
+        let setting = |name: &str| settings.at(&[name]).filter(|node| !node.value.is_null());
+        if let Some(node) = setting("flavor_name") {
+            machine.insert(Entry::holding("flavor", node.clone()));
+        }
+        if let Some(node) = setting("ssh_key_name") {
+            machine.insert(Entry::holding("sshKeyName", node.clone()));
+        }
+        // In v1beta1 the flavor is a name; later versions have a map with several ways to select one.
+        let named = machine
+            .get("flavor")
+            .filter(|node| node.value.as_str().is_some());
+        if let Some(name) = named.cloned().filter(|_| version != V1BETA1) {
+            let filter = Map::from_iter([Entry::holding("name", name)]);
+            let filter = Map::from_iter([Entry::computed("filter", filter)]);
+            machine.insert(Entry::computed("flavor", filter));
+        }
+        if let Some(node) = setting("server_group_id") {
+            let id = Map::from_iter([Entry::holding("id", node.clone())]);
+            machine.insert(Entry::computed("serverGroup", id));
+        }
+        if let Some(node) = setting("network_id").filter(|_| machine.get("ports").is_none()) {
+            let id = Map::from_iter([Entry::holding("id", node.clone())]);
+            let port = Map::from_iter([Entry::computed("network", id)]);
+            machine.insert(Entry::computed("ports", vec![Node::computed(port)]));
+        }
+        if let Some(volume) = setting("rootVolume") {
+            machine.insert(Entry::computed("rootVolume", root_volume(volume)));
+        }
+        machine
+    }
+}
+
+/// Renames Sylva's `diskSize` and `volumeType` to CAPO's names since v1beta1.
+fn root_volume(volume: &Node) -> Value {
+    let Some(map) = volume.value.as_map() else {
+        return volume.value.clone();
+    };
+    let renamed = map.iter().filter(|entry| !entry.node.value.is_null());
+    let renamed = renamed.map(|entry| match &*entry.key {
+        "diskSize" => Entry::holding("sizeGiB", entry.node.clone()),
+        "volumeType" => Entry::holding("type", entry.node.clone()),
+        _ => entry.clone(),
+    });
+    renamed.collect::<Map>().into()
+}
+
+/// The image's name in Glance: the one in its facts, else the one that Sylva uploads it under (docs/sylva.md#machine-templates).
+fn name(stamp: &Stamp) -> Option<String> {
+    if let Some(name) = stamp.location("glance.name") {
+        return Some(name.to_owned());
+    }
+    let key = stamp.key.as_ref()?;
+    let tag = stamp.facts.text(fact::COMMIT_TAG);
+    let builder = stamp.facts.text(fact::BUILDER);
+    let is_sylvas = builder.is_none_or(|builder| builder == "diskimage-builder");
+    let tag = tag.filter(|tag| !tag.is_empty() && is_sylvas);
+    Some(tag.map_or_else(
+        || key.to_string(),
+        |tag| format!("{key}-sylva-diskimage-builder-{tag}"),
+    ))
+}
+
+/// The image's tags in Glance: those in its facts, else Sylva's, which distinguish images with one name
+/// (docs/sylva.md#machine-templates).
+fn tags(stamp: &Stamp) -> Option<Value> {
+    let tags: Vec<Node> = match (stamp.location("glance.tags"), stamp.location("glance.name")) {
+        (Some(tags), _) => tags
+            .split(',')
+            .map(|tag| Node::computed(tag.trim()))
+            .collect(),
+        (None, Some(_)) => return None,
+        (None, None) => {
+            let md5 = stamp.facts.text(fact::MD5)?;
+            vec![Node::computed(format!("sylva-md5-{md5}"))]
+        }
+    };
+    Some(tags.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Capo, KINDS};
+    use crate::providers::stamp::tests::with;
+    use crate::providers::{Provider, apply_edits};
+    use yaml_tree::json::{Html, to_json};
+    use yaml_tree::value::{Entry, Map, Node, Value};
+
+    fn stamped(facts: &[(&str, &str)], existing: Map) -> String {
+        let edits = Capo.image(&KINDS[0], "v1beta1", &with("https://h/f", facts));
+        let map = apply_edits(existing, &edits.expect("a place")).expect("no lists");
+        to_json(&Value::from(map), Html::Plain)
+    }
+
+    #[test]
+    fn exactly_one_field_remains_whatever_existed() {
+        let filter = Map::from_iter([Entry::computed("name", "old")]);
+        let image = Map::from_iter([Entry::computed("filter", filter)]);
+        let existing = || Map::from_iter([Entry::computed("image", image.clone())]);
+        assert_eq!(
+            stamped(&[("openstack_glance_uuid", "u")], existing()),
+            r#"{"image":{"id":"u"}}"#
+        );
+        assert_eq!(
+            stamped(&[("locations.glance.image-ref", "orc")], existing()),
+            r#"{"image":{"imageRef":{"name":"orc"}}}"#
+        );
+        assert_eq!(
+            stamped(&[("locations.glance.name", "new")], existing()),
+            r#"{"image":{"filter":{"name":"new"}}}"#
+        );
+    }
+
+    #[test]
+    fn a_built_image_is_found_by_the_name_and_tag_that_sylva_gives_it() {
+        assert_eq!(
+            stamped(&[("commit-tag", "0.4.12"), ("md5", "0f")], Map::default()),
+            r#"{"image":{"filter":{"name":"img-sylva-diskimage-builder-0.4.12","tags":["sylva-md5-0f"]}}}"#
+        );
+        assert_eq!(
+            stamped(&[], Map::default()),
+            r#"{"image":{"filter":{"name":"img"}}}"#
+        );
+    }
+
+    #[test]
+    fn an_image_may_be_selected_by_its_name_in_glance() {
+        let of = |name: &str| {
+            let entry = Entry::computed("image_name", name);
+            Node::computed(Map::from_iter([entry]))
+        };
+        let machine = Capo.machine(&of("ubuntu-jammy"), "v1beta1");
+        assert_eq!(
+            to_json(&Value::from(machine), Html::Plain),
+            r#"{"image":{"filter":{"name":"ubuntu-jammy"}}}"#
+        );
+        assert!(Capo.needs_no_image(&of("ubuntu-jammy")) && !Capo.needs_no_image(&of("")));
+    }
+
+    #[test]
+    fn a_url_is_not_an_image_of_glance() {
+        let mut stamp = with("https://h/f", &[]);
+        stamp.key = None;
+        let problem = Capo
+            .image(&KINDS[0], "v1beta1", &stamp)
+            .expect_err("no place");
+        assert!(problem.contains("`https://h/f`"), "{problem}");
+    }
+
+    #[test]
+    fn sylvas_settings_become_capos_fields() {
+        let volume = Map::from_iter([
+            Entry::computed("diskSize", 100_i64),
+            Entry::computed("volumeType", "ceph"),
+        ]);
+        let settings = Map::from_iter([
+            Entry::computed("flavor_name", "m1.large"),
+            Entry::computed("network_id", "n"),
+            Entry::computed("rootVolume", volume),
+            Entry::computed("server_group_id", "s"),
+            Entry::computed("ssh_key_name", "k"),
+        ]);
+        let machine = Capo.machine(&Node::computed(settings), "v1beta1");
+        assert_eq!(
+            to_json(&Value::from(machine), Html::Plain),
+            r#"{"flavor":"m1.large","ports":[{"network":{"id":"n"}}],"rootVolume":{"sizeGiB":100,"type":"ceph"},"serverGroup":{"id":"s"},"sshKeyName":"k"}"#
+        );
+    }
+}

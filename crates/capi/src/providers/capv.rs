@@ -1,0 +1,220 @@
+//! vSphere (`capv`): a template of the inventory, or in supervisor mode the name of a content library's image.
+//!
+//! One kind exists in two groups. Source: CAPV's CRDs and webhooks.
+
+use super::kind::MACHINE;
+use super::{Change, Edit, IMAGE_NAME, Kind, Provider, Stamp, image_name, set};
+use yaml_tree::value::{Entry, Map, Node};
+
+/// See the module documentation.
+pub(super) struct Capv;
+
+const SUPERVISOR: &str = "vmware.infrastructure.cluster.x-k8s.io";
+const FORMATS: &[&str] = &["ova", "ovf", "vmdk"];
+const VERSIONS: &[&str] = &["v1beta1", "v1beta2"];
+
+const KINDS: &[Kind] = &[
+    Kind::template(
+        "VSphereMachineTemplate",
+        VERSIONS,
+        FORMATS,
+        Change::Refused(MACHINE),
+    ),
+    Kind {
+        kind: "VSphereMachineTemplate",
+        group: SUPERVISOR,
+        versions: VERSIONS,
+        machine: &["spec", "template", "spec"],
+        formats: FORMATS,
+        change: Change::Refused(MACHINE),
+    },
+];
+
+const SETTINGS: &[&str] = &[
+    "additionalDisksGiB",
+    "className",
+    "cloneMode",
+    "customVMXKeys",
+    "dataCenter",
+    "dataDisks",
+    "dataStore",
+    "datacenter",
+    "datastore",
+    "diskGiB",
+    "failureDomain",
+    "folder",
+    "hardwareVersion",
+    "image_name",
+    "memoryMiB",
+    "minHardwareVersion",
+    "naming",
+    "namingStrategy",
+    "network",
+    "networks",
+    "numCPUs",
+    "numCoresPerSocket",
+    "os",
+    "pciDevices",
+    "powerOffMode",
+    "resourcePool",
+    "resources",
+    "server",
+    "storageClass",
+    "storagePolicyName",
+    "tagIDs",
+    "thumbprint",
+    "tlsThumbprint",
+    "volumes",
+];
+
+impl Provider for Capv {
+    fn name(&self) -> &'static str {
+        "capv"
+    }
+
+    fn kinds(&self) -> &'static [Kind] {
+        KINDS
+    }
+
+    fn settings(&self) -> &'static [&'static str] {
+        SETTINGS
+    }
+
+    /// `image_name` is Sylva's setting for a template of the inventory.
+    fn needs_no_image(&self, settings: &Node) -> bool {
+        image_name(settings).is_some()
+    }
+
+    fn machine(&self, settings: &Node, _version: &str) -> Map {
+        let mut machine = set(settings, self.settings());
+        for name in [IMAGE_NAME, NETWORKS] {
+            machine.remove(name);
+        }
+        for (name, field) in RENAMED {
+            if let Some(entry) = machine.remove(name)
+                && machine.get(field).is_none()
+            {
+                machine.insert(Entry::holding(field, entry.node));
+            }
+        }
+        if let (None, Some(network)) = (machine.get("network"), network(settings)) {
+            machine.insert(Entry::computed("network", network));
+        }
+        if let Some(name) = image_name(settings) {
+            machine.insert(Entry::holding("template", name.clone()));
+        }
+        machine
+    }
+
+    fn image(&self, kind: &Kind, _version: &str, stamp: &Stamp) -> Result<Vec<Edit>, String> {
+        let template = stamp.location("vsphere.template");
+        if kind.group == SUPERVISOR {
+            let name = stamp.location("vsphere.image-name").or(template);
+            let name = name.ok_or_else(|| stamp.no_location("capv", "vsphere.image-name"))?;
+            return Ok(vec![Edit::set(&["imageName"], name)]);
+        }
+        let template = template.ok_or_else(|| stamp.no_location("capv", "vsphere.template"))?;
+        let snapshot = stamp.location("vsphere.snapshot");
+        Ok(vec![
+            Edit::set(&["template"], template),
+            // The snapshot of another template means nothing for this one.
+            Edit::text(&["snapshot"], snapshot),
+        ])
+    }
+}
+
+/// The names in Sylva's chart, and the fields of a machine.
+const RENAMED: [(&str, &str); 3] = [
+    ("dataCenter", "datacenter"),
+    ("dataStore", "datastore"),
+    ("tlsThumbprint", "thumbprint"),
+];
+
+/// Sylva's chart has networks by name; machines use the default one.
+const NETWORKS: &str = "networks";
+
+/// The network of a machine: one device in the default network. It uses DHCP unless the settings define where its addresses
+/// come from.
+fn network(settings: &Node) -> Option<Map> {
+    let default = settings.at(&[NETWORKS, "default"])?.value.as_map()?;
+    let name = default.get("networkName")?.value.as_str()?;
+    let mut device = (**default).clone();
+    let sources = ["dhcp4", "dhcp6", "ipAddrs", "addressesFromPools"];
+    if name.is_empty() {
+        return None;
+    }
+    if sources.iter().all(|source| device.get(source).is_none()) {
+        device.insert(Entry::computed("dhcp4", true));
+    }
+    let devices = vec![Node::computed(device)];
+    Some(Map::from_iter([Entry::computed("devices", devices)]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Capv, KINDS};
+    use crate::providers::stamp::tests::with;
+    use crate::providers::{Edit, Provider};
+    use yaml_tree::json::{Html, to_json};
+    use yaml_tree::value::{Entry, Map, Node, Value};
+
+    #[test]
+    fn a_template_may_be_selected_by_sylvas_setting() {
+        let settings = Map::from_iter([Entry::computed("image_name", "tpl-ubuntu")]);
+        let settings = Node::computed(settings);
+        let machine = Capv.machine(&settings, "v1beta1");
+        assert_eq!(
+            to_json(&Value::from(machine), Html::Plain),
+            r#"{"template":"tpl-ubuntu"}"#
+        );
+        assert!(Capv.needs_no_image(&settings));
+    }
+
+    #[test]
+    fn settings_of_sylvas_chart_become_fields_of_the_machine() {
+        let machine = |network: Map| {
+            let networks = Map::from_iter([Entry::computed("default", network)]);
+            let settings = Map::from_iter([
+                Entry::computed("dataCenter", "dc"),
+                Entry::computed("dataStore", "ds"),
+                Entry::computed("tlsThumbprint", "AA:BB"),
+                Entry::computed("networks", networks),
+            ]);
+            let machine = Capv.machine(&Node::computed(settings), "v1beta1");
+            to_json(&Value::from(machine), Html::Plain)
+        };
+        let named = || Map::from_iter([Entry::computed("networkName", "vms")]);
+        let written = |network: &str| {
+            format!(r#"{{"datacenter":"dc","datastore":"ds",{network}"thumbprint":"AA:BB"}}"#)
+        };
+        let device = |more: &str| {
+            written(&format!(
+                r#""network":{{"devices":[{{{more},"networkName":"vms"}}]}},"#
+            ))
+        };
+        assert_eq!(machine(named()), device(r#""dhcp4":true"#));
+        let mut six = named();
+        six.insert(Entry::computed("dhcp6", true));
+        assert_eq!(machine(six), device(r#""dhcp6":true"#));
+        let blank = Map::from_iter([Entry::computed("networkName", Value::Null)]);
+        assert_eq!(machine(blank), written(""));
+    }
+
+    #[test]
+    fn each_mode_has_its_own_field() {
+        let stamp = with("https://h/f", &[("locations.vsphere.template", "dc/vm/t")]);
+        let govmomi = Capv.image(&KINDS[0], "v1beta1", &stamp);
+        let expected = vec![
+            Edit::set(&["template"], "dc/vm/t"),
+            Edit::remove(&["snapshot"]),
+        ];
+        assert_eq!(govmomi, Ok(expected));
+        let supervisor = Capv.image(&KINDS[1], "v1beta2", &stamp);
+        assert_eq!(supervisor, Ok(vec![Edit::set(&["imageName"], "dc/vm/t")]));
+        let nowhere = Capv.image(&KINDS[0], "v1beta1", &with("https://h/f", &[]));
+        assert_eq!(
+            nowhere,
+            Err("nothing says where `capv` finds image `img`: its record has no `locations.vsphere.template`".to_owned())
+        );
+    }
+}

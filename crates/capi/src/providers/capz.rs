@@ -1,0 +1,162 @@
+//! Azure (`capz`): exactly one of an image's ID, an image of a compute gallery and a marketplace offer.
+//!
+//! Source: CAPZ's CRDs and webhook. The version of a gallery's image is the Kubernetes version; its name does not contain it.
+
+use super::kind::{INFRASTRUCTURE, MACHINE};
+use super::{Change, Edit, Kind, Provider, Stamp};
+
+/// See the module documentation.
+pub(super) struct Capz;
+
+const FORMATS: &[&str] = &["vhd"];
+
+const KINDS: &[Kind] = &[
+    Kind::template(
+        "AzureMachineTemplate",
+        &["v1beta1"],
+        FORMATS,
+        Change::Refused(MACHINE),
+    ),
+    Kind {
+        kind: "AzureMachinePool",
+        group: INFRASTRUCTURE,
+        versions: &["v1beta1"],
+        machine: &["spec", "template"],
+        formats: FORMATS,
+        change: Change::Rolls,
+    },
+];
+
+const SETTINGS: &[&str] = &[
+    "acceleratedNetworking",
+    "additionalCapabilities",
+    "additionalTags",
+    "allocatePublicIP",
+    "dataDisks",
+    "diagnostics",
+    "disableExtensionOperations",
+    "dnsServers",
+    "enableIPForwarding",
+    "failureDomain",
+    "identity",
+    "networkInterfaces",
+    "osDisk",
+    "roleAssignmentName",
+    "securityProfile",
+    "spotVMOptions",
+    "sshPublicKey",
+    "subnetName",
+    "systemAssignedIdentityRole",
+    "userAssignedIdentities",
+    "vmExtensions",
+    "vmSize",
+];
+
+/// The fields of a gallery's image and of an offer, with their names in the image's facts; the first ones are required.
+const GALLERY: (usize, &[(&str, &str)]) = (
+    3,
+    &[
+        ("gallery", "azure.gallery"),
+        ("name", "azure.definition"),
+        ("version", "azure.version"),
+        ("subscriptionID", "azure.subscription"),
+        ("resourceGroup", "azure.resource-group"),
+    ],
+);
+const OFFER: (usize, &[(&str, &str)]) = (
+    4,
+    &[
+        ("publisher", "azure.publisher"),
+        ("offer", "azure.offer"),
+        ("sku", "azure.sku"),
+        ("version", "azure.version"),
+    ],
+);
+
+impl Provider for Capz {
+    fn name(&self) -> &'static str {
+        "capz"
+    }
+
+    fn kinds(&self) -> &'static [Kind] {
+        KINDS
+    }
+
+    fn settings(&self) -> &'static [&'static str] {
+        SETTINGS
+    }
+
+    fn image(&self, _kind: &Kind, _version: &str, stamp: &Stamp) -> Result<Vec<Edit>, String> {
+        let id = stamp.location("azure.id");
+        let sources = [
+            ("computeGallery", GALLERY, "azure.gallery"),
+            ("marketplace", OFFER, "azure.publisher"),
+        ];
+        let source = sources
+            .iter()
+            .filter(|_| id.is_none())
+            .find(|(_, _, first)| stamp.location(first).is_some());
+        let mut edits = Vec::new();
+        match (id, source) {
+            (Some(id), _) => edits.push(Edit::set(&["image", "id"], id)),
+            (None, Some((object, (required, fields), _))) => {
+                for (index, (field, word)) in fields.iter().enumerate() {
+                    let text = stamp.location(word);
+                    if text.is_none() && index < *required {
+                        return Err(stamp.no_location("capz", word));
+                    }
+                    edits.push(Edit::text(&["image", object, field], text));
+                }
+            }
+            (None, None) => return Err(stamp.no_location("capz", "azure")),
+        }
+        let used = source.map_or("id", |(object, _, _)| object);
+        let all = ["id", "computeGallery", "marketplace", "sharedGallery"];
+        let others = all.into_iter().filter(|field| *field != used);
+        edits.extend(others.map(|field| Edit::remove(&["image", field])));
+        Ok(edits)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Capz, KINDS};
+    use crate::providers::stamp::tests::with;
+    use crate::providers::{Provider, apply_edits};
+    use yaml_tree::json::{Html, to_json};
+    use yaml_tree::value::{Entry, Map, Value};
+
+    fn stamped(facts: &[(&str, &str)]) -> Result<String, String> {
+        let existing = Map::from_iter([Entry::computed("sharedGallery", Map::default())]);
+        let existing = Map::from_iter([Entry::computed("image", existing)]);
+        let edits = Capz.image(&KINDS[0], "v1beta1", &with("https://h/f", facts))?;
+        let map = apply_edits(existing, &edits)?;
+        Ok(to_json(&Value::from(map), Html::Plain))
+    }
+
+    #[test]
+    fn exactly_one_field_remains() {
+        let gallery = [
+            ("locations.azure.gallery", "g"),
+            ("locations.azure.definition", "capi-ubuntu-2404"),
+            ("locations.azure.version", "1.34.1"),
+        ];
+        assert_eq!(
+            stamped(&gallery).as_deref(),
+            Ok(
+                r#"{"image":{"computeGallery":{"gallery":"g","name":"capi-ubuntu-2404","version":"1.34.1"}}}"#
+            )
+        );
+        assert_eq!(
+            stamped(&[("locations.azure.id", "/i")]).as_deref(),
+            Ok(r#"{"image":{"id":"/i"}}"#)
+        );
+    }
+
+    #[test]
+    fn an_incomplete_location_is_an_error() {
+        let found = stamped(&[("locations.azure.gallery", "g")]);
+        assert!(found.is_err_and(|problem| problem.ends_with("no `locations.azure.definition`")));
+        assert!(stamped(&[]).is_err());
+    }
+}

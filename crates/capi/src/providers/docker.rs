@@ -1,0 +1,108 @@
+//! Docker and the development provider (`docker`, in Sylva's charts `capd`): a container image that runs as a machine.
+//!
+//! Source: CAPD's CRDs and webhooks. DockerMachineTemplate is removed after Cluster API v1.14; DevMachineTemplate remains.
+
+use super::kind::MACHINE;
+use super::{Change, Edit, IMAGE_NAME, Kind, Provider, Stamp, image_name, set};
+use yaml_tree::value::{Entry, Map, Node};
+
+/// See the module documentation.
+pub(super) struct Docker;
+
+const DEV: &str = "DevMachineTemplate";
+const VERSIONS: &[&str] = &["v1beta1", "v1beta2"];
+const FORMATS: &[&str] = &["container"];
+
+const KINDS: &[Kind] = &[
+    Kind::template(
+        "DockerMachineTemplate",
+        VERSIONS,
+        FORMATS,
+        Change::Refused(MACHINE),
+    ),
+    Kind::template(DEV, VERSIONS, FORMATS, Change::Refused(MACHINE)),
+];
+
+const SETTINGS: &[&str] = &[
+    "backend",
+    "bootstrapTimeout",
+    "extraMounts",
+    "image_name",
+    "preLoadImages",
+];
+
+impl Provider for Docker {
+    fn name(&self) -> &'static str {
+        "docker"
+    }
+
+    fn alias(&self) -> Option<&'static str> {
+        Some("capd")
+    }
+
+    fn kinds(&self) -> &'static [Kind] {
+        KINDS
+    }
+
+    fn needs_no_image(&self, settings: &Node) -> bool {
+        image_name(settings).is_some()
+    }
+
+    fn machine(&self, settings: &Node, _version: &str) -> Map {
+        let mut machine = set(settings, self.settings());
+        machine.remove(IMAGE_NAME);
+        if let Some(name) = image_name(settings) {
+            machine.insert(Entry::holding("customImage", name.clone()));
+        }
+        machine
+    }
+
+    fn settings(&self) -> &'static [&'static str] {
+        SETTINGS
+    }
+
+    fn image(&self, kind: &Kind, _version: &str, stamp: &Stamp) -> Result<Vec<Edit>, String> {
+        let image = stamp.location("docker.image").or_else(|| stamp.container());
+        let image = image.ok_or_else(|| stamp.no_location("docker", "docker.image"))?;
+        let field: &[&'static str] = match kind.kind {
+            DEV => &["backend", "docker", "customImage"],
+            _ => &["customImage"],
+        };
+        Ok(vec![Edit::set(field, image)])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Docker, KINDS};
+    use crate::providers::stamp::tests::with;
+    use crate::providers::{Edit, Provider};
+    use yaml_tree::json::{Html, to_json};
+    use yaml_tree::value::{Entry, Map, Node};
+
+    #[test]
+    fn sylvas_alias_and_its_setting_for_the_image_are_supported() {
+        let found = crate::providers::find("capd").expect("Sylva's name");
+        assert_eq!(found.name(), "docker");
+        let settings = Map::from_iter([Entry::computed("image_name", "kindest/node:v1.31.6")]);
+        let settings = Node::computed(settings);
+        let machine = Docker.machine(&settings, "v1beta1");
+        assert_eq!(
+            to_json(&machine.into(), Html::Plain),
+            r#"{"customImage":"kindest/node:v1.31.6"}"#
+        );
+        assert!(Docker.needs_no_image(&settings));
+    }
+
+    #[test]
+    fn each_kind_has_its_own_field() {
+        let stamp = with("oci://kindest/node:v1.34.0", &[]);
+        let image = |kind: usize| Docker.image(&KINDS[kind], "v1beta2", &stamp);
+        let name = "kindest/node:v1.34.0";
+        assert_eq!(image(0), Ok(vec![Edit::set(&["customImage"], name)]));
+        let dev = Edit::set(&["backend", "docker", "customImage"], name);
+        assert_eq!(image(1), Ok(vec![dev]));
+        let file = Docker.image(&KINDS[0], "v1beta1", &with("https://h/f", &[]));
+        assert!(file.is_err());
+    }
+}

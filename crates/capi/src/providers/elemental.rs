@@ -1,0 +1,103 @@
+//! Elemental (`elemental`): the OS image that the plugin upgrades a host to, as an OCI reference.
+//!
+//! A hash of the whole `osVersionManagement` is the correlation ID of an upgrade, so any change of it is an upgrade: only
+//! `imageUri` is written, and the fields beside it are kept. The CRD has no schema for it, so nothing validates it.
+//! Source: rancher-sandbox/cluster-api-provider-elemental, doc/PLUGIN_ELEMENTAL.md.
+
+use super::{Change, Edit, Kind, Provider, Stamp, set};
+use crate::image::{fact, is_oci};
+use yaml_tree::value::{Map, Node};
+
+/// See the module documentation.
+pub(super) struct Elemental;
+
+const KINDS: &[Kind] = &[Kind::template(
+    "ElementalMachineTemplate",
+    &["v1beta1"],
+    &["container"],
+    Change::Ignored,
+)];
+
+/// The settings in the machine's spec.
+const MACHINE: &[&str] = &["osVersionManagement", "selector"];
+/// The same, and the setting for the pool's registration.
+const SETTINGS: &[&str] = &["osVersionManagement", "registration", "selector"];
+
+impl Provider for Elemental {
+    fn name(&self) -> &'static str {
+        "elemental"
+    }
+
+    fn kinds(&self) -> &'static [Kind] {
+        KINDS
+    }
+
+    fn host_selector(&self) -> Option<&'static str> {
+        Some("selector")
+    }
+
+    fn settings(&self) -> &'static [&'static str] {
+        SETTINGS
+    }
+
+    fn machine(&self, settings: &Node, _version: &str) -> Map {
+        set(settings, MACHINE)
+    }
+
+    fn image(&self, _kind: &Kind, _version: &str, stamp: &Stamp) -> Result<Vec<Edit>, String> {
+        let own = stamp.facts.text(fact::URI);
+        // Another address than the image's own is that of a mirror, whose content was not locked.
+        let is_own = !is_oci(&stamp.url) || own == Some(&*stamp.url);
+        let pinned = stamp.pinned().filter(|_| is_own);
+        let artifact = stamp.location("oci");
+        let references = [pinned.as_deref(), Some(&*stamp.url), own, artifact];
+        let uri = references.into_iter().flatten().find(|url| is_oci(url));
+        let uri = uri.ok_or_else(|| stamp.no_location("elemental", "oci"))?;
+        let path = ["osVersionManagement", "osVersion", "imageUri"];
+        Ok(vec![Edit::set(&path, uri)])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Elemental, KINDS};
+    use crate::providers::stamp::tests::with;
+    use crate::providers::{Edit, Provider};
+    use oci_artifacts::Digest;
+
+    #[test]
+    fn only_an_oci_reference_is_accepted() {
+        let image = |url: &str, facts: &[(&str, &str)]| {
+            Elemental.image(&KINDS[0], "v1beta1", &with(url, facts))
+        };
+        let path = ["osVersionManagement", "osVersion", "imageUri"];
+        let set = Ok(vec![Edit::set(&path, "oci://r/os@sha256:0")]);
+        assert_eq!(image("oci://r/os@sha256:0", &[]), set);
+        assert_eq!(image("https://h/f", &[("uri", "oci://r/os@sha256:0")]), set);
+        assert!(image("https://h/f", &[]).is_err());
+    }
+
+    #[test]
+    fn a_locked_image_is_written_by_digest_without_its_tag() {
+        let digest = format!("sha256:{}", "0".repeat(64));
+        let locked = |uri: &str, url: &str| {
+            let mut stamp = with(url, &[("uri", uri)]);
+            stamp.digest = Digest::parse(&digest).ok();
+            Elemental.image(&KINDS[0], "v1beta1", &stamp)
+        };
+        let path = ["osVersionManagement", "osVersion", "imageUri"];
+        let set = Ok(vec![Edit::set(
+            &path,
+            format!("oci://r.example/os@{digest}"),
+        )]);
+        for uri in ["oci://r.example/os:1", "oci://r.example/os:renamed"] {
+            assert_eq!(locked(uri, uri), set);
+            assert_eq!(locked(uri, "https://h/f"), set);
+        }
+        let mirror = Ok(vec![Edit::set(&path, "oci://mirror.example/os:1")]);
+        assert_eq!(
+            locked("oci://r.example/os:1", "oci://mirror.example/os:1"),
+            mirror
+        );
+    }
+}

@@ -1,0 +1,143 @@
+//! The data of an image that is stamped into objects, independent of the provider.
+
+use std::sync::Arc;
+
+use crate::image::{Facts, fact, is_oci};
+use oci_artifacts::{Digest, Reference};
+
+/// An image for the fields of any provider.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stamp {
+    /// The key of the image; none if the values contain the URL themselves.
+    pub key: Option<Arc<str>>,
+    /// The address that machines fetch the image from.
+    pub url: Arc<str>,
+    /// `raw`, `qcow2` …; none if it is not known, which the rule `format-missing` reports.
+    pub format: Option<Arc<str>>,
+    /// The hex digest, or the URL of a file that contains it.
+    pub checksum: Option<Arc<str>>,
+    /// `sha256`, `md5`, `sha512`.
+    pub checksum_type: Option<Arc<str>>,
+    /// All facts of the image, including its locations.
+    pub facts: Facts,
+    /// The digest in the lock for the image's own reference.
+    pub digest: Option<Digest>,
+    /// The region of the machines, for images that exist per region.
+    pub region: Option<Arc<str>>,
+}
+
+impl Stamp {
+    /// Whether the machine pulls the image from a registry, so that the reference verifies the content.
+    pub fn is_oci(&self) -> bool {
+        is_oci(&self.url)
+    }
+
+    /// The image's reference by digest without its tag, if both are known: a renamed tag with the same digest changes nothing.
+    pub(super) fn pinned(&self) -> Option<String> {
+        let reference = Reference::parse(self.facts.text(fact::URI)?).ok()?;
+        let digest = self.digest.as_ref().or(reference.digest.as_ref())?.clone();
+        let pinned = Reference {
+            tag: None,
+            digest: Some(digest),
+            ..reference
+        };
+        Some(pinned.to_string())
+    }
+
+    /// A location of the image, by its name in the facts: `glance.name`, `vsphere.template`.
+    pub fn location(&self, name: &str) -> Option<&str> {
+        let name = format!("{}{name}", fact::LOCATIONS);
+        self.facts.text(&name).filter(|text| !text.is_empty())
+    }
+
+    /// The locations whose names have a prefix: the rest of the name, and the location.
+    pub fn locations<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
+        self.facts.iter().filter_map(move |(name, fact)| {
+            let name = name.strip_prefix(fact::LOCATIONS)?.strip_prefix(prefix)?;
+            Some((name, &*fact.value))
+        })
+    }
+
+    /// The reference of a container image, without a scheme.
+    pub(super) fn container(&self) -> Option<&str> {
+        let declared = self.facts.text(fact::URI);
+        let references = [Some(&*self.url), declared];
+        let mut references = references.into_iter().flatten();
+        references.find_map(|url| {
+            let rest = url
+                .strip_prefix("oci://")
+                .or_else(|| url.strip_prefix("docker://"))?;
+            (!rest.is_empty()).then_some(rest)
+        })
+    }
+
+    /// The message for an image without a location for a provider; `missing` is the name of the location in the facts.
+    pub(super) fn no_location(&self, provider: &str, missing: &str) -> String {
+        let image = match &self.key {
+            Some(key) => format!("image `{key}`"),
+            None => format!("`{}`", self.url),
+        };
+        format!(
+            "nothing says where `{provider}` finds {image}: its record has no `locations.{missing}`"
+        )
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::Stamp;
+    use crate::image::{Facts, Origin};
+    use yaml_tree::place::Place;
+
+    /// A stamp with facts.
+    pub(crate) fn with(url: &str, facts: &[(&str, &str)]) -> Stamp {
+        let facts = facts
+            .iter()
+            .map(|(name, value)| (*name, *value, Place::NONE));
+        Stamp {
+            key: Some("img".into()),
+            url: url.into(),
+            format: Some("raw".into()),
+            checksum: Some("ab".into()),
+            checksum_type: Some("sha256".into()),
+            facts: Facts::of(Origin::Values, facts),
+            digest: None,
+            region: None,
+        }
+    }
+
+    /// An image with a location for every provider.
+    pub(crate) fn everywhere() -> Stamp {
+        with(
+            "https://images.example.org/img.tar.gz",
+            &[
+                ("uri", "oci://registry.example.org/img:1"),
+                ("locations.ami.eu-west-1", "ami-0abc"),
+                ("locations.azure.id", "/subscriptions/s/images/img"),
+                ("locations.gce.image", "projects/p/global/images/img"),
+                (
+                    "locations.glance.id",
+                    "8f1b2c3d-0000-4000-8000-000000000001",
+                ),
+                ("locations.hcloud.image", "img"),
+                (
+                    "locations.kubevirt.container-disk",
+                    "registry.example.org/img:1",
+                ),
+                ("locations.proxmox.template-id", "100"),
+                ("locations.proxmox.node", "pve1"),
+                ("locations.vsphere.template", "img"),
+            ],
+        )
+    }
+
+    #[test]
+    fn locations_are_found_by_name_or_prefix() {
+        let stamp = everywhere();
+        assert_eq!(stamp.location("hcloud.image"), Some("img"));
+        assert_eq!(stamp.location("hcloud.command"), None);
+        let regions: Vec<(&str, &str)> = stamp.locations("ami.").collect();
+        assert_eq!(regions, [("eu-west-1", "ami-0abc")]);
+        assert_eq!(stamp.container(), Some("registry.example.org/img:1"));
+    }
+}

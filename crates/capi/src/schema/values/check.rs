@@ -1,0 +1,257 @@
+//! Walks through a schema and values together.
+
+use std::sync::Arc;
+
+use super::{BYTES_OF_A_STEP, Cost, Mismatch, Valid, ValuesSchema};
+use yaml_tree::place::Place;
+use yaml_tree::value::{Map, Node, Value};
+
+/// How deep schemas are applied in one another.
+const DEPTH: usize = 400;
+
+/// The maximum number of valid maps and lists that are kept, so that memory does not grow with the fleet.
+const KEPT: usize = 65_536;
+
+/// Keywords of JSON Schema that change what is valid and are not understood.
+const UNSUPPORTED: [&str; 6] = [
+    "$dynamicRef",
+    "$recursiveRef",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+    "extends",
+    "disallow",
+];
+
+/// One check of values.
+pub(super) struct Check<'s> {
+    pub(super) schema: &'s ValuesSchema,
+    pub(super) has_formats: bool,
+    pub(super) found: Vec<Mismatch>,
+    /// Where the check is in the values.
+    pub(super) path: String,
+    /// How many more schemas are applied.
+    steps: u64,
+    depth: usize,
+    /// Whether a text was not of its format.
+    pub(super) has_unmet_format: bool,
+    /// The greatest depth since the last value whose depth is measured.
+    deepest: usize,
+}
+
+impl<'s> Check<'s> {
+    pub(super) fn new(schema: &'s ValuesSchema, has_formats: bool, steps: u64) -> Self {
+        Self {
+            schema,
+            has_formats,
+            found: Vec::new(),
+            path: String::new(),
+            steps,
+            depth: 0,
+            has_unmet_format: false,
+            deepest: 0,
+        }
+    }
+
+    /// Checks all values together.
+    pub(super) fn all_of(mut self, values: &Node) -> Result<Self, String> {
+        self.node(&self.schema.root, values)?;
+        Ok(self)
+    }
+
+    pub(super) fn step(&mut self, steps: u64) -> Result<(), String> {
+        let left = self.steps.checked_sub(steps);
+        self.steps = left.ok_or("it takes too many steps")?;
+        Ok(())
+    }
+
+    /// The steps of a text.
+    pub(super) fn step_text(&mut self, text: &str) -> Result<(), String> {
+        self.step((text.len() / BYTES_OF_A_STEP) as u64)
+    }
+
+    /// Applies a schema to a value.
+    pub(super) fn node(&mut self, schema: &'s Node, node: &Node) -> Result<(), String> {
+        let address = match &node.value {
+            _ if self.has_formats => None,
+            Value::Map(map) => Some(Arc::as_ptr(map).addr()),
+            Value::List(list) => Some(Arc::as_ptr(list).addr()),
+            _ => None,
+        };
+        let Some(address) = address else {
+            return self.apply(schema, node);
+        };
+        let key = (std::ptr::from_ref(schema).addr(), address);
+        let known = self.schema.valid().get(&key).map(|valid| valid.cost);
+        if let Some(cost) = known.filter(|cost| self.depth + cost.levels <= DEPTH) {
+            self.deepest = self.deepest.max(self.depth + cost.levels);
+            self.has_unmet_format |= cost.has_unmet_format;
+            return self.step(cost.steps);
+        }
+        let (found, left) = (self.found.len(), self.steps);
+        let deepest = std::mem::replace(&mut self.deepest, self.depth);
+        let had_unmet_format = std::mem::take(&mut self.has_unmet_format);
+        self.apply(schema, node)?;
+        let cost = Cost {
+            steps: left - self.steps,
+            levels: self.deepest - self.depth,
+            has_unmet_format: self.has_unmet_format,
+        };
+        self.deepest = self.deepest.max(deepest);
+        self.has_unmet_format |= had_unmet_format;
+        let mut valid = self.schema.valid();
+        if self.found.len() == found && valid.len() < KEPT {
+            let kept = Valid {
+                _value: node.value.clone(),
+                cost,
+            };
+            valid.insert(key, kept);
+        }
+        Ok(())
+    }
+
+    fn apply(&mut self, schema: &'s Node, node: &Node) -> Result<(), String> {
+        self.step(1)?;
+        if self.depth >= DEPTH {
+            return Err(format!("it is applied more than {DEPTH} levels deep"));
+        }
+        self.depth += 1;
+        self.deepest = self.deepest.max(self.depth);
+        match &schema.value {
+            Value::Bool(true) => {}
+            Value::Bool(false) => self.problem(node, "is not allowed"),
+            Value::Map(map) => self.keywords(map, node)?,
+            _ => return Err("a schema in it is neither a map nor true or false".to_owned()),
+        }
+        self.depth -= 1;
+        Ok(())
+    }
+
+    /// Applies each keyword.
+    fn keywords(&mut self, schema: &'s Map, node: &Node) -> Result<(), String> {
+        if let Some(key) = UNSUPPORTED.iter().find(|key| schema.get(key).is_some()) {
+            return Err(format!("`{key}` is not understood"));
+        }
+        if let Some(reference) = schema.get("$ref") {
+            let reference = reference
+                .value
+                .as_str()
+                .ok_or("a `$ref` in it is no text")?;
+            self.node(self.schema.referred(reference)?, node)?;
+            if !self.schema.has_siblings {
+                return Ok(());
+            }
+        }
+        if !self.has_type(schema, node) {
+            return Ok(());
+        }
+        self.is_one_of(schema, node)?;
+        match &node.value {
+            Value::Map(map) => self.map(schema, map, node)?,
+            Value::List(items) => self.list(schema, items, node)?,
+            Value::String(text) => self.string(schema, text, node)?,
+            Value::Number(number) => self.number(schema, *number, node),
+            Value::Null | Value::Bool(_) => {}
+        }
+        self.combined(schema, node)
+    }
+
+    fn combined(&mut self, schema: &'s Map, node: &Node) -> Result<(), String> {
+        let many = |key| schema.get(key).and_then(|node| node.value.as_list());
+        for part in many("allOf").unwrap_or_default() {
+            self.node(part, node)?;
+        }
+        if let Some(alternatives) = many("anyOf") {
+            self.alternatives(alternatives, node, false)?;
+        }
+        if let Some(alternatives) = many("oneOf") {
+            self.alternatives(alternatives, node, true)?;
+        }
+        if let Some(not) = schema.get("not")
+            && self.found_in(not, node)?.is_empty()
+        {
+            self.problem(node, "is what the schema excludes (`not`)");
+        }
+        if let Some(condition) = schema.get("if") {
+            let holds = self.found_in(condition, node)?.is_empty();
+            let then = schema.get(if holds { "then" } else { "else" });
+            if let Some(then) = then {
+                self.node(then, node)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A value that has to be valid for one of several schemas, or for exactly one. Where only one of them is for values of its
+    /// type, the finding is what is wrong with that one.
+    fn alternatives(
+        &mut self,
+        alternatives: &'s [Node],
+        node: &Node,
+        is_exact: bool,
+    ) -> Result<(), String> {
+        let (mut valid, mut near, mut types) = (0, Vec::new(), Vec::new());
+        for alternative in alternatives {
+            let found = self.found_in(alternative, node)?;
+            valid += usize::from(found.is_empty());
+            let own = |one: &&Mismatch| one.path == self.path && !one.types.is_empty();
+            match found.iter().find(own) {
+                Some(other) => {
+                    types.retain(|known| !other.types.contains(known));
+                    types.extend_from_slice(&other.types);
+                }
+                None => near.push(found),
+            }
+        }
+        let is_near = !near.is_empty();
+        let only = near.pop().filter(|_| near.is_empty());
+        match (valid, only) {
+            (2.., _) if is_exact => {
+                let message = format!("fits {valid} of the alternatives in the schema, not one");
+                self.problem(node, message);
+            }
+            (1.., _) => {}
+            (0, Some(only)) => self.found.extend(only),
+            (0, None) if is_near => {
+                self.problem(node, "fits none of the alternatives in the schema")
+            }
+            (0, None) => self.wrong_type(node, types),
+        }
+        Ok(())
+    }
+
+    /// What is wrong with a value for a schema that need not hold.
+    pub(super) fn found_in(
+        &mut self,
+        schema: &'s Node,
+        node: &Node,
+    ) -> Result<Vec<Mismatch>, String> {
+        let own = std::mem::take(&mut self.found);
+        let checked = self.node(schema, node);
+        let found = std::mem::replace(&mut self.found, own);
+        checked.map(|()| found)
+    }
+
+    /// Reports a value that is not shown.
+    pub(super) fn problem(&mut self, node: &Node, message: impl Into<String>) {
+        self.report(node, message.into(), String::new());
+    }
+
+    /// Reports a value, shown at the end of the message.
+    pub(super) fn report(&mut self, node: &Node, message: String, shown: String) {
+        let mismatch = self.mismatch(node.place, message);
+        self.found.push(Mismatch { shown, ..mismatch });
+    }
+
+    pub(super) fn mismatch(&mut self, place: Place, message: String) -> Mismatch {
+        // What is left over is noticed by the next step.
+        let bytes = self.path.len() + message.len();
+        self.steps = self.steps.saturating_sub((bytes / BYTES_OF_A_STEP) as u64);
+        Mismatch {
+            path: self.path.clone(),
+            message,
+            shown: String::new(),
+            place,
+            types: Vec::new(),
+        }
+    }
+}

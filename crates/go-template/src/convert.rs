@@ -1,0 +1,166 @@
+//! Converts values between the data model of files and the values of expressions.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::value::{Lazy, Map, PLAIN_MAP};
+use super::{Budget, Error, ErrorClass, Value, print};
+use yaml_tree::value as model;
+
+/// Converts a value of a file for use in expressions. Maps are converted lazily, entry by entry.
+///
+/// Every number becomes a `float64`, because Helm passes values through JSON before a template sees them.
+pub fn from_model(value: &model::Value) -> Value {
+    match value {
+        model::Value::Null => Value::Nil,
+        model::Value::Bool(flag) => Value::Bool(*flag),
+        model::Value::Number(model::Number::Int(number)) => Value::Float(*number as f64),
+        model::Value::Number(model::Number::Float(number)) => Value::Float(*number),
+        model::Value::String(text) => Value::String(Arc::clone(text)),
+        model::Value::List(items) => {
+            Value::list(items.iter().map(|item| from_model(&item.value)).collect())
+        }
+        model::Value::Map(map) => from_map(PLAIN_MAP, map),
+    }
+}
+
+/// Converts a map of a file, with its own Go type name, such as `common.Values`.
+pub fn from_map(type_name: &'static str, map: &Arc<model::Map>) -> Value {
+    let lazy = Rc::new(Entries(Arc::clone(map)));
+    Value::Map(Rc::new(Map::lazy(type_name, lazy)))
+}
+
+/// A map of a file, converted entry by entry.
+#[derive(Debug)]
+struct Entries(Arc<model::Map>);
+
+impl Lazy for Entries {
+    fn get(&self, key: &str) -> Result<Option<Value>, Error> {
+        Ok(self.0.get(key).map(|node| from_model(&node.value)))
+    }
+
+    fn keys(&self) -> Result<Vec<Arc<str>>, Error> {
+        Ok(self.0.iter().map(|entry| Arc::clone(&entry.key)).collect())
+    }
+
+    fn is_empty(&self) -> Result<bool, Error> {
+        Ok(self.0.is_empty())
+    }
+
+    fn size(&self) -> usize {
+        self.0.len()
+    }
+}
+
+/// The estimated size of a converted node with its key, in bytes.
+const NODE: usize = 96;
+
+/// Converts an expression's value to the value that `toYaml` writes. Integers keep all their digits.
+///
+/// # Errors
+/// The value contains a number that JSON cannot represent, is nested too deeply, or has an entry that fails to evaluate.
+pub(super) fn to_model(value: &Value, budget: &Budget) -> Result<model::Value, Error> {
+    Converter { budget, written: 0 }.convert(value, 0)
+}
+
+struct Converter<'b> {
+    budget: &'b Budget,
+    /// An upper bound of the length of the text that the values so far are written as, in bytes.
+    written: usize,
+}
+
+impl Converter<'_> {
+    fn convert(&mut self, value: &Value, depth: usize) -> Result<model::Value, Error> {
+        if depth > print::NESTING {
+            return Err(print::too_deep());
+        }
+        self.budget.step(2)?;
+        self.budget.charge(NODE)?;
+        self.ensure_room(2 * depth)?;
+        Ok(match value {
+            Value::Nil => model::Value::Null,
+            Value::Bool(flag) => model::Value::Bool(*flag),
+            Value::Int(number) | Value::Int64(number) => (*number).into(),
+            Value::Uint8(number) => float(f64::from(*number))?,
+            Value::Uint64(number) => float(*number as f64)?,
+            Value::Float(number) => float(*number)?,
+            Value::String(text) => {
+                self.text(text, depth)?;
+                model::Value::String(Arc::clone(text))
+            }
+            Value::List(list) if list.element.is_nil() => model::Value::Null,
+            Value::List(list) => {
+                let mut items = Vec::with_capacity(list.items.len());
+                for item in &list.items {
+                    items.push(model::Node::computed(self.convert(item, depth + 1)?));
+                }
+                items.into()
+            }
+            Value::Map(map) => {
+                let mut entries = Vec::new();
+                for (key, item) in self.budget.entries(map)? {
+                    self.text(&key, depth)?;
+                    entries.push(model::Entry::computed(key, self.convert(&item, depth + 1)?));
+                }
+                entries.into_iter().collect::<model::Map>().into()
+            }
+            Value::Object(object) if object.complex().is_some() => {
+                let message = "JSON cannot represent a complex number";
+                return Err(Error::new(ErrorClass::Other, message));
+            }
+            Value::Object(object) => self.convert(&object.plain(), depth + 1)?,
+        })
+    }
+
+    /// Checks that the budget has room for a text as YAML, where its lines are indented and unprintable bytes are escaped.
+    fn text(&mut self, text: &str, depth: usize) -> Result<(), Error> {
+        self.budget.charge_read(8 * text.len())?;
+        let is_escaped = |byte: &u8| !matches!(byte, b' '..=b'~') && *byte != b'\n';
+        let escaped = text.bytes().filter(is_escaped).count();
+        let lines = 1 + text.matches('\n').count();
+        self.ensure_room(text.len() + 3 * escaped + lines * 2 * (depth + 2))
+    }
+
+    fn ensure_room(&mut self, bytes: usize) -> Result<(), Error> {
+        self.written += bytes;
+        self.budget.ensure_room_for_text(self.written)
+    }
+}
+
+fn float(number: f64) -> Result<model::Value, Error> {
+    if number.is_finite() {
+        return Ok(model::Value::Number(model::Number::Float(number)));
+    }
+    let message = format!(
+        "JSON cannot represent the number `{}`",
+        print::float(number)
+    );
+    Err(Error::new(ErrorClass::Other, message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::to_model;
+    use crate::{Budget, Limits, Value};
+    use yaml_tree::value::{Node, Number, Value as Model};
+
+    #[test]
+    fn integers_keep_all_their_digits() {
+        let list = Value::list(vec![Value::Int(i64::MAX), Value::Float(1.5)]);
+        let expected = vec![i64::MAX.into(), Model::Number(Number::Float(1.5))];
+        let expected: Vec<Node> = expected.into_iter().map(Node::computed).collect();
+        assert_eq!(
+            to_model(&list, &Budget::new(Limits::default())).ok(),
+            Some(expected.into())
+        );
+    }
+
+    #[test]
+    fn a_map_that_holds_itself_is_refused() {
+        let value = Value::map(Default::default());
+        if let Value::Map(map) = &value {
+            map.set("me", value.clone());
+        }
+        assert!(to_model(&value, &Budget::new(Limits::default())).is_err());
+    }
+}

@@ -1,0 +1,60 @@
+//! The functions for base64, base32 and checksums.
+
+use sha1::Sha1;
+use sha2::{Digest, Sha256, Sha512};
+
+use super::super::function::{Call, Function};
+use super::super::signature::Type;
+use super::super::{Error, Value};
+use data_encoding::HEXLOWER;
+use yaml_tree::bytes::{BASE32, BASE64, Base};
+
+const TEXT: &[Type] = &[Type::String];
+
+/// The functions of this module.
+pub(super) const TABLE: &[Function] = &[
+    Function::new("b64enc", TEXT, |call| encoded(call, &BASE64)),
+    Function::new("b64dec", TEXT, |call| decoded(call, &BASE64)),
+    Function::new("b32enc", TEXT, |call| encoded(call, &BASE32)),
+    Function::new("b32dec", TEXT, |call| decoded(call, &BASE32)),
+    Function::new("sha1sum", TEXT, checksum::<Sha1>),
+    Function::new("sha256sum", TEXT, checksum::<Sha256>),
+    Function::new("sha512sum", TEXT, checksum::<Sha512>),
+    Function::new("adler32sum", TEXT, adler32),
+];
+
+fn encoded(call: &Call<'_>, base: &Base) -> Result<Value, Error> {
+    let text = call.string(0)?;
+    call.ensure_room_for_text(text.len() * 2)?;
+    call.work(text.len() / 8)?;
+    Ok(base.encode(text.as_bytes()).into())
+}
+
+/// Malformed data is not an error: as in Sprig, the result is the text of the error.
+fn decoded(call: &Call<'_>, base: &Base) -> Result<Value, Error> {
+    let text = call.string(0)?;
+    call.work(text.len() / 8)?;
+    match base.decode(text.as_bytes()) {
+        Ok(decoded) => call.text(decoded),
+        Err(position) => Ok(format!("illegal {} data at input byte {position}", base.name).into()),
+    }
+}
+
+fn checksum<D: Digest>(call: &mut Call<'_>) -> Result<Value, Error> {
+    let given = call.string(0)?;
+    call.work(given.len() / 8)?;
+    Ok(HEXLOWER.encode(&D::digest(given.as_bytes())).into())
+}
+
+/// Adler-32 (RFC 1950, 8.2), in decimal.
+fn adler32(call: &mut Call<'_>) -> Result<Value, Error> {
+    const MODULUS: u32 = 65_521;
+    let add = |(low, high), byte: u8| {
+        let low = (low + u32::from(byte)) % MODULUS;
+        (low, (high + low) % MODULUS)
+    };
+    let text = call.string(0)?;
+    call.work(text.len() / 8)?;
+    let (low, high) = text.bytes().fold((1, 0), add);
+    Ok(((high << 16) | low).to_string().into())
+}

@@ -1,0 +1,107 @@
+//! The HTTP clients: one for all hosts without settings, and one for each host with settings of its own. A permission for one
+//! host (plain HTTP, no verification, a CA) therefore never applies to another host, not even after a redirect.
+
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use reqwest::{Certificate, Client, ClientBuilder, Url, redirect};
+
+use crate::FailureKind;
+use crate::registries::{Host, RegistrySettings};
+
+use super::error::{RegistryError, authority};
+use super::options::Limits;
+
+/// The clients, each created when it is first used.
+pub(super) struct Clients {
+    settings: RegistrySettings,
+    limits: Limits,
+    made: Mutex<Made>,
+}
+
+/// By the host with settings (none for all others), and by whether a large body is sent.
+type Made = HashMap<(Option<Arc<str>>, bool), Result<Client, RegistryError>>;
+
+impl Clients {
+    pub(super) fn new(settings: RegistrySettings, limits: Limits) -> Self {
+        Self {
+            settings,
+            limits,
+            made: Mutex::default(),
+        }
+    }
+
+    /// The settings of a host, if it has any.
+    pub(super) fn host(&self, authority: &str) -> Option<(&Arc<str>, &Host)> {
+        self.settings.hosts.get_key_value(authority)
+    }
+
+    /// The client for an address; an error for plain HTTP to a host whose settings do not allow it. With `sends`, the request
+    /// has a large body and the client has no read timeout: the caller watches the progress.
+    pub(super) fn of(&self, url: &Url, sends: bool) -> Result<Client, RegistryError> {
+        let name = authority(url);
+        let special = self.host(&name);
+        let is_plain = special.is_some_and(|(_, host)| host.plain_http);
+        if url.scheme() != "https" && !is_plain {
+            let message = format!("`{name}` would be queried without TLS, which no setting allows");
+            return Err(RegistryError::new(FailureKind::Unreachable, message).help(format!(
+                "to allow it, write in the project file: `registries: {{hosts: {{\"{name}\": {{plain-http: true}}}}}}`"
+            )));
+        }
+        let key = (special.map(|(name, _)| Arc::clone(name)), sends);
+        let mut made = self.made.lock();
+        let client = made
+            .entry(key)
+            .or_insert_with(|| self.make(&name, special.map(|(_, host)| host), sends));
+        client.clone()
+    }
+
+    fn make(&self, name: &str, host: Option<&Host>, sends: bool) -> Result<Client, RegistryError> {
+        let mut builder = Client::builder()
+            .user_agent(concat!("metalmark/", env!("CARGO_PKG_VERSION")))
+            .connect_timeout(self.limits.connect)
+            .redirect(redirect::Policy::none());
+        if !sends {
+            builder = builder.read_timeout(self.limits.read);
+        }
+        if let Some(host) = host {
+            builder = special(builder, host)?;
+        }
+        builder.build().map_err(|_| {
+            let message = format!("TLS cannot be set up for `{name}`: this machine has no CA certificates, or none can be read");
+            RegistryError::new(FailureKind::Unreachable, message).help(format!(
+                "install the package ca-certificates, or name the registry's authority: `registries: {{hosts: {{\"{name}\": {{ca: FILE.pem}}}}}}`"
+            ))
+        })
+    }
+}
+
+fn special(builder: ClientBuilder, host: &Host) -> Result<ClientBuilder, RegistryError> {
+    // Plain HTTP needs no certificates: it must work on a machine without a CA store.
+    if host.plain_http {
+        return Ok(builder.tls_certs_only([]));
+    }
+    if host.skip_verify {
+        return Ok(builder.tls_danger_accept_invalid_certs(true));
+    }
+    match &host.ca {
+        Some(file) => Ok(builder.tls_certs_merge(authorities(file)?)),
+        None => Ok(builder),
+    }
+}
+
+fn authorities(file: &Path) -> Result<Vec<Certificate>, RegistryError> {
+    let failure = |reason: String| {
+        let message = format!("the CA file `{}` {reason}", file.display());
+        RegistryError::new(FailureKind::Unreachable, message)
+            .help("`ca` names files with `-----BEGIN CERTIFICATE-----` blocks, from the project file's folder")
+    };
+    let text = std::fs::read(file)
+        .map_err(|error| failure(format!("cannot be read: {}", error.kind())))?;
+    match Certificate::from_pem_bundle(&text) {
+        Ok(certificates) if !certificates.is_empty() => Ok(certificates),
+        _ => Err(failure("holds no certificate".to_owned())),
+    }
+}

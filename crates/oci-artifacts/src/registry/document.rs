@@ -1,0 +1,87 @@
+//! Fetches one document from a web server that is not a registry, such as release notes. It uses the same certificates,
+//! proxies and retries, but no credentials: neither from files nor from the address.
+
+use reqwest::Url;
+
+use crate::FailureKind;
+
+use super::content;
+use super::error::{RegistryError, authority};
+use super::request::Request;
+use super::session::{Context, Sessions};
+
+const ACCEPT: &str = "application/json, text/plain;q=0.9, */*;q=0.5";
+
+/// Fetches the text at an address.
+pub(super) async fn text(
+    sessions: &Sessions,
+    address: &str,
+    context: Context,
+) -> Result<String, RegistryError> {
+    let request = Request {
+        accept: ACCEPT,
+        ..Request::get(url(address)?, context.deadline)
+    };
+    let answer = sessions.transport.execute(&request, None).await?;
+    let host = authority(&answer.url);
+    if matches!(answer.status, 401 | 403) {
+        let message = format!(
+            "`{host}` answered {} to a request without credentials",
+            answer.status
+        );
+        return Err(RegistryError::new(FailureKind::Denied, message).help(
+            "no credentials are sent there: fetch it with your own client and pass the file with `--release-notes FILE`",
+        ));
+    }
+    let answer = content::require_success(answer)?;
+    String::from_utf8(answer.body).map_err(|_| {
+        let message = format!("`{host}` sent something that is not text in UTF-8");
+        RegistryError::new(FailureKind::Corrupt, message)
+    })
+}
+
+/// Parses an address. A user or password in it is refused: it would be sent and printed.
+fn url(address: &str) -> Result<Url, RegistryError> {
+    let url = Url::parse(address).map_err(|error| {
+        let message = format!("it is not an address: {error}");
+        RegistryError::new(FailureKind::Unsupported, message)
+    })?;
+    if !url.username().is_empty() || url.password().is_some() {
+        let message = "it contains a user or a password, which are not sent";
+        return Err(RegistryError::new(FailureKind::Unsupported, message)
+            .help("write the address without the part before `@`"));
+    }
+    if !matches!(url.scheme(), "http" | "https") {
+        let message = format!("the scheme `{}` is not supported", url.scheme());
+        return Err(RegistryError::new(FailureKind::Unsupported, message).help("write `https://…`"));
+    }
+    Ok(url)
+}
+
+/// An address as it may be printed: without user, password, query and fragment.
+pub(super) fn shown(address: &str) -> String {
+    let bare = address.split(['?', '#']).next().unwrap_or_default();
+    match bare.split_once("://") {
+        Some((scheme, rest)) => {
+            let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+            let host = host.rsplit('@').next().unwrap_or(host);
+            format!("{scheme}://{host}{path}")
+        }
+        None => bare.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{shown, url};
+
+    #[test]
+    fn passwords_are_neither_sent_nor_printed() {
+        let address = "https://me:hunter2@h.example/releases/1?private_token=hunter3#x";
+        let refused = url(address).expect_err("it holds a password");
+        assert!(!format!("{refused:?}").contains("hunter"), "{refused:?}");
+        assert_eq!(shown(address), "https://h.example/releases/1");
+        assert_eq!(shown("https://h.example"), "https://h.example");
+        assert!(url("file:///etc/passwd").is_err() && url("h.example/x").is_err());
+    }
+}

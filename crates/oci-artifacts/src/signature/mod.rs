@@ -1,0 +1,136 @@
+//! Verifies and makes cosign's signatures with a key pair, in the forms that cosign 2 and 3 store, as Sylva signs its images (docs/sylva.md#signatures): without a transparency log.
+//!
+//! Reads the signatures from a [`Store`]. Uses neither a transparency log nor a certificate authority: a key proves who signed, and not when.
+
+mod bundle;
+mod gather;
+mod key;
+mod payload;
+mod secret;
+mod sign;
+#[cfg(test)]
+mod tests;
+mod verdict;
+
+pub use key::{KeyError, PublicKey};
+pub use secret::{SecretKeyError, SigningKey};
+pub use sign::{SignatureForm, Signed, sign};
+use verdict::Decision;
+pub use verdict::{Form, Signature, Verdict};
+
+use crate::evidence::Witness;
+use crate::{Digest, Failure, Reference, Store};
+
+use gather::{Evidence, Wanted};
+
+/// A verdict and the signature that decided it, if it can be kept.
+pub type Proof = (Verdict, Option<Witness>);
+
+/// Whether a key signed the manifest of a digest under the name of a reference.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// The original reference, not a mirror's: signatures name the repository that they were made in.
+    pub of: Reference,
+    /// The digest of the resolved manifest: nothing in a signature replaces it.
+    pub digest: Digest,
+    /// The key.
+    pub key: PublicKey,
+}
+
+/// The verdict on one artifact.
+///
+/// # Errors
+/// The store cannot be read.
+pub fn check_one(store: &dyn Store, question: Question) -> Result<Verdict, Failure> {
+    let verdict = check(store, std::slice::from_ref(&question)).pop();
+    verdict.unwrap_or_else(|| Err(Failure::unanswered(&question.of)))
+}
+
+/// The verdicts on artifacts, in the order of the questions.
+pub fn check(store: &dyn Store, questions: &[Question]) -> Vec<Result<Verdict, Failure>> {
+    let proofs = prove(store, questions).into_iter();
+    proofs
+        .map(|proof| proof.map(|(verdict, _)| verdict))
+        .collect()
+}
+
+/// The same, each with the signature that decided it.
+///
+/// Sends few requests: the tags `sha256-<hex>.sig` in one batch, their payloads in another; the referrers only of what is not
+/// proven by then.
+pub fn prove(store: &dyn Store, questions: &[Question]) -> Vec<Result<Proof, Failure>> {
+    if questions.is_empty() {
+        return Vec::new();
+    }
+    let targets: Vec<Wanted> = questions
+        .iter()
+        .map(|question| (question.of.clone(), question.digest.clone()))
+        .collect();
+    let mut found = gather::at_tags(store, &targets);
+    let open: Vec<usize> = (0..questions.len())
+        .filter(|place| match &found[*place] {
+            Ok(evidence) => {
+                !judge(&questions[*place], evidence).is_ok_and(|(verdict, _)| verdict.is_proven())
+            }
+            // A store that does not answer is not queried again.
+            Err(_) => false,
+        })
+        .collect();
+    let left: Vec<Wanted> = open.iter().map(|place| targets[*place].clone()).collect();
+    let referring = match left.is_empty() {
+        true => Vec::new(),
+        false => gather::referring(store, &left),
+    };
+    for (place, more) in open.into_iter().zip(referring) {
+        match (&mut found[place], more) {
+            (Ok(evidence), Ok(more)) => evidence.extend(more),
+            (evidence, more) => *evidence = more,
+        }
+    }
+    let judged = |(question, found): (_, Result<Vec<Evidence>, Failure>)| judge(question, &found?);
+    questions.iter().zip(found).map(judged).collect()
+}
+
+/// What signatures that were kept prove of the manifest with these bytes, and which of them decided it. Sends no request.
+pub fn recheck(question: &Question, manifest: &str, witnesses: &[Witness]) -> Proof {
+    let Question { of, digest, key } = question;
+    let claims = witnesses.iter().map(|witness| {
+        let form = match witness {
+            Witness::Referrer { .. } => Form::Referrer,
+            Witness::Bundle { .. } => Form::Bundle,
+            Witness::Tag { .. } | Witness::Malformed { .. } => Form::Tag,
+        };
+        let claim = gather::claim(witness, key, digest, Some(manifest.as_bytes()));
+        (form, claim)
+    });
+    let decision = verdict::of(claims, of, key.fingerprint());
+    let witness = decision.claim.and_then(|index| witnesses.get(index));
+    (decision.verdict, witness.cloned())
+}
+
+/// The verdict on what was found. What could not be fetched fails it, unless something else is good.
+fn judge(question: &Question, found: &[Evidence]) -> Result<Proof, Failure> {
+    let Question { of, digest, key } = question;
+    let mut failed = None;
+    let mut had = Vec::new();
+    for evidence in found {
+        match evidence.claim(key, digest) {
+            Ok(claim) => had.push((evidence, claim)),
+            Err(failure) => {
+                failed.get_or_insert(failure);
+            }
+        }
+    }
+    let claims = had
+        .iter()
+        .map(|(evidence, claim)| (evidence.form, claim.clone()));
+    let Decision { verdict, claim } = verdict::of(claims, of, key.fingerprint());
+    match failed {
+        Some(failure) if !verdict.is_proven() => Err(failure),
+        _ => {
+            let decided = claim.and_then(|index| had.get(index));
+            let witness = decided.and_then(|(evidence, _)| evidence.witness().cloned());
+            Ok((verdict, witness))
+        }
+    }
+}

@@ -1,0 +1,440 @@
+//! The place of something in a user's file.
+//!
+//! A [`Place`] is small and cheap to copy: every node of every parsed file carries one. It becomes a file name, a line and
+//! a column only when a finding is shown, through the [`Sources`] it was read with.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+/// What is printed instead of a secret.
+pub const HIDDEN: &str = "…";
+
+/// A text with nothing between its backquotes.
+pub fn unquoted(text: &str) -> String {
+    let parts = text.split('`').enumerate();
+    let parts = parts.map(|(number, part)| match number % 2 {
+        0 => part.to_owned(),
+        _ => format!("`{HIDDEN}`"),
+    });
+    parts.collect()
+}
+
+/// One file as it was read.
+pub struct Source {
+    /// The path as the user would type it: relative to the project's folder where it lies below it.
+    pub path: Arc<str>,
+    /// The file's text, decoded.
+    pub text: String,
+    /// What of its text must never be shown: only its line and column.
+    pub secrets: Secrets,
+    /// Whether nothing of its text is shown, comments included: a file of secrets, or one outside the project.
+    pub is_hidden: bool,
+    /// The words of its text that everybody may read.
+    words: OnceLock<HashSet<Box<str>>>,
+}
+
+/// What of a file's text is secret.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Secrets {
+    /// Nothing.
+    #[default]
+    None,
+    /// These bytes, in order and apart from each other.
+    Ranges(Arc<[Range<u32>]>),
+    /// Everything.
+    Whole,
+}
+
+impl FromIterator<Range<u32>> for Secrets {
+    fn from_iter<I: IntoIterator<Item = Range<u32>>>(ranges: I) -> Self {
+        let mut sorted: Vec<Range<u32>> = ranges.into_iter().collect();
+        sorted.sort_by_key(|range| (range.start, range.end));
+        let mut apart: Vec<Range<u32>> = Vec::with_capacity(sorted.len());
+        for range in sorted {
+            match apart.last_mut() {
+                Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+                _ => apart.push(range),
+            }
+        }
+        match apart.is_empty() {
+            true => Self::None,
+            false => Self::Ranges(apart.into()),
+        }
+    }
+}
+
+/// A file's text never reaches a log.
+impl fmt::Debug for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Source")
+            .field("path", &self.path)
+            .field("bytes", &self.text.len())
+            .field("has_secrets", &self.has_secrets())
+            .finish()
+    }
+}
+
+impl Source {
+    /// A plain, shareable source.
+    pub fn new(path: impl Into<Arc<str>>, text: impl Into<String>) -> Self {
+        Self {
+            path: path.into(),
+            text: text.into(),
+            secrets: Secrets::None,
+            is_hidden: false,
+            words: OnceLock::new(),
+        }
+    }
+
+    /// The text with what is secret in it, and with whether no report may show a line of it.
+    pub fn with_marks(self, secrets: Secrets, is_hidden: bool) -> Self {
+        Self {
+            secrets,
+            is_hidden,
+            ..self
+        }
+    }
+
+    /// The same file with more secrets.
+    pub fn with_secrets(&self, more: Secrets) -> Self {
+        let secrets = match (&self.secrets, more) {
+            (Secrets::Whole, _) | (_, Secrets::Whole) => Secrets::Whole,
+            (known, Secrets::None) => known.clone(),
+            (Secrets::None, more) => more,
+            (Secrets::Ranges(known), Secrets::Ranges(more)) => {
+                known.iter().chain(&*more).cloned().collect()
+            }
+        };
+        Self {
+            secrets,
+            is_hidden: self.is_hidden,
+            ..Self::new(Arc::clone(&self.path), self.text.as_str())
+        }
+    }
+
+    /// Whether a word is in the text, outside of its secrets.
+    fn has_word(&self, word: &str) -> bool {
+        let words = self.words.get_or_init(|| {
+            if self.is_hidden || self.secrets == Secrets::Whole {
+                return HashSet::new();
+            }
+            let words = words(&self.text).filter(|word| {
+                let start = word.as_ptr().addr() - self.text.as_ptr().addr();
+                !self.hides(start as u32..(start + word.len()) as u32)
+            });
+            words.map(Box::from).collect()
+        });
+        words.contains(word)
+    }
+
+    /// The words of its secrets.
+    pub fn secret_words(&self) -> impl Iterator<Item = &str> {
+        let ranges = match &self.secrets {
+            Secrets::Ranges(ranges) => &**ranges,
+            Secrets::None | Secrets::Whole => &[],
+        };
+        let texts = ranges
+            .iter()
+            .filter_map(|range| self.text.get(range.start as usize..range.end as usize));
+        texts.flat_map(words)
+    }
+
+    /// Whether any of the text is secret.
+    pub fn has_secrets(&self) -> bool {
+        self.secrets != Secrets::None
+    }
+
+    /// Whether any of these bytes is secret.
+    pub fn hides(&self, bytes: Range<u32>) -> bool {
+        match &self.secrets {
+            Secrets::None => false,
+            Secrets::Whole => true,
+            Secrets::Ranges(ranges) => {
+                let behind = ranges.partition_point(|secret| secret.start < bytes.end);
+                let last = ranges[..behind].last();
+                last.is_some_and(|secret| secret.end > bytes.start)
+            }
+        }
+    }
+
+    /// The line and column of a byte offset, both from 1; the column counts characters.
+    pub fn line_column(&self, offset: u32) -> (usize, usize) {
+        let mut end = (offset as usize).min(self.text.len());
+        while !self.text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let before = &self.text[..end];
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        (
+            before.matches('\n').count() + 1,
+            before[line_start..].chars().count() + 1,
+        )
+    }
+}
+
+/// The words of a text: names, versions, addresses.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let is_part = |letter: char| letter.is_alphanumeric() || "-_.".contains(letter);
+    let words = text.split(move |letter| !is_part(letter));
+    words.filter(|word| !word.is_empty())
+}
+
+/// The number of a file within its [`Sources`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FileId(pub u32);
+
+/// A range of bytes in a file: `start` inclusive, `end` exclusive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// The file, in the [`Sources`] that the node was read with.
+    pub file: FileId,
+    /// Byte offset of the first byte.
+    pub start: u32,
+    /// Byte offset behind the last byte.
+    pub end: u32,
+}
+
+impl Place {
+    /// A value that is in no file: a default, a flag, a computed value.
+    pub const NONE: Self = Self {
+        file: FileId(u32::MAX),
+        start: 0,
+        end: 0,
+    };
+
+    /// The whole text of a file.
+    pub fn whole(file: FileId, text: &str) -> Self {
+        Self {
+            file,
+            start: 0,
+            end: text.len() as u32,
+        }
+    }
+
+    /// Whether the value is in a file.
+    pub fn is_known(self) -> bool {
+        self.file != Self::NONE.file
+    }
+
+    /// Another place for a known one.
+    pub fn moved(self, to: &mut dyn FnMut(Self) -> Self) -> Self {
+        match self.is_known() {
+            true => to(self),
+            false => self,
+        }
+    }
+}
+
+/// A value with the place that it was written at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Located<T> {
+    /// The value.
+    pub value: T,
+    /// Its place.
+    pub place: Place,
+}
+
+impl<T> Located<T> {
+    /// Joins a value and its place.
+    pub fn new(value: T, place: Place) -> Self {
+        Self { value, place }
+    }
+}
+
+/// The files that a cluster's places point into: those that all clusters share, then its own.
+///
+/// Cloning is cheap, and one cluster's own files are freed with it, so that memory does not grow with the fleet.
+#[derive(Clone, Debug, Default)]
+pub struct Sources {
+    shared: Arc<Vec<Arc<Source>>>,
+    own: Vec<Arc<Source>>,
+    facts: Arc<Vec<Arc<Source>>>,
+    /// Expressions that read a secret: their values are secret too.
+    made: Arc<HashSet<Place>>,
+}
+
+impl Sources {
+    /// Adds a file and returns its number.
+    pub fn add(&mut self, source: impl Into<Arc<Source>>) -> FileId {
+        self.own.push(source.into());
+        FileId((self.shared.len() + self.own.len() - 1) as u32)
+    }
+
+    /// The number of a file that was read for another cluster: the one that it has here, else a new one.
+    pub fn adopt(&mut self, source: &Arc<Source>) -> FileId {
+        let known = self.all().position(|known| Arc::ptr_eq(known, source));
+        let index = known.unwrap_or_else(|| {
+            self.own.push(Arc::clone(source));
+            self.shared.len() + self.own.len() - 1
+        });
+        FileId(index as u32)
+    }
+
+    /// The same files, all of them now shared: what every cluster starts from.
+    pub fn share(self) -> Self {
+        let mut all = Arc::unwrap_or_clone(self.shared);
+        all.extend(self.own);
+        Self {
+            shared: Arc::new(all),
+            own: Vec::new(),
+            facts: self.facts,
+            made: self.made,
+        }
+    }
+
+    /// The files that belong to one cluster alone, lowest first.
+    pub fn own(&self) -> &[Arc<Source>] {
+        &self.own
+    }
+
+    /// Whether a file belongs to one cluster alone.
+    pub fn is_own(&self, file: FileId) -> bool {
+        let index = file.0 as usize;
+        (self.shared.len()..self.shared.len() + self.own.len()).contains(&index)
+    }
+
+    /// The number of a file with image facts, by its index. Such files are read beside the clusters: their numbers count down
+    /// from the top, the same for every cluster, so that what was learned from them can be shared.
+    pub fn facts_file(index: usize) -> FileId {
+        FileId(Place::NONE.file.0 - 1 - index as u32)
+    }
+
+    /// These files and those with image facts.
+    pub fn with_facts(self, facts: &Arc<Vec<Arc<Source>>>) -> Self {
+        let facts = Arc::clone(facts);
+        Self { facts, ..self }
+    }
+
+    /// The file of that number; none for [`Place::NONE`].
+    pub fn get(&self, file: FileId) -> Option<&Arc<Source>> {
+        let index = file.0 as usize;
+        let own = || self.own.get(index.checked_sub(self.shared.len())?);
+        let from_top = || (Place::NONE.file.0 - 1).checked_sub(file.0);
+        let facts = || self.facts.get(from_top()? as usize);
+        self.shared.get(index).or_else(own).or_else(facts)
+    }
+
+    /// Whether the value at a place is secret.
+    pub fn is_secret(&self, place: Place) -> bool {
+        let source = self.get(place.file);
+        self.made.contains(&place)
+            || source.is_some_and(|source| source.hides(place.start..place.end))
+    }
+
+    /// A value as it may be shown.
+    pub fn shown<'t>(&self, value: &'t str, place: Place) -> &'t str {
+        match self.is_secret(place) {
+            true => HIDDEN,
+            false => value,
+        }
+    }
+
+    /// These files, where the values of the expressions at these places are secret.
+    pub fn with_made(self, places: HashSet<Place>) -> Self {
+        let made = match places.is_empty() {
+            true => self.made,
+            false => Arc::new(self.made.iter().copied().chain(places).collect()),
+        };
+        Self { made, ..self }
+    }
+
+    /// Whether any file has secrets.
+    pub fn has_secrets(&self) -> bool {
+        self.all().any(|source| source.has_secrets())
+    }
+
+    /// Whether a text is a word of a file, outside of its secrets.
+    pub fn is_public(&self, text: &str) -> bool {
+        self.all().any(|source| source.has_word(text))
+    }
+
+    /// The files that all clusters share, then those of one cluster.
+    pub fn all(&self) -> impl Iterator<Item = &Arc<Source>> {
+        self.shared.iter().chain(&self.own)
+    }
+
+    /// The place with its file, to be kept by a finding after these sources are gone.
+    pub fn resolve(&self, place: Place) -> Option<Spot> {
+        let is_made = self.made.contains(&place);
+        let marked = |source: &Arc<Source>| match is_made {
+            true => {
+                let secrets = std::iter::once(place.start..place.end).collect();
+                Arc::new(source.with_secrets(secrets))
+            }
+            false => Arc::clone(source),
+        };
+        self.get(place.file).map(|source| Spot {
+            source: marked(source),
+            start: place.start,
+            end: place.end,
+        })
+    }
+}
+
+/// A place that owns its file: it can be shown without the [`Sources`] it came from.
+#[derive(Clone, Debug)]
+pub struct Spot {
+    /// The file.
+    pub source: Arc<Source>,
+    /// Byte offset of the first byte.
+    pub start: u32,
+    /// Byte offset behind the last byte.
+    pub end: u32,
+}
+
+/// Spots are equal where they mark the same bytes of one file.
+impl PartialEq for Spot {
+    fn eq(&self, other: &Self) -> bool {
+        let place = |spot: &Self| (Arc::clone(&spot.source.path), spot.start, spot.end);
+        place(self) == place(other)
+    }
+}
+
+impl Spot {
+    /// A place in a file.
+    pub fn new(source: &Arc<Source>, place: Place) -> Self {
+        Self::at(source, place.start, place.end)
+    }
+
+    /// A range of bytes in a file.
+    pub fn at(source: &Arc<Source>, start: u32, end: u32) -> Self {
+        Self {
+            source: Arc::clone(source),
+            start,
+            end,
+        }
+    }
+
+    /// The start of a file, a folder or a bundle whose text is not shown.
+    pub fn named(path: &str) -> Self {
+        Self::at(&Arc::new(Source::new(path, "")), 0, 0)
+    }
+
+    /// Line and column of the first byte, from 1.
+    pub fn line_column(&self) -> (usize, usize) {
+        self.source.line_column(self.start)
+    }
+
+    /// Whether what it marks is secret.
+    pub fn is_secret(&self) -> bool {
+        self.source.hides(self.start..self.end)
+    }
+
+    /// The word or number that it marks, for a help that repeats it. None where it marks anything else, or a secret.
+    pub fn word(&self) -> Option<&str> {
+        let range = self.start as usize..self.end as usize;
+        let text = self.source.text.get(range)?;
+        let plain = |c: char| c.is_ascii_alphanumeric() || ".-+_".contains(c);
+        (!self.is_secret() && !text.is_empty() && text.chars().all(plain)).then_some(text)
+    }
+}
+
+/// `path:line:column`, as editors and terminals link it.
+impl fmt::Display for Spot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (line, column) = self.line_column();
+        write!(f, "{}:{line}:{column}", self.source.path)
+    }
+}
