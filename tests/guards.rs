@@ -55,7 +55,7 @@ fn rows(page: &str) -> BTreeMap<String, String> {
         let [_, _, second, third, test, _] = cells[..] else {
             panic!("{page}: {line}");
         };
-        let is_limit = third.starts_with("`src/");
+        let is_limit = third.starts_with("`src/") || third.starts_with("`crates/");
         let row = if is_limit {
             third.trim_matches('`')
         } else {

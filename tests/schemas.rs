@@ -366,7 +366,7 @@ fn the_built_in_definitions_are_those_of_the_folder() {
         super::programs::missing("python3 with PyYAML");
         return;
     };
-    let built_in = std::fs::read("src/schema/builtin.yaml.gz").expect("the file");
+    let built_in = std::fs::read("crates/capi/src/schema/builtin.yaml.gz").expect("the file");
     let text = |bytes: &[u8]| {
         let mut text = String::new();
         std::io::Read::read_to_string(&mut flate2::read::GzDecoder::new(bytes), &mut text)

@@ -69,6 +69,7 @@ fn plain_words_are_used() {
     });
     let texts = files("src", &["rs", "md"])
         .into_iter()
+        .chain(files("crates", &["rs", "md"]))
         .chain(files("docs", &["md"]))
         .chain([PathBuf::from("README.md")])
         .map(|file| (file, false));

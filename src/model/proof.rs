@@ -201,11 +201,11 @@ fn has_patch(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use capi::image::{Fact, Origin};
     use super::super::matching::Matching;
-    use yaml_tree::place::Place;
     use super::{Proof, holding, of_version};
     use crate::testing::Given;
+    use capi::image::{Fact, Origin};
+    use yaml_tree::place::Place;
 
     fn weigh(wanted: &str, held: &str, origin: Origin) -> [Proof; 2] {
         let fact = Fact {

@@ -15,7 +15,12 @@ fn rows() -> Vec<Row> {
     let page = fs::read_to_string(repository().join("docs/limits.md")).expect("the page");
     let lines = page.lines().filter(|line| line.starts_with("| "));
     let cells = lines.map(|line| -> Vec<&str> { line.split('|').map(str::trim).collect() });
-    let rows = cells.filter(|cells| cells.len() == 6 && cells[3].starts_with("`src/"));
+    let rows = cells.filter(|cells| {
+        cells.len() == 6
+            && ["`src/", "`crates/"]
+                .iter()
+                .any(|folder| cells[3].starts_with(folder))
+    });
     let row = |cells: Vec<&str>| Row {
         limit: cells[2].to_owned(),
         constant: cells[3].trim_matches('`').to_owned(),

@@ -1,9 +1,9 @@
 //! What a fact proves of a version: every pair of what is wanted and what is known, by where it comes from and by mode.
 
 use capi::image::{Fact, Origin};
+use capi::location::file_name;
 use metalmark::model::matching::Matching;
 use metalmark::model::proof::Proof::{BuildUnknown, NameOnly, Partial, Proven, Refuted, Unknown};
-use capi::location::file_name;
 use metalmark::model::proof::{Proof, of_version};
 use yaml_tree::place::Place;
 

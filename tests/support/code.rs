@@ -22,9 +22,17 @@ fn rust_files(folder: &str) -> Vec<(String, String)> {
     rust.into_iter().map(file).collect()
 }
 
-/// The files of `src/` by path, without their tests.
+/// The folders of crates below `crates/`, bottom first.
+pub(crate) const CRATES: [&str; 4] = ["yaml-tree", "go-template", "oci-artifacts", "capi"];
+
+/// The files of `src/` and of the crates by path, without their tests.
 pub(crate) fn code() -> Vec<(String, String)> {
     let mut files = rust_files("src");
+    files.extend(
+        CRATES
+            .iter()
+            .flat_map(|name| rust_files(&format!("crates/{name}/src"))),
+    );
     for (_, text) in &mut files {
         let end = text.find("#[cfg(test)]\nmod tests {");
         text.truncate(end.unwrap_or(text.len()));
@@ -41,20 +49,23 @@ fn tests_of(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// All tests by the binary that has them, `lib` or `all`, with their modules: `limits::yaml::NAME`.
+/// All tests by the binary that has them (`lib`, `all` or a crate's folder), with their modules: `limits::yaml::NAME`.
 pub(crate) fn tests_by_binary() -> BTreeSet<(String, String)> {
     let mut names = BTreeSet::new();
-    for (folder, binary) in [("src", "lib"), ("tests", "all")] {
-        for (path, text) in rust_files(folder) {
-            let modules = path.trim_start_matches(folder).trim_end_matches(".rs");
+    let crates = CRATES.map(|name| (format!("crates/{name}/src"), name));
+    let own = [("src", "lib"), ("tests", "all")].map(|(folder, name)| (folder.to_owned(), name));
+    for (folder, binary) in own.into_iter().chain(crates) {
+        for (path, text) in rust_files(&folder) {
+            let modules = path.trim_start_matches(&folder).trim_end_matches(".rs");
             let modules = modules.trim_end_matches("/mod").trim_start_matches('/');
-            let modules = modules.replace('/', "::");
-            let inline = if text.contains("\nmod tests {") {
-                "::tests"
-            } else {
-                ""
-            };
-            let test = |name: &str| (binary.to_owned(), format!("{modules}{inline}::{name}"));
+            let inline = text.contains("\nmod tests {").then_some("tests");
+            let modules = modules
+                .split('/')
+                .filter(|name| *name != "lib")
+                .chain(inline);
+            let modules: Vec<&str> = modules.collect();
+            let modules = modules.join("::");
+            let test = |name: &str| (binary.to_owned(), format!("{modules}::{name}"));
             names.extend(tests_of(&text).map(test));
         }
     }

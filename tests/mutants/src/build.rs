@@ -56,6 +56,12 @@ impl Copy {
                 &switch.join(path),
             )?;
         }
+        for path in kept.iter().filter(|path| is_crate(path)) {
+            let manifest = fs::read_to_string(project.join(path))?;
+            let switch = "[dependencies]\nmutants_switch = { path = \"../../../switch\" }";
+            let manifest = manifest.replacen("[dependencies]", switch, 1);
+            write_changed(&folder.join(path), &manifest)?;
+        }
         let manifest = fs::read_to_string(project.join("Cargo.toml"))?;
         // With many mutants, tests run so often that an optimized build pays.
         let profile = match is_optimized {
@@ -133,7 +139,7 @@ impl Copy {
     fn refused(&self, files: &BTreeMap<String, Spliced>) -> Result<BTreeSet<u32>, Box<dyn Error>> {
         let mut refused = BTreeSet::new();
         let mut others = Vec::new();
-        for message in self.cargo(&["check", "--lib", "--bins"])? {
+        for message in self.cargo(&["check", "--workspace", "--lib", "--bins"])? {
             if message["reason"] != "compiler-message" || message["message"]["level"] != "error" {
                 continue;
             }
@@ -174,7 +180,7 @@ impl Copy {
 
     /// Builds the test programs: their names and paths.
     pub fn build(&self) -> Result<Vec<(String, PathBuf)>, Box<dyn Error>> {
-        let messages = self.cargo(&["test", "--no-run", "--lib", "--test", "all"])?;
+        let messages = self.cargo(&["test", "--no-run", "--workspace", "--lib", "--test", "all"])?;
         let mut programs = Vec::new();
         for message in messages {
             if message["reason"] == "compiler-message" && message["message"]["level"] == "error" {
@@ -187,12 +193,20 @@ impl Copy {
                 message["profile"]["test"] == true && message["reason"] == "compiler-artifact";
             if let (true, Some(path)) = (is_test, message["executable"].as_str()) {
                 let name = message["target"]["name"].as_str().unwrap_or_default();
-                let name = if name == "all" { "all" } else { "lib" };
-                programs.push((name.to_owned(), PathBuf::from(path)));
+                let name = match name {
+                    "metalmark" => "lib".to_owned(),
+                    name => name.replace('_', "-"),
+                };
+                programs.push((name, PathBuf::from(path)));
             }
         }
         Ok(programs)
     }
+}
+
+/// Whether a file is the manifest of a crate below `crates/`.
+fn is_crate(path: &Path) -> bool {
+    path.starts_with("crates") && path.ends_with("Cargo.toml")
 }
 
 /// Makes the copy a repository of its own, with all files committed: some tests compare with what git has.

@@ -34,17 +34,17 @@ const MODULES: &[&str] = &[
     "src/model/matching",
     "src/model/version",
     "src/model/proof",
-    "src/model/merge",
+    "crates/yaml-tree/src/merge",
     "src/catalog/resolve",
     "src/read/sylva",
     "src/rules",
     "src/catalog/locking",
-    "src/artifacts/signature",
+    "crates/oci-artifacts/src/signature",
     "src/catalog/sources/lock_file",
     "src/output",
     "src/edit/stamp",
     "src/catalog/offers",
-    "src/yaml/edit",
+    "crates/yaml-tree/src/edit",
     "src/edit/fix",
     "src/edit/update",
     "src/commands/update",
@@ -240,9 +240,9 @@ fn by_rule(project: &Path, options: &Options) -> Result<Vec<Candidate>, Box<dyn 
             .map(str::to_owned)
             .collect())
     };
-    let mut files = git(&["ls-files", "src"])?;
+    let mut files = git(&["ls-files", "src", "crates"])?;
     if let Some(revision) = &options.changed {
-        let changed = git(&["diff", "--name-only", revision, "--", "src"])?;
+        let changed = git(&["diff", "--name-only", revision, "--", "src", "crates"])?;
         files.retain(|file| changed.contains(file));
     }
     let below = |file: &str| match &options.only[..] {

@@ -12,7 +12,7 @@ use std::{fs, io, thread};
 #[derive(Clone, Debug)]
 pub struct Test {
     pub program: PathBuf,
-    /// `all` or `lib`, then the test's own name: `lib matching::tests::a_test`.
+    /// `all`, `lib` or a crate's folder, then the test's own name: `lib matching::tests::a_test`.
     pub name: String,
     pub took: Duration,
     pub reached: BTreeSet<u32>,

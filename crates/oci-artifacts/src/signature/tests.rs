@@ -17,7 +17,7 @@ use yaml_tree::bytes::BASE64;
 const IMAGE: &str = "sha256:9277abd0a5e89fd9590cf3de3244e5bf71b9ebcddbaa6b05eba281d1a6dbe5df";
 
 fn fixtures() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/registry")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/registry")
 }
 
 fn key() -> PublicKey {
