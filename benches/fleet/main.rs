@@ -19,8 +19,6 @@ mod measured;
 mod peers;
 mod table;
 
-use std::cell::Cell;
-use std::fs;
 use std::path::Path;
 use std::process::Command;
 
@@ -91,18 +89,6 @@ fn fleet(clusters: usize, peers: &[Peer], table: &mut Table) {
         0,
     );
     row("`check`", &|| check(folder), None, 0);
-    let caches = tempfile::tempdir().expect("a scratch folder");
-    let edits = Cell::new(0);
-    for (name, arguments) in [
-        ("`render`, one file changed", &["render"][..]),
-        ("`render --check`, one file changed", &["render", "--check"]),
-        ("`check`, one file changed", &["check"]),
-    ] {
-        let make = || changed(folder, caches.path(), &edits, arguments);
-        // The run before the change keeps what it finds.
-        make().output().expect("runs");
-        row(name, &make, None, 0);
-    }
     row("`cmp generate`, one cluster", &|| generate(folder), None, 0);
     let ours = images(&out);
     for peer in peers.iter().filter(|peer| clusters <= peer.at_most) {
@@ -114,21 +100,6 @@ fn fleet(clusters: usize, peers: &[Peer], table: &mut Table) {
     write_fleet(wrong.path(), clusters, MISMATCHED);
     let name = format!("`check`, {MISMATCHED} of 100 mismatched");
     row(&name, &|| check(wrong.path()), None, 1);
-}
-
-/// A run with the cache of the run before, after a change of one values file.
-fn changed(folder: &Path, caches: &Path, edits: &Cell<u32>, arguments: &[&str]) -> Command {
-    let path = folder.join("clusters/site-00000/values.yaml");
-    let text = fs::read_to_string(&path).expect("values");
-    edits.set(edits.get() + 1);
-    fs::write(path, format!("{text}# {}\n", edits.get())).expect("written");
-    let mut command = metalmark(folder);
-    command
-        .args(arguments)
-        .env_remove(NO_CACHE)
-        .env_remove("CI")
-        .env("XDG_CACHE_HOME", caches);
-    command
 }
 
 /// The rows of plain manifests, each of which compares the same node pools.
@@ -178,12 +149,9 @@ fn runs(clusters: usize) -> usize {
 
 fn metalmark(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_metalmark"));
-    command.current_dir(folder).env(NO_CACHE, "1");
+    command.current_dir(folder);
     command
 }
-
-/// The variable of runs that evaluate every cluster.
-const NO_CACHE: &str = "METALMARK_NO_CACHE";
 
 fn version() -> Command {
     let mut command = metalmark(Path::new("."));

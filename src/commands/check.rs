@@ -8,7 +8,6 @@ use crate::read::{self, Request};
 use crate::report::Changes;
 
 use crate::edit::fix;
-use crate::pipeline::cache::{Cache, Clean};
 use crate::pipeline::fleet::{Fleet, FleetCheck};
 use crate::pipeline::{Reporting, Terminal, Verdict, recover, reporting};
 
@@ -62,7 +61,6 @@ fn read_and_check(
         workspace.settings.policy.allow_empty();
     }
     let fleet = Fleet::open(workspace, today)?;
-    let cache = Cache::open(request, &fleet, Clean)?;
-    let fleet_check = fleet.check_changed(cache, |_, _, _| Ok(()))?;
+    let fleet_check = fleet.check(|_, _, _| Ok(()))?;
     Ok((fleet, fleet_check))
 }

@@ -5,7 +5,6 @@ mod folder;
 mod git;
 mod overlay;
 mod provenance;
-mod recorded;
 mod revision;
 mod sandbox;
 mod scope;
@@ -16,8 +15,6 @@ use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
 use crate::error::Error;
-use crate::model::manifest::OWNERSHIP_FILE;
-use crate::model::ownership::Record;
 use scope::no_regular_file;
 
 pub use disk::Disk;
@@ -25,9 +22,6 @@ pub use folder::{Folder, PathState, Walk};
 pub use git::Repository;
 pub use overlay::Overlay;
 pub use provenance::Provenance;
-pub use recorded::{
-    Look, Looks, Recorded, digest as digest_of_looks, for_all, for_one, ordered, unrepeatable,
-};
 pub use revision::Revision;
 pub use sandbox::sandbox;
 pub use scope::Scope;
@@ -87,17 +81,6 @@ pub trait Files: Send + Sync {
                 cause: ErrorKind::NotFound.into(),
             }),
         }
-    }
-
-    /// What the ownership file of a folder below the root lists; none where there is no such file.
-    ///
-    /// # Errors
-    /// As [`Self::file`].
-    fn owned(&self, folder: &Path) -> Result<Option<Record>, Error> {
-        Ok(match self.file(&folder.join(OWNERSHIP_FILE))? {
-            Found::File(bytes) => Some(Record::parse(&String::from_utf8_lossy(&bytes)).0),
-            Found::Nothing | Found::Outside => None,
-        })
     }
 
     /// Whether a path is a file. It may lead out of the root.

@@ -138,7 +138,7 @@ impl LockedImage {
 }
 
 /// Which lock entries the keys of a cluster's values apply to, by the start of their places.
-#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, Default)]
 pub struct SignedEntries {
     /// Those that a key is named or required for.
     pub keyed: BTreeSet<u32>,

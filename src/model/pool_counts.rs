@@ -1,9 +1,6 @@
 //! Counts the node pools of a run: those with an image that is proven to fit, and those that were not checked, with the reason.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
-
-use serde::{Deserialize, Serialize};
 
 use super::cluster::Pool;
 use super::cluster_view::{ClusterView, SelectedPool};
@@ -11,7 +8,7 @@ use super::matching::{Matching, Outcome, Selection};
 use super::proof::{self, PoolProof, Proof};
 
 /// The node pools of a run.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct PoolCounts {
     /// Those whose image was compared with their Kubernetes version.
     pub checked: usize,
@@ -24,7 +21,7 @@ pub struct PoolCounts {
     /// Of these, those about whose image nothing certain is known.
     pub unproven: usize,
     /// Those that were not checked, by the reason.
-    pub skipped: BTreeMap<Cow<'static, str>, usize>,
+    pub skipped: BTreeMap<&'static str, usize>,
 }
 
 /// What was checked of one node pool.
@@ -64,9 +61,7 @@ impl PoolCounts {
         for SelectedPool { pool, selection } in view.pools() {
             match PoolCheck::of(view, pool, selection, matching) {
                 PoolCheck::Checked(weighed) => counts.count(weighed.proof),
-                PoolCheck::Skipped(reason) => {
-                    *counts.skipped.entry(reason.into()).or_default() += 1
-                }
+                PoolCheck::Skipped(reason) => *counts.skipped.entry(reason).or_default() += 1,
             }
         }
         counts
@@ -91,7 +86,7 @@ impl PoolCounts {
         self.mismatched += other.mismatched;
         self.unproven += other.unproven;
         for (reason, count) in &other.skipped {
-            *self.skipped.entry(reason.clone()).or_default() += count;
+            *self.skipped.entry(reason).or_default() += count;
         }
     }
 
@@ -141,7 +136,7 @@ mod tests {
         let mut other = PoolCounts::default();
         other.count(Proof::NameOnly);
         other.count(Proof::Refuted);
-        other.skipped.insert("no image selected".into(), 2);
+        other.skipped.insert("no image selected", 2);
         counts.add(&other);
         assert_eq!(
             counts.text(),

@@ -13,7 +13,6 @@
 //! Whether findings allow a run is decided elsewhere; but a refused file is not in the change set, whatever the policy.
 
 mod apply;
-mod cache_file;
 mod copy;
 mod file;
 mod hold;
@@ -27,10 +26,9 @@ mod staged;
 mod unchanged;
 
 pub use apply::{Step, apply, apply_all, phases};
-pub use cache_file::CacheFile;
 pub use copy::{Copied, CopyPlan, Incoming, copy_plan};
 pub use file::{body, file, new_file};
 pub use hold::{Held, hold, holding, recover};
 pub use owned_file::owned_file;
-pub use plan::{Foreign, KnownFile, Options, Part, Plan, Previous, plan};
+pub use plan::{Foreign, Options, Part, Plan, Previous, plan};
 pub use replace::{Replacement, replace_all};

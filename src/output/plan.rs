@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rayon::prelude::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
-use serde::{Deserialize, Serialize};
 
 use super::refusal;
 use crate::error::Error;
@@ -16,7 +15,6 @@ use crate::model::manifest::{
 };
 use crate::model::output_path;
 use crate::model::ownership::{self, Record, Sum};
-use data_encoding::HEXLOWER;
 
 /// The ownership file while it is written.
 pub(super) const TORN_RECORD: &str = ".metalmark-tmp-owned";
@@ -100,42 +98,6 @@ pub struct Part {
     pub(super) findings: Vec<Finding>,
 }
 
-/// A file that was rendered before, without its text.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct KnownFile {
-    path: String,
-    owner: Arc<str>,
-    cluster: Option<String>,
-    /// The SHA-256 of its text, in hex.
-    sum: String,
-}
-
-impl Part {
-    /// The rendered files; none where something was found in comparing them.
-    pub fn known(&self) -> Option<Vec<KnownFile>> {
-        if self.unnamed > 0 || !self.findings.is_empty() {
-            return None;
-        }
-        let known = |entry: &Entry| {
-            let Subject {
-                cluster,
-                pool: None,
-                image: None,
-            } = &entry.subject
-            else {
-                return None;
-            };
-            Some(KnownFile {
-                path: entry.path.clone(),
-                owner: Arc::clone(&entry.owner),
-                cluster: cluster.clone(),
-                sum: HEXLOWER.encode(&entry.sum),
-            })
-        };
-        self.entries.iter().map(known).collect()
-    }
-}
-
 /// A compared file.
 #[derive(Debug)]
 pub(super) struct Entry {
@@ -215,29 +177,6 @@ impl Plan {
             });
         }
         Ok(part)
-    }
-
-    /// What [`Self::compare`] says of files whose text is on disk; none where another text or nothing is.
-    pub fn unchanged(&self, files: Vec<KnownFile>) -> Option<Part> {
-        let mut walk = self.folder.walk().ok()?;
-        let mut entry = |file: KnownFile| {
-            let sum = ownership::sum(&walk.read(&file.path, LONGEST).ok()??);
-            (HEXLOWER.encode(&sum) == file.sum).then(|| Entry {
-                path: file.path,
-                owner: file.owner,
-                subject: Subject {
-                    cluster: file.cluster,
-                    ..Subject::default()
-                },
-                sum,
-                outcome: FileOutcome::Same,
-            })
-        };
-        Some(Part {
-            entries: files.into_iter().map(&mut entry).collect::<Option<_>>()?,
-            unnamed: 0,
-            findings: Vec::new(),
-        })
     }
 
     fn outcome(

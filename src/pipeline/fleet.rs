@@ -5,14 +5,13 @@ use parking_lot::Mutex;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use rayon::prelude::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
+use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
 
 use crate::catalog::locking::{self, Keyring};
 use crate::catalog::resolve::{self, Catalogs};
 use crate::catalog::sources;
 use crate::error::Error;
 use crate::evaluate::TemplateCache;
-use crate::files::for_all;
 use crate::model::catalog::ReadCatalog;
 use crate::model::cluster_view::{ClusterRead, ClusterView};
 use crate::model::date::Date;
@@ -22,23 +21,11 @@ use crate::model::matching::{PatternCache, Selection};
 use crate::model::pool_counts::PoolCounts;
 use crate::model::rule::{Level, RuleId};
 use crate::pipeline::Verdict;
-use crate::pipeline::cache::{Cache, Keeper};
 use crate::pipeline::check::{self, Checked};
 use crate::read::{self, ClusterEntry, SharedCatalog, Stamped, Workspace};
 use crate::rules::{self, ImageUse, RunScope, WorkspaceInput};
 use capi::objects::ManifestObject;
 use yaml_tree::place::Sources;
-
-/// What a run keeps of a cluster, made of its view and the check of it. What is found in making it is added to the list.
-pub(crate) trait Keep<T>:
-    Fn(&ClusterView, &Checked, &mut Vec<Finding>) -> Result<T, Error> + Sync
-{
-}
-
-impl<T, F> Keep<T> for F where
-    F: Fn(&ClusterView, &Checked, &mut Vec<Finding>) -> Result<T, Error> + Sync
-{
-}
 
 /// A workspace, with what its clusters are read and resolved by.
 pub(crate) struct Fleet {
@@ -74,7 +61,7 @@ impl Fleet {
         let templates = TemplateCache::default();
         let files = Arc::clone(&workspace.files);
         Ok(Self {
-            keyring: Keyring::new(move |named| for_all(|| read::key_text(&*files, named))),
+            keyring: Keyring::new(move |named| read::key_text(&*files, named)),
             shared_catalog: read::shared_catalog(&workspace, &templates),
             expanded: Catalogs::new(facts),
             patterns: PatternCache::default(),
@@ -157,37 +144,33 @@ impl Fleet {
         Ok(all)
     }
 
-    /// Every cluster that this run looks at through the stages, and what `keep` makes of each.
-    pub(crate) fn check<T: Send>(&self, keep: impl Keep<T>) -> Result<FleetCheck<T>, Error> {
-        let entries: Vec<&ClusterEntry> = self.workspace.entries().collect();
-        let shared = self.shared()?;
-        let uses: Mutex<ImageUse> = Mutex::default();
-        let parts = self.parts(&entries, &uses, keep)?;
-        Ok(self.conclude(&shared, &entries, parts, &uses.lock()))
-    }
-
-    /// The same, without the clusters that the cache knows to be clean and unchanged.
-    pub(crate) fn check_changed<T: Send, K: Keeper<T> + Send>(
+    /// Every cluster that this run looks at through the stages, and what `keep` makes of each. What is found in making it is
+    /// added to the list.
+    pub(crate) fn check<T: Send>(
         &self,
-        cache: Option<Cache<K>>,
-        keep: impl Keep<T>,
+        keep: impl Fn(&ClusterView, &Checked, &mut Vec<Finding>) -> Result<T, Error> + Sync,
     ) -> Result<FleetCheck<T>, Error> {
-        let Some(cache) = cache else {
-            return self.check(keep);
-        };
         let entries: Vec<&ClusterEntry> = self.workspace.entries().collect();
         let shared = self.shared()?;
-        let uses: Mutex<ImageUse> = Mutex::default();
-        let of_entry = |(number, entry): (usize, &&ClusterEntry)| {
-            let (mut part, line) = cache.part(number, || self.part(entry, &keep))?;
-            uses.lock().add(std::mem::take(&mut part.uses));
-            Ok((part, line))
+        let clusters = self.check_clusters(&entries, keep)?;
+        let input = WorkspaceInput {
+            run_scope: match self.workspace.shard {
+                Some(_) => RunScope::Shard,
+                None if entries.is_empty() => RunScope::NoCluster,
+                None => RunScope::Fleet,
+            },
+            uses: &clusters.uses,
+            images: &shared.images,
+            sources: &shared.sources,
+            settings: &self.workspace.settings,
+            facts_given: !self.workspace.facts.is_empty() || self.workspace.records.is_some(),
+            lock: shared.lock.as_deref().map(|lock| (lock, &shared.sources)),
         };
-        let parts: Vec<Result<_, Error>> = entries.par_iter().enumerate().map(of_entry).collect();
-        let parts: Result<Vec<_>, Error> = parts.into_iter().collect();
-        let (parts, lines): (Vec<_>, Vec<_>) = parts?.into_iter().unzip();
-        cache.keep(&lines);
-        Ok(self.conclude(&shared, &entries, parts, &uses.lock()))
+        let found = self.workspace.findings.clone();
+        let whole = check::workspace(&input, found, &clusters.waivers_used, self.today);
+        let mut fleet_check = clusters.fleet_check;
+        fleet_check.judged.extend(whole.findings);
+        Ok(fleet_check)
     }
 
     /// One cluster through the stages, as [`Self::check`] runs all of them. Reports nothing that requires the whole fleet, such
@@ -195,86 +178,52 @@ impl Fleet {
     pub(crate) fn check_one<T: Send>(
         &self,
         entry: &ClusterEntry,
-        keep: impl Keep<T>,
+        keep: impl Fn(&ClusterView, &Checked, &mut Vec<Finding>) -> Result<T, Error> + Sync,
     ) -> Result<FleetCheck<T>, Error> {
-        let uses: Mutex<ImageUse> = Mutex::default();
-        let parts = self.parts(&[entry], &uses, keep)?;
-        let (mut fleet_check, _) = gather(&[entry], parts);
+        let clusters = self.check_clusters(&[entry], keep)?;
         let mut found = self.workspace.findings.clone();
         // Another cluster may name the key of an entry that this one names none for.
         if self.workspace.clusters.len() == 1 {
-            found.extend(rules::unchecked(
-                self.lock(),
-                &self.lock_sources(),
-                &uses.lock(),
-            ));
+            let (lock, sources) = (self.lock(), self.lock_sources());
+            found.extend(rules::unchecked(lock, &sources, &clusters.uses));
         }
+        let mut fleet_check = clusters.fleet_check;
         fleet_check.add(found, self);
         Ok(fleet_check)
     }
 
-    fn parts<T: Send>(
+    /// Reads, resolves and checks each cluster on its own, and joins the results in the clusters' order.
+    fn check_clusters<T: Send>(
         &self,
         entries: &[&ClusterEntry],
-        uses: &Mutex<ImageUse>,
-        keep: impl Keep<T>,
-    ) -> Result<Vec<Part<T>>, Error> {
-        let of_entry = |entry: &&ClusterEntry| {
-            let mut part = self.part(entry, &keep)?;
-            uses.lock().add(std::mem::take(&mut part.uses));
-            Ok(part)
+        keep: impl Fn(&ClusterView, &Checked, &mut Vec<Finding>) -> Result<T, Error> + Sync,
+    ) -> Result<CheckedClusters<T>, Error> {
+        let settings = &self.workspace.settings;
+        let uses: Mutex<ImageUse> = Mutex::default();
+        let check_cluster = |entry: &&ClusterEntry| {
+            let view = self.view(entry)?;
+            let mut checked = check::cluster(&view, settings, self.today);
+            let mut found = Vec::new();
+            let result = keep(&view, &checked, &mut found)?;
+            if !found.is_empty() {
+                checked.join(check::findings(found, settings, self.today));
+            }
+            let used = image_use(&view);
+            uses.lock().add(used);
+            Ok(CheckedCluster {
+                counts: PoolCounts::of(&view, settings.matching),
+                checked,
+                result,
+            })
         };
-        // In a list of its size: one that grows is in memory twice, and parts hold the rendered texts.
-        let parts: Vec<_> = entries.par_iter().map(of_entry).collect();
-        parts.into_iter().collect()
-    }
-
-    fn part<T>(&self, entry: &ClusterEntry, keep: &impl Keep<T>) -> Result<Part<T>, Error> {
-        let view = self.view(entry)?;
-        let mut checked = check::cluster(&view, &self.workspace.settings, self.today);
-        let mut found = Vec::new();
-        let result = keep(&view, &checked, &mut found)?;
-        if !found.is_empty() {
-            checked.join(check::findings(found, &self.workspace.settings, self.today));
+        // In a list of its size: one that grows is in memory twice, and results hold the rendered texts.
+        let clusters: Vec<Result<_, Error>> = entries.par_iter().map(check_cluster).collect();
+        let mut checked = CheckedClusters::with_capacity(entries.len());
+        for (entry, cluster) in entries.iter().zip(clusters) {
+            checked.add(entry, cluster?);
         }
-        Ok(Part {
-            uses: uses(&view),
-            counts: PoolCounts::of(&view, self.workspace.settings.matching),
-            checked,
-            result,
-        })
-    }
-
-    /// The result for all clusters together.
-    fn conclude<T>(
-        &self,
-        shared: &ClusterView,
-        entries: &[&ClusterEntry],
-        parts: Vec<Part<T>>,
-        uses: &ImageUse,
-    ) -> FleetCheck<T> {
-        let (mut fleet_check, waivers_used) = gather(entries, parts);
-        let input = WorkspaceInput {
-            run_scope: match self.workspace.shard {
-                Some(_) => RunScope::Shard,
-                None if entries.is_empty() => RunScope::NoCluster,
-                None => RunScope::Fleet,
-            },
-            uses,
-            images: &shared.images,
-            sources: &shared.sources,
-            settings: &self.workspace.settings,
-            facts_given: !self.workspace.facts.is_empty() || self.workspace.records.is_some(),
-            lock: shared.lock.as_deref().map(|lock| (lock, &shared.sources)),
-        };
-        let whole = check::workspace(
-            &input,
-            self.workspace.findings.clone(),
-            &waivers_used,
-            self.today,
-        );
-        fleet_check.judged.extend(whole.findings);
-        fleet_check
+        checked.uses = std::mem::take(&mut *uses.lock());
+        Ok(checked)
     }
 
     /// The result of the layers that every cluster shares, alone.
@@ -376,36 +325,53 @@ impl<A, B> FleetCheck<(A, B)> {
     }
 }
 
-/// One cluster's part on its way.
-pub(super) struct Part<T> {
-    pub(super) checked: Checked,
-    pub(super) counts: PoolCounts,
-    pub(super) uses: ImageUse,
-    pub(super) result: T,
+/// One cluster on its way.
+struct CheckedCluster<T> {
+    checked: Checked,
+    counts: PoolCounts,
+    result: T,
 }
 
-/// The clusters' parts joined, and the waivers that accepted something.
-fn gather<T>(entries: &[&ClusterEntry], parts: Vec<Part<T>>) -> (FleetCheck<T>, BTreeSet<usize>) {
-    let mut fleet_check = FleetCheck {
-        results: Vec::with_capacity(parts.len()),
-        faulty: BTreeSet::new(),
-        counts: PoolCounts::default(),
-        judged: Vec::new(),
-    };
-    let mut waivers_used = BTreeSet::new();
-    for (entry, part) in entries.iter().zip(parts) {
-        if part.checked.has_errors() {
-            fleet_check.faulty.insert(Arc::clone(&entry.name));
+/// Clusters without what only a look at all of them finds.
+struct CheckedClusters<T> {
+    fleet_check: FleetCheck<T>,
+    /// What they use.
+    uses: ImageUse,
+    /// The waivers that accepted something.
+    waivers_used: BTreeSet<usize>,
+}
+
+impl<T> CheckedClusters<T> {
+    fn with_capacity(clusters: usize) -> Self {
+        Self {
+            fleet_check: FleetCheck {
+                results: Vec::with_capacity(clusters),
+                faulty: BTreeSet::new(),
+                counts: PoolCounts::default(),
+                judged: Vec::new(),
+            },
+            uses: ImageUse::default(),
+            waivers_used: BTreeSet::new(),
         }
-        waivers_used.extend(part.checked.waivers_used);
-        fleet_check.judged.extend(part.checked.findings);
-        fleet_check.counts.add(&part.counts);
-        fleet_check.results.push(part.result);
     }
-    (fleet_check, waivers_used)
+
+    fn add(&mut self, entry: &ClusterEntry, cluster: CheckedCluster<T>) {
+        let CheckedCluster {
+            checked,
+            counts,
+            result,
+        } = cluster;
+        if checked.has_errors() {
+            self.fleet_check.faulty.insert(Arc::clone(&entry.name));
+        }
+        self.waivers_used.extend(checked.waivers_used);
+        self.fleet_check.judged.extend(checked.findings);
+        self.fleet_check.counts.add(&counts);
+        self.fleet_check.results.push(result);
+    }
 }
 
-fn uses(view: &ClusterView) -> ImageUse {
+fn image_use(view: &ClusterView) -> ImageUse {
     let booted = view.selections.iter().filter_map(Selection::image_key);
     let artifacts = || view.images.values().chain(view.bundles.values());
     ImageUse {

@@ -2,7 +2,6 @@
 //! its outcome and the reports of its findings.
 
 pub(crate) mod booted;
-pub(crate) mod cache;
 pub mod check;
 pub(crate) mod compare;
 pub(crate) mod fleet;

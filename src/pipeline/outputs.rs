@@ -9,7 +9,7 @@ use crate::model::manifest::{ChangeSet, Keeps, ManifestFile, OWNERSHIP_FILE};
 use crate::model::output_path;
 use crate::model::rule::RuleId;
 use crate::model::settings::Output;
-use crate::output::{Foreign, KnownFile, Options, Part, Plan, Previous};
+use crate::output::{Foreign, Options, Part, Plan, Previous};
 use crate::read::{PROJECT_FILE_NAME, Workspace};
 
 /// Where the outputs go.
@@ -77,18 +77,6 @@ impl Outputs {
             parts.push(tree.plan.compare(files)?);
         }
         Ok(parts)
-    }
-
-    /// What [`Self::compare`] says of files that were rendered before, one list a folder; none where one is not on disk as it
-    /// was rendered.
-    pub(crate) fn unchanged(&self, files: Vec<Vec<KnownFile>>) -> Option<Vec<Part>> {
-        if files.len() != self.trees.len() {
-            return None;
-        }
-        let trees = self.trees.iter().zip(files);
-        trees
-            .map(|(tree, files)| tree.plan.unchanged(files))
-            .collect()
     }
 
     /// Puts each folder's parts together.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use crate::evaluate::{ChartTree, Templates, Texts};
-use crate::files::{Files, Found, for_all};
+use crate::files::{Files, Found};
 use crate::model::finding::Finding;
 use crate::model::matching::{Library, REGISTRY_KEY};
 use crate::model::rule::RuleId;
@@ -47,7 +47,7 @@ impl Charts {
             return chart.clone();
         }
         let own = { layers.iter() }.filter(|layer| layer.kind == LayerKind::Chart);
-        let chart = for_all(|| Chart::read(files, folder, changes(own))).map(Arc::new);
+        let chart = Chart::read(files, folder, changes(own)).map(Arc::new);
         known.insert(folder.to_owned(), chart.clone());
         chart
     }

@@ -44,7 +44,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::files::{Files, Recorded};
+use crate::files::Files;
 use crate::model::cluster_view::ClusterRead;
 use crate::model::finding::Finding;
 use crate::model::lock::Locking;
@@ -133,8 +133,6 @@ pub struct Flags {
     pub without_project: bool,
     /// Further files and folders that the command line names.
     pub named: Vec<PathBuf>,
-    /// The folder of caches, where one is used.
-    pub cache: Option<PathBuf>,
     /// The only folder that may be read, whatever the flags name, where a host sets them.
     pub confined: Option<PathBuf>,
 }
@@ -177,8 +175,6 @@ pub struct Workspace {
     pub stamps: Vec<StampEntry>,
     /// Where all of it is read from.
     pub files: Arc<dyn Files>,
-    /// The same with what was looked at, where a cache is used.
-    pub recorded: Option<Arc<Recorded>>,
     /// Whether this run checks who signed images: where there is a lock, where the project requires signatures, and to lock.
     pub checks_signers: bool,
     /// What reading found.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use globset::{Glob, GlobMatcher};
 
 use crate::error::Error;
-use crate::files::{Files, Found, for_all};
+use crate::files::{Files, Found};
 use crate::model::manifest::OWNERSHIP_FILE;
 use crate::model::output_path;
 use crate::model::ownership::{Owned, Record};
@@ -46,7 +46,7 @@ impl OwnOutput {
             let Some(owned) = record.files.get(&inside) else {
                 continue;
             };
-            if self.is_output(path) || is_as_written(files, folder, owned, path)? {
+            if self.is_output(path) || is_as_written(files, owned, path)? {
                 return Ok(true);
             }
         }
@@ -68,26 +68,21 @@ impl OwnOutput {
         if let Some(known) = records().get(folder) {
             return Ok(known.clone());
         }
-        let record = for_all(|| files.owned(folder))?.map(Arc::new);
+        let record = match files.file(&folder.join(OWNERSHIP_FILE))? {
+            Found::File(bytes) => Some(Record::parse(&String::from_utf8_lossy(&bytes)).0),
+            Found::Nothing | Found::Outside => None,
+        };
+        let record = record.map(Arc::new);
         records().insert(folder.to_owned(), record.clone());
         Ok(record)
     }
 }
 
-/// Whether a listed file has bytes that the list in that folder says were written. The whole list is looked at: its digests are
-/// no part of what [`Files::owned`] found.
-fn is_as_written(
-    files: &dyn Files,
-    folder: &Path,
-    owned: &Owned,
-    path: &Path,
-) -> Result<bool, Error> {
-    for_all(|| {
-        files.file(&folder.join(OWNERSHIP_FILE))?;
-        Ok(match files.file(path)? {
-            Found::File(bytes) => owned.has_written(&bytes),
-            Found::Nothing | Found::Outside => false,
-        })
+/// Whether a listed file has bytes that the list says were written.
+fn is_as_written(files: &dyn Files, owned: &Owned, path: &Path) -> Result<bool, Error> {
+    Ok(match files.file(path)? {
+        Found::File(bytes) => owned.has_written(&bytes),
+        Found::Nothing | Found::Outside => false,
     })
 }
 

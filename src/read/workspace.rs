@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::files::{Disk, Files, Recorded, Repository, Tracked};
+use crate::files::{Disk, Files, Repository, Tracked};
 use crate::model::cluster_view::ClusterRead;
 use crate::model::finding::Finding;
 use crate::model::lock::LOCK_FILE;
@@ -42,13 +42,7 @@ pub fn workspace(request: &Request) -> Result<Workspace, Error> {
         let new = Repository::of(&location.root)?.untracked()?;
         files = Arc::clone(tracked.insert(Arc::new(Tracked::new(files, new)))) as _;
     }
-    let cached = request.flags.cache.as_ref();
-    let recorded = cached.map(|_| Arc::new(Recorded::new(Arc::clone(&files))));
-    if let Some(recorded) = &recorded {
-        files = Arc::clone(recorded) as _;
-    }
     let mut workspace = workspace_in(request, &location, files)?;
-    workspace.recorded = recorded;
     if let Some(tracked) = tracked {
         workspace.findings.extend(untracked(&tracked.missed()));
     }
@@ -133,7 +127,6 @@ pub fn workspace_in(
         stamps: fleet.stamps,
         settings,
         files: tree,
-        recorded: None,
         findings: project.findings,
     })
 }

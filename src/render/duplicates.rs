@@ -7,8 +7,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use crate::model::finding::{Finding, Subject};
 use crate::model::manifest::ManifestFile;
 use crate::model::rule::{Level, RuleId};
@@ -18,7 +16,7 @@ use crate::model::settings::{Output, Settings};
 const NAMED: usize = 2;
 
 /// The cluster of a file, with what determines its API server.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct Home {
     /// The cluster's name in the project.
     pub cluster: Arc<str>,
@@ -29,12 +27,11 @@ pub struct Home {
 }
 
 /// The objects of one rendered file, without its text.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct FileObjects {
     path: String,
     output: usize,
     root: Arc<str>,
-    #[serde(skip)]
     home: Option<Arc<Home>>,
     objects: Vec<Box<str>>,
 }
@@ -43,16 +40,6 @@ impl FileObjects {
     /// The cluster that the file is for.
     pub fn cluster(&self) -> Option<&Arc<str>> {
         self.home.as_ref().map(|home| &home.cluster)
-    }
-
-    /// The cluster of the file, and what determines its API server.
-    pub fn home(&self) -> Option<&Arc<Home>> {
-        self.home.as_ref()
-    }
-
-    /// The same objects of a file of this cluster.
-    pub fn at_home(self, home: Option<Arc<Home>>) -> Self {
-        Self { home, ..self }
     }
 
     /// The objects: `KIND.GROUP NAMESPACE/NAME`.

@@ -65,7 +65,7 @@ pub struct WorkspaceInput<'a> {
 }
 
 /// What clusters use: sets, so that memory does not grow with the number of clusters.
-#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, Default)]
 pub struct ImageUse {
     /// The images of their pools.
     pub booted: BTreeSet<ImageKey>,

@@ -9,7 +9,6 @@
 
 use parking_lot::Mutex;
 use std::borrow::Cow;
-use std::cell::Cell;
 use std::collections::HashSet;
 use std::sync::OnceLock;
 
@@ -28,16 +27,6 @@ const WORDS: [&str; 9] = [
 
 static KNOWN: OnceLock<Mutex<Known>> = OnceLock::new();
 
-thread_local! {
-    /// How often this thread has called [`learn`] or [`publish`].
-    static LESSONS: Cell<u64> = const { Cell::new(0) };
-}
-
-/// How often this thread has added or published a secret: what was read between two equal answers changes no output.
-pub fn lessons() -> u64 {
-    LESSONS.get()
-}
-
 /// Starts recording secrets. `own` are words of the program's own output, which are never masked.
 pub fn keep(own: impl IntoIterator<Item = &'static str>) {
     let known = Known {
@@ -50,7 +39,6 @@ pub fn keep(own: impl IntoIterator<Item = &'static str>) {
 
 /// Adds a secret. Each of its lines is a secret too, because output is masked line by line.
 pub fn learn(text: &str) {
-    LESSONS.set(LESSONS.get() + 1);
     if let Some(known) = KNOWN.get() {
         let mut known = known.lock();
         known.add(text);
@@ -60,7 +48,6 @@ pub fn learn(text: &str) {
 /// Says that a text is in a file that everybody reads: then printing it reveals nothing. A value that is a secret
 /// is still left out where it is the value itself.
 pub fn publish(text: &str) {
-    LESSONS.set(LESSONS.get() + 1);
     if let Some(known) = KNOWN.get() {
         let mut known = known.lock();
         if !known.public.contains(text) {

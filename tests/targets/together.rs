@@ -305,7 +305,7 @@ fn a_sha512_is_a_checksum() {
 
 /// A file that lists images and is left out where there are none was once not taken for one of all clusters.
 #[test]
-fn a_file_for_all_clusters_is_whole_in_a_shard_and_with_a_cache() {
+fn a_file_for_all_clusters_is_whole_in_a_shard_and_in_a_second_run() {
     let output = "  - {target: helm-values, path: out, chart: sylva-capi-cluster}\n";
     let made = |arguments: &[&[&str]]| {
         let scratch = two("", "", [""; 2], output);
@@ -315,15 +315,10 @@ fn a_file_for_all_clusters_is_whole_in_a_shard_and_with_a_cache() {
             let values = values("", image).replace("img-", &format!("{name}-"));
             fs::write(file, values).expect("written");
         }
-        // In the repository there is no cache.
-        let caches = tempfile::tempdir().expect("a folder");
         for arguments in arguments {
-            let run = Metalmark::within(scratch.path()).args(["render"]);
-            let caches = [("XDG_CACHE_HOME", caches.path().to_str().expect("UTF-8"))];
-            let outcome = run.args(arguments.iter().copied()).envs(&caches).run();
+            let outcome = render(scratch.path(), arguments);
             assert_eq!(outcome.status, 0, "{}", outcome.stderr);
         }
-        assert!(caches.path().join("metalmark").is_dir(), "{arguments:?}");
         fs::read_to_string(scratch.path().join("out/os-images.values.yaml")).expect("rendered")
     };
     let whole = made(&[&[]]);

@@ -2,7 +2,6 @@
 
 use clap::Args;
 
-use super::cache::CacheArgument;
 use super::workspace::{FrozenArgument, ProjectArguments, ShardArgument, WorkspaceArguments};
 use crate::commands::{self, CheckOptions};
 use crate::error::Error;
@@ -18,8 +17,6 @@ pub(super) struct CheckArguments {
     #[command(flatten)]
     part: ShardArgument,
     #[command(flatten)]
-    cache: CacheArgument,
-    #[command(flatten)]
     workspace: WorkspaceArguments,
 }
 
@@ -34,7 +31,6 @@ impl CheckArguments {
         let mut request = self.workspace.read_request(place);
         request.flags.locking = self.frozen.locking();
         request.flags.shard = self.part.shard;
-        request.flags.cache = self.cache.folder();
         commands::check(&request, &self.options, today, terminal)
     }
 }

@@ -1,6 +1,5 @@
 //! The command line as clap reads it: the options of each command, and how flags become the request.
 
-mod cache;
 mod check;
 mod cmp;
 mod completions;

@@ -2,7 +2,6 @@
 
 use clap::Args;
 
-use super::cache::CacheArgument;
 use super::workspace::{FrozenArgument, ProjectArguments, ShardArgument, WorkspaceArguments};
 use crate::commands::{self, RenderOptions};
 use crate::error::Error;
@@ -34,8 +33,6 @@ pub(super) struct RenderArguments {
     #[command(flatten)]
     part: ShardArgument,
     #[command(flatten)]
-    cache: CacheArgument,
-    #[command(flatten)]
     workspace: WorkspaceArguments,
 }
 
@@ -47,9 +44,7 @@ impl RenderArguments {
         today: Date,
         terminal: &mut Terminal,
     ) -> Result<Verdict, Error> {
-        let mut request = self.request(place);
-        request.flags.cache = self.cache.folder();
-        commands::render(&request, &self.options, today, terminal)
+        commands::render(&self.request(place), &self.options, today, terminal)
     }
 
     pub(super) fn request(&self, place: &ProjectArguments) -> Request {

@@ -8,7 +8,6 @@ use crate::edit::texts::EditedFile;
 use crate::error::Error;
 use crate::model::manifest::{ChangeSet, Keeps};
 use crate::output::{Foreign, Previous};
-use crate::pipeline::cache::{Cache, RenderedFiles};
 use crate::pipeline::fleet::{Fleet, FleetCheck};
 use crate::pipeline::outputs::{self, Outputs};
 use crate::pipeline::rendered::{self, RenderScope};
@@ -51,9 +50,7 @@ pub(super) fn plan_render(job: &Job<'_>) -> Result<Planned, Error> {
         false => Previous::Drop,
     };
     let trees = Outputs::open(workspace, foreign, previous)?;
-    let keeper = RenderedFiles { outputs: &trees };
-    let cache = Cache::open(job.request, fleet, keeper)?;
-    let mut fleet_check = fleet.check_changed(cache, |view, checked, findings| {
+    let mut fleet_check = fleet.check(|view, checked, findings| {
         let mut made = scope.cluster(workspace, renderer, view, checked, findings);
         let files = std::mem::take(&mut made.files);
         Ok((made, trees.compare(files)?))

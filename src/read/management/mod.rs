@@ -13,8 +13,6 @@ use std::sync::{Arc, OnceLock};
 
 use crate::error::Error;
 use crate::evaluate::{Evaluator, TemplateCache};
-use crate::files::{for_all, unrepeatable};
-use crate::secrets::known as secret;
 use yaml_tree::place::{FileId, Place, Source, Sources};
 use yaml_tree::value::Node;
 
@@ -69,16 +67,8 @@ fn published(kind: &str, name: &str) -> Option<&'static Published> {
 pub(super) struct Management {
     /// The only cluster that receives nothing itself, once it was needed.
     only: OnceLock<Option<Arc<str>>>,
-    provided: Mutex<BTreeMap<ValueKey, Provided>>,
-}
-
-/// What a management cluster passes under a value's name.
-#[derive(Clone, Default)]
-struct Provided {
-    /// Nothing where it has no such value.
-    values: Option<Arc<Values>>,
-    /// Whether evaluating it made a secret, which is to be hidden in all that is printed.
-    is_secret: bool,
+    /// What each passes under a value's name; nothing where it has no such value.
+    provided: Mutex<BTreeMap<ValueKey, Option<Arc<Values>>>>,
 }
 
 /// Management cluster, value and depth.
@@ -111,10 +101,6 @@ impl RunTime for State<'_> {
         let Some(object) = published(kind, name).filter(|_| key == KEY) else {
             return Ok(None);
         };
-        if self.workspace.shard.is_some() {
-            // The management cluster, and the secrets in its files, may be read for this cluster alone.
-            unrepeatable();
-        }
         let Some(management) = self.management() else {
             return Ok(None);
         };
@@ -124,16 +110,13 @@ impl RunTime for State<'_> {
         let known = match provided.get(&key) {
             Some(known) => known.clone(),
             None => {
-                let new = for_all(|| self.publish(management, object))?;
+                let new = self.publish(management, object)?;
                 provided.insert(key, new.clone());
                 new
             }
         };
         drop(provided);
-        if known.is_secret {
-            unrepeatable();
-        }
-        Ok(known.values.map(|values| {
+        Ok(known.map(|values| {
             self.is_used.set(true);
             let files = values.files.iter();
             let files: BTreeMap<_, _> = files
@@ -168,8 +151,7 @@ impl<'w> State<'w> {
     fn management(&self) -> Option<&ClusterEntry> {
         let only = || {
             let only = &self.workspace.management.only;
-            only.get_or_init(|| for_all(|| only_management(self.workspace)))
-                .clone()
+            only.get_or_init(|| only_management(self.workspace)).clone()
         };
         let name = self.entry.management.clone().or_else(only)?;
         let mut entries = self.workspace.clusters.iter();
@@ -177,13 +159,16 @@ impl<'w> State<'w> {
     }
 
     /// What the object holds.
-    fn publish(&self, management: &ClusterEntry, object: &Published) -> Result<Provided, Error> {
+    fn publish(
+        &self,
+        management: &ClusterEntry,
+        object: &Published,
+    ) -> Result<Option<Arc<Values>>, Error> {
         let (value, is_secret) = (object.value, object.kind == "Secret");
         let own = self.workspace.shared.with(&management.layers, None)?;
         let Some(raw) = own.values.at(&[value]) else {
-            return Ok(Provided::default());
+            return Ok(None);
         };
-        let lessons = secret::lessons();
         let options = release_options::of(self.workspace, management, &own);
         let evaluator = Evaluator::guarded(&own.values, &options, self.templates, &own.sources);
         let provider = Provider {
@@ -195,7 +180,7 @@ impl<'w> State<'w> {
             Ok(None) => None,
             Err(failure) => Some(provider.failing(raw, value, &failure)),
         };
-        let values = tree.map(|tree| {
+        Ok(tree.map(|tree| {
             let mut files = BTreeMap::new();
             tree.each_place(&mut |place| {
                 let source = own.sources.get(place.file).map(Arc::clone);
@@ -205,11 +190,7 @@ impl<'w> State<'w> {
                 hide(&tree, &mut files);
             }
             Arc::new(Values { tree, files })
-        });
-        Ok(Provided {
-            values,
-            is_secret: is_secret || secret::lessons() != lessons,
-        })
+        }))
     }
 }
 
