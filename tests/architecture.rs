@@ -275,9 +275,8 @@ const PRODUCTS: &[&str] = &[
     // The BundleDeployment of a bundle.
     "bundle/commands/pack.rs",
     // The manual page, the completion script and what it completes.
-    "cli/args/completions.rs",
-    "cli/args/man.rs",
     "cli/complete.rs",
+    "cli/man.rs",
     // The plugin's configuration, the ResourceList, rendered manifests.
     "hosts/cmp/plugin.rs",
     "hosts/krm/mod.rs",

@@ -11,8 +11,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use metalmark::commands::{
-    self, CheckOptions, ExplainOptions, ImagesOptions, ImpactOptions, LockOptions, OfferOptions,
-    PageOptions, PlanOptions, RenderOptions, StampOptions,
+    self, CheckOptions, ExplainOptions, FrozenOption, ImagesOptions, ImpactOptions, LockOptions,
+    OfferOptions, PageOptions, PlanOptions, RenderOptions, StampOptions,
 };
 use metalmark::edit::stamp;
 use metalmark::error::Error;
@@ -22,7 +22,6 @@ use metalmark::model::ownership::sum;
 use metalmark::pipeline::{Reporting, Terminal, Verdict};
 use metalmark::printer::{Color, Printer};
 use metalmark::read::Request;
-use metalmark::report;
 use metalmark::report::{CommentFormat, Format, ListFormat};
 use oci_artifacts::Digest;
 use serde_json::Value;
@@ -206,31 +205,19 @@ fn is_taken_back(edits: &[Edit], path: &Path, was: Option<&[u8]>, is: Option<&[u
     edits().any(|edit| edit.after == was) && edits().any(|edit| edit.before() == is)
 }
 
-fn reporting() -> Reporting {
-    Reporting {
-        output: report::by_name("human").expect("a format"),
-        files: Vec::new(),
-    }
-}
-
 fn check(request: &Request, fix: bool, terminal: &mut Terminal) -> Result<Verdict, Error> {
     let options = CheckOptions {
         fix,
-        allow_empty: false,
-        reporting: reporting(),
+        ..CheckOptions::default()
     };
     commands::check(request, &options, today(), terminal)
 }
 
 fn render(request: &Request, stdout: bool, terminal: &mut Terminal) -> Result<Verdict, Error> {
     let options = RenderOptions {
-        check: false,
         stdout,
-        adopt: false,
-        keep_going: false,
         allow_empty: true,
-        fail_on_change: false,
-        reporting: reporting(),
+        ..RenderOptions::default()
     };
     commands::render(request, &options, today(), terminal)
 }
@@ -312,7 +299,8 @@ fn stamp(request: &Request, is_check: bool, terminal: &mut Terminal) -> Result<V
             set_version: true,
         },
         against: is_check.then(|| "HEAD".to_owned()),
-        reporting: reporting(),
+        reporting: Reporting::default(),
+        frozen: FrozenOption::default(),
     };
     commands::stamp(request, &options, today(), terminal)
 }

@@ -10,18 +10,22 @@ use super::args::Arguments;
 use super::today;
 use crate::commands::{self, Name, Named};
 use crate::error::Error;
-use crate::pipeline::Terminal;
+use crate::pipeline::{Terminal, Verdict};
 
 /// The shell that a script runs metalmark for. Not clap's `COMPLETE`, which anything may set.
 const SHELL: &str = "METALMARK_COMPLETE";
 
-/// The script that makes a shell complete metalmark's commands.
-pub(super) fn script(shell: clap_complete::Shell) -> Result<Vec<u8>, Error> {
+/// Prints the script that makes a shell complete metalmark's commands.
+pub(super) fn print_script(
+    shell: clap_complete::Shell,
+    terminal: &mut Terminal,
+) -> Result<Verdict, Error> {
     let mut script = Vec::new();
     if let Some(completer) = Shells::builtins().completer(&shell.to_string()) {
         completer.write_registration(SHELL, "metalmark", "metalmark", "metalmark", &mut script)?;
     }
-    Ok(script)
+    terminal.out.product(&script)?;
+    Ok(Verdict::Clean)
 }
 
 /// Prints what may come next, where a shell's script runs metalmark for that; none in any other run.

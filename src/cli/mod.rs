@@ -2,6 +2,8 @@
 
 mod args;
 mod complete;
+mod lsp;
+mod man;
 mod terminal;
 mod today;
 

@@ -7,12 +7,13 @@ use crate::model::date::Date;
 use crate::read::{self, Request};
 use crate::report::Changes;
 
+use super::{FrozenOption, ShardOption};
 use crate::edit::fix;
 use crate::pipeline::fleet::{Fleet, FleetCheck};
 use crate::pipeline::{Reporting, Terminal, Verdict, recover, reporting};
 
 /// What `check` does.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct CheckOptions {
     /// Make the edits that findings are sure of in the values files, then check again.
     #[arg(long)]
@@ -23,6 +24,12 @@ pub struct CheckOptions {
     /// Where findings go.
     #[command(flatten)]
     pub reporting: Reporting,
+    /// Whether the lock must be complete.
+    #[command(flatten)]
+    pub frozen: FrozenOption,
+    /// Which clusters are checked.
+    #[command(flatten)]
+    pub part: ShardOption,
 }
 
 /// Reads, resolves and checks every cluster, and reports on stdout.
@@ -35,12 +42,15 @@ pub fn check(
     today: Date,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
+    let mut request = request.clone();
+    request.flags.locking = options.frozen.locking();
+    request.flags.shard = options.part.shard;
     if options.fix {
-        recover(request, terminal)?;
+        recover(&request, terminal)?;
     }
-    let (mut fleet, mut fleet_check) = read_and_check(request, options, today)?;
+    let (mut fleet, mut fleet_check) = read_and_check(&request, options, today)?;
     if options.fix && fix::findings(&fleet.workspace, &fleet_check.judged, None, terminal)? > 0 {
-        (fleet, fleet_check) = read_and_check(request, options, today)?;
+        (fleet, fleet_check) = read_and_check(&request, options, today)?;
     }
     let reporting = options.reporting.within(request.directory.as_ref());
     fleet_check.require_pools(&fleet);

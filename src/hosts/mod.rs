@@ -3,4 +3,4 @@
 pub mod cmp;
 mod krm;
 
-pub use krm::{function, function_folder};
+pub use krm::{function, function_folder, read_list};

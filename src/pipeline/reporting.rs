@@ -59,15 +59,17 @@ fn report_file(text: &str) -> Result<ReportFile, String> {
     })
 }
 
-impl Reporting {
+impl Default for Reporting {
     /// For people, and into no file.
-    pub(crate) fn human() -> Self {
+    fn default() -> Self {
         Self {
             output: REPORTS[0],
             files: Vec::new(),
         }
     }
+}
 
+impl Reporting {
     /// The files below the folder that `-C` names.
     pub(crate) fn within(&self, directory: Option<&PathBuf>) -> Self {
         let below = |file: &ReportFile| ReportFile {

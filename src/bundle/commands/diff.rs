@@ -50,7 +50,7 @@ pub(super) fn diff(
     let gathered = gather::named(run, std::slice::from_ref(&options.folder), kind)?;
     let mut found = std::mem::take(&mut loaded.findings);
     found.extend(gathered.findings);
-    if run.report(&workspace, found, &Reporting::human(), terminal)? == Verdict::Findings {
+    if run.report(&workspace, found, &Reporting::default(), terminal)? == Verdict::Findings {
         return Ok(Verdict::Findings);
     }
     let here: Vec<bundle::File> = gathered.files.into_values().collect();

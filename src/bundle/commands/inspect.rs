@@ -49,7 +49,7 @@ pub(super) fn inspect(
         found.extend(wrong);
         report::bundle(&description, options.format, &mut terminal.out)?;
     }
-    run.report(&workspace, found, &Reporting::human(), terminal)
+    run.report(&workspace, found, &Reporting::default(), terminal)
 }
 
 fn described(

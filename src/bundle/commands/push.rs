@@ -184,9 +184,10 @@ fn artifact(
         true => Some(provenance(run, source, terminal)?),
         false => None,
     };
-    let packed = options
-        .packing
-        .pack(run, source, options.kind, &Reporting::human(), terminal)?;
+    let packed =
+        options
+            .packing
+            .pack(run, source, options.kind, &Reporting::default(), terminal)?;
     let Some((Prepared { mut bundle, .. }, _)) = packed else {
         return Ok(None);
     };

@@ -56,7 +56,7 @@ pub(super) fn verify(
         }
         false => refused,
     });
-    let verdict = run.report(&workspace, found, &Reporting::human(), terminal)?;
+    let verdict = run.report(&workspace, found, &Reporting::default(), terminal)?;
     let verified = VerifiedBundle {
         version: 1,
         reference: of.to_string(),

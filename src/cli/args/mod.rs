@@ -1,43 +1,37 @@
-//! The command line as clap reads it: the options of each command, and how flags become the request.
+//! The command line as clap reads it: the commands, each with its options, and how flags become the request.
 
-mod check;
-mod cmp;
-mod completions;
 mod examples;
-mod function;
-mod init;
-mod lock;
-mod lsp;
-mod man;
-mod render;
-mod stamp;
-mod update;
 mod workspace;
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use super::terminal::ColorMode;
+use super::{complete, lsp, man, today};
 use crate::bundle::commands::BundleCommand;
-use crate::cli::today;
 use crate::commands::{
-    self, ExplainOptions, ImagesOptions, ImpactOptions, PageOptions, PlanOptions, RegistryCommand,
+    self, CheckOptions, ExplainOptions, ImagesOptions, ImpactOptions, InitOptions, LockOptions,
+    PageOptions, PlanOptions, RegistryCommand, RenderOptions, StampOptions, UpdateOptions,
     ValuesOptions, VerifyOptions,
 };
 use crate::error::Error;
+use crate::files::sandbox;
+use crate::hosts::{self, cmp::CmpCommand};
 use crate::model::date::Date;
+use crate::model::renovate::DATA_FILE;
 use crate::pipeline::{Terminal, Verdict};
 use crate::read::Request;
 
-use workspace::WorkspaceArguments;
+use workspace::{ProjectArguments, WorkspaceArguments};
 
 /// Stamps machine images into Cluster API GitOps repositories, and refuses the stamp that does not fit.
 #[derive(Debug, Parser)]
 #[command(version, propagate_version = true, after_long_help = examples::ALONE)]
 pub(super) struct Arguments {
     #[command(flatten)]
-    place: workspace::ProjectArguments,
+    place: ProjectArguments,
     /// When to use colors; `auto` means on a terminal where NO_COLOR is not set.
     #[arg(long, value_enum, default_value_t = ColorMode::Auto, global = true, help_heading = "Everywhere")]
     pub(super) color: ColorMode,
@@ -49,19 +43,19 @@ pub(super) struct Arguments {
 enum Command {
     /// Checks everything and writes the manifests.
     #[command(after_long_help = examples::RENDER)]
-    Render(render::RenderArguments),
+    Render(WithWorkspace<RenderOptions>),
     /// Checks everything and writes nothing.
     #[command(after_long_help = examples::CHECK)]
-    Check(check::CheckArguments),
+    Check(WithWorkspace<CheckOptions>),
     /// Resolves each image to a digest, and writes the lock.
     #[command(after_long_help = examples::LOCK)]
-    Lock(lock::LockArguments),
+    Lock(WithWorkspace<LockOptions>),
     /// Compares the lock with the registries: tags, signatures, facts.
     #[command(after_long_help = examples::VERIFY)]
     Verify(WithWorkspace<VerifyOptions>),
     /// After a release of the image builder: edits version and catalog in the values, then renders.
     #[command(after_long_help = examples::UPDATE)]
-    Update(update::UpdateArguments),
+    Update(WithWorkspace<UpdateOptions>),
     /// Lists the image catalog: facts, references, and who uses what.
     #[command(after_long_help = examples::IMAGES)]
     Images(WithWorkspace<ImagesOptions>),
@@ -82,13 +76,16 @@ enum Command {
     Values(WithWorkspace<ValuesOptions>),
     /// Updates the images of manifests in place: markers or the project file say which.
     #[command(after_long_help = examples::STAMP)]
-    Stamp(stamp::StampArguments),
+    Stamp(WithWorkspace<StampOptions>),
     /// A KRM function, as kustomize and kpt run it: a ResourceList on stdin, a ResourceList on stdout.
     #[command(after_long_help = examples::FUNCTION)]
-    Fn(function::FunctionArguments),
+    Fn,
     /// What Argo CD's sidecar runs as a config management plugin.
     #[command(after_long_help = examples::CMP)]
-    Cmp(cmp::CmpArguments),
+    Cmp {
+        #[command(subcommand)]
+        command: CmpCommand,
+    },
     /// Shows what registries and image layouts have, and the facts of one image.
     #[command(after_long_help = examples::REGISTRY)]
     Registry {
@@ -103,22 +100,33 @@ enum Command {
     },
     /// Writes a first project file from what the repository holds, and says what comes next.
     #[command(after_long_help = examples::INIT)]
-    Init(init::InitArguments),
+    Init(InitOptions),
     /// A language server, as editors run it: findings, hovers and completion while one types.
     #[command(after_long_help = examples::LSP)]
-    Lsp(lsp::LspArguments),
+    Lsp {
+        /// Ignored: editors pass it, and there is no other way to talk.
+        #[arg(long)]
+        stdio: bool,
+    },
     /// Prints the JSON Schema of the project file, for editors.
     #[command(after_long_help = examples::SCHEMA)]
     Schema,
     /// Prints the manual page, or writes those of all commands.
     #[command(after_long_help = examples::MAN)]
-    Man(man::ManArguments),
+    Man {
+        /// Write a page for each command into this folder.
+        #[arg(long, value_name = "DIR")]
+        dir: Option<PathBuf>,
+    },
     /// Prints a completion script for a shell.
     #[command(after_long_help = examples::COMPLETIONS)]
-    Completions(completions::CompletionArguments),
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
 }
 
-/// The options of a command that adds nothing to the request, and the flags of the workspace.
+/// The options of a command, and the flags that replace a project file.
 #[derive(Debug, Args)]
 struct WithWorkspace<T: Args> {
     #[command(flatten)]
@@ -127,12 +135,26 @@ struct WithWorkspace<T: Args> {
     workspace: WorkspaceArguments,
 }
 
+impl<T: Args> WithWorkspace<T> {
+    fn request(&self, place: &ProjectArguments) -> Request {
+        place.request_with(self.workspace.flags())
+    }
+
+    /// The request of a command that reads clusters and writes nothing for them: where there is no project, it reads the
+    /// manifests below the folder.
+    fn read_request(&self, place: &ProjectArguments) -> Request {
+        let mut request = self.request(place);
+        request.flags.discovers = true;
+        request
+    }
+}
+
 impl Arguments {
     /// Where the project is for a command line that is not typed to its end yet; none if it has no such place.
     pub(super) fn place(words: Vec<OsString>) -> Option<Request> {
         let typed = Self::command().ignore_errors(true);
         let matches = typed.try_get_matches_from(words).ok()?;
-        let place = workspace::ProjectArguments::from_arg_matches(&matches).ok()?;
+        let place = ProjectArguments::from_arg_matches(&matches).ok()?;
         Some(place.request())
     }
 
@@ -143,58 +165,62 @@ impl Arguments {
             return self.overview(today, terminal);
         };
         match command {
-            Command::Render(render) => render.run(place, today, terminal),
-            Command::Check(check) => check.run(place, today, terminal),
-            Command::Lock(lock) => lock.run(place, today, terminal),
+            Command::Render(it) => {
+                commands::render(&it.request(place), &it.options, today, terminal)
+            }
+            Command::Check(it) => {
+                commands::check(&it.read_request(place), &it.options, today, terminal)
+            }
+            Command::Lock(it) => commands::lock(&it.request(place), &it.options, today, terminal),
             Command::Verify(it) => {
-                commands::verify(&it.workspace.request(place), &it.options, today, terminal)
+                commands::verify(&it.request(place), &it.options, today, terminal)
             }
-            Command::Update(update) => update.run(place, today, terminal),
-            Command::Images(it) => commands::images(
-                &it.workspace.read_request(place),
-                &it.options,
-                today,
-                terminal,
-            ),
-            Command::Impact(it) => commands::impact(
-                &it.workspace.read_request(place),
-                &it.options,
-                today,
-                terminal,
-            ),
-            Command::Page(it) => commands::page(
-                &it.workspace.read_request(place),
-                &it.options,
-                today,
-                terminal,
-            ),
-            Command::Plan(it) => commands::plan(
-                &it.workspace.read_request(place),
-                &it.options,
-                today,
-                terminal,
-            ),
-            Command::Explain(it) => commands::explain(
-                &it.workspace.read_request(place),
-                &it.options,
-                today,
-                terminal,
-            ),
+            Command::Update(it) => {
+                let raised = std::env::var_os(DATA_FILE).filter(|name| !name.is_empty());
+                let raised = raised.map(PathBuf::from);
+                let request = it.request(place);
+                commands::update(&request, &it.options, raised.as_deref(), today, terminal)
+            }
+            Command::Images(it) => {
+                commands::images(&it.read_request(place), &it.options, today, terminal)
+            }
+            Command::Impact(it) => {
+                commands::impact(&it.read_request(place), &it.options, today, terminal)
+            }
+            Command::Page(it) => {
+                commands::page(&it.read_request(place), &it.options, today, terminal)
+            }
+            Command::Plan(it) => {
+                commands::plan(&it.read_request(place), &it.options, today, terminal)
+            }
+            Command::Explain(it) => {
+                commands::explain(&it.read_request(place), &it.options, today, terminal)
+            }
             Command::Values(it) => {
-                commands::values(&it.workspace.request(place), &it.options, today, terminal)
+                commands::values(&it.request(place), &it.options, today, terminal)
             }
-            Command::Stamp(stamp) => stamp.run(place, today, terminal),
-            Command::Fn(function) => function.run(place, today, terminal),
-            Command::Cmp(cmp) => cmp.run(place, today, terminal),
+            Command::Stamp(it) => commands::stamp(&it.request(place), &it.options, today, terminal),
+            Command::Fn => {
+                let list = hosts::read_list(std::io::stdin().lock())?;
+                let request = place.request();
+                sandbox(&hosts::function_folder(&request));
+                hosts::function(&request, &list, today, terminal)
+            }
+            Command::Cmp { command } => {
+                let text = |text: OsString| text.to_string_lossy().into_owned();
+                let variables = std::env::vars_os().map(|(name, value)| (text(name), text(value)));
+                command.run(&place.request(), &variables.collect(), today, terminal)
+            }
             Command::Registry { command } => command.run(&place.request(), terminal),
             Command::Bundle { command } => {
                 command.run(&place.request(), today, today::epoch()?, terminal)
             }
-            Command::Lsp(lsp) => lsp.run(place, today),
-            Command::Init(init) => init.run(place, today, terminal),
+            Command::Lsp { .. } if place.is_given() => Err(Error::usage(lsp::ELSEWHERE)),
+            Command::Lsp { .. } => lsp::run(today),
+            Command::Init(options) => commands::init(&place.request(), options, today, terminal),
             Command::Schema => commands::schema(terminal),
-            Command::Man(man) => man.run(terminal),
-            Command::Completions(completions) => completions.run(terminal),
+            Command::Man { dir } => man::run(dir.as_deref(), terminal),
+            Command::Completions { shell } => complete::print_script(*shell, terminal),
         }
     }
 

@@ -2,12 +2,11 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use crate::model::lock::Locking;
 use crate::model::matching::Matching;
 use crate::model::settings::ChecksumStyle;
-use crate::model::shard::Shard;
 use crate::read::{Flags, Request};
 
 /// Where the project is.
@@ -72,79 +71,41 @@ pub(super) struct WorkspaceArguments {
     #[arg(long, value_name = "TEMPLATE")]
     image_url: Option<String>,
     /// Stamp checksums as literals or as the URL of a checksum file.
-    #[arg(long, value_name = "STYLE")]
-    checksum: Option<Checksum>,
+    #[arg(long, value_name = "STYLE", value_parser = checksum())]
+    checksum: Option<ChecksumStyle>,
     /// Serve every image of the catalog, used or not.
     #[arg(long)]
     all_images: bool,
     /// How selectors compare Kubernetes versions.
-    #[arg(long, value_name = "MODE")]
-    matching: Option<MatchingMode>,
-}
-
-/// Which part of the clusters is processed.
-#[derive(Debug, Args)]
-pub(super) struct ShardArgument {
-    /// Process only the I-th of N parts of the clusters, selected by their names: the same on each machine.
-    #[arg(long, value_name = "I/N")]
-    pub(super) shard: Option<Shard>,
-}
-
-/// Whether the lock must be complete.
-#[derive(Debug, Args)]
-pub(super) struct FrozenArgument {
-    /// Every image must be in the lock: what is missing there is an error, whatever other files say of it.
-    #[arg(long)]
-    frozen: bool,
-}
-
-impl FrozenArgument {
-    pub(super) fn locking(&self) -> Locking {
-        match self.frozen {
-            true => Locking::Frozen,
-            false => Locking::Loose,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Checksum {
-    Literal,
-    Url,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum MatchingMode {
-    Exact,
-    Normalized,
+    #[arg(long, value_name = "MODE", value_parser = matching())]
+    matching: Option<Matching>,
 }
 
 impl WorkspaceArguments {
-    /// The request of a command that reads clusters and writes nothing for them: where there is no project, it reads the
-    /// manifests below the folder.
-    pub(super) fn read_request(&self, place: &ProjectArguments) -> Request {
-        let mut request = self.request(place);
-        request.flags.discovers = true;
-        request
-    }
-
-    /// The request for the stages.
-    pub(super) fn request(&self, place: &ProjectArguments) -> Request {
-        place.request_with(Flags {
+    pub(super) fn flags(&self) -> Flags {
+        Flags {
             values: self.values.clone(),
             clusters: self.clusters.clone(),
             info: self.info.clone(),
             image_url: self.image_url.clone(),
-            checksum: self.checksum.map(|style| match style {
-                Checksum::Literal => ChecksumStyle::Literal,
-                Checksum::Url => ChecksumStyle::Url,
-            }),
+            checksum: self.checksum,
             all_images: self.all_images,
-            matching: self.matching.map(|mode| match mode {
-                MatchingMode::Exact => Matching::Exact,
-                MatchingMode::Normalized => Matching::Normalized,
-            }),
+            matching: self.matching,
             ..Flags::default()
-        })
+        }
     }
+}
+
+fn checksum() -> impl TypedValueParser<Value = ChecksumStyle> {
+    PossibleValuesParser::new(["literal", "url"]).map(|style| match style.as_str() {
+        "url" => ChecksumStyle::Url,
+        _ => ChecksumStyle::Literal,
+    })
+}
+
+fn matching() -> impl TypedValueParser<Value = Matching> {
+    PossibleValuesParser::new(["exact", "normalized"]).map(|mode| match mode.as_str() {
+        "exact" => Matching::Exact,
+        _ => Matching::Normalized,
+    })
 }

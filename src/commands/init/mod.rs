@@ -13,6 +13,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use clap::Args;
+
 use crate::error::Error;
 use crate::files::{Disk, Files, Overlay, repository_top};
 use crate::model::date::Date;
@@ -31,18 +33,20 @@ use found::Found;
 use records::Described;
 
 /// What `init` is to do.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Args)]
 pub struct InitOptions {
     /// Print the project file, and write nothing.
+    #[arg(long)]
     pub dry_run: bool,
-    /// Write what pre-commit needs, or say it.
+    /// Write `.pre-commit-config.yaml`, or say what to add to the one that is there.
+    #[arg(long)]
     pub pre_commit: bool,
-    /// Write what Renovate needs, or say it.
+    /// Write `renovate.json`, or say what to add to the one that is there.
+    #[arg(long)]
     pub renovate: bool,
-    /// Write the job of a code host, or say it; that of the host that the repository is on unless one is named.
+    /// Write the job of the code host that the repository is on, or say what to add: `.gitlab-ci.yml`, or a workflow of GitHub.
+    #[arg(long, value_name = "HOST", num_args = 0..=1, require_equals = true)]
     pub ci: Option<Option<CodeHost>>,
-    /// The day that waivers are compared with.
-    pub today: Date,
 }
 
 /// Looks at the repository, writes the files that are not there, and says what comes next. Never changes a file.
@@ -52,6 +56,7 @@ pub struct InitOptions {
 pub fn init(
     request: &Request,
     options: &InitOptions,
+    today: Date,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
     let root = request.directory.clone().unwrap_or_else(|| ".".into());
@@ -73,7 +78,7 @@ pub fn init(
         true => Described::default(),
         false => {
             let text = |described: &Described| project::of_manifests(&found, described);
-            records::describe(request, &root, &files, options.today, &text)?
+            records::describe(request, &root, &files, today, &text)?
         }
     };
     let text = match is_of_manifests {
@@ -101,7 +106,7 @@ pub fn init(
     )?;
     match is_of_manifests {
         true => stamping(&found, &described, out)?,
-        false => outlook(request, &root, files, &text, &found, options.today, out)?,
+        false => outlook(request, &root, files, &text, &found, today, out)?,
     }
     Ok(Verdict::Clean)
 }

@@ -21,6 +21,7 @@ pub(super) fn check(
 ) -> Result<Verdict, Error> {
     let mut request = request.clone();
     request.flags.locking = Locking::Frozen;
+    request.flags.shard = options.shard;
     let mut fleet = Fleet::open(read::workspace(&request)?, today)?;
     let found = std::mem::take(&mut fleet.workspace.findings);
     let fleet_check = fleet.check(|view, _, _| Ok(view.findings.clone()))?;

@@ -15,6 +15,7 @@ use crate::error::Error;
 use crate::model::date::Date;
 use crate::model::finding::{Finding, Judged};
 use crate::model::rule::{Level, RuleId};
+use crate::model::shard::Shard;
 use crate::output::Held;
 use crate::pipeline::check::{self, Checked};
 use crate::pipeline::fleet::Fleet;
@@ -43,6 +44,9 @@ pub struct LockOptions {
     /// The format of what is printed.
     #[arg(long = "output", value_enum, default_value_t = Format::Human, value_name = "FORMAT")]
     pub format: Format,
+    /// With --check: process only the I-th of N parts of the clusters, selected by their names.
+    #[arg(long, value_name = "I/N", requires = "check")]
+    pub shard: Option<Shard>,
 }
 
 /// Locks every image that a cluster's catalog names.

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use clap::Args;
 
+use super::{FrozenOption, ShardOption};
 use crate::edit::texts;
 use crate::error::Error;
 use crate::files::Repository;
@@ -22,8 +23,14 @@ use crate::report::{self, Changes};
 use plan::{Job, Planned, is_idle, plan_render};
 
 /// What happens to what is rendered.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct RenderOptions {
+    /// What to render; with --out, instead of the project file's outputs.
+    #[arg(long, value_name = "TARGET", requires = "out")]
+    pub target: Vec<String>,
+    /// The folder to render into.
+    #[arg(long, value_name = "DIR", requires = "target")]
+    pub out: Option<String>,
     /// Write nothing; exit 1 and show the difference when the tree is not what would be rendered.
     #[arg(long, conflicts_with = "stdout")]
     pub check: bool,
@@ -45,6 +52,21 @@ pub struct RenderOptions {
     /// Where findings go.
     #[command(flatten)]
     pub reporting: Reporting,
+    /// A folder of CustomResourceDefinitions that rendered objects are validated against.
+    #[arg(long, value_name = "DIR")]
+    pub schemas: Option<String>,
+    /// A folder of templates, TARGET/FILE, that replace the embedded ones one by one.
+    #[arg(long, value_name = "DIR")]
+    pub templates: Option<String>,
+    /// Leave out files that are new to git, and fail while rendered files are: for hooks, since both are in no commit yet.
+    #[arg(long, conflicts_with = "stdout")]
+    pub tracked: bool,
+    /// Whether the lock must be complete.
+    #[command(flatten)]
+    pub frozen: FrozenOption,
+    /// Which clusters are rendered.
+    #[command(flatten)]
+    pub part: ShardOption,
 }
 
 /// Reads, resolves and checks every cluster; what is clean becomes files.
@@ -60,7 +82,16 @@ pub fn render(
     if !options.check && !options.stdout {
         recover(request, terminal)?;
     }
-    within(request, options, today, None, terminal)
+    let mut request = request.clone();
+    let flags = &mut request.flags;
+    flags.targets.clone_from(&options.target);
+    flags.out.clone_from(&options.out);
+    flags.schemas.clone_from(&options.schemas);
+    flags.templates.clone_from(&options.templates);
+    flags.tracked = options.tracked;
+    flags.locking = options.frozen.locking();
+    flags.shard = options.part.shard;
+    within(&request, options, today, None, terminal)
 }
 
 /// Renders as [`render`] does, in a project that the caller may hold already.

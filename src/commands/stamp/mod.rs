@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::FrozenOption;
 use crate::edit::stamp::{self, Job, Plan};
 use crate::edit::texts;
 use crate::error::Error;
@@ -37,6 +38,9 @@ pub struct StampOptions {
     /// Where findings go.
     #[command(flatten)]
     pub reporting: Reporting,
+    /// Whether the lock must be complete.
+    #[command(flatten)]
+    pub frozen: FrozenOption,
 }
 
 /// Finds the machine templates among the manifests, and writes what their images say into them.
@@ -52,7 +56,10 @@ pub fn stamp(
     if !options.check {
         recover(request, terminal)?;
     }
-    let fleet = Fleet::open(read::workspace(&request.naming(&options.paths))?, today)?;
+    let mut named = request.naming(&options.paths);
+    named.flags.locking = options.frozen.locking();
+    named.flags.manifests = true;
+    let fleet = Fleet::open(read::workspace(&named)?, today)?;
     let workspace = &fleet.workspace;
     let files = read::manifests(workspace, request, &options.paths)?;
     let (plan, checked) = plan_stamp(

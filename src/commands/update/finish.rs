@@ -73,21 +73,18 @@ fn render_or_check(
     let reporting = options.reporting.clone();
     if workspace.settings.outputs.is_empty() {
         let options = CheckOptions {
-            fix: false,
             // A catalog may be kept where no cluster is.
             allow_empty: true,
             reporting,
+            ..CheckOptions::default()
         };
         return check::check(request, &options, today, terminal);
     }
     let options = RenderOptions {
         check: options.check,
-        stdout: false,
-        adopt: false,
         keep_going: options.keep_going,
-        fail_on_change: false,
-        allow_empty: false,
         reporting,
+        ..RenderOptions::default()
     };
     render::within(request, &options, today, held, terminal)
 }

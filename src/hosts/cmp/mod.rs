@@ -14,9 +14,10 @@ mod selection;
 use std::io::Write;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, Subcommand};
 
 use crate::error::Error;
+use crate::files::sandbox;
 use crate::model::date::Date;
 use crate::model::manifest::FileKind;
 use crate::read::{self, Request};
@@ -29,6 +30,48 @@ pub use application::Simulated;
 pub use environment::Environment;
 use parameters::Given;
 pub use plugin::{PluginOptions, plugin_config};
+
+/// What the sidecar runs, and what is for people.
+#[derive(Clone, Debug, Subcommand)]
+pub enum CmpCommand {
+    /// Prints the objects of the application's cluster; reads Argo CD's variables.
+    Generate,
+    /// Prints the project file's path where the application is one of this plugin's.
+    Discover,
+    /// Prints what an application can set, as JSON for Argo CD's form.
+    Parameters,
+    /// Prints the sidecar's plugin.yaml.
+    PluginConfig(PluginOptions),
+    /// Runs `generate` as Argo CD would for an Application.
+    Simulate(SimulateOptions),
+}
+
+impl CmpCommand {
+    /// Runs the command. Those of the sidecar can read nothing outside the repository then.
+    ///
+    /// # Errors
+    /// As the function of each.
+    pub fn run(
+        &self,
+        request: &Request,
+        environment: &Environment,
+        today: Date,
+        terminal: &mut Terminal,
+    ) -> Result<Verdict, Error> {
+        if let Self::Generate | Self::Discover | Self::Parameters = self
+            && let Some(folder) = repository(request, environment)
+        {
+            sandbox(&folder);
+        }
+        match self {
+            Self::Generate => generate(request, environment, today, terminal),
+            Self::Discover => discover(request, environment, terminal),
+            Self::Parameters => parameters(request, environment, terminal),
+            Self::PluginConfig(options) => plugin_config(options, terminal),
+            Self::Simulate(options) => simulate(request, environment, options, today, terminal),
+        }
+    }
+}
 
 /// `metalmark cmp generate`: the objects of the application's cluster on stdout.
 ///
@@ -146,7 +189,7 @@ fn start(request: &Request) -> PathBuf {
 }
 
 /// The folder of the repository that Argo CD sent; none where Argo CD does not say which it is.
-pub fn repository(request: &Request, environment: &Environment) -> Option<PathBuf> {
+fn repository(request: &Request, environment: &Environment) -> Option<PathBuf> {
     let mut folder = start(request);
     folder.extend(std::iter::repeat_n("..", environment.steps()?));
     Some(folder)

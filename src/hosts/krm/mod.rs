@@ -12,7 +12,7 @@ mod result;
 mod selection;
 mod stamp;
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::PathBuf;
 
 use crate::error::Error;
@@ -24,6 +24,20 @@ use crate::pipeline::{Terminal, Verdict};
 use config::{Config, Function};
 use list::List;
 use result::{Outcome, Severity};
+
+/// More than any reader of YAML here takes.
+const LONGEST: u64 = 17 << 20;
+
+/// The text of a ResourceList.
+///
+/// # Errors
+/// It cannot be read, or is not UTF-8.
+pub fn read_list(stdin: impl Read) -> Result<String, Error> {
+    let mut input = Vec::new();
+    let read = stdin.take(LONGEST).read_to_end(&mut input);
+    read.map_err(Error::reading("stdin"))?;
+    String::from_utf8(input).map_err(|_| Error::usage("stdin is not UTF-8"))
+}
 
 /// The repository that a function runs in, which is all that it reads; the folder that it starts in where that is in none.
 pub fn function_folder(request: &Request) -> PathBuf {
