@@ -1,4 +1,5 @@
-//! metalmark stamps machine images into Cluster API GitOps repositories, and refuses the stamp that does not fit.
+//! metalmark pins OS images in Cluster API GitOps repositories, and fails the build when an image does not match the Kubernetes
+//! version of the cluster that boots it.
 
 pub mod bundle;
 pub mod catalog;

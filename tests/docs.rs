@@ -198,11 +198,33 @@ fn the_table_of_dependencies_lists_every_dependency_and_its_user() {
     assert_eq!(column("docs/dependencies.md", "dependencies"), names);
 }
 
+fn run(arguments: &[&str]) -> String {
+    let mut metalmark = Command::new(env!("CARGO_BIN_EXE_metalmark"));
+    let output = metalmark.args(arguments).output();
+    String::from_utf8(output.expect("metalmark runs").stdout).expect("UTF-8")
+}
+
 /// What a command prints of itself.
 fn help(command: &[&str]) -> String {
-    let mut metalmark = Command::new(env!("CARGO_BIN_EXE_metalmark"));
-    let output = metalmark.args(command).arg("--help").output();
-    String::from_utf8(output.expect("metalmark runs").stdout).expect("UTF-8")
+    run(&[command, &["--help"]].concat())
+}
+
+#[test]
+fn the_readme_the_help_the_manual_and_the_package_say_the_same_of_metalmark() {
+    let sentence = env!("CARGO_PKG_DESCRIPTION").replacen("Pins", "metalmark pins", 1) + ".";
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let readme = readme();
+    let first = readme.split("\n\n").nth(1).expect("a paragraph");
+    assert_eq!(words(first), sentence);
+    let library = page("src/lib.rs").replace("//!", "");
+    let first = library.split("\n\n").next().expect("a paragraph");
+    assert_eq!(words(first), sentence);
+    let said = env!("CARGO_PKG_DESCRIPTION");
+    let help = help(&[]);
+    let first = help.split("\n\n").next().expect("a paragraph");
+    assert_eq!(words(first), said);
+    let manual = run(&["man"]);
+    assert!(manual.contains(&format!("metalmark \\- {said}")));
 }
 
 #[test]

@@ -26,9 +26,9 @@ use crate::read::Request;
 
 use workspace::{ProjectArguments, WorkspaceArguments};
 
-/// Stamps machine images into Cluster API GitOps repositories, and refuses the stamp that does not fit.
+/// The command line.
 #[derive(Debug, Parser)]
-#[command(version, propagate_version = true, after_long_help = examples::ALONE)]
+#[command(about, version, propagate_version = true, after_long_help = examples::ALONE)]
 pub(super) struct Arguments {
     #[command(flatten)]
     place: ProjectArguments,
