@@ -208,7 +208,7 @@ impl Given {
                 _ => choice.checksum_type = line,
             }
         }
-        self.choose(&choice, &Outcome::Explicit);
+        self.choose(&choice, &Outcome::Explicit(None));
     }
 
     /// Every pool selects by these patterns, with that outcome.
@@ -295,7 +295,6 @@ pub(crate) fn selection(outcome: Outcome) -> Selection {
         finalized: Selector::default(),
         candidates: Vec::new(),
         outcome,
-        at_url: None,
         other_mode: None,
     }
 }

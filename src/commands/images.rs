@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::model::cluster::ClusterOrigin;
 use crate::model::cluster_view::{ClusterView, SelectedPool};
 use crate::model::date::Date;
+use crate::model::matching::PoolImage;
 use crate::model::proof;
 use crate::read::{self, Request};
 use crate::report::{self, ImageRow, ListFormat};
@@ -72,9 +73,12 @@ fn named_rows(view: &ClusterView) -> Rows {
         return rows;
     }
     for SelectedPool { pool, selection } in view.pools() {
-        let is_outside = proof::known(view, selection).is_none();
-        let booted = proof::booted(view, pool, selection).filter(|_| is_outside);
-        let Some(booted) = booted else { continue };
+        if selection.image() != PoolImage::Foreign {
+            continue;
+        }
+        let Some(booted) = proof::booted_image(view, pool, selection) else {
+            continue;
+        };
         let text = |(name, fact): (&Arc<str>, &Fact)| (Arc::clone(name), Arc::clone(&fact.value));
         let key: ImageKey = booted.name.into();
         let row = rows
@@ -97,7 +101,7 @@ fn row(view: &ClusterView, image: &Image, uri: Option<Arc<str>>) -> ImageRow {
     let used_by = view
         .pools()
         .filter(|it| {
-            let known = proof::known(view, it.selection);
+            let known = view.described_image(it.selection);
             known.is_some_and(|known| known.key == image.key)
         })
         .filter(|it| !view.selects_by_secret(it.pool, it.selection))

@@ -157,7 +157,7 @@ impl Gatherer {
             to.marks.push((choice.clone(), Mark::Choice(index)));
         }
         let is_secret = view.selects_by_secret(pool, selection);
-        let known = proof::known(view, selection).filter(|_| !is_secret);
+        let known = view.described_image(selection).filter(|_| !is_secret);
         to.pools.push(PoolMark {
             cluster: 0,
             name: format!("{}/{}", view.cluster.name, pool.name),
@@ -196,7 +196,7 @@ impl Gatherer {
 
 /// What a pool boots, in a few words.
 fn boots(view: &ClusterView, pool: &Pool, selection: &Selection, matching: Matching) -> String {
-    let Some(booted) = proof::booted(view, pool, selection) else {
+    let Some(booted) = proof::booted_image(view, pool, selection) else {
         return "no image".to_owned();
     };
     let name = booted.name;

@@ -82,6 +82,16 @@ impl ClusterView {
         })
     }
 
+    /// The image of the catalog that a pool selects.
+    pub fn selected_image(&self, selection: &Selection) -> Option<&Image> {
+        self.images.get(selection.image().selected()?)
+    }
+
+    /// The image of the catalog that a pool boots: the one that it selects, or the one that is known under its name or URL.
+    pub fn described_image(&self, selection: &Selection) -> Option<&Image> {
+        self.images.get(selection.image().described()?)
+    }
+
     /// Whether a secret, or what an expression made of one, decides which image a pool boots.
     pub fn selects_by_secret(&self, pool: &Pool, selection: &Selection) -> bool {
         let choice = &pool.choice;
@@ -94,7 +104,7 @@ impl ClusterView {
 
     /// Whether a pool boots an image, or it is served for this cluster.
     pub fn is_used(&self, key: &ImageKey) -> bool {
-        let boots = |selection: &Selection| selection.image_key() == Some(key);
+        let boots = |selection: &Selection| selection.image().selected() == Some(key);
         self.served.binary_search(key).is_ok() || self.selections.iter().any(boots)
     }
 }

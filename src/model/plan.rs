@@ -16,7 +16,6 @@ use super::cluster::{Pool, PoolName};
 use super::cluster_view::{ClusterView, SelectedPool};
 use super::date::Date;
 use super::matching::Outcome;
-use super::proof;
 use super::replacement::obstacles;
 use super::version::Version;
 use capi::image::{Image, ImageKey, Images, fact};
@@ -199,16 +198,18 @@ pub fn states(view: &ClusterView) -> Vec<PoolState> {
             .k8s_version_of(pool)
             .map(|version| Arc::clone(&version.value)),
         outcome: selection.outcome.clone(),
-        image: proof::known(view, selection).map(|image| Arc::clone(&image.key)),
+        image: view
+            .described_image(selection)
+            .map(|image| Arc::clone(&image.key)),
     });
     states.collect()
 }
 
 /// The image of each pool.
-type Booted<'v> = BTreeMap<&'v PoolName, &'v Image>;
+type PoolImages<'v> = BTreeMap<&'v PoolName, &'v Image>;
 
 /// The version that all pools run, proven by their images.
-fn current(view: &ClusterView) -> Result<(Version, Booted<'_>), String> {
+fn current(view: &ClusterView) -> Result<(Version, PoolImages<'_>), String> {
     let mut booted = BTreeMap::new();
     let mut common: Option<Version> = None;
     for SelectedPool { pool, selection } in view.pools() {
@@ -218,7 +219,7 @@ fn current(view: &ClusterView) -> Result<(Version, Booted<'_>), String> {
                 pool.name
             ));
         }
-        let image = proof::known(view, selection);
+        let image = view.described_image(selection);
         let version = image.and_then(version_of);
         let (Some(image), Some(version)) = (image, version) else {
             return Err(format!(
@@ -257,10 +258,10 @@ fn is_required(view: &ClusterView, pool: &Pool, version: &Version) -> bool {
 /// The newest version of a minor that every pool has an image for, and these images.
 fn step<'v>(
     images: &[(Version, &'v Image)],
-    booted: &Booted<'v>,
+    booted: &PoolImages<'v>,
     minor: (u32, u32),
     since: Option<Date>,
-) -> Result<(Version, Booted<'v>), Blocked> {
+) -> Result<(Version, PoolImages<'v>), Blocked> {
     let is_candidate = |(version, image): &&(Version, &Image)| {
         let is_of_minor = (version.major, version.minor) == minor;
         let is_new = |day| built(image).is_some_and(|built| built >= day);
@@ -269,7 +270,7 @@ fn step<'v>(
     let candidates: Vec<&(Version, &Image)> = images.iter().filter(is_candidate).collect();
     // Pools of a cluster often boot one image.
     let mut followers: BTreeMap<&ImageKey, Vec<&(Version, &Image)>> = BTreeMap::new();
-    let mut by_version: BTreeMap<&Version, Booted<'v>> = BTreeMap::new();
+    let mut by_version: BTreeMap<&Version, PoolImages<'v>> = BTreeMap::new();
     let mut lacking = BTreeMap::new();
     for (pool, image) in booted {
         let followers = followers.entry(&image.key).or_insert_with(|| {
@@ -300,7 +301,7 @@ fn step<'v>(
 }
 
 /// Whether all images were built on a day or later.
-fn is_built_since(day: Date, booted: &Booted<'_>) -> Result<bool, String> {
+fn is_built_since(day: Date, booted: &PoolImages<'_>) -> Result<bool, String> {
     let mut is_new = true;
     for (pool, image) in booted {
         let built = built(image).ok_or_else(|| {
@@ -315,7 +316,7 @@ fn is_built_since(day: Date, booted: &Booted<'_>) -> Result<bool, String> {
 }
 
 /// Whether any pool gets another artifact: of one key and version too, where another release of the builder has it.
-fn differ(booted: &Booted<'_>, chosen: &Booted<'_>) -> bool {
+fn differ(booted: &PoolImages<'_>, chosen: &PoolImages<'_>) -> bool {
     let uri = |image: &Image| image.uri.as_ref().map(|uri| Arc::clone(&uri.value));
     let is_other = |(was, is): (&&Image, &&Image)| was.key != is.key || uri(was) != uri(is);
     booted.values().zip(chosen.values()).any(is_other)

@@ -44,7 +44,7 @@ impl<'a> PoolCheck<'a> {
         if let Some(weighed) = proof::of_pool(view, pool, selection, matching) {
             return Self::Checked(weighed);
         }
-        Self::Skipped(match proof::booted(view, pool, selection) {
+        Self::Skipped(match proof::booted_image(view, pool, selection) {
             _ if pool.unknown.is_some() => pool.unknown.unwrap_or_default(),
             Some(booted) if booted.facts.is_bare() => "its image brings no Kubernetes",
             Some(_) => "no Kubernetes version",

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::cluster::{ClusterOrigin, Pool};
 use super::cluster_view::ClusterView;
-use super::matching::{Matching, Outcome, Selection};
+use super::matching::{Matching, PoolImage, Selection};
 use super::name::facts_of;
 use super::replacement::{self, Obstacle};
 use super::version::{Version, distribution_of};
@@ -62,7 +62,7 @@ pub fn of_version(wanted: &str, fact: Option<&Fact>, matching: Matching) -> Proo
 
 /// The image that a node pool boots.
 #[derive(Debug)]
-pub struct Booted<'a> {
+pub struct BootedImage<'a> {
     /// Its key; the name or the file's name where the pool gives a name or a URL.
     pub name: &'a str,
     /// Its facts; for an image outside the catalog, those in its name.
@@ -70,36 +70,32 @@ pub struct Booted<'a> {
 }
 
 /// The image of a pool, in the catalog or not; none where the pool selects none.
-pub fn booted<'a>(
+pub fn booted_image<'a>(
     view: &'a ClusterView,
     pool: &'a Pool,
     selection: &'a Selection,
-) -> Option<Booted<'a>> {
-    let outside = |name: &'a str| Booted {
-        name,
-        facts: Cow::Owned(facts_of(name).unwrap_or_default()),
-    };
-    if let Some(image) = known(view, selection) {
-        return Some(Booted {
-            name: &image.key,
-            facts: Cow::Borrowed(&image.facts),
-        });
+) -> Option<BootedImage<'a>> {
+    match selection.image() {
+        PoolImage::Selected(_) | PoolImage::Recognized(_) => {
+            let image = view.described_image(selection)?;
+            Some(BootedImage {
+                name: &image.key,
+                facts: Cow::Borrowed(&image.facts),
+            })
+        }
+        PoolImage::Foreign => {
+            let choice = &pool.choice;
+            let name = match &choice.url {
+                Some(url) => file_name(&url.value),
+                None => &choice.name.as_ref()?.value,
+            };
+            Some(BootedImage {
+                name,
+                facts: Cow::Owned(facts_of(name).unwrap_or_default()),
+            })
+        }
+        PoolImage::None => None,
     }
-    match &selection.outcome {
-        Outcome::Named(None) => Some(outside(&pool.choice.name.as_ref()?.value)),
-        Outcome::Explicit => Some(outside(file_name(&pool.choice.url.as_ref()?.value))),
-        _ => None,
-    }
-}
-
-/// The image of the catalog that a pool boots: the one it selects, or the one that lies at its URL.
-pub fn known<'a>(view: &'a ClusterView, selection: &Selection) -> Option<&'a Image> {
-    let key = match &selection.outcome {
-        Outcome::Image(key) | Outcome::Named(Some(key)) => key,
-        Outcome::Explicit => selection.at_url.as_ref()?,
-        _ => return None,
-    };
-    view.images.get(key)
 }
 
 /// What a node pool's image is known to hold, beside what the pool runs.
@@ -124,7 +120,7 @@ pub fn of_pool<'a>(
     matching: Matching,
 ) -> Option<PoolProof<'a>> {
     let wanted = view.cluster.k8s_version_of(pool)?;
-    let Booted { name, facts } = booted(view, pool, selection)?;
+    let BootedImage { name, facts } = booted_image(view, pool, selection)?;
     if facts.is_bare() {
         return None;
     }

@@ -33,7 +33,7 @@ pub fn selected(
     let select = |pool: &Pool| matching::select(&pool.choice, &facts, catalog, mode, patterns);
     let selections: Vec<Selection> = cluster.pools.iter().map(select).collect();
     let bundle = |(pool, selection): (&Pool, &Selection)| {
-        let image = selection.image_key().and_then(|key| images.get(key));
+        let image = selection.image().selected().and_then(|key| images.get(key));
         let wants = Wants::of(cluster, pool, image);
         component_choice::choose(&pool.bundle, &wants, bundles, patterns)
     };
@@ -87,7 +87,7 @@ pub fn served(
     }
     let mut keys: BTreeSet<ImageKey> = selections
         .iter()
-        .filter_map(Selection::image_key)
+        .filter_map(|selection| selection.image().selected())
         .cloned()
         .collect();
     for (_, selector) in &cluster.additional_selectors {

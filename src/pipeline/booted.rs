@@ -70,7 +70,7 @@ fn of(view: &ClusterView, renderer: &Renderer<'_>) -> Vec<((String, String), Mac
     let pools = view.pools().zip(stamps);
     pools
         .filter_map(|(SelectedPool { pool, selection }, stamp)| {
-            let key = selection.image_key()?;
+            let key = selection.image().selected()?;
             let image = view.images.get(key);
             let uri = image.and_then(|image| image.uri.as_ref());
             let uri = uri.map(|uri| Arc::clone(&uri.value));

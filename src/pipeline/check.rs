@@ -173,7 +173,7 @@ pub fn lowers(before: &ClusterView, after: &ClusterView) -> bool {
     let flavor = flavor.and_then(|provider| distribution_of(&provider.value));
     let image = |view: &ClusterView, index: usize| {
         let selection: Option<&Selection> = view.selections.get(index);
-        view.images.get(selection?.image_key()?).cloned()
+        view.selected_image(selection?).cloned()
     };
     let is_lowered = |index: usize| {
         let version = |view: &ClusterView| {

@@ -17,7 +17,7 @@ use crate::model::cluster_view::{ClusterRead, ClusterView};
 use crate::model::date::Date;
 use crate::model::finding::{Finding, Judged};
 use crate::model::lock::{Lock, is_lockable};
-use crate::model::matching::{PatternCache, Selection};
+use crate::model::matching::PatternCache;
 use crate::model::pool_counts::PoolCounts;
 use crate::model::rule::{Level, RuleId};
 use crate::pipeline::Verdict;
@@ -372,7 +372,8 @@ impl<T> CheckedClusters<T> {
 }
 
 fn image_use(view: &ClusterView) -> ImageUse {
-    let booted = view.selections.iter().filter_map(Selection::image_key);
+    let selections = view.selections.iter();
+    let booted = selections.filter_map(|selection| selection.image().selected());
     let artifacts = || view.images.values().chain(view.bundles.values());
     ImageUse {
         booted: booted.cloned().collect(),

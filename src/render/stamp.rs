@@ -54,7 +54,7 @@ pub(super) fn of_pool(
 ) -> Option<Stamp> {
     match &selection.outcome {
         Outcome::Image(key) => stamp(images.get(key)?),
-        Outcome::Explicit => explicit(pool),
+        Outcome::Explicit(_) => explicit(pool),
         Outcome::Nothing
         | Outcome::Named(_)
         | Outcome::Unknown(_)

@@ -45,7 +45,7 @@ fn ways(choice: &Choice) -> impl Iterator<Item = (&'static str, Place)> {
 
 /// Whether the ways are a key, a selector and a name that mean one image.
 fn agree(input: &ClusterInput<'_>, pool: &Pool, selection: &Selection) -> bool {
-    let Some(key) = selection.image_key() else {
+    let Some(key) = selection.image().selected() else {
         return false;
     };
     let (choice, images) = (&pool.choice, &input.view.images);
@@ -212,7 +212,7 @@ mod tests {
             url: Some(given.line("machine_image_url", "https://a.b/c")),
             ..Choice::default()
         };
-        given.choose(&choice, &Outcome::Explicit);
+        given.choose(&choice, &Outcome::Explicit(None));
         assert_eq!(given.found(ID), "");
     }
 }

@@ -16,7 +16,7 @@ use yaml_tree::suggest::did_you_mean;
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     let view = input.view;
     for (SelectedPool { pool, selection }, outcome) in input.pools().zip(&view.bundle_outcomes) {
-        let image = selection.image_key().and_then(|key| view.images.get(key));
+        let image = view.selected_image(selection);
         let wants = Wants::of(&view.cluster, pool, image);
         let finding_of = |message: String| {
             Finding::new(RuleId::ComponentMismatch, message)

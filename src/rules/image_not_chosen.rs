@@ -86,13 +86,13 @@ mod tests {
              help: `cluster.capm3.image_key: …`\n"
         );
         given.machine_deployment("md0");
-        given.view.selections[0].outcome = Outcome::Explicit;
+        given.view.selections[0].outcome = Outcome::Explicit(None);
         assert_eq!(
             given.found(ID),
             "node pool `md0` selects no image\n  pool: md0: this pool\n  \
              infra_provider: capm3: Metal3 needs an image\n  help: `cluster.capm3.image_key: …`\n"
         );
-        given.view.selections[1].outcome = Outcome::Explicit;
+        given.view.selections[1].outcome = Outcome::Explicit(None);
         assert_eq!(given.found(ID), "");
     }
 

@@ -95,7 +95,7 @@ impl<'a> ClusterInput<'a> {
     /// A cluster, as it was read and resolved.
     pub fn new(view: &'a ClusterView, settings: &'a Settings) -> Self {
         let chosen = view.pools().filter_map(|SelectedPool { pool, selection }| {
-            let image = view.images.get(selection.image_key()?)?;
+            let image = view.selected_image(selection)?;
             Some(ChosenImage { pool, image })
         });
         Self {
@@ -118,7 +118,7 @@ impl<'a> ClusterInput<'a> {
     /// The pools that give `machine_image_url` and the rest themselves, with that URL.
     pub fn explicit(&self) -> impl Iterator<Item = (&'a Pool, &'a Located<Arc<str>>)> + use<'a> {
         self.pools()
-            .filter(|it| it.selection.outcome == Outcome::Explicit)
+            .filter(|it| matches!(it.selection.outcome, Outcome::Explicit(_)))
             .filter_map(|it| it.pool.choice.url.as_ref().map(|url| (it.pool, url)))
     }
 

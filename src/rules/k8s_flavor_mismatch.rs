@@ -22,7 +22,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
 fn mismatch(input: &ClusterInput<'_>, pool: &Pool, selection: &Selection) -> Option<Finding> {
     let bootstrap = input.view.cluster.bootstrap_provider_of(pool)?;
     let needed = distribution_of(&bootstrap.value).filter(|needed| *needed != K0S)?;
-    let booted = proof::booted(input.view, pool, selection)?;
+    let booted = proof::booted_image(input.view, pool, selection)?;
     let held = booted.facts.get(fact::K8S_FLAVOR)?;
     if *held.value == *needed || booted.facts.is_bare() {
         return None;

@@ -22,7 +22,10 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
             && !is_outside(input, selection, &weighed)
             && !matches!(weighed.proof, Proof::Proven | Proof::Refuted)
         {
-            let explicit = matches!(selection.outcome, Outcome::Explicit | Outcome::Named(None));
+            let explicit = matches!(
+                selection.outcome,
+                Outcome::Explicit(_) | Outcome::Named(None)
+            );
             findings.push(doubt(input, pool, &weighed, explicit));
         }
     }
@@ -34,7 +37,7 @@ fn is_outside(input: &ClusterInput<'_>, selection: &Selection, weighed: &PoolPro
     let is_other =
         |image: &Image| weighed.held.is_none() && image.facts.get(fact::K8S_VERSION).is_some();
     input.view.cluster.origin == ClusterOrigin::Manifests
-        && proof::known(input.view, selection).is_none_or(is_other)
+        && input.view.described_image(selection).is_none_or(is_other)
 }
 
 fn doubt(

@@ -14,7 +14,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
         let Some(other) = &selection.other_mode else {
             continue;
         };
-        let image = selection.image_key();
+        let image = selection.image().selected();
         let image = image.and_then(|key| input.view.images.get(key));
         if image.is_some_and(is_guessed) {
             continue;
@@ -31,7 +31,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
         let finding = Finding::new(RuleId::MatchingDiffers, message)
             .about(input.subject(Some(pool)))
             .at(input.spot(pool.choice.place()), "this selector");
-        findings.push(match selection.image_key() {
+        findings.push(match selection.image().selected() {
             Some(key) => {
                 let selects = |choice: &Choice| choice.selector.is_some();
                 let path = input.path(pool, "image_key", selects);
@@ -60,7 +60,7 @@ fn answer(outcome: &Outcome) -> String {
         Outcome::Several(keys) => format!("{} images ({})", keys.len(), named(keys)),
         Outcome::Disagree { selected, .. } => named(selected),
         Outcome::Invalid(reason) => format!("an error ({reason})"),
-        Outcome::NoMatch | Outcome::Nothing | Outcome::Explicit | Outcome::Named(_) => {
+        Outcome::NoMatch | Outcome::Nothing | Outcome::Explicit(_) | Outcome::Named(_) => {
             "no image".to_string()
         }
     }

@@ -22,7 +22,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
                 findings.push(spliced(input, pool, term, pattern));
             }
         }
-        let image = selection.image_key();
+        let image = selection.image().selected();
         let Some(image) = image.and_then(|key| input.view.images.get(key)) else {
             continue;
         };

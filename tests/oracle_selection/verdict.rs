@@ -47,7 +47,7 @@ pub(super) fn ours(answer: &Answer, pool: &str) -> Verdict {
     let refused = |class: &str| Verdict::Refused(class.to_owned());
     match answer.pools.get(pool) {
         Some(Outcome::Image(key)) => Verdict::Image(key.to_string()),
-        Some(Outcome::Explicit) => Verdict::Url,
+        Some(Outcome::Explicit(_)) => Verdict::Url,
         // The library knows no `image_name`.
         Some(Outcome::Nothing | Outcome::Named(_)) => Verdict::Nothing,
         Some(Outcome::NoMatch) => refused("no-match"),

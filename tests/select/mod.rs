@@ -26,7 +26,7 @@ fn answer(outcome: &Outcome) -> String {
     let list = |keys: &[std::sync::Arc<str>]| keys.join(" ");
     match outcome {
         Outcome::Image(key) => key.to_string(),
-        Outcome::Explicit => "(url)".to_owned(),
+        Outcome::Explicit(_) => "(url)".to_owned(),
         Outcome::Named(_) => "(name)".to_owned(),
         Outcome::Nothing => "(nothing)".to_owned(),
         Outcome::Unknown(key) => format!("(unknown) {key}"),

@@ -178,7 +178,7 @@ pub(super) fn pool(
     let name = name.map_or(PoolName::ControlPlane, |name| {
         PoolName::MachineDeployment(name.into())
     });
-    let outcome = image.map_or(Outcome::Explicit, |key| Outcome::Image(key.into()));
+    let outcome = image.map_or(Outcome::Explicit(None), |key| Outcome::Image(key.into()));
     view.cluster.pools.push(Pool {
         name,
         choice,
@@ -195,7 +195,6 @@ pub(super) fn pool(
         finalized: Selector::default(),
         candidates: Vec::new(),
         outcome,
-        at_url: None,
         other_mode: None,
     });
 }

@@ -169,7 +169,8 @@ fn unsigned_addresses(view: &ClusterView, required: &RequiredSignatures) -> Vec<
         }
     }
     if *required == RequiredSignatures::Everywhere {
-        let is_explicit = |it: &SelectedPool<'_>| it.selection.outcome == Outcome::Explicit;
+        let is_explicit =
+            |it: &SelectedPool<'_>| matches!(it.selection.outcome, Outcome::Explicit(_));
         for SelectedPool { pool, .. } in view.pools().filter(is_explicit) {
             report(
                 format!("the address that node pool `{}` boots", pool.name),

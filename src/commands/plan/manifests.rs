@@ -12,7 +12,6 @@ use crate::error::Error;
 use crate::model::cluster::ClusterOrigin;
 use crate::model::cluster_view::{ClusterView, SelectedPool};
 use crate::model::plan::PlanStep;
-use crate::model::proof;
 use crate::pipeline::fleet::Fleet;
 use crate::read::{self, Request};
 use capi::image::ImageKey;
@@ -37,7 +36,7 @@ pub(super) fn moves(view: &ClusterView, step: &PlanStep) -> Vec<PoolMove> {
     }
     let pools = view.pools();
     let moves = pools.filter_map(|SelectedPool { pool, selection }| {
-        let old = proof::known(view, selection)?;
+        let old = view.described_image(selection)?;
         Some(PoolMove {
             pool: format!("{}/{}", view.cluster.name, pool.name),
             at: view.sources.resolve(pool.choice.place()),

@@ -46,12 +46,11 @@ pub fn select(
                     || Outcome::Unknown(Arc::clone(key)),
                     |key| Outcome::Image(Arc::clone(key)),
                 ),
-                None if choice.url.is_some() => Outcome::Explicit,
+                None if choice.url.is_some() => Outcome::Explicit(known_at(choice, images)),
                 None if choice.name.is_some() => Outcome::Named(known_as(choice, images).cloned()),
                 None => Outcome::Nothing,
             },
             other_mode: None,
-            at_url: known_at(choice, images),
         },
     }
 }
@@ -212,16 +211,53 @@ pub struct Selection {
     pub outcome: Outcome,
     /// What the other [`Matching`] mode would have answered, where it differs.
     pub other_mode: Option<Outcome>,
-    /// Where a URL is given: the one image of the catalog that lies there, as a location of the image says.
-    pub at_url: Option<ImageKey>,
 }
 
 impl Selection {
-    /// The one image that is selected.
-    pub fn image_key(&self) -> Option<&ImageKey> {
+    /// The image that the pool boots: the only answer to whether it has one.
+    pub fn image(&self) -> PoolImage<'_> {
         match &self.outcome {
-            Outcome::Image(key) => Some(key),
-            _ => None,
+            Outcome::Image(key) => PoolImage::Selected(key),
+            Outcome::Explicit(Some(key)) | Outcome::Named(Some(key)) => PoolImage::Recognized(key),
+            Outcome::Explicit(None) | Outcome::Named(None) => PoolImage::Foreign,
+            Outcome::Nothing
+            | Outcome::Unknown(_)
+            | Outcome::NoMatch
+            | Outcome::Several(_)
+            | Outcome::Disagree { .. }
+            | Outcome::Invalid(_) => PoolImage::None,
+        }
+    }
+}
+
+/// The image that a pool boots, by who says what it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PoolImage<'a> {
+    /// The catalog: a key or a selector selects the image of this key. What the catalog says of it is rendered, and it is served.
+    Selected(&'a ImageKey),
+    /// The pool, by a name in its provider's store or a URL, under which the catalog knows the image of this key. Its facts are
+    /// those of what boots, but what the pool says is what machines get: nothing is rendered or served of the catalog's.
+    Recognized(&'a ImageKey),
+    /// The pool, by a name or a URL that the catalog does not know: nothing but that text is known of the image.
+    Foreign,
+    /// Nobody: the [`Outcome`] says why.
+    None,
+}
+
+impl<'a> PoolImage<'a> {
+    /// The image that is taken from the catalog.
+    pub fn selected(self) -> Option<&'a ImageKey> {
+        match self {
+            Self::Selected(key) => Some(key),
+            Self::Recognized(_) | Self::Foreign | Self::None => None,
+        }
+    }
+
+    /// The image of the catalog whose facts are those of what boots.
+    pub fn described(self) -> Option<&'a ImageKey> {
+        match self {
+            Self::Selected(key) | Self::Recognized(key) => Some(key),
+            Self::Foreign | Self::None => None,
         }
     }
 }
@@ -231,8 +267,9 @@ impl Selection {
 pub enum Outcome {
     /// One image.
     Image(ImageKey),
-    /// The pool gives `machine_image_url` and the rest itself.
-    Explicit,
+    /// The pool gives `machine_image_url` and the rest itself; the one image of the catalog that lies there, as a location of the
+    /// image says.
+    Explicit(Option<ImageKey>),
     /// The pool gives the name of an image in its provider's store; the image of the catalog that is known under it.
     Named(Option<ImageKey>),
     /// The pool selects nothing.
@@ -286,7 +323,6 @@ fn by_selector(
         finalized,
         candidates: Vec::new(),
         outcome: Outcome::Invalid(reason),
-        at_url: None,
         other_mode: None,
     };
     let finalized = match finalize(selector, cluster) {
@@ -319,7 +355,6 @@ fn by_selector(
     Selection {
         finalized,
         candidates,
-        at_url: None,
         other_mode: (other != outcome).then_some(other),
         outcome,
     }

@@ -28,7 +28,7 @@ impl ImageAccount {
             .or_else(|| view.images.values().find(|image| &*image.artifact == key))?;
         let used_by = view
             .pools()
-            .filter(|it| it.selection.image_key() == Some(&image.key))
+            .filter(|it| it.selection.image().selected() == Some(&image.key))
             .filter(|it| !view.selects_by_secret(it.pool, it.selection))
             .map(|it| format!("{}/{}", view.cluster.name, it.pool.name));
         let served = view.served.binary_search(&image.key).is_ok();

@@ -109,8 +109,7 @@ impl PoolAccount {
         let placed = |value: &str, place: Place| placed(value, place, &view.sources);
         // The selected image would reveal a part of the secret.
         let is_secret = view.selects_by_secret(pool, selection);
-        let image = selection.image_key().filter(|_| !is_secret);
-        let image = image.and_then(|key| view.images.get(key));
+        let image = view.selected_image(selection).filter(|_| !is_secret);
         let version = pool
             .k8s_version
             .as_ref()
@@ -153,7 +152,7 @@ pub(in crate::report) fn reached(
             ("what a secret selects".to_owned(), None)
         }
         ClusterOrigin::Values => (outcome(&selection.outcome), None),
-        ClusterOrigin::Manifests => match proof::booted(view, pool, selection) {
+        ClusterOrigin::Manifests => match proof::booted_image(view, pool, selection) {
             Some(booted) => {
                 let spot = view.sources.resolve(pool.choice.place());
                 (format!("image `{}`", booted.name), spot)
@@ -310,7 +309,7 @@ pub(in crate::report) fn outcome(outcome: &Outcome) -> String {
     };
     match outcome {
         Outcome::Image(key) => format!("image `{key}`"),
-        Outcome::Explicit => "the image that `machine_image_url` gives".to_owned(),
+        Outcome::Explicit(_) => "the image that `machine_image_url` gives".to_owned(),
         Outcome::Named(Some(key)) => {
             format!("the image that `image_name` gives, `{key}` of the catalog")
         }

@@ -110,10 +110,10 @@ impl Gatherer {
         if view.selects_by_secret(pool, selection) {
             return None;
         }
-        if let Some(image) = proof::known(view, selection) {
+        if let Some(image) = view.described_image(selection) {
             return Some(image::identity(view, image));
         }
-        let booted = proof::booted(view, pool, selection)?;
+        let booted = proof::booted_image(view, pool, selection)?;
         let identity = Identity::outside(booted.name);
         let mut described = self.described();
         let part = || (Arc::from(""), image::outside(&booted));

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::tables::Tables;
 use crate::model::cluster_view::ClusterView;
-use crate::model::proof::Booted;
+use crate::model::proof::BootedImage;
 use crate::model::successor::successors;
 use crate::model::version::Version;
 use crate::report::Lines;
@@ -101,7 +101,7 @@ pub(super) fn part(view: &ClusterView, image: &Image, lines: &Mutex<Lines>) -> I
 }
 
 /// An image that no catalog and no record describes: its name says what is known.
-pub(super) fn outside(booted: &Booted<'_>) -> ImagePart {
+pub(super) fn outside(booted: &BootedImage<'_>) -> ImagePart {
     let facts = booted.facts.iter().map(|(name, fact)| Fact {
         name: name.to_string(),
         value: fact.value.to_string(),

@@ -61,7 +61,6 @@ fn served_keys(
         finalized: Selector::default(),
         candidates: Vec::new(),
         outcome: Outcome::Image(chosen.into()),
-        at_url: None,
         other_mode: None,
     };
     let cache = PatternCache::default();

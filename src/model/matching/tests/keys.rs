@@ -93,7 +93,7 @@ fn an_explicit_url_counts_where_nothing_else_is_set() {
     let facts = ClusterFacts::default();
     assert_eq!(
         outcomes(&choice, &facts, &Images::new()),
-        both(Outcome::Explicit)
+        both(Outcome::Explicit(None))
     );
     choice.key = Some(Located::new("b".into(), HERE));
     assert_eq!(
