@@ -1,4 +1,7 @@
-//! The image that each node pool boots, compared before and after a change.
+//! The machines of each node pool, compared before and after an update.
+//!
+//! What is stamped decides, as for `impact`. Where it proves nothing, since the catalog changes before the lock does, the references
+//! and the digests of the images count: an update says rather too often that machines are replaced.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,16 +12,17 @@ use crate::model::cluster_view::{ClusterView, SelectedPool};
 use crate::model::lock::Locking;
 use crate::model::lock_gaps::gaps;
 use crate::render::Renderer;
+use crate::report::impact::Booted;
 use capi::image::ImageKey;
 use oci_artifacts::Digest;
 
 use super::fleet::Fleet;
 
-/// What all pools boot.
+/// What the machines of all pools are made from.
 #[derive(Default)]
-pub(crate) struct Booted {
-    /// By cluster and pool; those without an image are not in it.
-    pub(crate) machines: BTreeMap<(String, String), Machine>,
+pub(crate) struct FleetMachines {
+    /// By cluster and pool; those that select no image are not in it.
+    pub(crate) by_pool: BTreeMap<(String, String), Machine>,
     /// The images of clusters with a lock that it does not hold.
     pub(crate) unlocked: BTreeSet<ImageKey>,
 }
@@ -28,20 +32,18 @@ pub(crate) struct Booted {
 pub(crate) struct Machine {
     /// The image's key.
     pub(crate) key: ImageKey,
-    /// The reference that the values give it.
-    pub(crate) uri: Option<Arc<str>>,
-    /// `NAME:TAG` of the reference, else the key, for people.
+    /// `NAME:TAG` of the image's reference, else the key, for people.
     pub(crate) image: String,
     /// The digest that the lock holds for the reference.
     pub(crate) digest: Option<Digest>,
-    /// The URL and the checksum that are stamped.
-    pub(crate) stamp: Option<(Arc<str>, Option<Arc<str>>)>,
+    /// What is stamped.
+    pub(crate) booted: Option<Booted>,
     /// The Kubernetes version.
     pub(crate) version: Option<Arc<str>>,
 }
 
-/// What every pool of the fleet boots.
-pub(crate) fn read_booted(fleet: &Fleet) -> Result<Booted, Error> {
+/// What the machines of every pool of the fleet are made from.
+pub(crate) fn read_machines(fleet: &Fleet) -> Result<FleetMachines, Error> {
     let workspace = &fleet.workspace;
     // `check` and `render` report what is wrong with a template.
     let renderer = Renderer::new(
@@ -50,13 +52,13 @@ pub(crate) fn read_booted(fleet: &Fleet) -> Result<Booted, Error> {
         None,
         &mut Vec::new(),
     );
-    let fleet_check = fleet.check(|view, _, _| Ok((of(view, &renderer), unlocked(view))))?;
-    let mut booted = Booted::default();
+    let fleet_check = fleet.check(|view, _, _| Ok((machines(view, &renderer), unlocked(view))))?;
+    let mut all = FleetMachines::default();
     for (machines, unlocked) in fleet_check.results {
-        booted.machines.extend(machines);
-        booted.unlocked.extend(unlocked);
+        all.by_pool.extend(machines);
+        all.unlocked.extend(unlocked);
     }
-    Ok(booted)
+    Ok(all)
 }
 
 fn unlocked(view: &ClusterView) -> Vec<ImageKey> {
@@ -65,23 +67,19 @@ fn unlocked(view: &ClusterView) -> Vec<ImageKey> {
     missing.map(|gap| Arc::clone(&gap.image.key)).collect()
 }
 
-fn of(view: &ClusterView, renderer: &Renderer<'_>) -> Vec<((String, String), Machine)> {
+fn machines(view: &ClusterView, renderer: &Renderer<'_>) -> Vec<((String, String), Machine)> {
     let stamps = renderer.stamps(view, &mut Vec::new());
     let pools = view.pools().zip(stamps);
     pools
         .filter_map(|(SelectedPool { pool, selection }, stamp)| {
-            let key = selection.image().selected()?;
-            let image = view.images.get(key);
-            let uri = image.and_then(|image| image.uri.as_ref());
-            let uri = uri.map(|uri| Arc::clone(&uri.value));
-            let digest = image.and_then(|image| image.digest.as_ref());
+            let image = view.selected_image(selection)?;
+            let uri = image.uri.as_ref();
             let version = view.cluster.k8s_version_of(pool);
             let machine = Machine {
-                key: Arc::clone(key),
-                image: uri.as_deref().map_or_else(|| key.to_string(), last_part),
-                uri,
-                digest: digest.map(|digest| digest.value.clone()),
-                stamp: stamp.map(|stamp| (stamp.url, stamp.checksum)),
+                key: Arc::clone(&image.key),
+                image: uri.map_or_else(|| image.key.to_string(), |uri| last_part(&uri.value)),
+                digest: image.digest.as_ref().map(|digest| digest.value.clone()),
+                booted: stamp.map(|stamp| Booted::from_stamp(view, &stamp)),
                 version: version.map(|version| Arc::clone(&version.value)),
             };
             let name = (view.cluster.name.to_string(), pool.name.to_string());
@@ -96,86 +94,86 @@ pub(crate) fn last_part(uri: &str) -> String {
 }
 
 /// The pools whose machines are replaced, sorted.
-pub(crate) fn changes(
-    mut before: BTreeMap<(String, String), Machine>,
-    after: BTreeMap<(String, String), Machine>,
-) -> Vec<PoolChange> {
-    let mut changes = Vec::new();
-    let mut add = |(cluster, pool): (String, String), images: (Option<String>, Option<String>)| {
-        let (before, after) = images;
-        changes.push(PoolChange {
-            cluster,
-            pool,
-            before,
-            after,
-        });
+pub(crate) fn changes(before: &FleetMachines, after: &FleetMachines) -> Vec<PoolChange> {
+    let (before, after) = (&before.by_pool, &after.by_pool);
+    let names: BTreeSet<_> = before.keys().chain(after.keys()).collect();
+    let change = |name: &(String, String)| {
+        let (was, is) = (before.get(name), after.get(name));
+        let text: fn(&Machine) -> String = match (was, is) {
+            (Some(was), Some(is)) if !is_other_image(was, is) => {
+                if was.version.is_none() || was.version == is.version {
+                    return None;
+                }
+                versioned
+            }
+            _ => |machine| machine.image.clone(),
+        };
+        Some(PoolChange {
+            cluster: name.0.clone(),
+            pool: name.1.clone(),
+            before: was.map(text),
+            after: is.map(text),
+        })
     };
-    for (name, is) in after {
-        match before.remove(&name) {
-            None => add(name, (None, Some(is.image))),
-            Some(was) if is_other_image(&was, &is) => {
-                add(name, (Some(was.image), Some(is.image)));
-            }
-            Some(was) if was.version.is_some() && was.version != is.version => {
-                add(name, (versioned(&was), versioned(&is)));
-            }
-            Some(_) => {}
-        }
-    }
-    for (name, was) in before {
-        add(name, (Some(was.image), None));
-    }
-    changes.sort();
-    changes
+    names.into_iter().filter_map(change).collect()
 }
 
 /// Whether machines get another image. One build is another one unless it is proven to be the same: by what is stamped, or by
 /// the digest where nothing is stamped on one side.
 fn is_other_image(was: &Machine, is: &Machine) -> bool {
-    if let (Some(was), Some(is)) = (&was.stamp, &is.stamp) {
-        match was == is {
-            false => return true,
-            true if was.1.is_some() => return false,
-            true => {}
+    if let (Some(was), Some(is)) = (&was.booted, &is.booted) {
+        if is.is_other(was) {
+            return true;
+        }
+        if was.checksum.is_some() {
+            return false;
         }
     }
     let is_same_build = was.digest.is_some() && was.digest == is.digest;
     was.image != is.image && !is_same_build
 }
 
-fn versioned(machine: &Machine) -> Option<String> {
+fn versioned(machine: &Machine) -> String {
     let version = machine.version.as_deref().unwrap_or("none");
-    Some(format!("{} with Kubernetes {version}", machine.image))
+    format!("{} with Kubernetes {version}", machine.image)
 }
 
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
-    use super::{Machine, changes};
+    use super::{FleetMachines, Machine, changes};
+    use crate::report::impact::Booted;
     use oci_artifacts::Digest;
 
     fn machine(image: &str) -> Machine {
         Machine {
             key: "a".into(),
-            uri: None,
             image: image.to_owned(),
             digest: None,
-            stamp: None,
+            booted: None,
             version: None,
         }
     }
 
     fn stamped(image: &str, url: &str, checksum: Option<&str>) -> Machine {
         Machine {
-            stamp: Some((url.into(), checksum.map(Arc::from))),
+            booted: Some(Booted {
+                key: None,
+                uri: None,
+                url: url.into(),
+                checksum: checksum.map(Arc::from),
+            }),
             ..machine(image)
         }
     }
 
     fn is_change(was: Machine, is: Machine) -> bool {
-        let name = ("edge".to_owned(), "md0".to_owned());
-        !changes([(name.clone(), was)].into(), [(name, is)].into()).is_empty()
+        let fleet = |machine| FleetMachines {
+            by_pool: [(("edge".to_owned(), "md0".to_owned()), machine)].into(),
+            ..FleetMachines::default()
+        };
+        !changes(&fleet(was), &fleet(is)).is_empty()
     }
 
     #[test]

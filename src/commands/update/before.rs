@@ -1,9 +1,8 @@
 //! What node pools booted before an update: by the values, or, where the version is raised already, by git or the lock.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::catalog::offers::PoolChange;
 use crate::error::Error;
 use crate::files::{Repository, Revision};
 use crate::model::date::Date;
@@ -12,25 +11,18 @@ use crate::report::counted;
 
 use crate::edit::update;
 use crate::edit::update::UpdateTarget;
-use crate::pipeline::booted::{self, Booted, Machine};
+use crate::pipeline::booted::{self, FleetMachines};
 use crate::pipeline::fleet::Fleet;
 
 /// What was booted.
 pub(super) struct Before {
-    machines: BTreeMap<(String, String), Machine>,
+    pub(super) machines: FleetMachines,
     /// The version then, where it is known.
     pub(super) from: Option<String>,
     /// What it was read from, if not from disk.
     pub(super) since: Option<String>,
     /// Why there may be changes that are not listed.
     pub(super) doubt: Option<String>,
-}
-
-impl Before {
-    /// The pools whose machines are replaced.
-    pub(super) fn changes(self, after: Booted) -> Vec<PoolChange> {
-        booted::changes(self.machines, after.machines)
-    }
 }
 
 /// Looks for what was booted before: in the files on disk, unless they name the new version already; then in the last commit
@@ -45,9 +37,8 @@ pub(super) fn before(
     {
         return Ok(earlier);
     }
-    let current = booted::read_booted(fleet)?;
     let mut before = Before {
-        machines: current.machines,
+        machines: booted::read_machines(fleet)?,
         from: target.from.clone(),
         since: None,
         doubt: None,
@@ -85,7 +76,7 @@ fn in_git(request: &Request, target: &UpdateTarget, today: Date) -> Option<Befor
             return None;
         }
         Some(Before {
-            machines: booted::read_booted(&fleet).ok()?.machines,
+            machines: booted::read_machines(&fleet).ok()?,
             from: target.from.clone().or(version),
             since: Some(since),
             doubt: None,
@@ -98,14 +89,13 @@ fn in_git(request: &Request, target: &UpdateTarget, today: Date) -> Option<Befor
 fn by_lock(before: &mut Before, fleet: &Fleet) -> Option<String> {
     let lock = fleet.lock();
     let (mut unknown, mut versions) = (0, BTreeSet::new());
-    let stale = before.machines.values_mut();
+    let stale = before.machines.by_pool.values_mut();
     for machine in stale.filter(|machine| machine.digest.is_none()) {
         match lock.of_key(&machine.key) {
             [old] => {
                 machine.image = booted::last_part(&old.reference.value);
-                machine.uri = Some(Arc::clone(&old.reference.value));
                 machine.digest = Some(old.digest.value.clone());
-                machine.stamp = None;
+                machine.booted = None;
                 versions.extend(old.origin.version.clone());
             }
             _ => unknown += 1,

@@ -120,10 +120,11 @@ pub fn update(
     let mut held = output::hold(&workspace.settings.root)?;
     let has_lock = lock::Before::read(workspace)?.has_lock();
     texts::replace(workspace, &plan.files(), &mut held)?;
-    let finished = || -> Result<Verdict, Error> {
+    let mut finished = || -> Result<Verdict, Error> {
         let locked = finish::lock_again(request, has_lock, today, &mut held, terminal);
         let after = Fleet::open(read::workspace(request)?, today)?;
-        summary.pools = Some(before.changes(booted::read_booted(&after)?));
+        let machines = booted::read_machines(&after)?;
+        summary.pools = Some(booted::changes(&before.machines, &machines));
         summarize(&plan.change, &summary, options, terminal)?;
         match locked? {
             Verdict::Clean => {

@@ -41,9 +41,9 @@ impl PlannedUpdate<'_> {
             before,
             today,
         } = self;
-        let booted = booted::read_booted(&plan.fleet)?;
-        let unlocked = booted.unlocked.len();
-        summary.pools = Some(before.changes(booted));
+        let machines = booted::read_machines(&plan.fleet)?;
+        let unlocked = machines.unlocked.len();
+        summary.pools = Some(booted::changes(&before.machines, &machines));
         let change = &plan.change;
         super::summarize(change, &summary, options, terminal)?;
         let files = change.files.iter().chain(&plan.fixed);

@@ -6,9 +6,10 @@ use serde::Serialize;
 
 use super::Kind;
 use crate::model::cluster::{Pool, PoolName};
+use crate::model::cluster_view::ClusterView;
 use crate::model::version::Version;
 use crate::rules::{ChangeInput, Side};
-use capi::providers::{self, Template};
+use capi::providers::{self, Stamp, Template};
 use yaml_tree::json::{Html, to_json};
 use yaml_tree::place::HIDDEN;
 use yaml_tree::place::Located;
@@ -80,6 +81,25 @@ pub struct Booted {
     /// The checksum that is stamped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checksum: Option<Arc<str>>,
+}
+
+impl Booted {
+    /// What the stamp of a pool makes its machines boot.
+    pub fn from_stamp(view: &ClusterView, stamp: &Stamp) -> Self {
+        let image = stamp.key.as_ref().and_then(|key| view.images.get(key));
+        let uri = image.and_then(|image| image.uri.as_ref());
+        Self {
+            key: stamp.key.clone(),
+            uri: uri.map(|uri| Arc::clone(&uri.value)),
+            url: Arc::clone(&stamp.url),
+            checksum: stamp.checksum.clone(),
+        }
+    }
+
+    /// Whether machines fetch another image: what is stamped differs. The key alone moves nothing, and neither does the reference.
+    pub fn is_other(&self, before: &Self) -> bool {
+        (&before.url, &before.checksum) != (&self.url, &self.checksum)
+    }
 }
 
 /// A number of machines.
@@ -234,10 +254,10 @@ fn causes(old: PoolSide<'_>, new: PoolSide<'_>) -> Vec<Cause> {
     because
 }
 
-/// Whether machines get another image: what is stamped differs. The key alone moves nothing, and neither does the reference.
+/// Whether machines get another image, or one where they had none.
 fn is_another_image(image: &Edit<Booted>) -> bool {
     match (&image.from, &image.to) {
-        (Some(from), Some(to)) => (&from.url, &from.checksum) != (&to.url, &to.checksum),
+        (Some(from), Some(to)) => to.is_other(from),
         (from, to) => from.is_some() != to.is_some(),
     }
 }
@@ -286,16 +306,8 @@ impl<'a> PoolSide<'a> {
     }
 
     fn booted(self) -> Option<Booted> {
-        let side = self.side;
-        let stamp = side.stamps.get(self.index)?.as_ref()?;
-        let image = stamp.key.as_ref().and_then(|key| side.view.images.get(key));
-        let uri = image.and_then(|image| image.uri.as_ref());
-        Some(Booted {
-            key: stamp.key.clone(),
-            uri: uri.map(|uri| Arc::clone(&uri.value)),
-            url: Arc::clone(&stamp.url),
-            checksum: stamp.checksum.clone(),
-        })
+        let stamp = self.side.stamps.get(self.index)?.as_ref()?;
+        Some(Booted::from_stamp(self.side.view, stamp))
     }
 
     /// A Kubernetes version as it may be shown: the values may have it from a secret.
