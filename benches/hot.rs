@@ -12,9 +12,10 @@ use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
 
 use capi::image::{Fact, Facts, Image, Images, Origin, fact};
+use metalmark::decide::matching::{ClusterFacts, PatternCache, Selectable, select};
 use metalmark::evaluate::{Evaluator, Options, TemplateCache};
 use metalmark::model::cluster::Choice;
-use metalmark::model::matching::{ClusterFacts, Matching, PatternCache, Selectable, select};
+use metalmark::model::selector::Matching;
 use metalmark::model::selector::{Selector, Term, Wanted};
 use yaml_tree::Documents;
 use yaml_tree::merge;

@@ -5,6 +5,7 @@ pub mod bundle;
 pub mod catalog;
 pub mod cli;
 pub mod commands;
+pub mod decide;
 pub mod edit;
 pub mod editor;
 pub mod error;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 const LAYERS: &[&[&str]] = &[
     &["secrets"],
     &["error", "model"],
-    &["files"],
+    &["decide", "files"],
     &["output", "printer"],
     &["evaluate", "render", "rules"],
     &["catalog", "read"],

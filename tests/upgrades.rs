@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use metalmark::model::plan::{ClusterPlan, PlanStep};
-use metalmark::model::waves::{ClusterPattern, Most, WaveSettings, waves};
+use metalmark::decide::plan::{ClusterPlan, PlanStep};
+use metalmark::decide::waves::waves;
+use metalmark::model::wave_settings::{ClusterPattern, Most, WaveSettings};
 
 use super::plain_manifests::repository;
 use super::support::Metalmark;
@@ -82,7 +83,7 @@ fn patterns(texts: &[&str]) -> Vec<ClusterPattern> {
 
 /// Each wave in words: its minor and its clusters.
 fn spread(plans: &[ClusterPlan], settings: &WaveSettings) -> Vec<String> {
-    let of = |wave: &metalmark::model::waves::Wave| {
+    let of = |wave: &metalmark::decide::waves::Wave| {
         let names: Vec<&str> = wave.clusters.iter().map(|it| &*it.cluster).collect();
         format!("{} {}", wave.to, names.join(" "))
     };

@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use metalmark::catalog::resolve::{self, Catalogs};
 use metalmark::catalog::sources;
+use metalmark::decide::matching::PatternCache;
 use metalmark::evaluate::TemplateCache;
 use metalmark::model::cluster_view::ClusterView;
 use metalmark::model::date::Date;
 use metalmark::model::finding::Judged;
 use metalmark::model::manifest::ManifestFile;
-use metalmark::model::matching::PatternCache;
 use metalmark::model::served_images::ServedImages;
 use metalmark::pipeline::check;
 use metalmark::printer::{Printer, is_unsafe};

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use capi::image::{Fact, Facts, Image, Images, Origin};
 use capi::labels::LabelSelector;
+use metalmark::decide::matching::{self, ClusterFacts, PatternCache, Selectable};
 use metalmark::model::cluster::Choice;
-use metalmark::model::matching::{
-    self, ClusterFacts, Library, Matching, Outcome, PatternCache, Selectable,
-};
+use metalmark::model::selection::Outcome;
+use metalmark::model::selector::{Library, Matching};
 use metalmark::model::selector::{Selector, Term, Wanted};
 use yaml_tree::engine::Engine;
 use yaml_tree::place::{FileId, Located, Place};

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use clap::Args;
 
+use crate::decide::proof;
 use crate::error::Error;
 use crate::model::cluster::ClusterOrigin;
 use crate::model::cluster_view::{ClusterView, SelectedPool};
 use crate::model::date::Date;
-use crate::model::matching::PoolImage;
-use crate::model::proof;
+use crate::model::selection::PoolImage;
 use crate::read::{self, Request};
 use crate::report::{self, ImageRow, ListFormat};
 use capi::image::{Fact, Image, ImageKey};

@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use crate::decide::plan::{self, ClusterPlan, Goal};
+use crate::decide::waves;
 use crate::error::Error;
 use crate::model::cluster_view::ClusterView;
 use crate::model::date::Date;
 use crate::model::finding::Judged;
-use crate::model::plan::{self, ClusterPlan, Goal};
-use crate::model::waves;
 use crate::output;
 use crate::pipeline::compare::{self, Sides};
 use crate::pipeline::fleet::{Fleet, FleetCheck};

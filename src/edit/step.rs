@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use crate::decide::plan::PlanStep;
 use crate::model::cluster::Pool;
 use crate::model::cluster_view::ClusterView;
 use crate::model::fix::Fix;
-use crate::model::plan::PlanStep;
 use crate::model::selector::Wanted;
 use crate::model::version::Version;
 use crate::rules::exact_pattern;

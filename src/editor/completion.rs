@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use lsp_types::{CompletionItem, CompletionItemKind, CompletionTextEdit, Documentation, TextEdit};
 
+use crate::decide::proof::{self, Proof};
 use crate::error::Error;
 use crate::model::cluster::{KEY_NAMES, PoolName};
 use crate::model::cluster_view::ClusterView;
-use crate::model::proof::{self, Proof};
 use crate::model::rule::RuleId;
 use crate::printer::plain;
 use crate::rules::rule;

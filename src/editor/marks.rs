@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::decide::pool_counts::PoolCheck;
+use crate::decide::proof::{self, Proof};
 use crate::model::cluster::{Choice, Pool};
 use crate::model::cluster_view::{ClusterView, SelectedPool};
-use crate::model::matching::{Matching, Selection};
-use crate::model::pool_counts::PoolCheck;
-use crate::model::proof::{self, Proof};
+use crate::model::selection::Selection;
+use crate::model::selector::Matching;
 use capi::image::{ImageKey, Images};
 use yaml_tree::place::{Place, Source, Spot};
 

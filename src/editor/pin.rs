@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use crate::decide::plan::states;
 use crate::edit::texts::{self, EditedFile};
 use crate::error::Error;
 use crate::model::cluster::KEY_NAMES;
-use crate::model::plan::states;
 use crate::report::values::{Step, ValuePath};
 use capi::image::ImageKey;
 use yaml_tree::edit::{self, Edit, Position, Target, edit};

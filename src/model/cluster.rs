@@ -5,8 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::endpoint::ControlPlaneEndpoint;
-use super::matching::Library;
 use super::selector::Selector;
+use crate::model::selector::Library;
 use capi::labels::Labels;
 use capi::location::Location;
 use yaml_tree::place::{Located, Place};

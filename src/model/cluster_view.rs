@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use super::catalog::{Catalog, Registry};
 use super::cluster::{Cluster, Pool};
-use super::component_choice::BundleOutcome;
 use super::finding::Finding;
 use super::lock::{Lock, SignedEntries};
-use super::matching::Selection;
 use super::signing::SigningKeys;
+use crate::model::selection::BundleOutcome;
+use crate::model::selection::Selection;
 use capi::image::{Image, ImageKey, Images};
 use yaml_tree::place::Sources;
 

@@ -1,4 +1,4 @@
-//! A selector over image facts, as it is written in values. Matching is in [`super::matching`].
+//! A selector over image facts, as it is written in values. Matching is in [`crate::decide::matching`].
 
 use std::sync::Arc;
 
@@ -58,4 +58,35 @@ impl Selector {
     pub fn term(&self, fact: &str) -> Option<&Term> {
         self.terms.iter().find(|term| &*term.fact == fact)
     }
+}
+
+/// A version of sylva-library, as far as versions match images differently.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Library {
+    /// 0.3.8 and earlier: selectors do not know the registry that an image comes from.
+    WithoutRegistries,
+    /// 0.9.0 and later.
+    #[default]
+    WithRegistries,
+}
+
+/// How Kubernetes versions are compared while matching.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    serde::Deserialize,
+    serde::Serialize,
+    schemars::JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Matching {
+    /// Bit for bit as Sylva's library does it (docs/sylva.md).
+    Exact,
+    /// A leading `v` is dropped, and `-rke2r1` equals `+rke2r1` (docs/sylva.md#what-is-added-to-a-selector).
+    #[default]
+    Normalized,
 }

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::lock::Locking;
-use super::matching::Matching;
 use super::policy::Policy;
-use super::waves::WaveSettings;
+use crate::model::selector::Matching;
+use crate::model::wave_settings::WaveSettings;
 use oci_artifacts::registries::RegistrySettings;
 use yaml_tree::place::Spot;
 

@@ -5,16 +5,16 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::decide::replacement::{facts_to_keep, obstacles, version_obstacle};
+use crate::decide::selected;
 use crate::model::cluster::ClusterOrigin;
 use crate::model::cluster_view::ClusterView;
 use crate::model::date::Date;
 use crate::model::finding::{Finding, Judged, Subject};
-use crate::model::matching::Selection;
 use crate::model::policy::Policy;
 use crate::model::proposal::Change;
-use crate::model::replacement::{facts_to_keep, obstacles, version_obstacle};
 use crate::model::rule::{Level, RuleId};
-use crate::model::selected;
+use crate::model::selection::Selection;
 use crate::model::settings::Settings;
 use crate::model::version::distribution_of;
 use crate::pipeline::Verdict;
@@ -339,9 +339,9 @@ mod tests {
     use crate::model::cluster_view::ClusterView;
     use crate::model::date::Date;
     use crate::model::finding::Finding;
-    use crate::model::matching::Outcome;
     use crate::model::policy::{Waiver, pattern};
     use crate::model::rule::{Level, RuleId};
+    use crate::model::selection::Outcome;
     use crate::model::settings::Settings;
     use crate::rules::{ImageUse, RunScope, WorkspaceInput};
     use crate::testing::{Given, settings, today};

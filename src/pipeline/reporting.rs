@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
+use crate::decide::pool_counts::PoolCounts;
 use crate::error::Error;
 use crate::model::finding::Judged;
-use crate::model::pool_counts::PoolCounts;
 use crate::output;
 use crate::printer::{Color, Printer};
 use crate::read::{self, Workspace};

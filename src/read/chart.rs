@@ -6,11 +6,12 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use crate::decide::matching::REGISTRY_KEY;
 use crate::evaluate::{ChartTree, Templates, Texts};
 use crate::files::{Files, Found};
 use crate::model::finding::Finding;
-use crate::model::matching::{Library, REGISTRY_KEY};
 use crate::model::rule::RuleId;
+use crate::model::selector::Library;
 use go_template::{Engine, Template};
 use yaml_tree::merge::{Layer, LayerKind};
 use yaml_tree::place::{FileId, Sources};

@@ -48,7 +48,7 @@ use crate::files::Files;
 use crate::model::cluster_view::ClusterRead;
 use crate::model::finding::Finding;
 use crate::model::lock::Locking;
-use crate::model::matching::{Library, Matching};
+use crate::model::selector::{Library, Matching};
 use crate::model::settings::{ChecksumStyle, Settings};
 use crate::model::shard::Shard;
 use crate::model::stamping::StampEntry;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::model::matching::Matching;
+use crate::model::selector::Matching;
 use crate::model::settings::ChecksumStyle;
 use yaml_tree::engine::Engine;
 

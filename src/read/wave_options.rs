@@ -7,7 +7,9 @@ use serde::Deserialize;
 
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
-use crate::model::waves::{ClusterPattern, Most, WaveSettings};
+use crate::model::wave_settings::ClusterPattern;
+use crate::model::wave_settings::Most;
+use crate::model::wave_settings::WaveSettings;
 
 use super::places::{Places, bad_pattern};
 

@@ -1,7 +1,7 @@
 //! Builds the stamp of an image: its URL, format and checksum.
 
 use crate::model::cluster::Pool;
-use crate::model::matching::{Outcome, Selection};
+use crate::model::selection::{Outcome, Selection};
 use crate::model::settings::ChecksumStyle;
 use capi::image::{Image, Images, fact};
 use capi::providers::Stamp;

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::{Color, counted};
+use crate::decide::pool_counts::PoolCounts;
 use crate::model::finding::{Judged, Label};
 use crate::model::manifest::ChangeSet;
-use crate::model::pool_counts::PoolCounts;
 use crate::model::rule::Level;
 
 /// What a [`super::Report`] is given.

@@ -6,9 +6,9 @@ use std::io::{self, Write};
 use serde_json::Value;
 
 use super::{CommentFormat, counted};
-use crate::model::plan::{Blocked, ClusterPlan, Goal};
-use crate::model::successor::same_line;
-use crate::model::waves::Wave;
+use crate::decide::plan::{Blocked, ClusterPlan, Goal};
+use crate::decide::successor::same_line;
+use crate::decide::waves::Wave;
 use crate::printer::{Printer, Safe};
 
 /// The plans of clusters, and what they are to run.
@@ -269,7 +269,7 @@ fn cluster(plan: &ClusterPlan, out: &mut Printer) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::PlanReport;
-    use crate::model::plan::{Blocked, ClusterPlan, Goal};
+    use crate::decide::plan::{Blocked, ClusterPlan, Goal};
 
     #[test]
     fn an_image_is_missing_once_for_a_line() {

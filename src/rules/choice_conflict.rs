@@ -1,11 +1,12 @@
 //! A node pool says in more than one way which image it boots.
 
+use crate::decide::matching::known_as;
+use crate::decide::replacement;
 use crate::model::cluster::{Choice, KEY_NAMES, Pool};
 use crate::model::cluster_view::SelectedPool;
 use crate::model::finding::Finding;
-use crate::model::matching::{Outcome, Selection, known_as};
-use crate::model::replacement;
 use crate::model::rule::RuleId;
+use crate::model::selection::{Outcome, Selection};
 use crate::rules::ClusterInput;
 use yaml_tree::place::Place;
 
@@ -118,8 +119,8 @@ fn disagreement(
 #[cfg(test)]
 mod tests {
     use crate::model::cluster::{Choice, ChoiceLevel, LevelName};
-    use crate::model::matching::Outcome;
     use crate::model::rule::RuleId;
+    use crate::model::selection::Outcome;
     use crate::testing::Given;
 
     const ID: RuleId = RuleId::ChoiceConflict;

@@ -1,12 +1,13 @@
 //! A node pool's component bundle does not fit it.
 
+use crate::decide::component_choice::{Mismatch, Wants, mismatches};
 use crate::model::cluster::Pool;
 use crate::model::cluster_view::SelectedPool;
 use crate::model::component::{Declared, Need, component_fact};
-use crate::model::component_choice::{BundleOutcome, Mismatch, Wants, mismatches};
 use crate::model::finding::Finding;
 use crate::model::lock::is_lockable;
 use crate::model::rule::{Level, RuleId};
+use crate::model::selection::BundleOutcome;
 use crate::rules::ClusterInput;
 use capi::image::{Image, fact};
 use oci_artifacts::Reference;

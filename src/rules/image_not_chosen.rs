@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::model::cluster::Pool;
 use crate::model::finding::Finding;
-use crate::model::matching::{Outcome, Selection};
 use crate::model::rule::RuleId;
+use crate::model::selection::{Outcome, Selection};
 use crate::rules::ClusterInput;
 use yaml_tree::place::Located;
 
@@ -68,8 +68,8 @@ fn hides_values(finding: &Finding) -> bool {
 #[cfg(test)]
 mod tests {
     use crate::model::finding::Finding;
-    use crate::model::matching::Outcome;
     use crate::model::rule::RuleId;
+    use crate::model::selection::Outcome;
     use crate::testing::Given;
     use yaml_tree::value::{Entry, Map, Node};
 

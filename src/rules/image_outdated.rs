@@ -1,7 +1,7 @@
 //! A node pool boots an image that is Kubernetes minors behind the newest one of its line.
 
+use crate::decide::replacement::is_one_line;
 use crate::model::finding::Finding;
-use crate::model::replacement::is_one_line;
 use crate::model::rule::{RuleId, RuleOption};
 use crate::model::version::Version;
 use crate::rules::ClusterInput;

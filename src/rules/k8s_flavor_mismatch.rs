@@ -1,12 +1,13 @@
 //! A node pool's image is made for another Kubernetes distribution.
 
+use crate::decide::proof;
+use crate::decide::replacement;
 use crate::model::cluster::{ClusterOrigin, Pool};
 use crate::model::cluster_view::SelectedPool;
 use crate::model::finding::Finding;
-use crate::model::matching::{Matching, Selection};
-use crate::model::proof;
-use crate::model::replacement;
 use crate::model::rule::RuleId;
+use crate::model::selection::Selection;
+use crate::model::selector::Matching;
 use crate::model::version::{K0S, distribution_of};
 use crate::rules::ClusterInput;
 use capi::image::{Image, Images, fact};

@@ -1,11 +1,11 @@
 //! A node pool's image holds another Kubernetes version than the pool is to run.
 
+use crate::decide::proof::{self, PoolProof, Proof};
+use crate::decide::replacement::{self, Obstacle};
 use crate::model::cluster::{Choice, ClusterOrigin, Pool};
 use crate::model::cluster_view::SelectedPool;
 use crate::model::finding::Finding;
-use crate::model::proof::{self, PoolProof, Proof};
 use crate::model::proposal::{Change, Proposal};
-use crate::model::replacement::{self, Obstacle};
 use crate::model::rule::RuleId;
 use crate::rules::ClusterInput;
 use capi::image::{Fact, Image, Origin, fact};
@@ -228,7 +228,7 @@ mod tests {
     fn the_help_for_a_selector_of_another_version_is_to_drop_it() {
         let mut given = Given::new();
         noble(&mut given, "noble-1-30-12", "1.30.12+rke2r1");
-        let outcome = crate::model::matching::Outcome::Image("noble-1-30-12".into());
+        let outcome = crate::model::selection::Outcome::Image("noble-1-30-12".into());
         given.selects(&[("k8s-version", "1.30.*")], &outcome);
         assert!(
             given

@@ -1,11 +1,11 @@
 //! Nothing proves that a node pool's image holds the Kubernetes version that the pool is to run.
 
+use crate::decide::proof::{self, PoolProof, Proof};
 use crate::model::cluster::{ClusterOrigin, Pool};
 use crate::model::cluster_view::SelectedPool;
 use crate::model::finding::Finding;
-use crate::model::matching::{Outcome, Selection};
-use crate::model::proof::{self, PoolProof, Proof};
 use crate::model::rule::{Level, RuleId};
+use crate::model::selection::{Outcome, Selection};
 use crate::rules::{ClusterInput, entry_path};
 use capi::image::{Fact, Image, Origin, fact};
 

@@ -3,8 +3,9 @@
 use crate::model::cluster::Choice;
 use crate::model::cluster_view::SelectedPool;
 use crate::model::finding::Finding;
-use crate::model::matching::{Matching, Outcome};
 use crate::model::rule::RuleId;
+use crate::model::selection::Outcome;
+use crate::model::selector::Matching;
 use crate::rules::ClusterInput;
 use capi::image::{Image, ImageKey, Origin, fact};
 
@@ -68,8 +69,8 @@ fn answer(outcome: &Outcome) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::model::matching::Outcome;
     use crate::model::rule::RuleId;
+    use crate::model::selection::Outcome;
     use crate::testing::Given;
 
     #[test]

@@ -1,15 +1,14 @@
 //! No image of the catalog matches a selector.
 
+use crate::decide::matching::{SELECTOR_KEYS, USE_EXTRA_KEYS, is_pattern};
+use crate::decide::replacement::{KEPT, version_obstacle};
 use crate::model::cluster::{Choice, Pool};
 use crate::model::cluster_view::SelectedPool;
 use crate::model::finding::Finding;
-use crate::model::matching::{
-    Candidate, Difference, Outcome, SELECTOR_KEYS, Selection, USE_EXTRA_KEYS, is_pattern,
-};
 use crate::model::name::same_value;
 use crate::model::proposal::Proposal;
-use crate::model::replacement::{KEPT, version_obstacle};
 use crate::model::rule::RuleId;
+use crate::model::selection::{Candidate, Difference, Outcome, Selection};
 use crate::model::selector::{Selector, Term, Wanted};
 use crate::rules::ClusterInput;
 use capi::image::{ImageKey, fact};
@@ -203,8 +202,8 @@ fn has(difference: &Difference) -> String {
 #[cfg(test)]
 mod tests {
     use super::may_require;
-    use crate::model::matching::{Candidate, Difference, Outcome};
     use crate::model::rule::RuleId;
+    use crate::model::selection::{Candidate, Difference, Outcome};
     use crate::testing::Given;
 
     const ID: RuleId = RuleId::NoImageMatches;

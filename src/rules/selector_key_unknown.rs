@@ -1,8 +1,8 @@
 //! A selector requires a fact that images do not have.
 
+use crate::decide::matching::{SELECTOR_KEYS, USE_EXTRA_KEYS};
 use crate::model::cluster::Pool;
 use crate::model::finding::Finding;
-use crate::model::matching::{SELECTOR_KEYS, USE_EXTRA_KEYS};
 use crate::model::rule::RuleId;
 use crate::model::selector::Selector;
 use crate::rules::ClusterInput;
@@ -69,8 +69,8 @@ fn meant(written: &str) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use crate::model::matching::Outcome;
     use crate::model::rule::RuleId;
+    use crate::model::selection::Outcome;
     use crate::testing::Given;
 
     const ID: RuleId = RuleId::SelectorKeyUnknown;

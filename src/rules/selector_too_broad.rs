@@ -144,8 +144,8 @@ fn unescaped(pattern: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::{breaks_out, is_literal};
-    use crate::model::matching::Outcome;
     use crate::model::rule::RuleId;
+    use crate::model::selection::Outcome;
     use crate::testing::Given;
 
     const ID: RuleId = RuleId::SelectorTooBroad;

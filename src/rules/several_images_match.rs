@@ -3,9 +3,9 @@
 use crate::model::cluster::{Choice, Pool};
 use crate::model::cluster_view::SelectedPool;
 use crate::model::finding::Finding;
-use crate::model::matching::Outcome;
 use crate::model::proposal::Proposal;
 use crate::model::rule::RuleId;
+use crate::model::selection::Outcome;
 use crate::rules::ClusterInput;
 use capi::image::{Image, ImageKey, fact};
 
@@ -73,8 +73,8 @@ fn narrow(input: &ClusterInput<'_>, pool: &Pool, key: &ImageKey, keys: &[ImageKe
 
 #[cfg(test)]
 mod tests {
-    use crate::model::matching::Outcome;
     use crate::model::rule::RuleId;
+    use crate::model::selection::Outcome;
     use crate::testing::Given;
 
     const ID: RuleId = RuleId::SeveralImagesMatch;

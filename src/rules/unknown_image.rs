@@ -1,15 +1,15 @@
 //! A node pool names an image that the catalog does not have.
 
+use crate::decide::successor::successor;
 use crate::model::cluster::{Choice, ChoiceLevel, Pool};
 use crate::model::cluster_view::{ClusterView, SelectedPool};
 use crate::model::finding::Finding;
 use crate::model::fix::Fix;
-use crate::model::matching::Outcome;
 use crate::model::name::Release;
 use crate::model::proposal::Proposal;
 use crate::model::rule::RuleId;
+use crate::model::selection::Outcome;
 use crate::model::settings::Settings;
-use crate::model::successor::successor;
 use crate::rules::ClusterInput;
 use capi::image::ImageKey;
 use yaml_tree::place::Place;
@@ -143,8 +143,8 @@ fn is_slip(name: &str, meant: &str) -> bool {
 mod tests {
     use super::is_slip;
     use crate::model::cluster::Choice;
-    use crate::model::matching::Outcome;
     use crate::model::rule::RuleId;
+    use crate::model::selection::Outcome;
     use crate::testing::Given;
 
     fn names(given: &mut Given, key: &str) {

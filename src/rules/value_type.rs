@@ -60,8 +60,8 @@ fn terms(
 
 #[cfg(test)]
 mod tests {
-    use crate::model::matching::Outcome;
     use crate::model::rule::RuleId;
+    use crate::model::selection::Outcome;
     use crate::model::selector::Wanted;
     use crate::testing::Given;
 

@@ -2,7 +2,7 @@
 
 use go_template::regexp::Regexp;
 use go_template::{Budget, ErrorClass, Limits, NoHost, Value, execute, parse};
-use metalmark::model::matching::is_pattern;
+use metalmark::decide::matching::is_pattern;
 
 use super::most;
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use metalmark::model::matching::Outcome;
+use metalmark::model::selection::Outcome;
 use serde_json::Value;
 
 use super::project::{Answer, Cluster};

@@ -237,7 +237,7 @@ fn the_successor_of_an_image_is_the_newest_of_its_line() {
             let next = data.text(&data.rows("images")[number - 1]["key"]);
             let key = data.text(&row["key"]);
             assert!(
-                metalmark::model::successor::same_line(key, next),
+                metalmark::decide::successor::same_line(key, next),
                 "{key} {next}"
             );
         }

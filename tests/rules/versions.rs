@@ -1,6 +1,6 @@
 //! The Kubernetes version that an image holds: mismatches, what is not proven, and which edits are offered.
 
-use metalmark::model::replacement::obstacles;
+use metalmark::decide::replacement::obstacles;
 use metalmark::pipeline::check::lowers;
 
 use super::super::support::project::Project;

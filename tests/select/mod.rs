@@ -12,7 +12,7 @@ mod scalars;
 mod versions;
 
 use metalmark::model::cluster_view::ClusterView;
-use metalmark::model::matching::Outcome;
+use metalmark::model::selection::Outcome;
 
 /// A cluster of RKE2, for settings below `cluster:` to follow.
 const CLUSTER: &str = "\

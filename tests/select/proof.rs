@@ -2,9 +2,9 @@
 
 use capi::image::{Fact, Origin};
 use capi::location::file_name;
-use metalmark::model::matching::Matching;
-use metalmark::model::proof::Proof::{BuildUnknown, NameOnly, Partial, Proven, Refuted, Unknown};
-use metalmark::model::proof::{Proof, of_version};
+use metalmark::decide::proof::Proof::{BuildUnknown, NameOnly, Partial, Proven, Refuted, Unknown};
+use metalmark::decide::proof::{Proof, of_version};
+use metalmark::model::selector::Matching;
 use yaml_tree::place::Place;
 
 const STRONG: [Origin; 5] = [

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use capi::image::{Fact, Facts, Image, Images, Origin, fact};
 use capi::objects::{ManifestObject, objects};
 use capi::providers::Stamp;
+use metalmark::decide::matching::PatternCache;
 use metalmark::edit::stamp::{self, Chooser, Job, Options, Plan};
-use metalmark::model::matching::{Matching, PatternCache};
+use metalmark::model::selector::Matching;
 use yaml_tree::place::{Place, Source};
 
 use super::model;

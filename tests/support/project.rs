@@ -6,14 +6,15 @@ use std::sync::Arc;
 
 use metalmark::catalog::resolve::{self, Catalogs};
 use metalmark::catalog::sources;
+use metalmark::decide::matching::PatternCache;
 use metalmark::error::Error;
 use metalmark::evaluate::TemplateCache;
 use metalmark::files::{Files, Found};
 use metalmark::model::cluster_view::ClusterView;
 use metalmark::model::date::Date;
 use metalmark::model::finding::{Finding, Judged};
-use metalmark::model::matching::{Outcome, PatternCache};
 use metalmark::model::rule::{Level, RuleId};
+use metalmark::model::selection::Outcome;
 use metalmark::pipeline::check;
 use metalmark::read::{self, Location, PROJECT_FILE_NAME, Request, SharedCatalog, Workspace};
 use metalmark::rules::{ChangeInput, ImageUse, RunScope, Side, WorkspaceInput};

@@ -8,8 +8,8 @@ mod together;
 
 use metalmark::model::cluster::LevelName;
 use metalmark::model::cluster_view::ClusterView;
-use metalmark::model::matching::Outcome;
 use metalmark::model::rule::RuleId;
+use metalmark::model::selection::Outcome;
 use metalmark::model::settings::ChecksumStyle;
 use serde_json::json;
 

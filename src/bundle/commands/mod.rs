@@ -21,10 +21,10 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 
 use crate::catalog::sources::{self, Stores};
+use crate::decide::pool_counts::PoolCounts;
 use crate::error::Error;
 use crate::model::date::Date;
 use crate::model::finding::Finding;
-use crate::model::pool_counts::PoolCounts;
 use crate::pipeline::check::{self, Checked};
 use crate::pipeline::{Reporting, Terminal, Verdict};
 use crate::read::{self, Request, Workspace};

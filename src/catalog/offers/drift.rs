@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::model::successor::{same_line, successor};
+use crate::decide::successor::{same_line, successor};
 
 use super::Offer;
 

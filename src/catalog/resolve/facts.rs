@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::Problem;
 use super::reference::is_same_build;
+use crate::decide::matching::REGISTRY_KEY;
 use crate::model::catalog::{CatalogEntry, Described};
-use crate::model::matching::REGISTRY_KEY;
 use crate::model::name::{NameFacts, same_value};
 use crate::model::version::Version;
 use crate::model::written;

@@ -13,9 +13,9 @@ use std::collections::btree_map;
 use std::sync::Arc;
 
 use crate::catalog::sources::{ImageSource, Wanted};
+use crate::decide::matching::Selectable;
 use crate::error::Error;
 use crate::model::catalog::{Catalog, CatalogEntry, Described, Registry};
-use crate::model::matching::Selectable;
 use crate::model::name::key_of;
 use capi::image::{Image, ImageKey, Images, fact};
 pub use problem::Problem;

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use super::{Resolved, images};
 use crate::catalog::sources::ImageFacts;
+use crate::decide::matching::PatternCache;
+use crate::decide::selected::{Selected, selected};
 use crate::error::Error;
 use crate::model::catalog::Catalog;
 use crate::model::cluster_view::{ClusterRead, ClusterView};
 use crate::model::lock::SignedEntries;
-use crate::model::matching::PatternCache;
-use crate::model::selected::{Selected, selected};
 use crate::model::settings::Settings;
 
 /// The catalogs that were expanded already. Clusters that share a catalog share its images.

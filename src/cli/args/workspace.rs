@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use crate::model::matching::Matching;
+use crate::model::selector::Matching;
 use crate::model::settings::ChecksumStyle;
 use crate::read::{Flags, Request};
 

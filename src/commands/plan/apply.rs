@@ -2,13 +2,13 @@
 
 use std::io::Write as _;
 
+use crate::decide::plan::{Goal, PlanStep, PoolState};
+use crate::decide::waves::{Wave, WaveStep};
 use crate::edit::texts::EditedFile;
 use crate::edit::{fix, step, texts};
 use crate::error::Error;
 use crate::model::cluster::ClusterOrigin;
 use crate::model::fix::Fix;
-use crate::model::plan::{Goal, PlanStep, PoolState};
-use crate::model::waves::{Wave, WaveStep};
 use crate::output;
 use crate::pipeline::fleet::Fleet;
 use crate::pipeline::{Terminal, Verdict};

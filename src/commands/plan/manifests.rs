@@ -6,12 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::commands::stamp::plan_stamp;
+use crate::decide::plan::PlanStep;
 use crate::edit::stamp::{self, Job, Moves, NamedImage, Options};
 use crate::edit::texts::{self, EditedFile};
 use crate::error::Error;
 use crate::model::cluster::ClusterOrigin;
 use crate::model::cluster_view::{ClusterView, SelectedPool};
-use crate::model::plan::PlanStep;
 use crate::pipeline::fleet::Fleet;
 use crate::read::{self, Request};
 use capi::image::ImageKey;

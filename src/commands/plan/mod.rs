@@ -8,12 +8,12 @@ use std::collections::BTreeSet;
 
 use clap::Args;
 
+use crate::decide::plan::{self, ClusterPlan, Goal, PoolState};
+use crate::decide::waves;
 use crate::error::Error;
 use crate::model::date::Date;
 use crate::model::finding::Judged;
-use crate::model::plan::{self, ClusterPlan, Goal, PoolState};
 use crate::model::rule::Level;
-use crate::model::waves;
 use crate::pipeline::fleet::Fleet;
 use crate::pipeline::{Terminal, Verdict, recover};
 use crate::read::{self, Request};

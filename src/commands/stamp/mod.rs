@@ -7,11 +7,11 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::FrozenOption;
+use crate::decide::pool_counts::PoolCounts;
 use crate::edit::stamp::{self, Job, Plan};
 use crate::edit::texts;
 use crate::error::Error;
 use crate::model::date::Date;
-use crate::model::pool_counts::PoolCounts;
 use crate::output;
 use crate::pipeline::fleet::Fleet;
 use crate::pipeline::{Reporting, Terminal, Verdict, recover};

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use crate::decide::matching::{self, PatternCache};
 use crate::model::finding::{Finding, Subject};
-use crate::model::matching::{self, Library, Matching, PatternCache};
 use crate::model::rule::RuleId;
+use crate::model::selector::{Library, Matching};
 use crate::model::selector::{Selector, Term, Wanted};
 use crate::model::stamping::{ImageRequest, RequestedImage};
 use crate::model::version::Version;

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::model::matching;
+use crate::decide::matching;
 use crate::model::stamping::{ImageRequest, RequestedImage, StampEntry};
 use capi::image::{ImageKey, Images};
 use capi::objects::ManifestObject;

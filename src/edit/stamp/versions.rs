@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::model::replacement;
+use crate::decide::replacement;
 use capi::image::{Origin, fact};
 use capi::objects::{ManifestObject, references, version_node, version_nodes};
 use yaml_tree::edit::{Edit, Step, Target};

@@ -7,7 +7,7 @@ use super::report::Report;
 use super::{Scope, endpoint, pools};
 use crate::evaluate::{Branch, BranchEntry, Evaluator};
 use crate::model::cluster::{Cluster, ClusterOrigin};
-use crate::model::matching::Library;
+use crate::model::selector::Library;
 use crate::model::selector::Selector;
 use capi::labels::Labels;
 use capi::providers;

@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
+use crate::decide::plan::{ClusterPlan, Goal, of_cluster};
 use crate::model::cluster_view::ClusterView;
-use crate::model::plan::{ClusterPlan, Goal, of_cluster};
 use crate::model::version::Version;
 
 /// Prints the newest patch and the next minor version that every node pool of a cluster has an image for, or why there is none.

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::decide::matching::{PatternCache, candidates};
+use crate::decide::proof;
 use crate::model::cluster::{Choice, ChoiceLevel, ClusterOrigin, LevelName, Pool, PoolName};
 use crate::model::cluster_view::ClusterView;
-use crate::model::matching::{Matching, Outcome, PatternCache, Selection, candidates};
-use crate::model::proof;
+use crate::model::selection::{Outcome, Selection};
+use crate::model::selector::Matching;
 use crate::model::selector::{Selector, Wanted};
 use capi::image::Image;
 use yaml_tree::place::{Place, Sources, Spot};
@@ -280,7 +282,7 @@ pub(in crate::report) fn considered(
     if selection.finalized.terms.is_empty() {
         return Vec::new();
     }
-    let account = |candidate: crate::model::matching::Candidate| CandidateAccount {
+    let account = |candidate: crate::model::selection::Candidate| CandidateAccount {
         key: candidate.key.to_string(),
         matches: candidate.differs.is_empty(),
         differs: candidate

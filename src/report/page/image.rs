@@ -8,9 +8,9 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::tables::Tables;
+use crate::decide::proof::BootedImage;
+use crate::decide::successor::successors;
 use crate::model::cluster_view::ClusterView;
-use crate::model::proof::BootedImage;
-use crate::model::successor::successors;
 use crate::model::version::Version;
 use crate::report::Lines;
 use crate::report::explain;

@@ -23,8 +23,8 @@ use serde::Serialize;
 
 use super::impact::Impact;
 use super::{Color, Findings, PlanReport, Run};
+use crate::decide::pool_counts::PoolCounts;
 use crate::model::finding::Judged;
-use crate::model::pool_counts::PoolCounts;
 use crate::printer::Printer;
 
 pub use cluster::ClusterPart;

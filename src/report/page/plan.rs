@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::tables::{Ids, Tables};
-use crate::model::plan::PlanStep;
+use crate::decide::plan::PlanStep;
 use crate::report::plan::{self, PlanReport};
 
 /// The plan of a page. Clusters are numbers of the page's list, whose order the plans have.

@@ -7,11 +7,12 @@ use serde::Serialize;
 use super::image::{Catalog, Identity};
 use super::site::Sites;
 use super::tables::{Ids, Site, Tables};
+use crate::decide::pool_counts::PoolCheck;
+use crate::decide::proof::Proof;
 use crate::model::cluster::Pool;
 use crate::model::cluster_view::ClusterView;
-use crate::model::matching::{Matching, Selection};
-use crate::model::pool_counts::PoolCheck;
-use crate::model::proof::Proof;
+use crate::model::selection::Selection;
+use crate::model::selector::Matching;
 use crate::report::explain::{self, CandidateAccount, PlacedValue};
 
 /// How many of the images that were compared are shown: those that match, then those that differ least.

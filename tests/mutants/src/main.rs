@@ -31,9 +31,9 @@ use run::{Fate, Test};
 
 /// The modules that select, match, prove, lock, sign, write and edit.
 const MODULES: &[&str] = &[
-    "src/model/matching",
+    "src/decide/matching",
     "src/model/version",
-    "src/model/proof",
+    "src/decide/proof",
     "crates/yaml-tree/src/merge",
     "src/catalog/resolve",
     "src/read/sylva",

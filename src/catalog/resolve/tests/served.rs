@@ -6,16 +6,18 @@ use super::{built, catalog, own, place, resolved};
 
 use crate::catalog::resolve::{Catalogs, cluster as view};
 use crate::catalog::sources::ImageFacts;
+use crate::decide::matching::PatternCache;
+use crate::decide::selected::served;
 use crate::model::catalog::CatalogEntry;
 use crate::model::cluster::Cluster;
 use crate::model::cluster_view::ClusterRead;
 use crate::model::lock::Locking;
-use crate::model::matching::{Matching, Outcome, PatternCache, Selection};
 use crate::model::policy::Policy;
-use crate::model::selected::served;
+use crate::model::selection::{Outcome, Selection};
+use crate::model::selector::Matching;
 use crate::model::selector::{Selector, Term, Wanted as Value};
 use crate::model::settings::{ChecksumStyle, ImageSettings, Settings};
-use crate::model::waves::WaveSettings;
+use crate::model::wave_settings::WaveSettings;
 use yaml_tree::place::{Located, Place, Sources};
 
 fn cluster(additional: &[(&str, &str)]) -> Cluster {

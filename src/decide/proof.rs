@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::cluster::{ClusterOrigin, Pool};
-use super::cluster_view::ClusterView;
-use super::matching::{Matching, PoolImage, Selection};
-use super::name::facts_of;
 use super::replacement::{self, Obstacle};
-use super::version::{Version, distribution_of};
+use crate::model::cluster::{ClusterOrigin, Pool};
+use crate::model::cluster_view::ClusterView;
+use crate::model::name::facts_of;
+use crate::model::selection::{PoolImage, Selection};
+use crate::model::selector::Matching;
+use crate::model::version::{Version, distribution_of};
 use capi::image::{Fact, Facts, Image, Images, Origin, fact};
 use capi::location::file_name;
 use yaml_tree::place::Located;
@@ -197,8 +198,8 @@ fn has_patch(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::matching::Matching;
     use super::{Proof, holding, of_version};
+    use crate::model::selector::Matching;
     use crate::testing::Given;
     use capi::image::{Fact, Origin};
     use yaml_tree::place::Place;

@@ -7,8 +7,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::name::same_value;
-use super::version::Version;
+use crate::model::name::same_value;
+use crate::model::version::Version;
 use capi::image::{Fact, Facts, Image, Origin, fact};
 
 /// The facts that a replacement keeps.

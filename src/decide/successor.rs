@@ -3,9 +3,9 @@
 
 use std::collections::HashMap;
 
-use super::name::NameFacts;
 use super::replacement;
-use super::version::Version;
+use crate::model::name::NameFacts;
+use crate::model::version::Version;
 use capi::image::Facts;
 
 /// The newest image of the same system, release, hardening, Kubernetes distribution and Kubernetes minor version, by their

@@ -5,27 +5,13 @@
 
 use std::sync::Arc;
 
-use super::cluster::{BundleChoice, Cluster, Pool};
-use super::component::Declared;
-use super::matching::{Matching, PatternCache, candidates, named};
-use super::version::distribution_of;
+use super::matching::{PatternCache, candidates, named};
+use crate::model::cluster::{BundleChoice, Cluster, Pool};
+use crate::model::component::Declared;
+use crate::model::selection::BundleOutcome;
+use crate::model::selector::Matching;
+use crate::model::version::distribution_of;
 use capi::image::{Image, ImageKey, Images, fact};
-
-/// The result of a pool's selection.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum BundleOutcome {
-    /// None is selected.
-    #[default]
-    Nothing,
-    /// That one.
-    Bundle(ImageKey),
-    /// The catalog has no bundle of that name.
-    Unknown(Arc<str>),
-    /// No bundle fits the pool and its selector.
-    NoMatch,
-    /// Several do, by key.
-    Several(Vec<ImageKey>),
-}
 
 /// What a bundle has to be made for.
 #[derive(Clone, Copy, Debug, Default)]
@@ -142,8 +128,8 @@ fn referred<'a>(reference: &str, bundles: &'a Images) -> Option<&'a ImageKey> {
 #[cfg(test)]
 mod tests {
     use super::{BundleChoice, BundleOutcome, Mismatch, Wants, choose, mismatches};
+    use crate::decide::matching::PatternCache;
     use crate::model::component::Declared;
-    use crate::model::matching::PatternCache;
     use crate::model::selector::{Selector, Term, Wanted};
     use capi::image::{Facts, Image, Images, Origin};
     use yaml_tree::place::{Located, Place};

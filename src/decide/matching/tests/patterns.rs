@@ -1,8 +1,10 @@
 //! What patterns match, and what they do not (docs/sylva.md#selectors, #patterns).
 
 use super::{both, by_selector, cluster, found, image, images, outcomes, rke2, selector};
-use crate::model::matching::Library;
-use crate::model::matching::{Matching, Outcome, PatternCache, matching};
+use crate::decide::matching::{PatternCache, matching};
+use crate::model::selection::Outcome;
+use crate::model::selector::Library;
+use crate::model::selector::Matching;
 use capi::image::Origin;
 
 #[test]

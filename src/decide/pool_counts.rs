@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::cluster::Pool;
-use super::cluster_view::{ClusterView, SelectedPool};
-use super::matching::{Matching, Outcome, Selection};
 use super::proof::{self, PoolProof, Proof};
+use crate::model::cluster::Pool;
+use crate::model::cluster_view::{ClusterView, SelectedPool};
+use crate::model::selection::{Outcome, Selection};
+use crate::model::selector::Matching;
 
 /// The node pools of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -125,7 +126,7 @@ impl PoolCounts {
 #[cfg(test)]
 mod tests {
     use super::PoolCounts;
-    use crate::model::proof::Proof;
+    use crate::decide::proof::Proof;
 
     #[test]
     fn pools_are_counted_by_what_is_known_of_them() {

@@ -11,13 +11,13 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::built::built;
-use super::cluster::{Pool, PoolName};
-use super::cluster_view::{ClusterView, SelectedPool};
-use super::date::Date;
-use super::matching::Outcome;
 use super::replacement::obstacles;
-use super::version::Version;
+use crate::model::built::built;
+use crate::model::cluster::{Pool, PoolName};
+use crate::model::cluster_view::{ClusterView, SelectedPool};
+use crate::model::date::Date;
+use crate::model::selection::Outcome;
+use crate::model::version::Version;
 use capi::image::{Image, ImageKey, Images, fact};
 use capi::labels::Labels;
 

@@ -10,9 +10,10 @@ mod pattern;
 
 use std::sync::Arc;
 
-use super::cluster::{Choice, Cluster};
-use super::name::key_of;
-use super::selector::Selector;
+use crate::model::cluster::{Choice, Cluster};
+use crate::model::name::key_of;
+use crate::model::selection::{Candidate, Outcome, Selection};
+use crate::model::selector::{Library, Matching, Selector};
 use capi::image::{Image, ImageKey, Images, fact};
 use capi::location::Location;
 use compare::Compiled;
@@ -152,16 +153,6 @@ pub struct ClusterFacts<'a> {
     pub library: Library,
 }
 
-/// A version of sylva-library, as far as versions match images differently.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Library {
-    /// 0.3.8 and earlier: selectors do not know the registry that an image comes from.
-    WithoutRegistries,
-    /// 0.9.0 and later.
-    #[default]
-    WithRegistries,
-}
-
 impl<'a> ClusterFacts<'a> {
     /// The facts of a cluster. A pool's own version is not included: upstream finalizes with the cluster's version.
     pub fn of(cluster: &'a Cluster) -> Self {
@@ -175,140 +166,6 @@ impl<'a> ClusterFacts<'a> {
             library: cluster.library,
         }
     }
-}
-
-/// How Kubernetes versions are compared while matching.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    serde::Deserialize,
-    serde::Serialize,
-    schemars::JsonSchema,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum Matching {
-    /// Bit for bit as Sylva's library does it (docs/sylva.md).
-    Exact,
-    /// A leading `v` is dropped, and `-rke2r1` equals `+rke2r1` (docs/sylva.md#what-is-added-to-a-selector).
-    #[default]
-    Normalized,
-}
-
-/// The result of one pool's selection, with its details.
-#[derive(Clone, Debug)]
-pub struct Selection {
-    /// The selector that was matched: the user's terms and the terms that finalizing added
-    /// (docs/sylva.md#what-is-added-to-a-selector). Empty where a key was named.
-    pub finalized: Selector,
-    /// Where a selector does not match exactly one image: every image of the catalog with the facts that keep it from
-    /// matching, sorted by key. Empty otherwise; [`candidates`] makes it on demand.
-    pub candidates: Vec<Candidate>,
-    /// The answer.
-    pub outcome: Outcome,
-    /// What the other [`Matching`] mode would have answered, where it differs.
-    pub other_mode: Option<Outcome>,
-}
-
-impl Selection {
-    /// The image that the pool boots: the only answer to whether it has one.
-    pub fn image(&self) -> PoolImage<'_> {
-        match &self.outcome {
-            Outcome::Image(key) => PoolImage::Selected(key),
-            Outcome::Explicit(Some(key)) | Outcome::Named(Some(key)) => PoolImage::Recognized(key),
-            Outcome::Explicit(None) | Outcome::Named(None) => PoolImage::Foreign,
-            Outcome::Nothing
-            | Outcome::Unknown(_)
-            | Outcome::NoMatch
-            | Outcome::Several(_)
-            | Outcome::Disagree { .. }
-            | Outcome::Invalid(_) => PoolImage::None,
-        }
-    }
-}
-
-/// The image that a pool boots, by who says what it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PoolImage<'a> {
-    /// The catalog: a key or a selector selects the image of this key. What the catalog says of it is rendered, and it is served.
-    Selected(&'a ImageKey),
-    /// The pool, by a name in its provider's store or a URL, under which the catalog knows the image of this key. Its facts are
-    /// those of what boots, but what the pool says is what machines get: nothing is rendered or served of the catalog's.
-    Recognized(&'a ImageKey),
-    /// The pool, by a name or a URL that the catalog does not know: nothing but that text is known of the image.
-    Foreign,
-    /// Nobody: the [`Outcome`] says why.
-    None,
-}
-
-impl<'a> PoolImage<'a> {
-    /// The image that is taken from the catalog.
-    pub fn selected(self) -> Option<&'a ImageKey> {
-        match self {
-            Self::Selected(key) => Some(key),
-            Self::Recognized(_) | Self::Foreign | Self::None => None,
-        }
-    }
-
-    /// The image of the catalog whose facts are those of what boots.
-    pub fn described(self) -> Option<&'a ImageKey> {
-        match self {
-            Self::Selected(key) | Self::Recognized(key) => Some(key),
-            Self::Foreign | Self::None => None,
-        }
-    }
-}
-
-/// The outcome of a pool's selection.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// One image.
-    Image(ImageKey),
-    /// The pool gives `machine_image_url` and the rest itself; the one image of the catalog that lies there, as a location of the
-    /// image says.
-    Explicit(Option<ImageKey>),
-    /// The pool gives the name of an image in its provider's store; the image of the catalog that is known under it.
-    Named(Option<ImageKey>),
-    /// The pool selects nothing.
-    Nothing,
-    /// The key is not in the catalog.
-    Unknown(ImageKey),
-    /// No image matches.
-    NoMatch,
-    /// More than one image matches.
-    Several(Vec<ImageKey>),
-    /// The selector matches one image and the key names another (docs/sylva.md#selection-levels).
-    Disagree {
-        /// What `image_key` names.
-        key: ImageKey,
-        /// What the selector matches.
-        selected: Vec<ImageKey>,
-    },
-    /// The selector itself is wrong: an unknown fact, or a value of the wrong type (docs/sylva.md#selectors, #patterns).
-    Invalid(String),
-}
-
-/// An image, and why it does not match.
-#[derive(Clone, Debug)]
-pub struct Candidate {
-    /// The image.
-    pub key: ImageKey,
-    /// The facts that differ; empty for a match.
-    pub differs: Vec<Difference>,
-}
-
-/// One fact that keeps an image from matching.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Difference {
-    /// The fact's name.
-    pub fact: String,
-    /// What the selector wants.
-    pub wanted: String,
-    /// What the image has; none where it lacks the fact.
-    pub has: Option<String>,
 }
 
 fn by_selector(

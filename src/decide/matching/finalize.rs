@@ -100,8 +100,8 @@ mod tests {
         super::validate(selector, Library::default())
     }
 
-    use crate::model::matching::ClusterFacts;
-    use crate::model::matching::tests::{cluster, selector};
+    use crate::decide::matching::ClusterFacts;
+    use crate::decide::matching::tests::{cluster, selector};
     use crate::model::selector::{Selector, Wanted};
 
     fn texts(selector: &Selector) -> Vec<(String, String)> {

@@ -1,9 +1,11 @@
 //! A key, a URL or nothing, beside a selector and without one (docs/sylva.md#selection-levels).
 
 use super::{HERE, both, by_key, by_selector, cluster, found, images, outcomes, rke2, selector};
+use crate::decide::matching::{ClusterFacts, PatternCache, matching};
 use crate::model::cluster::Choice;
-use crate::model::matching::Library;
-use crate::model::matching::{ClusterFacts, Matching, Outcome, PatternCache, matching};
+use crate::model::selection::Outcome;
+use crate::model::selector::Library;
+use crate::model::selector::Matching;
 use crate::model::selector::Selector;
 use capi::image::{Fact, Images, Origin};
 use yaml_tree::place::{Located, Place};

@@ -3,89 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use globset::GlobMatcher;
 use serde::Serialize;
 
 use super::plan::ClusterPlan;
-use super::policy::pattern;
-
-/// How clusters are spread over waves.
-#[derive(Clone, Debug, Default)]
-pub struct WaveSettings {
-    /// The most clusters of a wave; all unless set.
-    pub most: Option<Most>,
-    /// The most machines of a wave; all unless set.
-    pub most_machines: Option<Most>,
-    /// The clusters that reach each version before the others, pattern by pattern.
-    pub first: Vec<ClusterPattern>,
-    /// Those that follow the others.
-    pub last: Vec<ClusterPattern>,
-    /// Of the clusters that one of these matches, with one value of the label where it is about one, at most one is in a wave.
-    pub groups: Vec<ClusterPattern>,
-    /// When clusters may be changed, in words; the last pattern that matches counts.
-    pub windows: Vec<(ClusterPattern, Arc<str>)>,
-}
-
-/// Clusters by name, or by a label of their objects.
-#[derive(Clone, Debug)]
-pub struct ClusterPattern {
-    /// None where the name is compared.
-    label: Option<Arc<str>>,
-    pattern: GlobMatcher,
-}
-
-impl ClusterPattern {
-    /// A pattern of names, or `LABEL=PATTERN`.
-    ///
-    /// # Errors
-    /// The pattern is none.
-    pub fn parse(text: &str) -> Result<Self, globset::Error> {
-        let (label, text) = match text.split_once('=') {
-            Some((label, text)) => (Some(label.into()), text),
-            None => (None, text),
-        };
-        let pattern = pattern(text)?;
-        Ok(Self { label, pattern })
-    }
-
-    /// The label's value, or an empty text, of a cluster that is matched.
-    fn matched(&self, plan: &ClusterPlan) -> Option<Arc<str>> {
-        match &self.label {
-            None => self.pattern.is_match(&*plan.cluster).then(Arc::default),
-            Some(label) => {
-                let value = plan.labels.get(label);
-                value.filter(|it| self.pattern.is_match(&***it)).cloned()
-            }
-        }
-    }
-}
-
-/// How many clusters or machines a wave may have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Most {
-    /// A number.
-    Count(usize),
-    /// A share of all, and at least one.
-    Percent(usize),
-}
-
-impl Most {
-    /// `10` or `10%`, above 0.
-    pub fn parse(text: &str) -> Option<Self> {
-        let most = match text.strip_suffix('%') {
-            Some(share) => Self::Percent(share.parse().ok().filter(|share| *share <= 100)?),
-            None => Self::Count(text.parse().ok()?),
-        };
-        (!matches!(most, Self::Count(0) | Self::Percent(0))).then_some(most)
-    }
-
-    fn of(self, all: usize) -> usize {
-        match self {
-            Self::Count(count) => count,
-            Self::Percent(share) => (all * share / 100).max(1),
-        }
-    }
-}
+use crate::model::wave_settings::{ClusterPattern, Most, WaveSettings};
 
 /// Clusters that make a step together.
 #[derive(Debug, Serialize)]
@@ -136,7 +57,7 @@ struct Limits {
 impl Limits {
     fn of(plans: &[ClusterPlan], settings: &WaveSettings) -> Self {
         let machines = plans.iter().filter_map(|plan| plan.machines).sum();
-        let of = |most: Option<Most>, all| most.map_or(usize::MAX, |most| most.of(all));
+        let of = |most: Option<Most>, all| most.map_or(usize::MAX, |most| most.count(all));
         Self {
             clusters: of(settings.most, plans.len()),
             machines: of(settings.most_machines, machines),
@@ -214,8 +135,11 @@ pub fn waves(plans: &[ClusterPlan], settings: &WaveSettings) -> Vec<Wave> {
 impl WaveSettings {
     /// When a cluster's turn is within a minor.
     fn stage(&self, plan: &ClusterPlan) -> usize {
-        let of =
-            |patterns: &[ClusterPattern]| patterns.iter().position(|it| it.matched(plan).is_some());
+        let of = |patterns: &[ClusterPattern]| {
+            patterns
+                .iter()
+                .position(|it| it.matched_value(&plan.cluster, &plan.labels).is_some())
+        };
         match (of(&self.first), of(&self.last)) {
             (Some(first), _) => first,
             (None, Some(last)) => self.first.len() + 1 + last,
@@ -225,13 +149,16 @@ impl WaveSettings {
 
     fn window(&self, plan: &ClusterPlan) -> Option<Arc<str>> {
         let mut windows = self.windows.iter().rev();
-        let of = windows.find(|(pattern, _)| pattern.matched(plan).is_some());
+        let of = windows
+            .find(|(pattern, _)| pattern.matched_value(&plan.cluster, &plan.labels).is_some());
         of.map(|(_, words)| Arc::clone(words))
     }
 
     fn groups_of(&self, plan: &ClusterPlan) -> Groups {
         let groups = self.groups.iter().enumerate();
-        let of = groups.filter_map(|(group, pattern)| Some((group, pattern.matched(plan)?)));
+        let of = groups.filter_map(|(group, pattern)| {
+            Some((group, pattern.matched_value(&plan.cluster, &plan.labels)?))
+        });
         of.collect()
     }
 }

@@ -2,7 +2,8 @@
 
 use super::finalize::{IMAGE_KEY, USE_EXTRA_KEYS};
 use super::pattern::{Pattern, PatternCache, meant};
-use super::{Difference, Matching};
+use crate::model::selection::Difference;
+use crate::model::selector::Matching;
 use crate::model::selector::{Selector, Term, Wanted};
 use crate::model::version::Version;
 use capi::image::{Fact, Image, Origin, fact};

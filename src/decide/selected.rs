@@ -3,12 +3,15 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::cluster::{Cluster, Pool};
-use super::cluster_view::ClusterView;
-use super::component_choice::{self, BundleOutcome, Wants};
-use super::matching::{self, ClusterFacts, Matching, PatternCache, Selectable, Selection};
-use super::proposal::Change;
-use super::settings::Settings;
+use super::component_choice::{self, Wants};
+use super::matching::{self, ClusterFacts, PatternCache, Selectable};
+use crate::model::cluster::{Cluster, Pool};
+use crate::model::cluster_view::ClusterView;
+use crate::model::proposal::Change;
+use crate::model::selection::BundleOutcome;
+use crate::model::selection::Selection;
+use crate::model::selector::Matching;
+use crate::model::settings::Settings;
 use capi::image::{ImageKey, Images};
 
 /// What the choices of a cluster's pools resolve to.

@@ -3,8 +3,10 @@
 use super::{
     both, by_selector, cluster, found, image, images, named_only, outcomes, rke2, selector,
 };
-use crate::model::matching::Library;
-use crate::model::matching::{Matching, Outcome, PatternCache, matching};
+use crate::decide::matching::{PatternCache, matching};
+use crate::model::selection::Outcome;
+use crate::model::selector::Library;
+use crate::model::selector::Matching;
 use capi::image::{Fact, Origin};
 use yaml_tree::place::Place;
 

@@ -7,12 +7,10 @@ mod patterns;
 use std::sync::Arc;
 
 use super::Selectable;
-use super::{
-    ClusterFacts, Difference, Library, Matching, Outcome, PatternCache, Selection, candidates,
-    select,
-};
+use super::{ClusterFacts, PatternCache, candidates, select};
 use crate::model::cluster::Choice;
-use crate::model::selector::{Selector, Term, Wanted};
+use crate::model::selection::{Difference, Outcome, Selection};
+use crate::model::selector::{Library, Matching, Selector, Term, Wanted};
 use capi::image::{Facts, Image, Images, Origin};
 use yaml_tree::place::{FileId, Located, Place};
 

@@ -1,0 +1,12 @@
+//! The decisions: which image a node pool selects, whether that is proven, what may replace it, and by which steps a cluster
+//! reaches another version. Data in, data out: nothing here reads a file or prints.
+
+pub mod component_choice;
+pub mod matching;
+pub mod plan;
+pub mod pool_counts;
+pub mod proof;
+pub mod replacement;
+pub mod selected;
+pub mod successor;
+pub mod waves;
