@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use super::checksum::{KINDS, Kind, is_url};
 use capi::image::{Fact, Facts, Origin, fact};
-use yaml_tree::place::{Located, Place};
+use yaml_tree::json::scalar_text;
+use yaml_tree::place::{Located, Place, Source};
+use yaml_tree::value::{Node, Value};
 
-/// An image as a project file or an index of files writes it.
+/// An image as values, a project file, an info file or an index of files writes it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WrittenImage {
     /// Its key, or its artifact's name.
@@ -15,19 +17,75 @@ pub struct WrittenImage {
     pub place: Place,
     /// Its properties, by name or by the path in its record.
     pub properties: Vec<(Arc<str>, Located<Arc<str>>)>,
+    /// The properties that are neither a string nor a boolean, and what they are.
+    pub mistyped: Vec<(Arc<str>, &'static str)>,
+}
+
+impl WrittenImage {
+    /// An image of which nothing is said yet.
+    pub fn new(name: Arc<str>, place: Place) -> Self {
+        Self {
+            name,
+            place,
+            properties: Vec::new(),
+            mistyped: Vec::new(),
+        }
+    }
+
+    /// Reads one property of the image's record: a scalar under its name, those of a map by their path (`k8s.version`), and a
+    /// list of scalars as one text (`sysexts`). A number has the digits that `file` spells it with, where it is as in a file.
+    pub fn read(&mut self, name: &Arc<str>, node: &Node, file: Option<&Source>) {
+        if !matches!(node.value, Value::String(_) | Value::Bool(_)) {
+            self.mistyped.push((Arc::clone(name), node.value.kind()));
+        }
+        self.read_at(name, node, file);
+    }
+
+    fn read_at(&mut self, path: &str, node: &Node, file: Option<&Source>) {
+        let text = match &node.value {
+            Value::Map(map) => {
+                for entry in map.iter() {
+                    self.read_at(&format!("{path}.{}", entry.key), &entry.node, file);
+                }
+                return;
+            }
+            Value::List(items) => {
+                let texts = items.iter().map(|item| text(item, file));
+                let texts: Option<Vec<Arc<str>>> = texts.collect();
+                texts
+                    .filter(|texts| !texts.is_empty())
+                    .map(|texts| texts.join(",").into())
+            }
+            _ => text(node, file),
+        };
+        let located = text.map(|text| (path.into(), Located::new(text, node.place)));
+        self.properties.extend(located);
+    }
+}
+
+fn text(node: &Node, file: Option<&Source>) -> Option<Arc<str>> {
+    let spelled = match (&node.value, file) {
+        (Value::Number(_), Some(file)) => {
+            let range = node.place.start as usize..node.place.end as usize;
+            file.text.get(range).map(|text| text.trim().into())
+        }
+        _ => None,
+    };
+    spelled.or_else(|| scalar_text(&node.value))
 }
 
 /// Where the image is served: the proposal's `os_images_info` calls it `url`.
 const HTTPS: &str = "locations.https";
 
-/// What a neutral record calls facts that have another name here; of two names of one fact the first counts.
-const RECORD: [(&str, &str); 25] = [
+/// Every spelling of a fact that is not its name here: the paths of a neutral record, and what was written before. Of two
+/// spellings of one fact the first counts.
+const SPELLINGS: [(&str, &str); 25] = [
     ("os.name", fact::OS),
     ("os.codename", fact::OS_RELEASE),
     ("os.version", fact::OS_RELEASE),
     ("os.channel", fact::OS_CHANNEL),
     ("k8s.flavor", fact::K8S_FLAVOR),
-    ("k8s.flavor", fact::K8S_FLAVOR),
+    ("k8s.flavour", fact::K8S_FLAVOR),
     ("format", fact::IMAGE_FORMAT),
     ("sizes.disk", fact::SIZE),
     ("sizes.download", fact::ARCHIVE_SIZE),
@@ -58,7 +116,7 @@ const RECORD: [(&str, &str); 25] = [
 pub fn facts(properties: &[(Arc<str>, Located<Arc<str>>)], origin: Origin) -> Facts {
     let mut facts = Facts::default();
     for (name, written) in properties {
-        let moves = RECORD.iter().any(|(record, _)| **name == **record);
+        let moves = SPELLINGS.iter().any(|(record, _)| **name == **record);
         let is_kept = KEPT.contains(&&**name) || !moves && !name.starts_with("k8s.");
         if is_kept && !CONTROL.contains(&&**name) {
             learn(&mut facts, name, &written.value, written.place, origin);
@@ -77,7 +135,7 @@ pub fn facts(properties: &[(Arc<str>, Located<Arc<str>>)], origin: Origin) -> Fa
         let version = k8s_version(properties, &written.value);
         today(fact::K8S_VERSION, &version, written.place);
     }
-    for (record, name) in RECORD {
+    for (record, name) in SPELLINGS {
         let Some((_, written)) = of(record) else {
             continue;
         };

@@ -3,15 +3,14 @@
 //! Each key is a fact or the way to one; `crate::model::written` knows which.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use crate::model::written::WrittenImage;
-use yaml_tree::place::{Located, Place};
-use yaml_tree::value::Node;
+use yaml_tree::place::Place;
+use yaml_tree::value::{Entry, Map, Node, Value};
 
 /// What is known of one image, and where it lies.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
@@ -201,49 +200,34 @@ pub(super) fn written(
 ) -> Vec<WrittenImage> {
     let records = records.iter().map(|(name, record)| {
         let node = tree.and_then(|tree| tree.at(&["images", "records", name]));
-        let mut properties = Vec::new();
         // A record holds texts, numbers and maps of them: it is always JSON.
         let json = serde_json::to_value(record).unwrap_or_default();
-        flatten("", &json, &mut Vec::new(), node, &mut properties);
-        WrittenImage {
-            name: name.as_str().into(),
-            place: node.map_or(Place::NONE, |node| node.place),
-            properties,
+        let place = node.map_or(Place::NONE, |node| node.place);
+        let mut image = WrittenImage::new(name.as_str().into(), place);
+        for entry in located(&json, node).entries(&[]) {
+            image.read(&entry.key, &entry.node, None);
         }
+        // The schema has checked the types.
+        image.mistyped.clear();
+        image
     });
     records.collect()
 }
 
-fn flatten(
-    path: &str,
-    json: &Json,
-    keys: &mut Vec<String>,
-    tree: Option<&Node>,
-    into: &mut Vec<(Arc<str>, Located<Arc<str>>)>,
-) {
-    let text = match json {
+/// What the schema took of a record, at the places of its tree.
+fn located(json: &Json, tree: Option<&Node>) -> Node {
+    let value = match json {
         Json::Object(map) => {
-            for (key, value) in map {
-                let below = match path {
-                    "" => key.clone(),
-                    path => format!("{path}.{key}"),
-                };
-                keys.push(key.clone());
-                flatten(&below, value, keys, tree, into);
-                keys.pop();
-            }
-            return;
+            let entries = map.iter().map(|(key, value)| {
+                let below = tree.and_then(|tree| tree.at(&[key]));
+                Entry::holding(key.as_str(), located(value, below))
+            });
+            return Node::computed(entries.collect::<Map>());
         }
-        Json::String(text) => text.clone(),
-        Json::Number(number) => number.to_string(),
-        Json::Array(items) if !items.is_empty() => {
-            let items: Vec<&str> = items.iter().filter_map(Json::as_str).collect();
-            items.join(",")
-        }
-        _ => return,
+        other => Value::from(other.clone()),
     };
-    let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
-    let place = tree.and_then(|tree| tree.at(&keys));
-    let place = place.map_or(Place::NONE, |node| node.place);
-    into.push((path.into(), Located::new(text.into(), place)));
+    Node {
+        value,
+        place: tree.map_or(Place::NONE, |node| node.place),
+    }
 }

@@ -237,6 +237,42 @@ fn what_is_not_proven() {
     );
 }
 
+/// A rename had taken the older spelling away from all but the project file's records, in silence.
+#[test]
+fn the_older_spelling_of_the_distribution_was_no_fact_in_values() {
+    for spelling in ["flavor", "flavour"] {
+        let values = format!(
+            "os_images: {{now: {{uri: 'https://s/x', k8s: {{{spelling}: kubeadm, version: 1.31.8}}}}}}\n\
+             cluster: {{capm3: {{image_key: now}}}}\n"
+        );
+        let project = Project::layered(IMAGES, &values, "");
+        let expected = ["error control-plane [now, cabpr]"];
+        assert_found("k8s-flavor-mismatch", &project, &expected, spelling);
+    }
+}
+
+/// Only what was no map in it was learned.
+#[test]
+fn a_neutral_record_in_a_file_with_facts_was_dropped_in_silence() {
+    for spelling in ["flavor", "flavour"] {
+        let info = format!("os_images: {{now: {{os: ubuntu, k8s: {{{spelling}: kubeadm}}}}}}\n");
+        let project = Project::new(&[
+            (
+                "metalmark.yaml",
+                "version: 1\nvalues: [shared.yaml]\nclusters: [{name: edge, values: [values.yaml]}]\nimages: {facts: [info.yaml]}\n",
+            ),
+            ("shared.yaml", IMAGES),
+            (
+                "values.yaml",
+                "os_images: {now: {uri: 'https://s/x'}}\ncluster: {capm3: {image_key: now}}\n",
+            ),
+            ("info.yaml", &info),
+        ]);
+        let expected = ["error control-plane [now, cabpr]"];
+        assert_found("k8s-flavor-mismatch", &project, &expected, spelling);
+    }
+}
+
 #[test]
 fn an_image_of_another_distribution() {
     each(

@@ -1,6 +1,7 @@
 //! JSON as Go's encoding/json writes it, which is what values pass through on their way into every template.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use super::value::{Entry, Map, Node, Number, Value};
 
@@ -44,6 +45,16 @@ pub fn format_number(number: Number) -> String {
     match number {
         Number::Int(number) => number.to_string(),
         Number::Float(number) => format_float_go(number),
+    }
+}
+
+/// A scalar as text; none for null, lists and maps.
+pub fn scalar_text(value: &Value) -> Option<Arc<str>> {
+    match value {
+        Value::String(text) => Some(Arc::clone(text)),
+        Value::Bool(flag) => Some(if *flag { "true" } else { "false" }.into()),
+        Value::Number(number) => Some(format_number(*number).into()),
+        Value::Null | Value::List(_) | Value::Map(_) => None,
     }
 }
 

@@ -114,9 +114,8 @@ pub(super) fn images(names: &[String], digests: &Digests) -> Vec<WrittenImage> {
             }
         }
         let image = WrittenImage {
-            name: key(stem).into(),
-            place: Place::NONE,
             properties,
+            ..WrittenImage::new(key(stem).into(), Place::NONE)
         };
         // The uncompressed file is what machines fetch.
         if compression.is_none() {

@@ -64,10 +64,14 @@ pub(super) fn description(image: &WrittenImage, file: FileId, origin: Origin) ->
     for (_, text) in &mut properties {
         text.place = moved(text.place);
     }
+    let mut facts = written::facts(&properties, origin);
+    for (name, kind) in &image.mistyped {
+        facts.mark_mistyped(name, kind);
+    }
     Described {
         name: Arc::clone(&image.name),
         place: moved(image.place),
-        facts: written::facts(&properties, origin),
+        facts,
         digest: None,
     }
 }

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use super::report::{Report, scalar_text};
+use super::report::Report;
 use crate::model::cluster::BundleChoice;
 use crate::model::selector::Selector;
+use yaml_tree::json::scalar_text;
 use yaml_tree::place::Located;
 use yaml_tree::value::{Map, Node, Value};
 

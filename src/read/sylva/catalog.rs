@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::report::{Report, is_true, scalar_text};
+use super::report::{Report, is_true};
 use crate::evaluate::{Branch, BranchEntry, Evaluator};
 use crate::model::catalog::{Catalog, CatalogEntry, Registry};
 use crate::model::signing::KEY_PROPERTY;
+use crate::model::written::WrittenImage;
 use yaml_tree::place::Located;
 use yaml_tree::value::{Node, Value};
 
@@ -143,11 +144,12 @@ fn image(
     if !matches!(said.value, Value::Map(_) | Value::Null) {
         report.wrong_type(&found.branch.path(), &said, "a map");
     }
+    let mut written = WrittenImage::new(Arc::clone(&found.key), found.key_place);
     for property in report.answer(found.branch.entries()).unwrap_or_default() {
         let node = property.branch.node();
         // An image whose key cannot be evaluated is not one without a key.
         if node.is_err() && *property.key == *KEY_PROPERTY {
-            entry.mistyped.push((Arc::clone(&property.key), FAILED));
+            written.mistyped.push((Arc::clone(&property.key), FAILED));
         }
         let Some(node) = report.answer(node) else {
             continue;
@@ -157,41 +159,16 @@ fn image(
             "os_images_oci_registry" => entry.registry = report.text_of(&path, &node),
             "enabled" => entry.enabled = flag(&path, &node, report),
             "default_enabled" => entry.default_enabled = flag(&path, &node, report),
-            name => {
-                if !matches!(node.value, Value::String(_) | Value::Bool(_)) {
-                    let kind = node.value.kind();
-                    entry.mistyped.push((Arc::clone(&property.key), kind));
-                }
-                properties(name, &node, &mut entry.properties);
-            }
+            _ => written.read(&property.key, &node, None),
         }
     }
+    entry.properties = written.properties;
+    entry.mistyped = written.mistyped;
     Some(entry)
 }
 
 /// What an expression is that cannot be evaluated.
 const FAILED: &str = "an expression that fails";
-
-/// The scalars of an image by name; those of a map in it (`persistence.size`) by their path.
-fn properties(name: &str, node: &Node, into: &mut Vec<(Arc<str>, Located<Arc<str>>)>) {
-    if let Value::Map(map) = &node.value {
-        for inner in map.iter() {
-            properties(&format!("{name}.{}", inner.key), &inner.node, into);
-        }
-    } else if let Value::List(items) = &node.value {
-        // A list of words is one fact: `sysexts`.
-        let texts: Option<Vec<Arc<str>>> =
-            items.iter().map(|item| scalar_text(&item.value)).collect();
-        if let Some(texts) = texts.filter(|texts| !texts.is_empty()) {
-            into.push((
-                name.into(),
-                Located::new(texts.join(",").into(), node.place),
-            ));
-        }
-    } else if let Some(text) = scalar_text(&node.value) {
-        into.push((name.into(), Located::new(text, node.place)));
-    }
-}
 
 /// A boolean, or the text of one that an expression printed.
 fn flag(path: &str, node: &Node, report: &mut Report<'_>) -> Option<Located<bool>> {

@@ -4,10 +4,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::report::{Report, path_of, scalar_text};
+use super::report::{Report, path_of};
 use crate::evaluate::{Branch, BranchEntry};
 use crate::model::endpoint::{Host, is_host};
 use capi::labels::Labels;
+use yaml_tree::json::scalar_text;
 use yaml_tree::place::{Located, Place};
 use yaml_tree::value::{Node, Value};
 

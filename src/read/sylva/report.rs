@@ -7,7 +7,7 @@ use crate::evaluate::{Branch, Evaluator, Failure, OrderDifference};
 use crate::model::finding::{Finding, Subject};
 use crate::model::rule::RuleId;
 use go_template::ErrorClass;
-use yaml_tree::json::{Html, format_number, to_json};
+use yaml_tree::json::{Html, scalar_text, to_json};
 use yaml_tree::place::{Located, Place, Sources, Spot};
 use yaml_tree::value::{Node, Value};
 
@@ -218,16 +218,6 @@ pub(super) fn path_of(parent: &Branch, key: &str) -> String {
     match parent.path() {
         path if path.is_empty() => key.to_owned(),
         path => format!("{path}.{key}"),
-    }
-}
-
-/// A scalar as text; none for null, lists and maps.
-pub(super) fn scalar_text(value: &Value) -> Option<Arc<str>> {
-    match value {
-        Value::String(text) => Some(Arc::clone(text)),
-        Value::Bool(flag) => Some(if *flag { "true" } else { "false" }.into()),
-        Value::Number(number) => Some(format_number(*number).into()),
-        Value::Null | Value::List(_) | Value::Map(_) => None,
     }
 }
 

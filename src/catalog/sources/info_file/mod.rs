@@ -11,13 +11,12 @@ use super::records::{self, Records};
 use super::{FactsFile, Fault};
 use crate::error::Error;
 use crate::files::Files;
-use crate::model::catalog::Described;
 use crate::model::rule::RuleId;
-use crate::model::written;
+use crate::model::written::WrittenImage;
 use capi::image::{Origin, fact};
 use yaml_tree::Spelling;
 use yaml_tree::engine::Engine;
-use yaml_tree::place::{FileId, Located, Place, Source};
+use yaml_tree::place::{FileId, Place, Source};
 use yaml_tree::value::{Entry, Map, Node, Value};
 
 /// What an info file is.
@@ -169,36 +168,13 @@ impl Reader {
     }
 
     fn image(&mut self, entry: &Entry, properties: &Map, source: &Source) {
-        let mut texts = Vec::new();
-        let mut mistyped = Vec::new();
+        let mut image = WrittenImage::new(Arc::clone(&entry.key), entry.key_place);
         for property in properties {
-            match (&property.node.value, scalar_text(&property.node, source)) {
-                (Value::String(_) | Value::Bool(_), Some(text)) => texts.push((property, text)),
-                (Value::Number(_), Some(text)) => {
-                    mistyped.push((property, "a number"));
-                    texts.push((property, text));
-                }
-                (other, _) => mistyped.push((property, other.kind())),
-            }
-        }
-        let texts: Vec<(Arc<str>, Located<Arc<str>>)> = texts
-            .into_iter()
-            .map(|(property, text)| {
-                let located = Located::new(text, property.node.place);
-                (Arc::clone(&property.key), located)
-            })
-            .collect();
-        let mut facts = written::facts(&texts, Origin::InfoFile);
-        for (property, kind) in mistyped {
-            facts.mark_mistyped(&property.key, kind);
+            image.read(&property.key, &property.node, Some(source));
         }
         // The ConfigMap repeats its images under a second data key; of two that differ the first counts.
-        self.images.add(Described {
-            name: Arc::clone(&entry.key),
-            place: entry.key_place,
-            facts,
-            digest: None,
-        });
+        let described = records::description(&image, self.file, Origin::InfoFile);
+        self.images.add(described);
     }
 
     fn syntax(&mut self, error: yaml_tree::SyntaxError) {
@@ -217,19 +193,6 @@ impl Reader {
             place,
             help: None,
         });
-    }
-}
-
-/// A scalar as text; a number as the file spells it, so that no digit is lost.
-fn scalar_text(node: &Node, source: &Source) -> Option<Arc<str>> {
-    match &node.value {
-        Value::String(text) => Some(Arc::clone(text)),
-        Value::Bool(flag) => Some(if *flag { "true" } else { "false" }.into()),
-        Value::Number(_) => {
-            let range = node.place.start as usize..node.place.end as usize;
-            source.text.get(range).map(|text| text.trim().into())
-        }
-        _ => None,
     }
 }
 

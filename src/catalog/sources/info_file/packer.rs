@@ -93,9 +93,8 @@ fn image(build: &Node) -> Option<WrittenImage> {
         None => name.value.to_string(),
     };
     Some(WrittenImage {
-        name: name.into(),
-        place: build.place,
         properties,
+        ..WrittenImage::new(name.into(), build.place)
     })
 }
 
