@@ -60,7 +60,7 @@ pub(super) fn read(
         });
     }
     Ok(FactsFile {
-        images: Records::of(&images, file, Origin::InfoFile),
+        images: Box::new(Records::of(&images, file, Origin::InfoFile)),
         source: Source::new(shown, ""),
         faults,
     })

@@ -98,42 +98,34 @@ pub fn facts(
     for (index, path) in paths.iter().enumerate() {
         let shown = path.to_string_lossy().replace('\\', "/");
         let file = Sources::facts_file(index);
-        if let Some(folder) = shown.strip_prefix(layout::SCHEME) {
-            let folder = layout_folder::open(root, folder, architecture)?;
-            sources.push(Box::new(folder) as Box<dyn ImageSource>);
-            // It has no places; the files after it keep their numbers.
-            files.push(Arc::new(Source::new(shown, "")));
-            continue;
-        }
-        if is_page(&shown) {
-            // Its facts are in the lock: nothing is queried while values are checked.
-            let page = index_page::Locked::below(&shown, lock.as_deref());
-            if page.is_empty() {
-                unlocked.push(index_page::unlocked(&shown));
+        let opened = match FactSource::parse(index, path, &shown, tree) {
+            FactSource::Layout(folder) => {
+                let folder = layout_folder::open(root, folder, architecture)?;
+                FactsFile::without_places(&shown, folder)
             }
-            sources.push(Box::new(page));
-            files.push(Arc::new(Source::new(shown, "")));
-            continue;
-        }
-        if index == 0 && path.extension().is_some_and(|name| name == "lock") {
-            // Behind all files that are named: they keep their numbers.
-            let beside = Sources::facts_file(paths.len());
-            let read = lock_file::read(tree, path, (file, beside), architecture)?;
-            lock = Some(read.lock);
-            evidence = Some(read.evidence);
-            sources.push(Box::new(read.file) as Box<dyn ImageSource>);
-            files.push(Arc::new(read.source));
-            faults.extend(read.faults);
-            continue;
-        }
-        let read = match tree.is_folder(path) {
-            true => image_folder::read(tree, path, &shown, file)?,
-            false => info_file::read(tree, path, &shown, file)?,
+            FactSource::Page => {
+                // Its facts are in the lock: nothing is queried while values are checked.
+                let page = index_page::Locked::below(&shown, lock.as_deref());
+                if page.is_empty() {
+                    unlocked.push(index_page::unlocked(&shown));
+                }
+                FactsFile::without_places(&shown, page)
+            }
+            FactSource::Lock => {
+                let beside = Sources::facts_file(paths.len());
+                let read = lock_file::read(tree, path, (file, beside), architecture)?;
+                lock = Some(read.lock);
+                evidence = Some(read.evidence);
+                read.file
+            }
+            FactSource::Folder => image_folder::read(tree, path, &shown, file)?,
+            FactSource::File => info_file::read(tree, path, &shown, file)?,
         };
-        sources.push(Box::new(read.images) as Box<dyn ImageSource>);
-        files.push(Arc::new(read.source));
-        faults.extend(read.faults);
+        sources.push(opened.images);
+        files.push(Arc::new(opened.source));
+        faults.extend(opened.faults);
     }
+    // Behind all files that are named: they keep their numbers.
     files.extend(evidence.map(Arc::new));
     let files = Arc::new(files);
     let places = Sources::default().with_facts(&files);
@@ -150,11 +142,52 @@ pub fn facts(
     })
 }
 
-/// A file, or a folder of files, with facts.
+/// What a path with image facts names.
+enum FactSource<'p> {
+    /// The folder of an OCI image layout.
+    Layout(&'p str),
+    /// The index page of a web server.
+    Page,
+    /// The lock, which is the first path where there is one.
+    Lock,
+    /// A folder of image files.
+    Folder,
+    /// An info file.
+    File,
+}
+
+impl<'p> FactSource<'p> {
+    fn parse(index: usize, path: &Path, shown: &'p str, tree: &dyn Files) -> Self {
+        if let Some(folder) = shown.strip_prefix(layout::SCHEME) {
+            Self::Layout(folder)
+        } else if is_page(shown) {
+            Self::Page
+        } else if index == 0 && path.extension().is_some_and(|name| name == "lock") {
+            Self::Lock
+        } else if tree.is_folder(path) {
+            Self::Folder
+        } else {
+            Self::File
+        }
+    }
+}
+
+/// What a path with image facts holds.
 struct FactsFile {
-    images: records::Records,
+    images: Box<dyn ImageSource>,
     source: Source,
     faults: Vec<Fault>,
+}
+
+impl FactsFile {
+    /// Images whose facts have no places. They have a file all the same, so that those after it keep their numbers.
+    fn without_places(shown: &str, images: impl ImageSource + 'static) -> Self {
+        Self {
+            images: Box::new(images),
+            source: Source::new(shown, ""),
+            faults: Vec::new(),
+        }
+    }
 }
 
 /// A finding before its place is looked up.

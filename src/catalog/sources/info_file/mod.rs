@@ -60,7 +60,7 @@ pub(super) fn read(
         });
     }
     Ok(FactsFile {
-        images: reader.images,
+        images: Box::new(reader.images),
         source,
         faults: reader.faults,
     })

@@ -8,7 +8,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{Fault, ImageSource, Wanted};
+use super::{FactsFile, Fault, ImageSource, Wanted};
 use crate::error::Error;
 use crate::files::Files;
 use crate::model::catalog::Described;
@@ -69,11 +69,9 @@ fn description(image: &LockedImage) -> Described {
 /// A lock as read, with the evidence beside it.
 pub(super) struct Read {
     pub lock: Arc<Lock>,
-    pub file: LockFile,
-    pub source: Source,
+    pub file: FactsFile,
     /// The file with the evidence.
     pub evidence: Source,
-    pub faults: Vec<Fault>,
 }
 
 /// Reads a lock and its evidence; the places in them get these numbers. A lock that is not there yet is empty. What cannot be
@@ -113,14 +111,16 @@ pub(super) fn read(
     faults.extend(found);
     let lock = Arc::new(lock);
     Ok(Read {
-        file: LockFile::new(Arc::clone(&lock)),
+        file: FactsFile {
+            images: Box::new(LockFile::new(Arc::clone(&lock))),
+            source: Source::new(shown, text),
+            faults,
+        },
         lock,
-        source: Source::new(shown, text),
         evidence: Source::new(
             beside.to_string_lossy().replace('\\', "/"),
             witnessed.into_owned(),
         ),
-        faults,
     })
 }
 
