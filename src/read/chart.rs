@@ -12,13 +12,13 @@ use crate::files::{Files, Found};
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
 use crate::model::selector::Library;
-use go_template::{Engine, Template};
+use go_template::Template;
 use yaml_tree::merge::{Layer, LayerKind};
-use yaml_tree::place::{FileId, Sources};
+use yaml_tree::place::Sources;
 use yaml_tree::value::Node;
 
 use super::changed_values::{Change, changes};
-use super::chart_files::{FolderReader, Left, packaged, texts};
+use super::chart_files::{FolderReader, Left, metadata, packaged, texts};
 use super::chart_loader::Loader;
 use super::error::ReadError;
 use super::files::display;
@@ -77,8 +77,7 @@ impl Chart {
         let Ok(Found::File(bytes)) = files.file(&folder.join("Chart.yaml")) else {
             return None;
         };
-        let text = yaml_tree::decode(&bytes, Engine::Helm3).ok()?;
-        let metadata = yaml_tree::values(&text, FileId(0), Engine::Helm3).ok()?;
+        let metadata = metadata(&bytes)?;
         let text = |key: &str| metadata.text(&[key]).map(Arc::from);
         let mut templates = ChartTemplates {
             files: Arc::clone(files),

@@ -82,6 +82,12 @@ pub(super) type Tree = BTreeMap<String, File>;
 /// What Chart.yaml, or requirements.yaml over it, says of dependencies.
 const METADATA: [&str; 2] = ["Chart.yaml", "requirements.yaml"];
 
+/// What a Chart.yaml says; none where it cannot be read.
+pub(super) fn metadata(bytes: &[u8]) -> Option<Node> {
+    let text = yaml_tree::decode(bytes, Engine::Helm3).ok()?;
+    yaml_tree::values(&text, FileId(0), Engine::Helm3).ok()
+}
+
 /// Whether a file is below the `templates/` of a chart or one of its dependencies.
 pub(super) fn is_template(path: &str) -> bool {
     let mut rest = path;
@@ -252,11 +258,9 @@ impl<'f> FolderReader<'f> {
 
     /// The dependencies whose repository is a folder: `file://../NAME`.
     fn elsewhere(&self, folder: &Path, at: &str, tree: &Tree) -> Vec<(String, PathBuf)> {
-        let metadata = METADATA.into_iter().filter_map(|name| {
-            let file = tree.get(&format!("{at}{name}"))?;
-            let text = yaml_tree::decode(&file.bytes, Engine::Helm3).ok()?;
-            yaml_tree::values(&text, FileId(0), Engine::Helm3).ok()
-        });
+        let metadata = METADATA
+            .into_iter()
+            .filter_map(|name| metadata(&tree.get(&format!("{at}{name}"))?.bytes));
         let metadata: Vec<Node> = metadata.collect();
         let path = |dependency: &Node| {
             let path = dependency.text(&["repository"])?.strip_prefix("file://")?;

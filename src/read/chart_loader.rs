@@ -7,13 +7,12 @@ use std::sync::Arc;
 
 use crate::evaluate::{self, ChartTemplate, ChartTree, Dependency, Import, Texts};
 use crate::model::finding::Finding;
-use crate::model::rule::RuleId;
 use yaml_tree::engine::Engine;
 use yaml_tree::place::{FileId, Source, Sources};
 use yaml_tree::value::{Node, Value};
 
 use super::chart_files::{MOST_FILES, Tree, is_text, too_many, without_secrets};
-use super::files::broken;
+use super::files::{broken, source};
 
 /// Makes charts of files.
 pub(super) struct Loader<'l> {
@@ -156,11 +155,8 @@ impl<'l> Loader<'l> {
         let Some(file) = self.tree.get(name) else {
             return Ok((Node::computed(Value::empty_map()), FileId(0)));
         };
-        let text = yaml_tree::decode(&file.bytes, Engine::Helm4).map_err(|error| {
-            let message = format!("`{}` is not text: {error}", file.shown);
-            Box::new(Finding::new(RuleId::YamlSyntax, message))
-        })?;
-        let source = Arc::new(secrets::source(file.shown.as_str(), text, false));
+        let source = source(Path::new(&file.shown), None, &file.bytes, Engine::Helm4)?;
+        let source = Arc::new(source);
         let id = self.sources.add(Arc::clone(&source));
         let values = yaml_tree::values(&source.text, id, Engine::Helm4);
         let values = values.map_err(|error| Box::new(broken(error, self.sources)))?;

@@ -10,9 +10,35 @@ use crate::files::Files;
 use crate::model::finding::Finding;
 use crate::model::rule::{Level, RuleId};
 use yaml_tree::engine::Engine;
-use yaml_tree::place::{Place, Source, Sources, Spot};
+use yaml_tree::place::{FileId, Place, Source, Sources, Spot};
 use yaml_tree::value::{Node, Value};
 use yaml_tree::{Misreading, Notice, NoticeKind, SyntaxError};
+
+/// A file as text, with its secrets marked: those of a secrets file also where only the path that it leads to has such a name.
+///
+/// # Errors
+/// It is not text.
+pub(super) fn source(
+    path: &Path,
+    leads_to: Option<&Path>,
+    bytes: &[u8],
+    engine: Engine,
+) -> Result<Source, Box<Finding>> {
+    let text = text(path, bytes, engine)?;
+    let is_secret = leads_to.is_some_and(secrets::is_named_secret);
+    Ok(secrets::source(display(path), text, is_secret))
+}
+
+/// The text of a file.
+///
+/// # Errors
+/// It is not text.
+pub(super) fn text(path: &Path, bytes: &[u8], engine: Engine) -> Result<String, Box<Finding>> {
+    yaml_tree::decode(bytes, engine).map_err(|error| {
+        let message = format!("`{}` is not text: {error}", display(path));
+        Box::new(Finding::new(RuleId::YamlSyntax, message))
+    })
+}
 
 /// The tree of a values file, which is added to `sources`. A file that is no YAML reads as an empty map, with the finding that
 /// says where it breaks.
@@ -32,39 +58,46 @@ pub(super) fn values(
         }
         read => read?,
     };
-    let mut source = Source::new(display(file), "");
-    match yaml_tree::decode(&bytes, engine) {
-        Ok(text) => {
-            let leads_to = files.leads_to(file);
-            let is_outside = leads_to.as_deref().unwrap_or(file).is_absolute();
-            let is_secret = [Some(file), leads_to.as_deref()];
-            let is_secret = is_secret
-                .into_iter()
-                .flatten()
-                .any(secrets::is_named_secret);
-            source = secrets::source(source.path, text, is_secret);
-            source.is_hidden |= is_outside;
-        }
-        Err(error) => {
-            let message = format!("`{}` is not text: {error}", source.path);
-            findings.push(Finding::new(RuleId::YamlSyntax, message));
-            return Ok(empty());
-        }
+    let leads_to = files.leads_to(file);
+    let tree = source(file, leads_to.as_deref(), &bytes, engine).and_then(|mut source| {
+        source.is_hidden |= leads_to.as_deref().unwrap_or(file).is_absolute();
+        let source = Arc::new(source);
+        let id = sources.add(Arc::clone(&source));
+        parse_values(&source.text, id, engine, None, sources, findings)
+    });
+    Ok(tree.unwrap_or_else(|finding| {
+        findings.push(*finding);
+        empty()
+    }))
+}
+
+/// The values of a text in a file that is one of `sources`. What would surprise their author is added to `findings`. Where the
+/// text is not the whole file, `within` turns a place in it into one of the file.
+///
+/// # Errors
+/// The text is no values file.
+pub(super) fn parse_values(
+    text: &str,
+    file: FileId,
+    engine: Engine,
+    within: Option<&dyn Fn(Place) -> Place>,
+    sources: &Sources,
+    findings: &mut Vec<Finding>,
+) -> Result<Node, Box<Finding>> {
+    let at = |place| within.map_or(place, |within| within(place));
+    let read =
+        yaml_tree::read(text, file, engine).and_then(|read| Ok((read.values()?, read.notices)));
+    let (tree, notices) = read.map_err(|mut error| {
+        error.place = at(error.place);
+        Box::new(broken(error, sources))
+    })?;
+    for mut notice in notices {
+        notice.relocate(at);
+        findings.extend(notice_finding(&notice, sources));
     }
-    let source = Arc::new(source);
-    let id = sources.add(Arc::clone(&source));
-    let read = yaml_tree::read(&source.text, id, engine)
-        .and_then(|read| Ok((read.values()?, read.notices)));
-    Ok(match read {
-        Ok((tree, notices)) => {
-            let notices = notices.iter();
-            findings.extend(notices.filter_map(|notice| notice_finding(notice, sources)));
-            tree
-        }
-        Err(error) => {
-            findings.push(broken(error, sources));
-            empty()
-        }
+    Ok(match within {
+        Some(_) => tree.with_places(&mut |place| at(place)),
+        None => tree,
     })
 }
 
@@ -81,7 +114,7 @@ pub(super) fn broken(error: SyntaxError, sources: &Sources) -> Finding {
 }
 
 /// What would surprise a file's author.
-pub(super) fn notice_finding(notice: &Notice, sources: &Sources) -> Option<Finding> {
+fn notice_finding(notice: &Notice, sources: &Sources) -> Option<Finding> {
     found(notice, sources).map(Finding::without_quoted_secrets)
 }
 

@@ -233,18 +233,15 @@ fn one(
     found: &mut ManifestFiles,
 ) -> Result<(), Error> {
     let bytes = tree.named(file)?;
-    let path = files::display(file);
-    let text = match yaml_tree::decode(&bytes, Engine::Kubectl) {
+    let text = match files::text(file, &bytes, Engine::Kubectl) {
         Ok(text) => text,
         Err(_) if may_skip => {
+            let path = files::display(file);
             found.skipped.push(Arc::new(Source::new(path, "")));
             return Ok(());
         }
-        Err(error) => {
-            let message = format!("`{path}` is not text: {error}");
-            found
-                .findings
-                .push(Finding::new(RuleId::YamlSyntax, message));
+        Err(finding) => {
+            found.findings.push(*finding);
             return Ok(());
         }
     };
@@ -252,7 +249,8 @@ fn one(
     if !is_meant(&text) {
         return Ok(());
     }
-    let source = Arc::new(secrets::source(path.as_str(), text, false));
+    // Only now: a file that is not meant has no secrets to look for.
+    let source = Arc::new(secrets::source(files::display(file), text, false));
     match objects(&source) {
         Ok(inside) => {
             found.read += usize::from(is_manifest || !inside.objects.is_empty());

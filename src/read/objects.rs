@@ -1,6 +1,5 @@
 //! A file of Kubernetes objects, as kubectl reads it.
 
-use crate::secrets;
 use std::path::Path;
 
 use crate::error::Error;
@@ -9,21 +8,20 @@ use yaml_tree::engine::Engine;
 use yaml_tree::place::FileId;
 use yaml_tree::value::Node;
 
+use super::files::source;
+
 /// The objects of a file.
 ///
 /// # Errors
 /// The file cannot be read, or is no YAML.
 pub fn objects(path: &Path) -> Result<Vec<Node>, Error> {
     let bytes = read_argument(path)?;
-    let shown = super::files::display(path);
-    let text = yaml_tree::decode(&bytes, Engine::Kubectl).map_err(|error| Error::Usage {
-        message: format!("`{shown}` is not text: {error}"),
-    })?;
-    let read = yaml_tree::read(&text, FileId(0), Engine::Kubectl).map_err(|error| {
-        let (line, column) = secrets::source(&*shown, &*text, false).line_column(error.place.start);
-        Error::Usage {
-            message: format!("{shown}:{line}:{column}: {error}"),
-        }
+    let usage = |message| Error::Usage { message };
+    let source = source(path, None, &bytes, Engine::Kubectl);
+    let source = source.map_err(|finding| usage(finding.message))?;
+    let read = yaml_tree::read(&source.text, FileId(0), Engine::Kubectl).map_err(|error| {
+        let (line, column) = source.line_column(error.place.start);
+        usage(format!("{}:{line}:{column}: {error}", source.path))
     })?;
     Ok(read.documents)
 }

@@ -13,6 +13,19 @@ pub struct Notice {
     pub place: Place,
 }
 
+impl Notice {
+    /// Turns each of its places into another one.
+    pub fn relocate(&mut self, at: impl Fn(Place) -> Place) {
+        self.place = at(self.place);
+        match &mut self.kind {
+            NoticeKind::DuplicateKey { first, .. } => *first = at(*first),
+            NoticeKind::MergeReplaces { merged, .. } => *merged = at(*merged),
+            NoticeKind::Misread { .. } | NoticeKind::IgnoredDocuments | NoticeKind::More { .. } => {
+            }
+        }
+    }
+}
+
 /// The kinds of facts.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NoticeKind {

@@ -12,9 +12,9 @@ use yaml_tree::bytes::BASE64;
 use yaml_tree::engine::Engine;
 use yaml_tree::place::{FileId, Place, Source, Sources};
 use yaml_tree::value::{Node, Value};
-use yaml_tree::{Documents, Notice, NoticeKind, Spelling};
+use yaml_tree::{Documents, Spelling};
 
-use super::super::files::{broken, display, notice_finding};
+use super::super::files::{broken, display, parse_values, source};
 use super::super::own_output::OwnOutput;
 use super::work::Work;
 use super::{FAILED, Options, RunTime};
@@ -114,21 +114,9 @@ impl<'r> Reader<'r> {
         };
         let is_text = std::str::from_utf8(&bytes).is_ok();
         let leads_to = self.files.leads_to(path);
-        let is_secret = [Some(path), leads_to.as_deref()];
-        let is_secret = is_secret
-            .into_iter()
-            .flatten()
-            .any(secrets::is_named_secret);
-        let text = yaml_tree::decode(&bytes, Engine::Kubectl).unwrap_or_default();
-        let source = secrets::source(display(path), text, is_secret);
-        let load = Load {
-            file: self.sources.add(source),
-            is_text,
-            objects: None,
-            values: None,
-        };
-        self.loads.insert(path.to_owned(), load.clone());
-        Ok(Some(load))
+        let source = source(path, leads_to.as_deref(), &bytes, Engine::Kubectl);
+        let source = source.unwrap_or_else(|_| Source::new(display(path), ""));
+        Ok(Some(self.keep(path, source, is_text)))
     }
 
     /// The file at a path. All of its values are secret because it becomes a Secret.
@@ -141,14 +129,18 @@ impl<'r> Reader<'r> {
             return Ok(Some(load));
         }
         let source = secrets::source(Arc::clone(&source.path), source.text.as_str(), true);
+        Ok(Some(self.keep(path, source, load.is_text)))
+    }
+
+    fn keep(&mut self, path: &Path, source: Source, is_text: bool) -> Load {
         let load = Load {
             file: self.sources.add(source),
-            is_text: load.is_text,
+            is_text,
             objects: None,
             values: None,
         };
         self.loads.insert(path.to_owned(), load.clone());
-        Ok(Some(load))
+        load
     }
 
     /// Whether a file exists and has such a text.
@@ -239,21 +231,15 @@ impl<'r> Reader<'r> {
         file: FileId,
         within: Option<&dyn Fn(Place) -> Place>,
     ) -> Result<Node, ReadError> {
-        let at = |place| within.map_or(place, |within| within(place));
-        let read = yaml_tree::read(text, file, self.engine)
-            .and_then(|read| Ok((read.values()?, read.notices)));
-        let (tree, notices) = read.map_err(|mut error| {
-            error.place = at(error.place);
-            broken(error, self.sources)
-        })?;
-        for mut notice in notices {
-            place_notice(&mut notice, &at);
-            self.findings.extend(notice_finding(&notice, self.sources));
-        }
-        Ok(match within {
-            Some(_) => tree.with_places(&mut |place| at(place)),
-            None => tree,
-        })
+        let (sources, findings) = (&*self.sources, &mut self.findings);
+        Ok(parse_values(
+            text,
+            file,
+            self.engine,
+            within,
+            sources,
+            findings,
+        )?)
     }
 
     /// The source with this ID; an empty one for values without a file.
@@ -294,13 +280,4 @@ fn present(read: Documents) -> Vec<Node> {
 
 fn is_whole(source: &Source, place: Place) -> bool {
     place.start == 0 && place.end as usize == source.text.len()
-}
-
-fn place_notice(notice: &mut Notice, at: &impl Fn(Place) -> Place) {
-    notice.place = at(notice.place);
-    match &mut notice.kind {
-        NoticeKind::DuplicateKey { first, .. } => *first = at(*first),
-        NoticeKind::MergeReplaces { merged, .. } => *merged = at(*merged),
-        NoticeKind::Misread { .. } | NoticeKind::IgnoredDocuments | NoticeKind::More { .. } => {}
-    }
 }

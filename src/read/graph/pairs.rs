@@ -5,7 +5,6 @@
 //! version; without one, the image is in the same document. The first `*` of the image's path mean the same keys as those of
 //! the version's path.
 
-use crate::secrets;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -22,7 +21,7 @@ use yaml_tree::value::{Entry, Map, Node, Value};
 
 use super::super::environment;
 use super::super::error::ReadError;
-use super::super::files::display;
+use super::super::files::{display, source};
 use super::super::gitops::{Work, below, matches};
 use super::super::places::Places;
 use super::super::project::PairOptions;
@@ -217,10 +216,10 @@ impl<'t> Reader<'t> {
         let Found::File(bytes) = self.tree.file(path)? else {
             return Ok(None);
         };
-        let Ok(text) = yaml_tree::decode(&bytes, Engine::Kubectl) else {
+        let leads_to = self.tree.leads_to(path);
+        let Ok(source) = source(path, leads_to.as_deref(), &bytes, Engine::Kubectl) else {
             return Ok(None);
         };
-        let source = secrets::source(display(path), text, secrets::is_named_secret(path));
         let source = Arc::new(source);
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let read = if name.ends_with(".env") {
