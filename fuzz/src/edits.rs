@@ -151,7 +151,7 @@ fn paths(value: &Value, path: Path, out: &mut Vec<Path>) {
         }
         Value::List(items) => {
             for (index, item) in items.iter().enumerate() {
-                paths(&item.value, below(Step::Item(index)), out);
+                paths(&item.value, below(Step::Index(index)), out);
             }
         }
         _ => {}
@@ -165,7 +165,7 @@ fn get<'v>(value: &'v Value, steps: &[Step]) -> Option<&'v Value> {
     };
     let below = match (value, step) {
         (Value::Map(map), Step::Key(key)) => map.get(key)?,
-        (Value::List(items), Step::Item(index)) => items.get(*index)?,
+        (Value::List(items), Step::Index(index)) => items.get(*index)?,
         _ => return None,
     };
     get(&below.value, rest)
@@ -189,7 +189,7 @@ pub fn put(value: &Value, steps: &[Step], new: Option<&Value>) -> Value {
             }
             map.into()
         }
-        (Value::List(items), Step::Item(index)) => {
+        (Value::List(items), Step::Index(index)) => {
             let mut items = items.to_vec();
             if rest.is_empty() && new.is_none() {
                 items.remove(*index);

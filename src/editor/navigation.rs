@@ -8,7 +8,8 @@ use lsp_types::{Location, Position, Range};
 use crate::error::Error;
 use crate::files::plain_path;
 use crate::read::gitops;
-use crate::report::values::{Step, ValuePath};
+use crate::report::values::ValuePath;
+use yaml_tree::Step;
 use yaml_tree::place::{FileId, Place, Spot};
 use yaml_tree::value::{Node, Value};
 

@@ -6,9 +6,9 @@ use crate::decide::plan::states;
 use crate::edit::texts::{self, EditedFile};
 use crate::error::Error;
 use crate::model::cluster::KEY_NAMES;
-use crate::report::values::{Step, ValuePath};
+use crate::report::values::ValuePath;
 use capi::image::ImageKey;
-use yaml_tree::edit::{self, Edit, Position, Target, edit};
+use yaml_tree::edit::{Edit, Position, Step, Target, edit};
 
 use super::answers::Answers;
 use super::completion::SELECTOR;
@@ -56,13 +56,13 @@ impl Answers<'_> {
         let key = Arc::clone(key);
         let edits = [
             Edit::Insert {
-                map: target(&level),
+                map: Target::Path(0, level.steps),
                 key: KEY_NAMES[0].to_owned(),
                 value: key.to_string().into(),
                 position: Position::After(SELECTOR.into()),
             },
             Edit::Remove {
-                at: target(&selector),
+                at: Target::Path(0, selector.steps),
             },
         ];
         let workspace = self.analysis.workspace();
@@ -99,12 +99,4 @@ impl Answers<'_> {
         let after = fleet.view(entry)?;
         Ok(states(&before) == states(&after))
     }
-}
-
-fn target(path: &ValuePath) -> Target {
-    let steps = path.steps.iter().map(|step| match step {
-        Step::Key(key) => edit::Step::Key(key.clone()),
-        Step::Index(index) => edit::Step::Item(*index),
-    });
-    Target::Path(0, steps.collect())
 }

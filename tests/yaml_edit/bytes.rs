@@ -147,7 +147,7 @@ fn at<'t>(tree: &'t mut Tree, way: &[Step]) -> &'t mut Tree {
         (Tree::Map(_, map), Step::Key(key)) => {
             &mut map.iter_mut().find(|(own, _)| own == key).expect("there").1
         }
-        (Tree::List(_, list), Step::Item(index)) => &mut list[*index],
+        (Tree::List(_, list), Step::Index(index)) => &mut list[*index],
         (tree, step) => panic!("{step:?} in {tree:?}"),
     })
 }
@@ -185,7 +185,7 @@ fn edited(tree: &mut Tree, way: &[Step], kind: usize) -> Option<Edit> {
                 (Tree::Map(_, map), Step::Key(key)) if map.len() > 1 => {
                     map.retain(|(own, _)| own != key)
                 }
-                (Tree::List(_, list), Step::Item(index)) if list.len() > 1 => {
+                (Tree::List(_, list), Step::Index(index)) if list.len() > 1 => {
                     drop(list.remove(*index))
                 }
                 _ => return None,
@@ -207,7 +207,7 @@ fn edited(tree: &mut Tree, way: &[Step], kind: usize) -> Option<Edit> {
                         position,
                     })
                 }
-                (Tree::List(_, list), Step::Item(own)) => {
+                (Tree::List(_, list), Step::Index(own)) => {
                     list.insert(index(*own, list.len()), new());
                     Some(Edit::InsertItem {
                         list: target(above),

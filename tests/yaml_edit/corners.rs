@@ -278,7 +278,7 @@ fn what_is_set_as_a_whole_has_no_other_edit() {
 fn an_item_behind_the_last_one_is_not_there() {
     let before = "l:\n  m: [a]\n";
     refused(before, &[set("l.m.1", "b")], "`l.m.1` does not exist");
-    let behind = Position::After(Step::Item(1));
+    let behind = Position::After(Step::Index(1));
     refused(
         before,
         &[item("l.m", "b", behind)],

@@ -13,7 +13,7 @@ use yaml_tree::value::Value;
 fn at(path: &str) -> Target {
     let steps = path.split('.').filter(|step| !step.is_empty());
     let steps = steps.map(|step| match step.parse() {
-        Ok(index) => Step::Item(index),
+        Ok(index) => Step::Index(index),
         Err(_) => Step::from(step),
     });
     Target::Path(0, steps.collect())

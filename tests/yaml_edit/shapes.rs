@@ -257,7 +257,7 @@ fn lists_in_either_column() {
         );
         becomes(
             &before,
-            &[item("l", "d", Position::After(Step::Item(0)))],
+            &[item("l", "d", Position::After(Step::Index(0)))],
             &before.replace(&line("- a"), &format!("{}{}", line("- a"), line("- d"))),
         );
     }

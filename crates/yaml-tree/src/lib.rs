@@ -20,6 +20,7 @@ mod mapping;
 pub mod merge;
 mod misread;
 mod notice;
+mod path;
 pub mod place;
 mod resolve;
 mod scan;
@@ -38,6 +39,7 @@ pub use documents::read;
 pub use emit::{emit, emit_at, emit_data, quoted};
 pub use inside::{Spelling, inside};
 pub use notice::{Misreading, Notice, NoticeKind};
+pub use path::{Part, Path, Step, at_steps, children};
 
 /// Why an engine cannot parse a text as YAML. None of the text's values are used then.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -268,6 +268,12 @@ impl Node {
 }
 
 impl Node {
+    /// The nodes directly below it.
+    pub fn children(&self) -> impl Iterator<Item = &Node> {
+        let entries = self.entries(&[]).map(|entry| &entry.node);
+        entries.chain(self.items(&[]))
+    }
+
     /// Whether no string below it, key or value, holds a `{{`: it evaluates to what is written.
     pub fn is_literal(&self) -> bool {
         match &self.value {

@@ -123,10 +123,10 @@ fn keep(objects: &[ManifestObject], index: usize, successor: &str, keep: usize, 
             after: object.document,
             text,
         }),
-        Some((Step::Item(item), list)) => Some(Edit::InsertItem {
+        Some((Step::Index(item), list)) => Some(Edit::InsertItem {
             list: Target::Path(object.document, list.to_vec()),
             value: as_kept(&object.node, successor),
-            position: Position::After(Step::Item(*item)),
+            position: Position::After(Step::Index(*item)),
         }),
         Some(_) => None,
     };

@@ -175,7 +175,7 @@ fn unpatched(
     referring: &[&Reference<'_>],
 ) -> Option<Finding> {
     let is_of_patch = |reference: &Reference<'_>| match &reference.steps[..] {
-        [.., Step::Key(patches), Step::Item(_), Step::Key(target), _] => {
+        [.., Step::Key(patches), Step::Index(_), Step::Key(target), _] => {
             patches.starts_with("patches") && target == "target"
         }
         steps => objects[reference.from].is_patch && steps == objects[reference.from].name_steps(),

@@ -202,7 +202,7 @@ fn path_text(steps: &[Step]) -> String {
         match step {
             Step::Key(key) if text.is_empty() => text.push_str(key),
             Step::Key(key) => text.push_str(&format!(".{key}")),
-            Step::Item(index) => text.push_str(&format!("[{index}]")),
+            Step::Index(index) => text.push_str(&format!("[{index}]")),
         }
     }
     text

@@ -5,11 +5,12 @@
 
 use std::sync::Arc;
 
+use yaml_tree::Step;
 use yaml_tree::merge::{self, Layer, LayerKind};
 use yaml_tree::place::Place;
 use yaml_tree::value::{Entry, Node, Value};
 
-use super::set::{self, Step, Style};
+use super::set::{self, Style};
 
 /// One source of the user's values.
 pub(super) enum Override {
@@ -123,7 +124,7 @@ fn holds_too(path: &[Step], result: &Node, inline: &Node) -> bool {
 fn keys(path: &[Step]) -> Vec<Arc<str>> {
     path.iter()
         .map_while(|step| match step {
-            Step::Key(key) => Some(Arc::clone(key)),
+            Step::Key(key) => Some(Arc::from(key.as_str())),
             Step::Index(_) => None,
         })
         .collect()

@@ -5,13 +5,15 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use yaml_tree::value::{Entry, Node, Number, Value};
+use yaml_tree::Step;
+use yaml_tree::value::{Node, Number, Value};
 
 use super::files::below;
 use super::json_patch::DEEPEST;
-use super::object::{Object, map_mut};
+use super::object::Object;
 use super::reader::Reader;
 use super::selector::Selector;
+use super::set::assign;
 use super::work::Work;
 use crate::read::error::ReadError;
 
@@ -49,6 +51,7 @@ pub(super) fn replace(
 fn apply(reader: &Reader<'_>, replacement: &Node, objects: &mut [Object]) -> Result<(), String> {
     let work = &reader.work;
     let value = source(replacement, objects, work)?;
+    let mut spend = |steps| work.spend(steps);
     for target in replacement.items(&["targets"]) {
         let select = target
             .at(&["select"])
@@ -70,12 +73,17 @@ fn apply(reader: &Reader<'_>, replacement: &Node, objects: &mut [Object]) -> Res
         };
         for object in meant {
             for path in paths.iter().filter_map(|path| path.value.as_str()) {
-                let steps = steps(path)?;
-                let mut set = |node: &mut Node| {
+                let (fields, before, mut count) = (parse(path)?, object.tree.clone(), 0);
+                let mut set = |steps: &[Step], field: Option<&Node>| {
+                    count += 1;
                     work.spend_on(&value, steps.len())?;
-                    options.set(node, &value, work)
+                    let mut field = field
+                        .cloned()
+                        .unwrap_or_else(|| Node::computed(Value::Null));
+                    options.set(&mut field, &value, work)?;
+                    assign(&mut object.tree, steps, &field)
                 };
-                let count = visit(&mut object.tree, &steps, (options.creates, work), &mut set)?;
+                fields.walk(&before, options.creates, &mut spend, &mut set)?;
                 if count == 0 {
                     let object = format!("{} `{}`", object.kind(), object.name());
                     return Err(format!("{object} has no field `{path}`"));
@@ -112,12 +120,13 @@ fn source(replacement: &Node, objects: &[Object], work: &Work) -> Result<Node, S
         return Err("several objects are the source of a replacement".to_owned());
     }
     let path = part("fieldPath").unwrap_or("metadata.name");
-    let (mut tree, mut value) = (object.tree.clone(), None);
-    let mut get = |node: &mut Node| {
-        value.get_or_insert_with(|| node.clone());
+    let mut value = None;
+    let mut get = |_: &[Step], node| {
+        value = value.or(node);
         Ok(())
     };
-    visit(&mut tree, &steps(path)?, (false, work), &mut get)?;
+    let mut spend = |steps| work.spend(steps);
+    parse(path)?.walk(&object.tree, false, &mut spend, &mut get)?;
     let missing = || {
         format!(
             "{} `{}` has no field `{path}`",
@@ -125,7 +134,7 @@ fn source(replacement: &Node, objects: &[Object], work: &Work) -> Result<Node, S
             object.name()
         )
     };
-    let value: Node = value.ok_or_else(missing)?;
+    let value = value.ok_or_else(missing)?.clone();
     let options = Options::of(source);
     match options.delimiter {
         "" => Ok(value),
@@ -192,125 +201,13 @@ fn written(node: &Node) -> Result<Arc<str>, String> {
     })
 }
 
-/// A step of a field's path.
-#[derive(Debug, PartialEq, Eq)]
-enum Step {
-    Key(String),
-    Index(usize),
-    /// `*`: each item.
-    Every,
-    /// `[key=value]`: the items with that value.
-    Where(String, String),
-}
-
 /// The bytes of a text that are one step of work.
 const STEP: usize = 8;
 
-/// The steps of a path: `a.b.[name=x].c`, `a.0`, `a.*`; a dot within a key has a backslash before it or brackets around it.
-fn steps(path: &str) -> Result<Vec<Step>, String> {
-    let mut parts = vec![String::new()];
-    let (mut characters, mut is_inside) = (path.chars(), false);
-    while let Some(character) = characters.next() {
-        let last = parts.len() - 1;
-        match character {
-            '\\' => parts[last].extend(characters.next()),
-            '[' => {
-                is_inside = true;
-                parts[last].push('[');
-            }
-            ']' => {
-                is_inside = false;
-                parts[last].push(']');
-            }
-            '.' if !is_inside => parts.push(String::new()),
-            other => parts[last].push(other),
-        }
-    }
-    if parts.len() > DEEPEST {
-        return Err(format!("a path leads deeper than {DEEPEST} keys"));
-    }
-    let step = |part: String| {
-        let inner = part
-            .strip_prefix('[')
-            .and_then(|part| part.strip_suffix(']'));
-        match (inner.map(|inner| inner.split_once('=')), part.parse()) {
-            (Some(Some((key, value))), _) => Step::Where(key.to_owned(), value.to_owned()),
-            (Some(None), _) => Step::Key(inner.unwrap_or_default().to_owned()),
-            (None, Ok(index)) => Step::Index(index),
-            (None, _) if part == "*" => Step::Every,
-            (None, _) => Step::Key(part),
-        }
-    };
-    Ok(parts.into_iter().map(step).collect())
-}
-
-/// Visits the nodes at a path, and counts them.
-fn visit(
-    node: &mut Node,
-    path: &[Step],
-    (creates, work): (bool, &Work),
-    visitor: &mut dyn FnMut(&mut Node) -> Result<(), String>,
-) -> Result<usize, String> {
-    let Some((step, rest)) = path.split_first() else {
-        visitor(node)?;
-        return Ok(1);
-    };
-    let is_missing = |node: &Node, key: &str| node.at(&[key]).is_none();
-    if let (Step::Key(key), Value::Map(_) | Value::Null) = (step, &node.value) {
-        if is_missing(node, key) && !creates {
-            return Ok(0);
-        }
-        let map = map_mut(node);
-        if map.get(key).is_none() {
-            map.insert(Entry::computed(key.as_str(), Value::Null));
-        }
-        let below = map.get_mut(key);
-        return below.map_or(Ok(0), |below| visit(below, rest, (creates, work), visitor));
-    }
-    if let (Step::Index(index), Value::Map(_)) = (step, &node.value) {
-        let key = [Step::Key(index.to_string())];
-        let mut below = |node: &mut Node| visit(node, rest, (creates, work), visitor).map(drop);
-        return visit(node, &key, (creates, work), &mut below);
-    }
-    let Value::List(items) = &mut node.value else {
-        return Ok(0);
-    };
-    let mut count = 0;
-    work.spend(items.len())?;
-    for (at, item) in Arc::make_mut(items).iter_mut().enumerate() {
-        let is_meant = match step {
-            Step::Index(index) => at == *index,
-            Step::Every => true,
-            Step::Where(key, value) => item.text(&[key]) == Some(value),
-            Step::Key(_) => false,
-        };
-        if is_meant {
-            count += visit(item, rest, (creates, work), visitor)?;
-        }
-    }
-    Ok(count)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Step;
-
-    fn steps(path: &str) -> Vec<Step> {
-        super::steps(path).expect("a path")
-    }
-
-    #[test]
-    fn a_path_has_keys_indexes_and_conditions() {
-        let key = |key: &str| Step::Key(key.to_owned());
-        let name = Step::Where("name".to_owned(), "a.b".to_owned());
-        assert_eq!(
-            steps("spec.containers.[name=a.b].image"),
-            [key("spec"), key("containers"), name, key("image")]
-        );
-        assert_eq!(
-            steps(r"a\.b.0.*"),
-            [key("a.b"), Step::Index(0), Step::Every]
-        );
-        assert_eq!(steps("data.[x.y/z]"), [key("data"), key("x.y/z")]);
+fn parse(path: &str) -> Result<yaml_tree::Path, String> {
+    let parsed = yaml_tree::Path::parse_field_path(path);
+    match parsed.depth() {
+        0..=DEEPEST => Ok(parsed),
+        _ => Err(format!("a path leads deeper than {DEEPEST} keys")),
     }
 }

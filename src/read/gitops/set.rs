@@ -5,6 +5,7 @@ use std::iter::Peekable;
 use std::str::Chars;
 use std::sync::Arc;
 
+use yaml_tree::Step;
 use yaml_tree::place::Place;
 use yaml_tree::value::{Entry, Node, Number, Value};
 
@@ -19,13 +20,6 @@ pub(super) enum Style {
     Strings,
     /// `--set-literal`: the rest of the text is one string.
     Literal,
-}
-
-/// One step of a path.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Step {
-    Key(Arc<str>),
-    Index(usize),
 }
 
 /// A path and its value.
@@ -86,7 +80,7 @@ impl Parser<'_> {
                 return Ok(None);
             }
             if is_key {
-                path.push(Step::Key(key.as_str().into()));
+                path.push(Step::from(key.as_str()));
             }
             match stop {
                 Some('=') => break,
@@ -204,7 +198,7 @@ pub(super) fn assign(tree: &mut Node, path: &[Step], value: &Node) -> Result<(),
             let map = map_mut(tree);
             if map.get(key).is_none() {
                 map.insert(Entry {
-                    key: Arc::clone(key),
+                    key: key.as_str().into(),
                     key_place: value.place,
                     node: fresh(rest, value.place),
                 });

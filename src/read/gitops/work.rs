@@ -3,7 +3,7 @@
 
 use std::cell::Cell;
 
-use yaml_tree::value::{Node, Value};
+use yaml_tree::value::Node;
 
 /// The most steps of one build: objects compared and values copied. The largest kustomization of sylva-core needs about 10,000.
 const STEPS: u64 = 10_000_000;
@@ -55,15 +55,8 @@ impl Work {
         if above > DEEPEST {
             return Err(format!("values are nested more than {DEEPEST} deep"));
         }
-        match &node.value {
-            Value::Map(map) => map
-                .iter()
-                .try_for_each(|entry| self.spend_on(&entry.node, above + 1)),
-            Value::List(items) => items
-                .iter()
-                .try_for_each(|item| self.spend_on(item, above + 1)),
-            _ => Ok(()),
-        }
+        node.children()
+            .try_for_each(|child| self.spend_on(child, above + 1))
     }
 }
 

@@ -233,7 +233,9 @@ impl<'t> Patches<'t> {
     ) -> Result<Node, &'static str> {
         let value = if let Some(variable) = operation.at(&["valueFrom", "variable"]) {
             let path = variable.value.as_str().ok_or(unknown::PATCHES)?;
-            let value = at_path(variables, path).ok_or(unknown::PATCHES)?;
+            let steps = yaml_tree::Path::parse_fields(path).and_then(yaml_tree::Path::steps);
+            let value = steps.and_then(|steps| yaml_tree::at_steps(variables, &steps));
+            let value = value.ok_or(unknown::PATCHES)?;
             spend_on(reader, value)?;
             match has_run_time(value) {
                 true => return Err(unknown::PATCHES),
@@ -378,25 +380,10 @@ fn may_change(fields: ImageFields, operation: &Node) -> bool {
         .is_none_or(|path| fields.may_change(path))
 }
 
-/// The value at a path of variables: `a.b[0].c`.
-fn at_path<'n>(variables: &'n Node, path: &str) -> Option<&'n Node> {
-    path.split('.').try_fold(variables, |node, part| {
-        let (key, indexes) = part.split_once('[').unwrap_or((part, ""));
-        let node = node.at(&[key])?;
-        let mut indexes = indexes.split('[').filter(|index| !index.is_empty());
-        indexes.try_fold(node, |node, index| {
-            let index: usize = index.strip_suffix(']')?.parse().ok()?;
-            node.value.as_list()?.get(index)
-        })
-    })
-}
-
 fn has_run_time(node: &Node) -> bool {
     match &node.value {
-        Value::Map(map) => map.iter().any(|entry| has_run_time(&entry.node)),
-        Value::List(items) => items.iter().any(has_run_time),
         Value::String(text) => text.contains(AT_RUN_TIME),
-        _ => false,
+        _ => node.children().any(has_run_time),
     }
 }
 

@@ -282,8 +282,9 @@ fn at<'n>(
                 "*" => bound.get(value.bound.len()).map_or("", String::as_str),
                 key => key,
             };
-            for (name, node) in children(value.node) {
+            for (step, node) in yaml_tree::children(value.node) {
                 work.spend(1)?;
+                let name = step.as_key();
                 if !is_open && name != key && part != "**" {
                     continue;
                 }
@@ -307,19 +308,6 @@ fn at<'n>(
         found = next;
     }
     Ok(found)
-}
-
-/// The values directly below one, by key or by number.
-fn children(node: &Node) -> Vec<(String, &Node)> {
-    match &node.value {
-        Value::Map(map) => { map.iter() }
-            .map(|entry| (entry.key.to_string(), &entry.node))
-            .collect(),
-        Value::List(items) => { items.iter().enumerate() }
-            .map(|(index, item)| (index.to_string(), item))
-            .collect(),
-        _ => Vec::new(),
-    }
 }
 
 /// The variables of a `.env` file as a map.

@@ -91,13 +91,8 @@ pub fn holds_variables(node: &Node) -> bool {
 /// The place of a secret value in the tree, if there is one: no manifest may contain it.
 fn secret_within(view: &ClusterView, node: &Node) -> Option<Place> {
     let own = view.sources.is_secret(node.place).then_some(node.place);
-    own.or_else(|| match &node.value {
-        Value::List(items) => items.iter().find_map(|item| secret_within(view, item)),
-        Value::Map(map) => map
-            .iter()
-            .find_map(|entry| secret_within(view, &entry.node)),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
-    })
+    let below = || node.children().find_map(|child| secret_within(view, child));
+    own.or_else(below)
 }
 
 #[cfg(test)]

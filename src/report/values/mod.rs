@@ -15,7 +15,7 @@ use serde_json::Value as Json;
 
 use yaml_tree::value::Value;
 
-pub use path::{Step, ValuePath};
+pub use path::ValuePath;
 pub use query::ValueQuery;
 
 /// A scalar, or an empty map or list, and where it is.

@@ -6,9 +6,10 @@ use std::collections::HashMap;
 use serde_json::Value as Json;
 
 use crate::report::Lines;
+use yaml_tree::children;
 use yaml_tree::merge::Layer;
 use yaml_tree::place::{Place, Sources};
-use yaml_tree::value::{Node, Value};
+use yaml_tree::value::Node;
 
 use super::path::ValuePath;
 use super::{Leaf, Origin};
@@ -52,33 +53,22 @@ impl<'a> Origins<'a> {
     }
 
     fn collect(&self, node: &Node, path: &ValuePath, leaves: &mut Vec<Leaf>) {
-        match &node.value {
-            Value::Map(map) if !map.is_empty() => {
-                for entry in map.iter() {
-                    self.collect(&entry.node, &path.key(&entry.key), leaves);
-                }
-            }
-            Value::List(items) if !items.is_empty() => {
-                for (index, item) in items.iter().enumerate() {
-                    self.collect(item, &path.index(index), leaves);
-                }
-            }
-            _ => leaves.push(Leaf {
+        let mut below = children(node).peekable();
+        if below.peek().is_none() {
+            leaves.push(Leaf {
                 path: path.to_string(),
                 value: Json::from(&node.value),
                 origin: self.of(node.place),
-            }),
+            });
+        }
+        for (step, child) in below {
+            self.collect(child, &path.then(step), leaves);
         }
     }
 }
 
 fn number(node: &Node, layer: usize, known: &mut HashMap<Place, usize>) {
     known.insert(node.place, layer);
-    match &node.value {
-        Value::Map(map) => map
-            .iter()
-            .for_each(|entry| number(&entry.node, layer, known)),
-        Value::List(items) => items.iter().for_each(|item| number(item, layer, known)),
-        _ => {}
-    }
+    node.children()
+        .for_each(|child| number(child, layer, known));
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::error::Error;
+use yaml_tree::Step;
 use yaml_tree::value::{Node, Value};
 
 /// Keys and list positions from the root of the values. A position is a key that is a number: the value there decides.
@@ -26,15 +27,6 @@ pub(super) struct Missing {
     pub(super) steps: usize,
     /// The keys that exist there; none where that is no map.
     pub(super) keys: Vec<String>,
-}
-
-/// One step down.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// Into a map, or by its number into a list.
-    Key(String),
-    /// Into a list.
-    Index(usize),
 }
 
 impl ValuePath {
@@ -118,34 +110,11 @@ impl ValuePath {
         self.then(Step::Key(key.to_owned()))
     }
 
-    /// The path of a list's item.
-    pub(super) fn index(&self, index: usize) -> Self {
-        self.then(Step::Index(index))
-    }
-
     /// The path one step further down.
     pub(super) fn then(&self, step: Step) -> Self {
         let mut steps = self.steps.clone();
         steps.push(step);
         Self { steps }
-    }
-}
-
-impl Step {
-    /// The step into a map.
-    pub(super) fn as_key(&self) -> String {
-        match self {
-            Self::Key(key) => key.clone(),
-            Self::Index(index) => index.to_string(),
-        }
-    }
-
-    /// The step into a list.
-    pub(super) fn as_index(&self) -> Option<usize> {
-        match self {
-            Self::Key(key) => key.parse().ok(),
-            Self::Index(index) => Some(*index),
-        }
     }
 }
 
@@ -202,7 +171,8 @@ impl fmt::Display for ValuePath {
 mod tests {
     use proptest::prelude::{Just, Strategy, any, prop_oneof, proptest};
 
-    use super::{Step, ValuePath};
+    use super::ValuePath;
+    use yaml_tree::Step;
 
     fn steps(text: &str) -> Vec<String> {
         let path = ValuePath::parse(text).expect("a path");

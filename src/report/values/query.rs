@@ -5,11 +5,12 @@ use serde_json::Value as Json;
 use crate::error::Error;
 use crate::evaluate::{Evaluator, Failure};
 use crate::read::ClusterValues;
+use yaml_tree::Step;
 use yaml_tree::suggest::did_you_mean;
 use yaml_tree::value::Node;
 
 use super::origin::Origins;
-use super::path::{Found, Missing, Step, ValuePath};
+use super::path::{Found, Missing, ValuePath};
 use super::secrets::Secrets;
 use super::walk;
 use super::why::Explainer;

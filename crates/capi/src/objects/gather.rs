@@ -121,7 +121,7 @@ impl Walk<'_> {
             below.is_some_and(|below| below.value.as_map().is_some())
         };
         let is_item =
-            matches!(&self.steps[..], [.., Step::Key(items), Step::Item(_)] if items == "items");
+            matches!(&self.steps[..], [.., Step::Key(items), Step::Index(_)] if items == "items");
         let is_own = self.steps.is_empty() || is_item || is_map("metadata") || is_map("spec");
         has_kind(node) && !is_list(node) && is_own
     }
@@ -223,13 +223,7 @@ fn has_reference(node: &Node) -> bool {
         node.at(&[key])
             .is_some_and(|node| node.value.as_str().is_some())
     };
-    match &node.value {
-        Value::Map(map) => {
-            is_text("kind") && is_text("name") || map.iter().any(|entry| has_reference(&entry.node))
-        }
-        Value::List(items) => items.iter().any(has_reference),
-        _ => false,
-    }
+    is_text("kind") && is_text("name") || node.children().any(has_reference)
 }
 
 /// A `kind: List`, whose items are the objects.

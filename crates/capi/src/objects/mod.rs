@@ -12,9 +12,9 @@ use std::sync::Arc;
 
 use crate::labels::Labels;
 use crate::providers::{Kind, PROVIDERS};
-use yaml_tree::edit::Step;
 use yaml_tree::place::{Place, Source, Sources, Spot};
 use yaml_tree::value::{Node, Value};
+use yaml_tree::{Path, Step, children};
 
 pub use gather::{Found, MARKER, Unread, objects};
 pub use nearest::{Name, Names};
@@ -207,20 +207,12 @@ impl ManifestObject {
 
     /// The nodes of a path as [`crate::providers::cluster_api`] writes it (`a.b[].c`), each with the way to it.
     pub fn nodes(&self, path: &str) -> Vec<(Vec<Step>, &Node)> {
-        let mut nodes = vec![(self.steps.clone(), &self.node)];
-        for part in path.split('.') {
-            let key = part.trim_end_matches("[]");
-            let below = nodes.into_iter().filter_map(|(mut steps, node)| {
-                let found = node.at(&[key])?;
-                steps.push(Step::from(key));
-                Some((steps, found))
-            });
-            nodes = below.collect();
-            if part.ends_with("[]") {
-                nodes = nodes.into_iter().flat_map(each).collect();
-            }
-        }
-        nodes
+        let found = Path::parse_fields(path).map(|path| path.nodes(&self.node));
+        let below = |(steps, node): (Vec<Step>, _)| {
+            let steps = self.steps.iter().cloned().chain(steps);
+            (steps.collect(), node)
+        };
+        found.into_iter().flatten().map(below).collect()
     }
 
     /// The scalars below it, each with the way to it from the document's root, in the order of the file.
@@ -232,29 +224,14 @@ impl ManifestObject {
     }
 }
 
-fn each((steps, list): (Vec<Step>, &Node)) -> Vec<(Vec<Step>, &Node)> {
-    let items = list.value.as_list().unwrap_or_default().iter().enumerate();
-    let item = |(index, item)| {
-        let below = [Step::from(index)];
-        (steps.iter().cloned().chain(below).collect(), item)
-    };
-    items.map(item).collect()
-}
-
 fn scalars<'n>(node: &'n Node, steps: Vec<Step>, found: &mut Vec<(Vec<Step>, &'n Node)>) {
-    let below = |step: Step| steps.iter().cloned().chain([step]).collect();
-    match &node.value {
-        Value::Map(map) => {
-            for entry in &**map {
-                scalars(&entry.node, below(Step::from(&*entry.key)), found);
-            }
-        }
-        Value::List(items) => {
-            for (index, item) in items.iter().enumerate() {
-                scalars(item, below(Step::from(index)), found);
-            }
-        }
-        _ => found.push((steps, node)),
+    if !matches!(node.value, Value::Map(_) | Value::List(_)) {
+        found.push((steps, node));
+        return;
+    }
+    for (step, child) in children(node) {
+        let steps = steps.iter().cloned().chain([step]).collect();
+        scalars(child, steps, found);
     }
 }
 

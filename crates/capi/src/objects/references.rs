@@ -7,9 +7,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use yaml_tree::edit::Step;
 use yaml_tree::place::Place;
 use yaml_tree::value::{Node, Value};
+use yaml_tree::{Step, children};
 
 use super::nearest::{Name, Names};
 use super::{ManifestObject, Text};
@@ -89,18 +89,8 @@ struct Walk<'a, 'p> {
 
 impl<'a> Walk<'a, '_> {
     fn below(&mut self, node: &'a Node) {
-        match &node.value {
-            Value::Map(map) => {
-                for entry in &**map {
-                    self.node(Step::from(&*entry.key), &entry.node);
-                }
-            }
-            Value::List(items) => {
-                for (index, item) in items.iter().enumerate() {
-                    self.node(Step::from(index), item);
-                }
-            }
-            _ => {}
+        for (step, child) in children(node) {
+            self.node(step, child);
         }
     }
 

@@ -180,7 +180,7 @@ impl Text {
 
 /// Whether steps lead to a document, or to an item of a list of objects that is one.
 pub(super) fn is_outermost(steps: &[Step]) -> bool {
-    let is_list = |step: &Step| matches!(step, Step::Item(_)) || *step == Step::from("items");
+    let is_list = |step: &Step| matches!(step, Step::Index(_)) || *step == Step::from("items");
     steps.iter().all(is_list)
 }
 
@@ -188,10 +188,10 @@ pub(super) fn is_outermost(steps: &[Step]) -> bool {
 fn is_of_patches(steps: &[Step]) -> bool {
     let is = |step: &Step, keys: &[&str]| matches!(step, Step::Key(key) if keys.contains(&&**key));
     match steps {
-        [.., list, Step::Item(_), patch] if is(patch, &["patch"]) => {
+        [.., list, Step::Index(_), patch] if is(patch, &["patch"]) => {
             is(list, &["patches", "patchesJson6902"])
         }
-        [.., list, Step::Item(_)] => is(list, &["patchesStrategicMerge"]),
+        [.., list, Step::Index(_)] => is(list, &["patchesStrategicMerge"]),
         _ => false,
     }
 }

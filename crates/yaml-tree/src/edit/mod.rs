@@ -22,7 +22,7 @@ mod write;
 
 use crate::engine::Engine;
 use crate::place::FileId;
-use crate::value::{Node, Value};
+use crate::value::Value;
 
 use super::documents;
 
@@ -31,36 +31,8 @@ use outline::Outline;
 use piece::Editor;
 use splice::Splices;
 
+pub use super::path::{Step, at_steps};
 pub use error::EditError;
-
-/// A step from a node to a child.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Step {
-    /// The entry of a map with this key.
-    Key(String),
-    /// The item of a list with this index.
-    Item(usize),
-}
-
-/// The node at these steps below another one.
-pub fn at_steps<'n>(node: &'n Node, steps: &[Step]) -> Option<&'n Node> {
-    steps.iter().try_fold(node, |node, step| match step {
-        Step::Key(key) => node.value.as_map()?.get(key),
-        Step::Item(index) => node.value.as_list()?.get(*index),
-    })
-}
-
-impl From<&str> for Step {
-    fn from(key: &str) -> Self {
-        Self::Key(key.to_owned())
-    }
-}
-
-impl From<usize> for Step {
-    fn from(index: usize) -> Self {
-        Self::Item(index)
-    }
-}
 
 /// Identifies a node of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -306,11 +306,7 @@ fn follow(outline: &Piece<'_>, steps: &[Step]) -> Result<Vec<usize>, EditError> 
             _ => (&[][..], matches!(step, Step::Key(_))),
         };
         let index = index_of(members, is_map, step, &path)?;
-        let name = match step {
-            Step::Key(key) => key.clone(),
-            Step::Item(index) => index.to_string(),
-        };
-        path = joined(&path, &name);
+        path = joined(&path, &step.as_key());
         route.push(index);
         piece = &members[index].value;
     }
@@ -325,8 +321,8 @@ fn index_of(
     path: &str,
 ) -> Result<usize, EditError> {
     match step {
-        Step::Item(index) if !is_map && *index < members.len() => Ok(*index),
-        Step::Item(index) => Err(missing(&joined(path, &index.to_string()))),
+        Step::Index(index) if !is_map && *index < members.len() => Ok(*index),
+        Step::Index(index) => Err(missing(&joined(path, &index.to_string()))),
         Step::Key(key) => {
             let path = joined(path, key);
             let mut found = (0..members.len())
