@@ -136,7 +136,7 @@ const LINES: [(&str, &[&str]); 28] = [
 ];
 
 /// The commands of bundles.
-const BUNDLES: [(&str, &[&str]); 7] = [
+const BUNDLES: [(&str, &[&str]); 6] = [
     (
         "bundle-pack",
         &[
@@ -162,7 +162,6 @@ const BUNDLES: [(&str, &[&str]); 7] = [
         "bundle-verify",
         &["bundle verify oci://HOST/faulty:1 --key key.pem"],
     ),
-    ("bundle-diff", &["bundle diff good.tgz other"]),
 ];
 
 const SECRETS: &str = "\
@@ -475,7 +474,6 @@ fn no_command_prints_a_secret_or_what_somebody_obeys() {
     );
     assert_eq!(packed.status, 0, "{}", packed.stderr);
     spoil(folder, &registry.host());
-    write(&folder.join("other/objects.yaml"), OBJECTS);
     git::git(folder, &["branch", "-m", "main", "##x@all`b`"]);
     let lines = LINES.iter().chain(&BUNDLES).flat_map(|(_, lines)| *lines);
     let found = lines.flat_map(|line| faults_of(folder, line, &registry.host()));

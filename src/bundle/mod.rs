@@ -5,7 +5,6 @@
 
 mod artifact;
 pub mod commands;
-mod compare;
 mod components;
 mod config_maps;
 mod deployment;
@@ -20,7 +19,6 @@ use oci_artifacts::Body;
 use oci_artifacts::archive::Tree;
 use yaml_tree::place::Spot;
 
-pub use compare::{Comparison, compare};
 pub use components::{Installer, contract};
 pub use config_maps::{ConfigMaps, Shard, config_maps, of_config_maps};
 pub use deployment::{Deployment, DeploymentSource, DeploymentVersion};

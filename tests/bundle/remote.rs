@@ -153,51 +153,6 @@ fn a_tag_is_pulled_where_the_lock_knows_it_or_it_is_allowed() {
 }
 
 #[test]
-fn a_bundle_and_a_folder_are_compared_by_what_is_in_them() {
-    let scratch = tempfile::tempdir().expect("a folder");
-    let folder = scratch.path();
-    let registry = Registry::plain();
-    project(folder, &registry.host(), "plain-http: true");
-    tree(&folder.join("in"));
-    let to = format!("oci://{}/group/tree:1", registry.host());
-    clean(folder, &format!("push in {to}"));
-    assert_eq!(clean(folder, &format!("diff {to} in")).stdout, "");
-    write(folder, "in/apps/web.yaml", "kind: Other\n");
-    write(folder, "in/new", "new\n");
-    fs::remove_file(folder.join("in/run.sh")).expect("removed");
-    fs::write(folder.join("in/image.bin"), [0, 1]).expect("written");
-    let differs = super::bundle(folder, &format!("diff {to} in"));
-    assert_eq!(differs.status, 1, "{}", differs.stderr);
-    let lines: Vec<&str> = differs.stdout.lines().collect();
-    assert_eq!(
-        lines,
-        [
-            "--- a/apps/web.yaml",
-            "+++ b/apps/web.yaml",
-            "@@ -1 +1 @@",
-            "-kind: Web",
-            "+kind: Other",
-            "--- a/image.bin",
-            "+++ b/image.bin",
-            "--- /dev/null",
-            "+++ b/new",
-            "@@ -0,0 +1 @@",
-            "+new",
-            "--- a/run.sh",
-            "+++ /dev/null",
-            "@@ -1 +0,0 @@",
-            "-#!/bin/sh",
-        ]
-    );
-    let json = super::bundle(folder, &format!("diff {to} in --output json"));
-    let reported: serde_json::Value = serde_json::from_str(&json.stdout).expect("JSON");
-    assert_eq!(
-        (json.status, &reported["summary"]["updated"]),
-        (1, &2.into())
-    );
-}
-
-#[test]
 fn the_commit_is_reported_and_not_the_way_to_it() {
     let scratch = tempfile::tempdir().expect("a folder");
     let folder = scratch.path();

@@ -1,7 +1,6 @@
 //! `metalmark bundle`: files that are distributed together under one digest, made, unpacked and inspected.
 
 mod destination;
-mod diff;
 mod gather;
 mod index;
 mod input;
@@ -32,7 +31,6 @@ use crate::report::Changes;
 use oci_artifacts::Reference;
 use oci_artifacts::registry::Progress;
 
-use diff::DiffOptions;
 use inspect::InspectOptions;
 use pack::PackOptions;
 use pull::PullOptions;
@@ -63,8 +61,6 @@ pub enum BundleCommand {
     Pull(PullOptions),
     /// Compares a bundle in a registry with a public key and the contract of its kind. Nothing of it is kept or run.
     Verify(VerifyOptions),
-    /// Compares a bundle with a folder by what is in their files; exits with 1 where they differ.
-    Diff(DiffOptions),
 }
 
 /// What every command needs of a run.
@@ -106,7 +102,6 @@ impl BundleCommand {
             Self::Push(options) => push::push(&run, options, terminal),
             Self::Pull(options) => pull::pull(&run, options, terminal),
             Self::Verify(options) => verify::verify(&run, options, terminal),
-            Self::Diff(options) => diff::diff(&run, options, terminal),
         }
     }
 }
