@@ -106,7 +106,9 @@ fn what_cannot_be_had_is_reported_and_ends_with_status_2() {
     );
     assert_eq!(outcome.status, 2);
     assert!(
-        outcome.stderr.contains("the nearest tag is `1.31.8`"),
+        outcome
+            .stderr
+            .contains("check the names of the repository and the tag"),
         "{}",
         outcome.stderr
     );

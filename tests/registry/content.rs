@@ -75,8 +75,7 @@ fn a_registrys_own_reason_is_reported_unless_it_repeats_a_secret() {
 fn all_failures_of_a_batch_are_reported_in_order() {
     let registry = Registry::plain();
     registry.image("a", "1.31.8", &[]);
-    let wanted =
-        ["a:1.31.8", "a:1.31.9", "b:1", "a:zzzzzzzzzz"].map(|rest| registry.reference(rest));
+    let wanted = ["a:1.31.8", "a:1.31.9", "b:1"].map(|rest| registry.reference(rest));
     let answers = client(&registry).manifests(&wanted);
     assert!(answers[0].is_ok());
     let texts: Vec<String> = answers[1..]
@@ -92,17 +91,15 @@ fn all_failures_of_a_batch_are_reported_in_order() {
     assert_eq!(
         texts,
         [
-            "oci://HOST/a:1.31.9: `HOST` answered 404 (not found): repository `a` has no tag `1.31.9`\n  help: the nearest tag is `1.31.8`",
-            "oci://HOST/b:1: `HOST` answered 404 (not found): there is no repository `b`\n  help: check the repository's name; some registries answer this to users without read permission",
-            "oci://HOST/a:zzzzzzzzzz: `HOST` answered 404 (not found): repository `a` has no tag `zzzzzzzzzz`\n  help: the last of its 1 tags by name: `1.31.8`",
+            "oci://HOST/a:1.31.9: `HOST` answered 404 (not found)\n  help: check the names of the repository and the tag; some registries answer this to users without read permission",
+            "oci://HOST/b:1: `HOST` answered 404 (not found)\n  help: check the names of the repository and the tag; some registries answer this to users without read permission",
         ]
     );
     assert_eq!(
         answers[1].as_ref().map_err(|failure| failure.kind).err(),
         Some(FailureKind::NotFound)
     );
-    // Four manifests, the tags of two repositories, one list of repositories.
-    assert_eq!(registry.count(), 7);
+    assert_eq!(registry.count(), 3);
 }
 
 #[test]

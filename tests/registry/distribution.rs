@@ -63,15 +63,8 @@ fn the_distribution_registry_is_understood() {
     assert_eq!(client.referrers(&[(reference, digest)]), [Ok(Vec::new())]);
     let reported = failure(&client, named("group/one:1.31.7"));
     assert_eq!(reported.kind, FailureKind::NotFound);
-    assert!(
-        reported.help[0].contains("the nearest tag is"),
-        "{reported}"
-    );
     let reported = failure(&client, named("group/onne:1.31.8"));
-    assert!(
-        reported.help[0].contains("the nearest repository is `group/one`"),
-        "{reported}"
-    );
+    assert_eq!(reported.kind, FailureKind::NotFound);
 }
 
 /// Pushes an image whose layer goes in pieces and what refers to it, and has both again.

@@ -174,8 +174,7 @@ impl Layout {
             },
             None => {
                 let message = format!("{} has no artifact of that name", self.folder);
-                Err(failure(FailureKind::NotFound, message)
-                    .help(self.names.nearest(requested, tag)))
+                Err(failure(FailureKind::NotFound, message).help(self.names.advise(requested, tag)))
             }
         }
     }
@@ -286,7 +285,7 @@ impl Store for Layout {
         if tags.is_empty() {
             let message = format!("{} has no such repository", self.folder);
             let failure = Failure::new(of.name(), FailureKind::NotFound, message);
-            return Err(failure.help(self.names.nearest(of, "")));
+            return Err(failure.help(self.names.advise(of, "")));
         }
         Ok(tags)
     }

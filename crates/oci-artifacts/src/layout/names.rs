@@ -6,7 +6,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{Descriptor, Reference, SCHEME};
-use yaml_tree::suggest::did_you_mean;
 
 /// The annotation that names an artifact (image-spec, annotations.md).
 pub(super) const NAME: &str = "org.opencontainers.image.ref.name";
@@ -114,19 +113,11 @@ impl Names {
         found.into_iter().collect()
     }
 
-    /// The help for an unknown name: the nearest tag or the tags of the repository, else the nearest repository.
-    pub(super) fn nearest(&self, requested: &Reference, tag: &str) -> String {
+    /// The help for an unknown name: the tags of the repository, else all names.
+    pub(super) fn advise(&self, requested: &Reference, tag: &str) -> String {
         let tags = self.tags(requested);
         if !tags.is_empty() {
-            let near = did_you_mean(tag, tags.iter().map(String::as_str));
-            return match near {
-                Some(near) => format!("it has `{}:{near}`", requested.repository),
-                None => format!("of `{}` it has {}", requested.repository, listed(&tags)),
-            };
-        }
-        let known = self.repositories(&requested.registry);
-        if let Some(near) = did_you_mean(&requested.repository, known.iter().map(String::as_str)) {
-            return format!("it has the repository `{near}`");
+            return format!("of `{}` it has {}", requested.repository, listed(&tags));
         }
         let all: Vec<String> = self.all().map(str::to_owned).collect();
         match all.is_empty() {

@@ -27,7 +27,6 @@ mod request;
 mod retry;
 mod session;
 mod sink;
-mod suggestions;
 mod token;
 mod transport;
 
@@ -46,6 +45,9 @@ use error::RegistryError;
 pub use options::{Limits, Options, Progress};
 use repository::Repository;
 use session::{Context, Sessions};
+
+const MISSING: &str = "check the names of the repository and the tag; some registries answer this to users \
+                       without read permission";
 
 /// The client for all registries. Do not use it within an asynchronous runtime: it has its own.
 pub struct Registries {
@@ -185,11 +187,10 @@ impl Store for Registries {
             let repository = Repository::for_pull(&sessions, &reference, context);
             content::manifest(&repository, &reference).await
         };
-        let mut answers = self.batch(references.to_vec(), true, each);
-        suggestions::advise(self, references, &mut answers);
+        let answers = self.batch(references.to_vec(), true, each);
         let pairs = references.iter().zip(answers);
         pairs
-            .map(|(reference, answer)| for_reference(answer, reference))
+            .map(|(reference, answer)| for_reference(advise(answer), reference))
             .collect()
     }
 
@@ -249,10 +250,8 @@ impl Store for Registries {
 
     fn tags(&self, of: &Reference) -> Result<Vec<String>, Failure> {
         let answer = self.tags_of(vec![of.clone()], false).pop();
-        let mut answer = [answer.unwrap_or_else(|| Ok(Vec::new()))];
-        suggestions::advise_repository(self, of, &mut answer[0]);
-        let [answer] = answer;
-        answer.map_err(|error| error.failure(&format!("{SCHEME}{}", of.name())))
+        let answer = answer.unwrap_or_else(|| Ok(Vec::new()));
+        advise(answer).map_err(|error| error.failure(&format!("{SCHEME}{}", of.name())))
     }
 
     fn tag_lists(&self, of: &[Reference]) -> Vec<Result<Vec<String>, Failure>> {
@@ -270,6 +269,14 @@ impl Store for Registries {
         let answer = answer.unwrap_or_else(|| Ok(Vec::new()));
         answer.map_err(|error| error.failure(&format!("{SCHEME}{}", of.registry)))
     }
+}
+
+/// Adds what to do about an answer of 404.
+fn advise<R>(answer: Result<R, RegistryError>) -> Result<R, RegistryError> {
+    answer.map_err(|error| match error.kind {
+        FailureKind::NotFound => error.help(MISSING),
+        _ => error,
+    })
 }
 
 fn for_reference<R>(answer: Result<R, RegistryError>, reference: &Reference) -> Result<R, Failure> {
