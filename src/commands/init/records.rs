@@ -1,7 +1,7 @@
 //! Writes records of the images that machine templates name, and the `stamps:` entries that assign them.
 //!
-//! Whether a record says what stamping needs is not decided here: it is tried. Templates in files that the first stamp would
-//! change or refuse are left out.
+//! Whether a record says what stamping needs is not decided here: it is tried once. Templates in files that this stamp would
+//! change or refuse are left out, and counted.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -113,9 +113,6 @@ const FIELDS: &[(&str, &[(&str, &str)])] = &[
     ),
 ];
 
-/// How often templates are left out and the rest is tried again.
-const MOST_TRIES: usize = 4;
-
 /// The images of a repository, and who boots them.
 #[derive(Default)]
 pub(super) struct Described {
@@ -131,6 +128,16 @@ pub(super) struct Described {
 
 /// Values by their paths in a record.
 pub(super) type Record = BTreeMap<String, String>;
+
+/// What a stamp refuses of that which is described.
+#[derive(Default)]
+struct Refused {
+    /// The files that it would change, or cannot stamp.
+    files: BTreeSet<Arc<str>>,
+    /// The images of another Kubernetes version than their machines. `check` reports these, with what the patches of classes and
+    /// kustomizations make of them.
+    images: BTreeSet<String>,
+}
 
 /// A machine template with an image that it names.
 struct Template {
@@ -161,39 +168,31 @@ pub(super) fn describe(
     let workspace =
         |described: &Described| read::workspace_in(request, &location, overlay(text(described)));
     let manifests = read::manifests(&workspace(&Described::default())?, request, &[])?;
-    let (mut left_out, mut mismatched) = (BTreeSet::new(), BTreeSet::new());
-    for _ in 0..MOST_TRIES {
-        let mut described = of_objects(&manifests.objects, &left_out, &mismatched);
-        let fleet = Fleet::open(workspace(&described)?, today)?;
-        let (plan, checked) = plan_stamp(&fleet, &manifests, &Job::default(), None)?;
-        let errors = |rule| {
-            let judged = checked.findings.iter();
-            judged.filter(move |judged| judged.level == Level::Error && judged.finding.rule == rule)
-        };
-        let changed = plan.files.iter().map(|file| &file.source.path);
-        let unstamped = errors(RuleId::ImageUnstamped).flat_map(|judged| &judged.finding.labels);
-        let unstamped = unstamped.map(|label| &label.spot.source.path);
-        let bad: BTreeSet<Arc<str>> = changed.chain(unstamped).cloned().collect();
-        // `check` reports these, with what the patches of classes and kustomizations make of them.
-        let images = errors(RuleId::K8sVersionMismatch)
-            .filter_map(|judged| judged.finding.subject.image.clone());
-        let images: BTreeSet<String> = images.collect();
-        if bad.is_empty() && images.is_empty() {
-            described.is_unproven = errors(RuleId::K8sVersionUnproven).next().is_some();
-            return Ok(described);
-        }
-        left_out.extend(bad);
-        mismatched.extend(images);
-    }
-    Ok(Described::default())
+    let described = of_objects(&manifests.objects, &Refused::default());
+    let fleet = Fleet::open(workspace(&described)?, today)?;
+    let (plan, checked) = plan_stamp(&fleet, &manifests, &Job::default(), None)?;
+    let errors = |rule| {
+        let judged = checked.findings.iter();
+        let judged = judged.filter(move |judged| judged.level == Level::Error);
+        let findings = judged.map(|judged| &judged.finding);
+        findings.filter(move |finding| finding.rule == rule)
+    };
+    let changed = plan.files.iter().map(|file| &file.source.path);
+    let unstamped = errors(RuleId::ImageUnstamped).flat_map(|finding| &finding.labels);
+    let unstamped = unstamped.map(|label| &label.spot.source.path);
+    let images = |rule| errors(rule).filter_map(|finding| finding.subject.image.clone());
+    let refused = Refused {
+        files: changed.chain(unstamped).cloned().collect(),
+        images: images(RuleId::K8sVersionMismatch).collect(),
+    };
+    let mut described = of_objects(&manifests.objects, &refused);
+    described.is_unproven =
+        images(RuleId::K8sVersionUnproven).any(|image| described.records.contains_key(&image));
+    Ok(described)
 }
 
-/// The images of these objects, but for those in files and of images that are left out.
-fn of_objects(
-    objects: &[ManifestObject],
-    files: &BTreeSet<Arc<str>>,
-    images: &BTreeSet<String>,
-) -> Described {
+/// The images of these objects, without what is refused.
+fn of_objects(objects: &[ManifestObject], refused: &Refused) -> Described {
     let (mut described, mut unclear) = (Described::default(), BTreeSet::new());
     let machines = || {
         objects
@@ -202,11 +201,13 @@ fn of_objects(
     };
     let who = |object: &ManifestObject| (Arc::clone(&object.kind), Arc::clone(&object.name));
     for object in machines() {
-        let template = template(object).filter(|template| !files.contains(&template.file));
-        let key = template.map(|template| described.key(&template));
+        let template = template(object).filter(|template| !refused.files.contains(&template.file));
+        let key = template
+            .map(|template| described.key(&template))
+            .filter(|key| !refused.images.contains(key));
         // One name that boots several images, as in overlays, cannot be distinguished by a stamp.
         let known = described.stamps.get(&who(object));
-        match key.filter(|key| known.is_none_or(|known| known == key) && !images.contains(key)) {
+        match key.filter(|key| known.is_none_or(|known| known == key)) {
             Some(key) => drop(described.stamps.insert(who(object), key)),
             None => drop(unclear.insert(who(object))),
         }
