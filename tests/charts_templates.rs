@@ -97,6 +97,26 @@ fn a_definition_of_the_chart_replaces_that_of_its_dependency() {
     assert_eq!(value(&folder, "w").stdout.trim(), "5");
 }
 
+/// They were missing, where the dependency's values were not.
+#[test]
+fn values_include_the_templates_of_a_dependency_in_another_folder() {
+    let metadata = |name: &str| format!("apiVersion: v2\nname: {name}\nversion: 0.1.0\n");
+    let depends = "dependencies: [{name: names, version: 0.1.0, repository: 'file://../names'}]\n";
+    let folder = project(
+        &[
+            ("charts/app/Chart.yaml", &(metadata("app") + depends)),
+            ("charts/names/Chart.yaml", &metadata("names")),
+            (
+                "charts/names/templates/_n.tpl",
+                "{{ define \"names\" }}elsewhere{{ end }}",
+            ),
+        ],
+        "",
+        "v: '{{ include \"names\" . }}'\n",
+    );
+    assert_eq!(value(&folder, "v").stdout.trim(), "elsewhere");
+}
+
 #[test]
 fn a_missing_template_names_the_files_that_cannot_be_read() {
     let folder = project(

@@ -18,11 +18,10 @@ use yaml_tree::place::Sources;
 use yaml_tree::value::Node;
 
 use super::changed_values::{Change, changes};
-use super::chart_files::{FolderReader, Left, metadata, packaged, texts};
+use super::chart_files::{FolderReader, Left, Tree, is_template, metadata, texts};
 use super::chart_loader::Loader;
 use super::error::ReadError;
 use super::files::display;
-use super::helmignore::Ignored;
 use super::values_schema::SchemaFile;
 
 /// The dependency whose templates match images.
@@ -87,23 +86,27 @@ impl Chart {
             parsed: OnceLock::new(),
         };
         let files = &**files;
-        let ignored = Ignored::read(files, folder).unwrap_or_default();
-        templates.add_folder(files, folder, "", &ignored);
+        let tree = with_dependencies(files, folder, &mut templates);
         Some(Self {
             name: text("name")?,
             version: text("version").unwrap_or_else(|| "0.0.0".into()),
             library: templates.library().or_else(|| declared_library(&metadata)),
             metadata,
             templates: Arc::new(templates),
-            tree: with_dependencies(files, folder),
+            tree,
             changes,
             schema: SchemaFile::read(files, folder),
         })
     }
 }
 
-/// The chart in a folder with the values of its dependencies, and without its own; none where they have no values.
-fn with_dependencies(files: &dyn Files, folder: &Path) -> Result<Option<ChartTree>, Box<Finding>> {
+/// The chart in a folder with the values of its dependencies, and without its own; none where they have no values. The templates that
+/// only define others are set apart.
+fn with_dependencies(
+    files: &dyn Files,
+    folder: &Path,
+    templates: &mut ChartTemplates,
+) -> Result<Option<ChartTree>, Box<Finding>> {
     let failed = |error| match error {
         ReadError::Finding(finding) => finding,
         ReadError::Error(error) => {
@@ -113,9 +116,11 @@ fn with_dependencies(files: &dyn Files, folder: &Path) -> Result<Option<ChartTre
         }
     };
     let mut left = Left::default();
-    let mut tree = FolderReader::new(files, &mut left, false)
-        .chart(folder)
-        .map_err(failed)?;
+    let mut reader = FolderReader::new(files, &mut left, is_of_definitions);
+    let tree = reader.chart(folder).map_err(failed);
+    templates.unread = reader.unread;
+    let mut tree = tree.inspect_err(|finding| templates.unread.push(finding.message.clone()))?;
+    templates.take(&mut tree);
     if !tree.keys().any(|name| name.ends_with("/values.yaml")) {
         return Ok(None);
     }
@@ -160,60 +165,19 @@ impl fmt::Debug for ChartTemplates {
 }
 
 impl ChartTemplates {
-    fn add_folder(&mut self, files: &dyn Files, folder: &Path, inner: &str, ignored: &Ignored) {
-        let templates = folder.join(inner).join("templates");
-        for path in files.below(&templates).unwrap_or_default() {
-            let name = format!("{inner}templates/{}", path.display());
-            if !is_of_templates(&name) || ignored.has(&name) {
-                continue;
-            }
-            let path = templates.join(path);
-            match files.file(&path) {
-                Ok(Found::File(bytes)) => self.add(name, bytes),
-                Ok(_) => self.skip(&path, "it is a link that leads out of the repository"),
-                Err(error) => self.skip(&path, &error.to_string()),
-            }
-        }
-        let dependencies = folder.join(inner).join("charts");
-        let names = files.folder(&dependencies).ok().flatten();
-        for name in names.unwrap_or_default() {
-            let path = dependencies.join(&name);
-            let inside = format!("{inner}charts/{name}");
-            if name.ends_with(".tgz") && !ignored.has(&inside) {
-                self.add_packaged(files, &path, inner);
-            } else if files.is_file(&path.join("Chart.yaml")) {
-                self.add_folder(files, folder, &format!("{inside}/"), ignored);
+    /// Takes the templates out of a chart's files.
+    fn take(&mut self, tree: &mut Tree) {
+        let all = std::mem::take(tree).into_iter();
+        let (templates, rest): (Tree, Tree) = all.partition(|(name, _)| is_template(name));
+        *tree = rest;
+        for (name, file) in templates {
+            match String::from_utf8(file.bytes) {
+                Ok(text) => self.texts.push((name, text)),
+                Err(_) => self
+                    .unread
+                    .push(format!("`{name}` of the chart is not UTF-8")),
             }
         }
-    }
-
-    fn add_packaged(&mut self, files: &dyn Files, path: &Path, inner: &str) {
-        match packaged(files, path) {
-            Ok(inside) => {
-                for (name, bytes) in inside {
-                    let name = format!("{inner}charts/{name}");
-                    if is_of_templates(&name) {
-                        self.add(name, bytes);
-                    }
-                }
-            }
-            Err(reason) => self.skip(path, &reason),
-        }
-    }
-
-    fn add(&mut self, name: String, bytes: Vec<u8>) {
-        match String::from_utf8(bytes) {
-            Ok(text) => self.texts.push((name, text)),
-            Err(_) => self
-                .unread
-                .push(format!("`{name}` of the chart is not UTF-8")),
-        }
-    }
-
-    fn skip(&mut self, path: &Path, reason: &str) {
-        let path = display(path);
-        self.unread
-            .push(format!("`{path}` cannot be read: {reason}"));
     }
 
     /// What the library's own templates show of its version.
@@ -248,10 +212,10 @@ impl ChartTemplates {
     }
 }
 
-/// Whether a file holds named templates only: Helm renders the others.
-fn is_of_templates(path: &str) -> bool {
+/// Whether a template only defines others: Helm renders the rest.
+fn is_of_definitions(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
-    path.contains("templates/") && (name.starts_with('_') || name.ends_with(".tpl"))
+    name.starts_with('_') || name.ends_with(".tpl")
 }
 
 impl Templates for ChartTemplates {

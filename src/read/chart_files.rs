@@ -35,6 +35,9 @@ const PACKAGED: Limits = Limits {
     extension: 64 << 10,
 };
 
+/// Why a file is not read that is there.
+const LINK: &str = "it is a link that leads out of the repository";
+
 /// How many files of charts are read in a run, those of a dependency for each chart that depends on it.
 pub(super) const MOST_FILES: usize = 50_000;
 /// How much of charts is read in a run, in bytes.
@@ -115,7 +118,7 @@ pub(super) fn is_text(path: &str) -> bool {
 /// One sentence on what cannot be read.
 pub(super) fn texts(files: &dyn Files, folder: &Path) -> Result<Texts, String> {
     let (mut left, mut tree) = (Left::default(), Tree::new());
-    let mut reader = FolderReader::new(files, &mut left, false);
+    let mut reader = FolderReader::new(files, &mut left, |_| false);
     let added = reader.add_files(folder, is_text, &mut tree);
     added.map_err(|error| error.to_string())?;
     if reader.is_cut {
@@ -144,21 +147,25 @@ pub(super) fn without_secrets<'t>(path: &str, text: &'t str) -> &'t str {
 pub(super) struct FolderReader<'f> {
     files: &'f dyn Files,
     left: &'f mut Left,
-    /// Whether templates are read too.
-    has_templates: bool,
+    /// Which templates are read, by their paths below the chart's folder.
+    is_wanted: fn(&str) -> bool,
     pub(super) folders: Vec<PathBuf>,
-    /// One sentence for each package that cannot be read.
+    /// One sentence for each template and package that cannot be read.
     pub(super) unread: Vec<String>,
     /// Whether something was left out.
     is_cut: bool,
 }
 
 impl<'f> FolderReader<'f> {
-    pub(super) fn new(files: &'f dyn Files, left: &'f mut Left, has_templates: bool) -> Self {
+    pub(super) fn new(
+        files: &'f dyn Files,
+        left: &'f mut Left,
+        is_wanted: fn(&str) -> bool,
+    ) -> Self {
         Self {
             files,
             left,
-            has_templates,
+            is_wanted,
             folders: Vec::new(),
             unread: Vec::new(),
             is_cut: false,
@@ -210,11 +217,15 @@ impl<'f> FolderReader<'f> {
             }
         }
         let templates = folder.join("templates");
-        if self.has_templates && self.files.is_folder(&templates) {
+        if self.files.is_folder(&templates) {
             for path in self.files.below(&templates)? {
                 let name = format!("templates/{}", display(&path));
-                if !is_ignored(&name) {
-                    self.add_file(&templates.join(path), format!("{at}{name}"), tree)?;
+                if !(self.is_wanted)(&name) || is_ignored(&name) {
+                    continue;
+                }
+                let path = templates.join(path);
+                if !self.add_file(&path, format!("{at}{name}"), tree)? {
+                    self.skip(&path, LINK);
                 }
             }
         }
@@ -225,17 +236,15 @@ impl<'f> FolderReader<'f> {
                 let package = display(&path);
                 match packaged(self.files, &path) {
                     Ok(inner) => {
-                        for (name, bytes) in inner {
-                            if !self.has_templates && is_template(&format!("charts/{name}")) {
-                                continue;
+                        for (inside, bytes) in inner {
+                            let name = format!("charts/{inside}");
+                            if !is_template(&name) || (self.is_wanted)(&name) {
+                                let shown = format!("{package}/{inside}");
+                                self.insert(format!("{at}{name}"), shown, bytes, tree);
                             }
-                            let shown = format!("{package}/{name}");
-                            self.insert(format!("{at}charts/{name}"), shown, bytes, tree);
                         }
                     }
-                    Err(why) => self
-                        .unread
-                        .push(format!("`{package}` cannot be read: {why}")),
+                    Err(why) => self.skip(&path, &why),
                 }
             } else if self.files.is_file(&path.join("Chart.yaml")) {
                 let inside = (ignored, &*format!("{below}charts/{name}/"));
@@ -291,11 +300,18 @@ impl<'f> FolderReader<'f> {
         Ok(())
     }
 
-    fn add_file(&mut self, path: &Path, name: String, tree: &mut Tree) -> Result<(), Error> {
-        if let Found::File(bytes) = self.files.file(path)? {
-            self.insert(name, display(path), bytes, tree);
-        }
-        Ok(())
+    fn skip(&mut self, path: &Path, why: &str) {
+        let path = display(path);
+        self.unread.push(format!("`{path}` cannot be read: {why}"));
+    }
+
+    /// Adds a file. Returns whether it is one in the repository.
+    fn add_file(&mut self, path: &Path, name: String, tree: &mut Tree) -> Result<bool, Error> {
+        let Found::File(bytes) = self.files.file(path)? else {
+            return Ok(false);
+        };
+        self.insert(name, display(path), bytes, tree);
+        Ok(true)
     }
 
     fn insert(&mut self, name: String, shown: String, bytes: Vec<u8>, tree: &mut Tree) {
@@ -322,10 +338,10 @@ pub(super) fn too_many(which: &str) -> Box<Finding> {
 ///
 /// # Errors
 /// Why it cannot be read.
-pub(super) fn packaged(files: &dyn Files, path: &Path) -> Result<Vec<(String, Vec<u8>)>, String> {
+fn packaged(files: &dyn Files, path: &Path) -> Result<Vec<(String, Vec<u8>)>, String> {
     let bytes = match files.file(path) {
         Ok(Found::File(bytes)) => bytes,
-        Ok(_) => return Err("it is a link that leads out of the repository".to_owned()),
+        Ok(_) => return Err(LINK.to_owned()),
         Err(error) => return Err(error.to_string()),
     };
     let tree = match archive::read(&*bytes, PACKAGED) {

@@ -27,7 +27,7 @@ pub(super) struct Chart {
     pub(super) templates: BTreeMap<Arc<str>, FileId>,
     /// The dependencies that are not in the repository.
     pub(super) missing: Vec<String>,
-    /// One sentence for each package that cannot be read.
+    /// One sentence for each template and package that cannot be read.
     pub(super) unread: Vec<String>,
     /// The schema of its values.
     pub(super) schema: Option<SchemaFile>,
@@ -43,7 +43,7 @@ pub(super) fn chart(
     left: &mut Left,
     sources: &mut Sources,
 ) -> Result<Option<Chart>, ReadError> {
-    let mut reader = FolderReader::new(files, left, true);
+    let mut reader = FolderReader::new(files, left, |_| true);
     let mut tree = reader.chart(folder)?;
     let templates = || tree.iter().filter(|(path, _)| is_template(path));
     let text = |file: &File| String::from_utf8_lossy(&file.bytes).into_owned();
