@@ -599,3 +599,30 @@ fn a_place_names_a_value_or_a_key() {
     );
     assert!(matches!(error, Err(EditError::Missing { .. })));
 }
+
+#[test]
+fn a_value_is_written_as_its_text_where_lines_have_room() {
+    let text = "# what it is\nb: 'x'\n\nc:\n- |\n  y\n\n  z\n";
+    let value = || map(&[("b", "x".into()), ("c", list(&["y\n\nz\n"]))]);
+    becomes(
+        "a:\n  - {k: 1}\n  - k: 2 # two\n",
+        &[
+            set("a.0", value()).verbatim(text),
+            item("a", value(), Position::Last).verbatim(text),
+            insert("", "d", value(), Position::Last).verbatim(text),
+        ],
+        "a:\n  - # what it is\n    b: 'x'\n\n    c:\n    - |\n      y\n\n      z\n  - k: 2 # two\n  \
+         - # what it is\n    b: 'x'\n\n    c:\n    - |\n      y\n\n      z\n\
+         d:\n  # what it is\n  b: 'x'\n\n  c:\n  - |\n    y\n\n    z\n",
+    );
+    becomes(
+        "a: [{k: 1}]\n",
+        &[set("a.0", value()).verbatim(text)],
+        "a: [{b: x, c: [\"y\\n\\nz\\n\"]}]\n",
+    );
+    refused(
+        "a: {k: 1}\n",
+        &[set("a", value()).verbatim("b: other\n")],
+        "the edit would change more than it should",
+    );
+}

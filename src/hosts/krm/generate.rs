@@ -1,7 +1,5 @@
 //! The generator: what `render --stdout` prints, as items, the rendered bytes kept.
 
-use std::sync::Arc;
-
 use crate::error::Error;
 use crate::model::date::Date;
 use crate::model::manifest::{FileKind, ManifestFile};
@@ -22,9 +20,6 @@ use super::result::{ItemReference, Outcome};
 /// The file of an item and its index there, for hosts that write items to disk.
 const PATH: &str = "internal.config.kubernetes.io/path";
 const INDEX: &str = "internal.config.kubernetes.io/index";
-
-/// The placeholder of an item in the list until its text is put there.
-const PLACEHOLDER: &str = "metalmark-generated-item-";
 
 /// A new item.
 struct Item {
@@ -157,7 +152,6 @@ fn with_items(
     config: &ItemReference,
     items: &[Item],
 ) -> Result<String, EditError> {
-    let word = |index: usize| Value::from(format!("{PLACEHOLDER}{index}"));
     let mut edits = Vec::new();
     let mut placed = vec![false; items.len()];
     for (index, item) in list.items.iter().enumerate() {
@@ -167,102 +161,62 @@ fn with_items(
         match same.filter(|same| !placed[*same]) {
             Some(same) => {
                 placed[same] = true;
-                let value = word(same);
-                edits.push(Edit::Set { at, value });
+                let Item { text, node, .. } = &items[same];
+                let value = node.value.clone();
+                edits.push(Edit::Set { at, value }.verbatim(text));
             }
             None if identity == *config => edits.push(Edit::Remove { at }),
             None => {}
         }
     }
-    let new = (0..items.len()).filter(|index| !placed[*index]);
-    let text = match (list.has_items, edits.len() == list.items.len()) {
-        // A list that loses all that it has and gets others is another list.
-        (true, true) if placed.iter().all(|placed| !placed) => {
-            let all: Vec<Node> = new.map(|index| Node::computed(word(index))).collect();
-            let at = Target::keys(&["items"]);
-            let value = Value::from(all);
-            edit(list.text, Engine::Kubectl, &[Edit::Set { at, value }])?
-        }
-        (true, _) => {
-            edits.extend(new.map(|index| Edit::InsertItem {
-                list: Target::keys(&["items"]),
-                value: word(index),
-                position: Position::Last,
-            }));
-            edit(list.text, Engine::Kubectl, &edits)?
-        }
-        (false, _) => {
-            let all: Vec<Node> = new.map(|index| Node::computed(word(index))).collect();
-            let insert = Edit::Insert {
-                map: Target::keys(&[]),
-                key: "items".to_owned(),
-                value: all.into(),
-                position: Position::Last,
-            };
-            edit(list.text, Engine::Kubectl, &[insert])?
-        }
-    };
-    filled(&text, items)
+    // A list that loses all that it has and gets others is another list.
+    let is_another = edits.len() == list.items.len() && !placed.contains(&true);
+    if !list.has_items || is_another {
+        return edit(list.text, Engine::Kubectl, &[all_items(list, items)]);
+    }
+    let new = items.iter().zip(placed).filter(|(_, placed)| !placed);
+    edits.extend(new.map(|(item, _)| {
+        let insert = Edit::InsertItem {
+            list: Target::keys(&["items"]),
+            value: item.node.value.clone(),
+            position: Position::Last,
+        };
+        insert.verbatim(&item.text)
+    }));
+    edit(list.text, Engine::Kubectl, &edits)
 }
 
-/// The placeholders replaced: by the items' own texts where they are on lines of their own, else by their values.
-fn filled(text: &str, items: &[Item]) -> Result<String, EditError> {
+/// Makes the new items the only ones.
+fn all_items(list: &List<'_>, items: &[Item]) -> Edit {
+    let nodes = items.iter().map(|item| item.node.clone());
+    let value = Value::from(nodes.collect::<Vec<Node>>());
+    let text: String = items.iter().map(|item| to_list_item(&item.text)).collect();
+    let edit = if list.has_items {
+        Edit::Set {
+            at: Target::keys(&["items"]),
+            value,
+        }
+    } else {
+        Edit::Insert {
+            map: Target::keys(&[]),
+            key: "items".to_owned(),
+            value,
+            position: Position::Last,
+        }
+    };
+    edit.verbatim(text)
+}
+
+/// A document as an item of a list.
+fn to_list_item(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    let mut left = items.len();
-    for line in text.split_inclusive('\n') {
-        let bare = line.trim_start();
-        let column = line.len() - bare.len();
-        let number = bare
-            .strip_prefix("- ")
-            .and_then(|rest| rest.trim().strip_prefix(PLACEHOLDER)?.parse().ok());
-        match number.and_then(|number: usize| items.get(number)) {
-            Some(item) => {
-                indented(&item.text, column, &mut out);
-                left -= left.min(1);
-            }
-            None => out.push_str(line),
-        }
-    }
-    let is_whole = left == 0
-        && List::read(&out).is_ok_and(|list| {
-            let holds = |item: &Item| {
-                list.items
-                    .iter()
-                    .any(|node| node.value.same(&item.node.value))
-            };
-            items.iter().all(holds)
-        });
-    if is_whole {
-        return Ok(out);
-    }
-    let Ok(list) = List::read(text) else {
-        return Err(EditError::Unsupported);
-    };
-    let mut edits = Vec::new();
-    for (index, node) in list.items.iter().enumerate() {
-        let word: Option<&Arc<str>> = node.value.as_str();
-        let number = word.and_then(|word| word.strip_prefix(PLACEHOLDER)?.parse().ok());
-        if let Some(item) = number.and_then(|number: usize| items.get(number)) {
-            edits.push(Edit::Set {
-                at: below_item(index, &[]),
-                value: item.node.value.clone(),
-            });
-        }
-    }
-    edit(text, Engine::Kubectl, &edits)
-}
-
-/// A document as an item of a list whose dashes are in that column.
-fn indented(text: &str, column: usize, out: &mut String) {
-    let (dash, spaces) = (" ".repeat(column) + "- ", " ".repeat(column + 2));
     for (number, line) in text.lines().enumerate() {
         let before = match (number, line.is_empty()) {
-            (0, _) => &dash,
+            (0, _) => "- ",
             (_, true) => "",
-            (_, false) => &spaces,
+            (_, false) => "  ",
         };
-        out.push_str(before);
-        out.push_str(line);
-        out.push('\n');
+        out.extend([before, line, "\n"]);
     }
+    out
 }

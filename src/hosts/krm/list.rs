@@ -5,7 +5,7 @@ use crate::secrets;
 use yaml_tree::edit::{Edit, Position, Step, Target, edit};
 use yaml_tree::engine::Engine;
 use yaml_tree::place::FileId;
-use yaml_tree::value::{Entry, Map, Node, Value};
+use yaml_tree::value::{Node, Value};
 
 use super::result::Outcome;
 
@@ -66,9 +66,6 @@ pub(super) fn below_item(index: usize, path: &[&str]) -> Target {
     Target::Path(0, steps.collect())
 }
 
-/// The placeholder of the results in the list until their text is put there.
-const PLACEHOLDER: &str = "metalmark-results";
-
 /// The list's text with the results in it, one below the other however the list is written.
 pub(super) fn with_results(outcome: &Outcome) -> Result<String, Error> {
     if outcome.results.is_empty() && !outcome.has_results {
@@ -79,42 +76,23 @@ pub(super) fn with_results(outcome: &Outcome) -> Result<String, Error> {
         .map(|result| Node::computed(result.value()))
         .collect();
     let value = Value::from(results);
-    let no_place = |error| {
+    let text = yaml_tree::emit(&value);
+    let change = if outcome.has_results {
+        Edit::Set {
+            at: Target::keys(&["results"]),
+            value,
+        }
+    } else {
+        Edit::Insert {
+            map: Target::keys(&[]),
+            key: "results".to_owned(),
+            value,
+            position: Position::Last,
+        }
+    };
+    edit(&outcome.text, Engine::Kubectl, &[change.verbatim(text)]).map_err(|error| {
         Error::usage(format!(
             "the results find no place in the ResourceList: {error}"
         ))
-    };
-    let at = || Target::keys(&["results"]);
-    let change = match outcome.has_results {
-        true => Edit::Set {
-            at: at(),
-            value: PLACEHOLDER.into(),
-        },
-        false => Edit::Insert {
-            map: Target::keys(&[]),
-            key: "results".to_owned(),
-            value: PLACEHOLDER.into(),
-            position: Position::Last,
-        },
-    };
-    let text = edit(&outcome.text, Engine::Kubectl, &[change]).map_err(no_place)?;
-    if let Some(text) = filled(&text, &value) {
-        return Ok(text);
-    }
-    edit(&text, Engine::Kubectl, &[Edit::Set { at: at(), value }]).map_err(no_place)
-}
-
-/// The results instead of a line that holds nothing else; none where it is not so, or would not read back.
-fn filled(text: &str, value: &Value) -> Option<String> {
-    let line = format!("results: {PLACEHOLDER}\n");
-    let start = match text.strip_suffix(&line) {
-        Some(above) if above.ends_with('\n') => above.len(),
-        _ => text.find(&format!("\n{line}"))? + 1,
-    };
-    let map = Map::from_iter([Entry::computed("results", value.clone())]);
-    let (above, below) = (&text[..start], &text[start + line.len()..]);
-    let text = format!("{above}{}{below}", yaml_tree::emit(&map.into()));
-    let read = yaml_tree::read(&text, FileId(0), Engine::Kubectl).ok()?;
-    let written = read.documents.first()?.at(&["results"])?;
-    written.value.same(value).then_some(text)
+    })
 }

@@ -7,7 +7,7 @@ use super::flow::runs;
 use super::layout::Layout;
 use super::outline::{Collection, Member, Piece, Shape};
 use super::piece::Editor;
-use super::plan::{Insert, Plan};
+use super::plan::{Insert, New, Plan};
 use super::splice::ValuePosition;
 use super::write::{self, MemberStyle, Parent, line_break};
 
@@ -62,7 +62,7 @@ impl Editor<'_, '_> {
         let member_style = MemberStyle::new(layout, Some(collection));
         let column = layout.column(members[0].start);
         let text = |insert: &Insert<'_>| {
-            write::block_member(layout, member_style, column, insert.key, insert.value)
+            write::block_member(layout, member_style, column, insert.key, insert.new)
         };
         let mut inserts: Vec<&Insert<'_>> = plan.inserts.iter().collect();
         inserts.sort_by_key(|insert| insert.slot);
@@ -128,7 +128,9 @@ impl Editor<'_, '_> {
             let texts: Vec<String> = plan
                 .inserts
                 .iter()
-                .map(|insert| write::flow_member(layout, member_style, insert.key, insert.value))
+                .map(|insert| {
+                    write::flow_member(layout, member_style, insert.key, insert.new.value)
+                })
                 .collect();
             let texts = texts.join(", ");
             let text = if is_list {
@@ -143,17 +145,15 @@ impl Editor<'_, '_> {
         let texts: Vec<String> = plan
             .inserts
             .iter()
-            .map(|insert| {
-                write::block_member(layout, member_style, column, insert.key, insert.value)
-            })
+            .map(|insert| write::block_member(layout, member_style, column, insert.key, insert.new))
             .collect();
         self.put_lines(piece, at, column, &texts.join(&line_break(layout, column)));
     }
 
     /// Replaces a block collection with another one.
-    pub(super) fn rewrite_block(&mut self, piece: &Piece<'_>, value: &Value, parent: Parent) {
+    pub(super) fn rewrite_block(&mut self, piece: &Piece<'_>, new: New<'_>, parent: Parent) {
         let layout = self.layout;
-        let is_list = matches!(value, Value::List(_));
+        let is_list = matches!(new.value, Value::List(_));
         let was_list = matches!(&piece.shape, Shape::Collection(old) if !old.is_map);
         let start = piece.range.start;
         match parent {
@@ -161,20 +161,20 @@ impl Editor<'_, '_> {
             Parent::Key(_) if is_list != was_list => {
                 let column = column_below(layout, parent, is_list);
                 let indent = " ".repeat(column);
-                let lines = write::block_lines(layout, column, value);
+                let lines = write::block_lines(layout, column, new);
                 let old = layout.line_start(start)..piece.range.end;
                 self.splices.put(old, format!("{indent}{lines}"));
             }
             _ => {
-                let lines = write::block_lines(layout, layout.column(start), value);
+                let lines = write::block_lines(layout, layout.column(start), new);
                 self.splices.put(piece.range.clone(), lines);
             }
         }
     }
 
     /// Replaces a value with one of another kind: a scalar with a collection, or the reverse.
-    pub(super) fn replace_value(&mut self, piece: &Piece<'_>, value: &Value, at: ValuePosition) {
-        let layout = self.layout;
+    pub(super) fn replace_value(&mut self, piece: &Piece<'_>, new: New<'_>, at: ValuePosition) {
+        let (layout, value) = (self.layout, new.value);
         let was_block = matches!(&piece.shape, Shape::Collection(old) if !old.is_flow);
         if is_before_comment(layout, piece, at) && !was_block {
             let text = write::scalar(layout, None, None, value, at.member_style);
@@ -184,7 +184,7 @@ impl Editor<'_, '_> {
         }
         if !was_block {
             let column = column_below(layout, at.parent, matches!(value, Value::List(_)));
-            let lines = write::block_lines(layout, column, value);
+            let lines = write::block_lines(layout, column, new);
             self.put_lines(piece, at, column, &lines);
             return;
         }

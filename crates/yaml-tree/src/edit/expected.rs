@@ -20,8 +20,8 @@ pub(super) fn tree(
     if plan.is_empty() {
         return Ok(value.clone());
     }
-    if let Some(value) = plan.set {
-        return Ok(as_read(value, engine));
+    if let Some(new) = plan.set {
+        return Ok(as_read(new.value, engine));
     }
     if let (false, Value::String(text)) = (plan.replaced.is_empty(), value) {
         let replaced = plan.replaced.iter();
@@ -53,7 +53,7 @@ fn of_null(plan: &Plan<'_>, engine: Engine) -> Value {
     if !is_map {
         let items = plan.inserts.iter();
         let items: Vec<Node> = items
-            .map(|insert| Node::computed(as_read(insert.value, engine)))
+            .map(|insert| Node::computed(as_read(insert.new.value, engine)))
             .collect();
         return items.into();
     }
@@ -65,7 +65,7 @@ fn of_null(plan: &Plan<'_>, engine: Engine) -> Value {
 fn entry(insert: &Insert<'_>, engine: Engine) -> Option<Entry> {
     insert
         .key
-        .map(|key| Entry::computed(key, as_read(insert.value, engine)))
+        .map(|key| Entry::computed(key, as_read(insert.new.value, engine)))
 }
 
 /// A value as the engine will read it, because Helm reads integers as floats.
@@ -158,5 +158,5 @@ fn inserted(plan: &Plan<'_>, slot: usize, engine: Engine) -> impl Iterator<Item 
     plan.inserts
         .iter()
         .filter(move |insert| insert.slot == slot)
-        .map(move |insert| Node::computed(as_read(insert.value, engine)))
+        .map(move |insert| Node::computed(as_read(insert.new.value, engine)))
 }

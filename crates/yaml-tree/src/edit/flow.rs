@@ -20,7 +20,7 @@ impl Editor<'_, '_> {
         let members = &collection.members;
         let member_style = MemberStyle::new(layout, Some(collection));
         let text = |insert: &Insert<'_>| {
-            write::flow_member(layout, member_style, insert.key, insert.value)
+            write::flow_member(layout, member_style, insert.key, insert.new.value)
         };
         if plan.removed.len() == members.len() {
             let inside = piece.range.start + 1..piece.range.end - 1;

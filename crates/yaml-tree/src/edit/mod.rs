@@ -43,6 +43,16 @@ pub enum Target {
     Place(std::ops::Range<usize>),
 }
 
+impl Edit {
+    /// The same edit, its value written as this text.
+    pub fn verbatim(self, text: impl Into<String>) -> Self {
+        Self::Verbatim {
+            edit: Box::new(self),
+            text: text.into(),
+        }
+    }
+}
+
 impl Target {
     /// A path of keys below the first document.
     pub fn keys(path: &[&str]) -> Self {
@@ -90,6 +100,14 @@ pub enum Edit {
         value: Value,
         /// The position of the item.
         position: Position,
+    },
+    /// Sets or inserts a value as it is written in a document of its own, where lines of its own have room: with its comments and
+    /// quotes. Elsewhere, as in braces, it is written as other values are.
+    Verbatim {
+        /// [`Edit::Set`], [`Edit::Insert`] or [`Edit::InsertItem`].
+        edit: Box<Edit>,
+        /// The document, in block style.
+        text: String,
     },
     /// Removes an entry or item, with the comment lines above that belong to it.
     Remove {

@@ -6,7 +6,7 @@ use super::super::emit::is_printable;
 use super::super::scan::Style;
 use super::layout::Layout;
 use super::outline::{Collection, Outline, Piece, Shape};
-use super::plan::{Plan, joined};
+use super::plan::{New, Plan, joined};
 use super::splice::{Splices, ValuePosition};
 use super::write::{self, MemberStyle, Parent};
 use super::{EditError, within};
@@ -60,8 +60,8 @@ impl Editor<'_, '_> {
         if !plan.within.is_empty() {
             return self.edit_string(node, plan);
         }
-        if let Some(value) = plan.set {
-            self.set(piece, value, at);
+        if let Some(new) = plan.set {
+            self.set(piece, new, at);
             return Ok(());
         }
         if !plan.replaced.is_empty() {
@@ -188,8 +188,8 @@ impl Editor<'_, '_> {
     }
 
     /// Replaces the value of a node.
-    fn set(&mut self, piece: &Piece<'_>, value: &Value, at: ValuePosition) {
-        let layout = self.layout;
+    fn set(&mut self, piece: &Piece<'_>, new: New<'_>, at: ValuePosition) {
+        let (layout, value) = (self.layout, new.value);
         let like = match piece.shape {
             Shape::Scalar(style) => Some(style),
             _ => None,
@@ -212,10 +212,10 @@ impl Editor<'_, '_> {
             return;
         }
         if was_block && is_block {
-            self.rewrite_block(piece, value, at.parent);
+            self.rewrite_block(piece, new, at.parent);
             return;
         }
-        self.replace_value(piece, value, at);
+        self.replace_value(piece, new, at);
     }
 }
 

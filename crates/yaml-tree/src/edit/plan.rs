@@ -10,7 +10,7 @@ use super::{Edit, EditError, Position, Step, Target};
 /// The edits of a node and its descendants. Members are identified by their index in the file.
 #[derive(Debug, Default)]
 pub(super) struct Plan<'e> {
-    pub(super) set: Option<&'e Value>,
+    pub(super) set: Option<New<'e>>,
     /// The texts to replace in a string, with their replacements.
     pub(super) replaced: Vec<(&'e str, &'e str)>,
     /// The edits of the YAML in a string.
@@ -30,7 +30,21 @@ pub(super) struct Insert<'e> {
     pub(super) slot: usize,
     /// The key; none for a list item.
     pub(super) key: Option<&'e str>,
+    pub(super) new: New<'e>,
+}
+
+/// A new value.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct New<'e> {
     pub(super) value: &'e Value,
+    /// Its text, as of a document of its own; none where it is written from the value.
+    pub(super) text: Option<&'e str>,
+}
+
+impl<'e> From<&'e Value> for New<'e> {
+    fn from(value: &'e Value) -> Self {
+        Self { value, text: None }
+    }
 }
 
 impl Plan<'_> {
@@ -53,7 +67,7 @@ pub(super) fn plans<'e>(
 ) -> Result<Vec<Plan<'e>>, EditError> {
     let mut plans: Vec<Plan<'e>> = outlines.iter().map(|_| Plan::default()).collect();
     for edit in edits {
-        add(outlines, &mut plans, edit)?;
+        add(outlines, &mut plans, edit, None)?;
     }
     for (outline, plan) in outlines.iter().zip(&plans) {
         consistent(&outline.root, plan)?;
@@ -65,11 +79,14 @@ fn add<'e>(
     outlines: &[Outline<'_>],
     plans: &mut [Plan<'e>],
     edit: &'e Edit,
+    text: Option<&'e str>,
 ) -> Result<(), EditError> {
     match edit {
+        Edit::Verbatim { edit, text } => add(outlines, plans, edit, Some(text)),
         Edit::Set { at, value } => {
             let (_, plan) = node(outlines, plans, at)?;
-            let again = plan.set.replace(value).is_some_and(|set| !set.same(value));
+            let before = plan.set.replace(New { value, text });
+            let again = before.is_some_and(|before| !before.value.same(value));
             refuse(again, || conflict(&plan.path))
         }
         Edit::Insert {
@@ -77,12 +94,18 @@ fn add<'e>(
             key,
             value,
             position,
-        } => insert(outlines, plans, (map, position), Some(key), value),
+        } => insert(
+            outlines,
+            plans,
+            (map, position),
+            Some(key),
+            New { value, text },
+        ),
         Edit::InsertItem {
             list,
             value,
             position,
-        } => insert(outlines, plans, (list, position), None, value),
+        } => insert(outlines, plans, (list, position), None, New { value, text }),
         Edit::Remove { at } => {
             let (index, plan) = member(outlines, plans, at)?;
             plan.removed.insert(index);
@@ -116,11 +139,11 @@ fn insert<'e>(
     plans: &mut [Plan<'e>],
     (at, position): (&Target, &Position),
     key: Option<&'e str>,
-    value: &'e Value,
+    new: New<'e>,
 ) -> Result<(), EditError> {
     let (piece, plan) = node(outlines, plans, at)?;
     let slot = slot(piece, position, key.is_some(), &plan.path)?;
-    plan.inserts.push(Insert { slot, key, value });
+    plan.inserts.push(Insert { slot, key, new });
     Ok(())
 }
 

@@ -7,6 +7,7 @@ use super::super::resolve::{self, Resolved};
 use super::super::scan::Style;
 use super::layout::Layout;
 use super::outline::{Collection, Member, Shape};
+use super::plan::New;
 
 /// What precedes a value, with its column.
 #[derive(Clone, Copy, Debug)]
@@ -73,17 +74,17 @@ pub(super) fn block_member(
     member_style: MemberStyle,
     column: usize,
     key: Option<&str>,
-    value: &Value,
+    new: New<'_>,
 ) -> String {
     match key {
         Some(name) => {
             let name = key_text(layout, member_style, name);
-            let after_name = block_value(layout, member_style, Parent::Key(column), value);
+            let after_name = block_value(layout, member_style, Parent::Key(column), new);
             format!("{name}:{after_name}")
         }
         None => format!(
             "-{}",
-            block_value(layout, member_style, Parent::Dash(column), value)
+            block_value(layout, member_style, Parent::Dash(column), new)
         ),
     }
 }
@@ -93,10 +94,11 @@ pub(super) fn block_value(
     layout: &Layout<'_>,
     member_style: MemberStyle,
     parent: Parent,
-    value: &Value,
+    new: New<'_>,
 ) -> String {
+    let value = new.value;
     let is_list = matches!(value, Value::List(_));
-    if member_style.flow || is_flat(value) {
+    if is_flat(value) || member_style.flow && verbatim(layout, new).is_none() {
         return format!(
             " {}",
             scalar(
@@ -109,8 +111,8 @@ pub(super) fn block_value(
         );
     }
     match parent {
-        Parent::Root => block_lines(layout, 0, value),
-        Parent::Dash(column) => format!(" {}", block_lines(layout, column + 2, value)),
+        Parent::Root => block_lines(layout, 0, new),
+        Parent::Dash(column) => format!(" {}", block_lines(layout, column + 2, new)),
         Parent::Key(column) => {
             let step = if is_list {
                 layout.list_step
@@ -118,16 +120,24 @@ pub(super) fn block_value(
                 layout.step
             };
             let column = column + step;
-            let lines = block_lines(layout, column, value);
+            let lines = block_lines(layout, column, new);
             format!("{}{:column$}{lines}", layout.eol, "")
         }
     }
 }
 
+/// The text that a new value is written as. Without a final line break, a block scalar at its end would be another one.
+fn verbatim<'e>(layout: &Layout<'_>, new: New<'e>) -> Option<&'e str> {
+    new.text.filter(|_| !layout.lacks_final_newline)
+}
+
 /// Formats the members of a non-empty map or list, one per line at a column.
-pub(super) fn block_lines(layout: &Layout<'_>, column: usize, value: &Value) -> String {
+pub(super) fn block_lines(layout: &Layout<'_>, column: usize, new: New<'_>) -> String {
+    if let Some(text) = verbatim(layout, new) {
+        return indent(layout, column, text);
+    }
     let member_style = MemberStyle::default();
-    let members: Vec<String> = match value {
+    let members: Vec<String> = match new.value {
         Value::Map(map) => map
             .iter()
             .map(|entry| {
@@ -136,13 +146,13 @@ pub(super) fn block_lines(layout: &Layout<'_>, column: usize, value: &Value) -> 
                     member_style,
                     column,
                     Some(&entry.key),
-                    &entry.node.value,
+                    New::from(&entry.node.value),
                 )
             })
             .collect(),
         Value::List(items) => items
             .iter()
-            .map(|item| block_member(layout, member_style, column, None, &item.value))
+            .map(|item| block_member(layout, member_style, column, None, New::from(&item.value)))
             .collect(),
         other => vec![scalar(
             layout,
@@ -153,6 +163,22 @@ pub(super) fn block_lines(layout: &Layout<'_>, column: usize, value: &Value) -> 
         )],
     };
     members.join(&line_break(layout, column))
+}
+
+/// Puts all lines but the first at a column.
+fn indent(layout: &Layout<'_>, column: usize, text: &str) -> String {
+    let line_break = line_break(layout, column);
+    let mut lines = text.lines();
+    let mut out = lines.next().unwrap_or_default().to_owned();
+    for line in lines {
+        out.push_str(if line.is_empty() {
+            layout.eol
+        } else {
+            &line_break
+        });
+        out.push_str(line);
+    }
+    out
 }
 
 /// A line break and the indentation of the next line.
