@@ -15,6 +15,7 @@ pub mod engine;
 mod inside;
 pub mod integer;
 pub mod json;
+pub mod json_reader;
 mod json_text;
 mod mapping;
 pub mod merge;
