@@ -442,6 +442,46 @@ fn a_failure_says_where_in_which_value_and_who_needs_it() {
 }
 
 #[test]
+fn an_error_that_a_message_left_out_is_not_reported_in_its_place() {
+    let text = r#"
+m: {x: '{{ fail "inner" }}'}
+v: '{{ include "interpret-as-string" (tuple . .Values.m) }}'
+"#;
+    let failure = lazy(text).get(&["v"]).expect_err("a map is no string");
+    let message = &failure.message;
+    assert!(message.contains("needs a string and got"), "{message}");
+}
+
+#[test]
+fn the_error_of_another_value_is_the_same_through_a_template() {
+    let text = r#"
+x: '{{ index .Values.none 0 }}'
+v: '{{ define "t" }}{{ .Values.x }}{{ end }}{{ include "t" . }}'
+"#;
+    let evaluator = lazy(text);
+    let message = |key| evaluator.get(&[key]).map_err(|failure| failure.message);
+    assert_eq!(
+        message("v").expect_err("fails"),
+        message("x").expect_err("fails")
+    );
+}
+
+#[test]
+fn a_value_below_an_expression_has_one_path_for_every_reader() {
+    let text = r#"
+name: a
+m: {'{{ .Values.name }}': '{{ fail "inner" }}'}
+v: '{{ .Values.m.a }}'
+"#;
+    let evaluator = lazy(text);
+    for key in ["m", "v"] {
+        let failure = evaluator.get(&[key]).expect_err("the value fails");
+        let innermost = failure.chain.last().map(|step| &*step.path);
+        assert_eq!(innermost, Some("m.a"));
+    }
+}
+
+#[test]
 fn the_short_form_names_a_key_of_the_cluster() {
     let cluster = "cluster: {k8s_version: '{{ \"1.31\" }}.8'}\n";
     let ask = |expression: &str| answer(lazy(&format!("{cluster}v: '{expression}'")).get(&["v"]));

@@ -46,7 +46,8 @@ impl Host for Names {
 
     fn named(&self, name: &str) -> Option<Definition<'_>> {
         if name == "again" {
-            return Some(Definition::Native(self));
+            let call = |argument| NativeTemplate::call(self, argument);
+            return Some(Definition::Native(Box::new(call)));
         }
         self.template.defined(name).map(Definition::Template)
     }

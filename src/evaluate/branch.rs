@@ -3,13 +3,12 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::complete;
 use super::convert;
-use super::exact;
-use super::failure::{Failure, Fault};
+use super::failure::Failure;
 use super::path::Path;
-use super::session::Session;
-use super::text::{SKIP, is_template};
-use super::view;
+use super::session::{Session, UNIT_DEFAULTS, UNIT_TEMPLATES};
+use super::text::{RAW, SKIP, is_template};
 use go_template::Value;
 use yaml_tree::place::Place;
 use yaml_tree::value::{self as tree, Node};
@@ -66,23 +65,14 @@ impl Branch {
     /// # Errors
     /// This value, or one of its keys, is an expression that fails.
     pub fn child(&self, key: &str) -> Result<Option<Self>, Failure> {
-        let Some(map) = self.map()? else {
+        let Some((branch, map)) = self.map()? else {
             return Ok(None);
         };
-        let (branch, map) = map;
         if let Some(evaluated) = branch.child_of_internal(key)? {
             return Ok(Some(evaluated));
         }
-        let entry = if branch.state == State::Raw {
-            view::entry(&self.session, &map, &self.path, key).map_err(|fault| fault.failure())?
-        } else {
-            map.entry(key)
-        };
-        let key = |entry: &tree::Entry| match *entry.key == *key {
-            true => Arc::clone(&entry.key),
-            false => Arc::from(key),
-        };
-        Ok(entry.map(|entry| branch.below(key(entry), &entry.node)))
+        let map = branch.evaluate_keys(&map)?;
+        Ok(map.entry(key).map(|entry| branch.entry_branch(entry)))
     }
 
     /// The value at a path of keys below this one; none if it does not exist.
@@ -109,27 +99,16 @@ impl Branch {
         let Some((branch, map)) = self.map()? else {
             return Ok(None);
         };
-        let table = if branch.state == State::Raw {
-            view::key_table(&self.session, &map, &self.path).map_err(|fault| fault.failure())?
-        } else {
-            None
-        };
-        let entry = |key: &Arc<str>, entry: &tree::Entry| BranchEntry {
-            key: Arc::clone(key),
-            key_place: entry.key_place,
-            branch: branch.below(Arc::clone(key), &entry.node),
-        };
-        let all: Vec<&tree::Entry> = map.iter().collect();
-        for entry in &all {
+        let keyed = branch.evaluate_keys(&map)?;
+        for entry in map.iter() {
             self.session.guard_key(&entry.key, entry.key_place);
         }
-        Ok(Some(match table {
-            Some(table) => table
-                .iter()
-                .map(|(key, position)| entry(key, all[*position]))
-                .collect(),
-            None => all.iter().map(|raw| entry(&raw.key, raw)).collect(),
-        }))
+        let entry = |entry: &tree::Entry| BranchEntry {
+            key: Arc::clone(&entry.key),
+            key_place: entry.key_place,
+            branch: branch.entry_branch(entry),
+        };
+        Ok(Some(keyed.iter().map(entry).collect()))
     }
 
     /// The completely evaluated value; none if an expression leaves it out.
@@ -141,17 +120,12 @@ impl Branch {
             return Ok(Some(self.node.clone()));
         }
         if self.session.is_exact() && self.path.depth() == 0 {
-            return self
-                .evaluate_all()
-                .map(Some)
-                .map_err(|fault| fault.failure());
+            return Ok(Some(self.session.evaluate_all()?));
         }
         if self.is_evaluated_per_unit() {
             return Ok(Some(self.node.clone()));
         }
-        self.session
-            .complete(&self.node, &self.path)
-            .map_err(|fault| fault.failure())
+        Ok(complete::complete(&self.session, &self.node, &self.path)?)
     }
 
     /// The value, evaluated at its top level only; none if an expression leaves it out.
@@ -159,7 +133,7 @@ impl Branch {
     /// # Errors
     /// The value is an expression that fails.
     pub fn shallow(&self) -> Result<Option<Node>, Failure> {
-        let opened = self.opened()?;
+        let opened = self.open()?;
         let is_left_out = opened.state == State::Evaluated
             && self.state == State::Raw
             && opened.node.value.is_null()
@@ -169,7 +143,7 @@ impl Branch {
 
     /// Whether the value contains no expression that is not evaluated yet.
     pub fn is_plain(&self) -> bool {
-        self.state == State::Evaluated || super::interpret::is_plain(&self.node)
+        self.state == State::Evaluated || complete::is_plain(&self.node)
     }
 
     /// The items; none if this value is not a list.
@@ -177,7 +151,7 @@ impl Branch {
     /// # Errors
     /// This value is an expression that fails.
     pub fn items(&self) -> Result<Option<Vec<Self>>, Failure> {
-        let opened = self.opened()?;
+        let opened = self.open()?;
         let item = |(index, node): (usize, &Node)| Self {
             session: Rc::clone(&opened.session),
             node: node.clone(),
@@ -190,30 +164,23 @@ impl Branch {
 
     /// Whether Sylva evaluates the value once for each unit, and leaves it unevaluated in the values.
     pub fn is_evaluated_per_unit(&self) -> bool {
-        [exact::UNIT_TEMPLATES, exact::UNIT_DEFAULTS]
+        [UNIT_TEMPLATES, UNIT_DEFAULTS]
             .iter()
             .any(|key| self.path.begins_with(&[key]))
     }
 
-    fn evaluate_all(&self) -> Result<Node, Rc<Fault>> {
-        let session = &self.session;
-        exact::evaluate_all(session)
-            .and_then(|value| exact::placed(session, &value, Some(&session.root), Place::NONE))
-            .map_err(|error| session.fault(error))
-    }
-
     /// The map that this value evaluates to, with the branch that it belongs to.
     fn map(&self) -> Result<Option<(Self, Arc<tree::Map>)>, Failure> {
-        let branch = self.opened()?;
+        let branch = self.open()?;
         let map = match &branch.node.value {
-            tree::Value::Map(map) if map.get(super::text::RAW).is_none() => Some(Arc::clone(map)),
+            tree::Value::Map(map) if map.get(RAW).is_none() => Some(Arc::clone(map)),
             _ => None,
         };
         Ok(map.map(|map| (branch, map)))
     }
 
     /// This value after its own expression, if it is one, is evaluated.
-    fn opened(&self) -> Result<Self, Failure> {
+    fn open(&self) -> Result<Self, Failure> {
         let mut opened = self.clone();
         if let tree::Value::String(text) = &self.node.value
             && self.state == State::Raw
@@ -221,14 +188,10 @@ impl Branch {
             && is_template(text)
         {
             let place = self.node.place;
-            let value = self
-                .session
-                .leaf(text, place, &self.path)
-                .map_err(|fault| fault.failure())?;
+            let value = self.session.leaf(text, place, &self.path)?;
             opened.node = match &value {
                 Value::String(text) if **text == *SKIP => Node::computed(tree::Value::Null),
-                value => convert::node(value, place, &self.session.budget)
-                    .map_err(|error| self.session.fault(error).failure())?,
+                value => convert::node(value, place, &self.session.budget)?,
             };
             opened.state = State::Evaluated;
         }
@@ -243,25 +206,32 @@ impl Branch {
         {
             return Ok(None);
         }
-        let fail = |error| self.session.fault(error).failure();
-        let Some(value) = exact::internal_entry(&self.session, key).map_err(fail)? else {
+        let Some(value) = self.session.internal_entry(key)? else {
             return Ok(None);
         };
-        let raw = self.node.value.as_map().and_then(|map| map.get(key));
-        let node = exact::placed(&self.session, &value, raw, self.node.place).map_err(fail)?;
+        let raw = self.node.at(&[key]);
+        let budget = &self.session.budget;
         Ok(Some(Self {
             session: Rc::clone(&self.session),
-            node,
+            node: convert::node_with_places(&value, raw, self.node.place, budget)?,
             path: self.path.key(&Arc::from(key)),
             state: State::Evaluated,
         }))
     }
 
-    fn below(&self, key: Arc<str>, node: &Node) -> Self {
+    /// The map of this value with its keys evaluated.
+    fn evaluate_keys(&self, map: &Arc<tree::Map>) -> Result<Arc<tree::Map>, Failure> {
+        Ok(match self.state {
+            State::Raw => self.session.evaluate_keys(map, &self.path)?,
+            State::Evaluated => Arc::clone(map),
+        })
+    }
+
+    fn entry_branch(&self, entry: &tree::Entry) -> Self {
         Self {
             session: Rc::clone(&self.session),
-            node: node.clone(),
-            path: self.path.key(&key),
+            node: entry.node.clone(),
+            path: self.path.key(&entry.key),
             state: self.state,
         }
     }

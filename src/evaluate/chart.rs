@@ -3,9 +3,9 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::Texts;
 use super::files::Files;
-use super::root::{self, Root};
-use super::{Chart, Release, Texts};
+use go_template::root::{self, Chart, Release, Root};
 use go_template::{Budget, Definition, Engine, Error, Host, Rendered, Template, convert};
 use yaml_tree::value::Node;
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::text::{SKIP, is_encapsulated};
 use go_template::{Budget, Error, ErrorClass, Value};
 use yaml_tree::json::{Html, to_json};
 use yaml_tree::place::Place;
@@ -86,11 +87,8 @@ pub(super) fn json(value: &Value, budget: &Budget) -> Result<String, Error> {
 
 /// The length of all texts in a value, and the number of bytes in them that JSON may escape with six bytes.
 fn texts(value: &tree::Value) -> (usize, usize) {
-    let add = |(bytes, escaped): (usize, usize), (more, more_escaped)| {
-        (
-            bytes.saturating_add(more),
-            escaped.saturating_add(more_escaped),
-        )
+    let add = |one: (usize, usize), other: (usize, usize)| {
+        (one.0.saturating_add(other.0), one.1.saturating_add(other.1))
     };
     let text = |text: &str| {
         let is_escaped =
@@ -155,21 +153,15 @@ pub(super) fn too_deep() -> Error {
 
 /// The error for a key whose result is not a string.
 pub(super) fn wrong_key(key: &Value) -> Error {
-    Error::new(
-        ErrorClass::WrongType,
-        format!(
-            "a key must be a string, and this one is `{}`",
-            key.type_name()
-        ),
-    )
+    let found = key.type_name();
+    let message = format!("a key must be a string, and this one is `{found}`");
+    Error::new(ErrorClass::WrongType, message)
 }
 
 /// Whether two values have the same JSON.
 pub(super) fn same(left: &Value, right: &Value, budget: &Budget) -> Result<bool, Error> {
-    let (left, right) = (
-        node(left, Place::NONE, budget)?,
-        node(right, Place::NONE, budget)?,
-    );
+    let left = node(left, Place::NONE, budget)?;
+    let right = node(right, Place::NONE, budget)?;
     budget.charge_read(texts(&left.value).0)?;
     Ok(left == right)
 }
@@ -184,6 +176,65 @@ pub(super) fn decapsulate(text: &str, budget: &Budget) -> Result<Value, Error> {
         return Ok(Value::Nil);
     };
     Ok(map.get("encapsulated-result")?.unwrap_or(Value::Nil))
+}
+
+/// The value of an evaluated item of a list or entry of a map: a typed result is unwrapped; none for the skip text.
+pub(super) fn item(value: Value, budget: &Budget) -> Result<Option<Value>, Error> {
+    Ok(match &value {
+        Value::String(text) if **text == *SKIP => None,
+        Value::String(text) if is_encapsulated(text) => Some(decapsulate(text, budget)?),
+        _ => Some(value),
+    })
+}
+
+/// A node as it is written, with its integers, for use in expressions.
+pub(super) fn whole_value(node: &Node) -> Value {
+    match &node.value {
+        tree::Value::List(items) => Value::list(items.iter().map(whole_value).collect()),
+        tree::Value::Map(map) => {
+            let entry = |entry: &Entry| (Arc::clone(&entry.key), whole_value(&entry.node));
+            Value::map(map.iter().map(entry).collect())
+        }
+        scalar => self::scalar(scalar).unwrap_or(Value::Nil),
+    }
+}
+
+/// Converts a computed tree to a node with the spans of the files. A part without a span of its own gets that of its parent.
+pub(super) fn node_with_places(
+    value: &Value,
+    raw: Option<&Node>,
+    place: Place,
+    budget: &Budget,
+) -> Result<Node, Error> {
+    let place = raw.map_or(place, |node| node.place);
+    let mut node = node(value, place, budget)?;
+    if let Some(raw) = raw {
+        give_places(&mut node, raw);
+    }
+    Ok(node)
+}
+
+fn give_places(node: &mut Node, raw: &Node) {
+    node.place = raw.place;
+    match (&mut node.value, &raw.value) {
+        (tree::Value::Map(map), tree::Value::Map(raw)) => {
+            let entries = map.iter().cloned().map(|mut entry| {
+                if let Some(raw) = raw.entry(&entry.key) {
+                    entry.key_place = raw.key_place;
+                    give_places(&mut entry.node, &raw.node);
+                }
+                entry
+            });
+            *map = Arc::new(entries.collect());
+        }
+        (tree::Value::List(items), tree::Value::List(raw)) if items.len() == raw.len() => {
+            let items = Arc::make_mut(items);
+            for (item, raw) in items.iter_mut().zip(raw.iter()) {
+                give_places(item, raw);
+            }
+        }
+        _ => {}
+    }
 }
 
 #[cfg(test)]

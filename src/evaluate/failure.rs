@@ -1,10 +1,11 @@
 //! The failure of an evaluation, with the chain of values that depend on the failed expression.
+//!
+//! While it is propagated, also through the engine, it is an [`Error`] whose cause is the chain so far.
 
 use std::ops::Range;
-use std::rc::Rc;
 use std::sync::Arc;
 
-use go_template::ErrorClass;
+use go_template::{Error, ErrorClass};
 use yaml_tree::place::Place;
 
 /// An expression that could not be evaluated.
@@ -37,54 +38,46 @@ pub struct Step {
     pub span: Option<Range<usize>>,
 }
 
-/// A failure while it is propagated. The first step is the innermost one.
-#[derive(Debug)]
-pub(super) struct Fault {
-    pub(super) class: ErrorClass,
-    pub(super) message: String,
-    pub(super) steps: Vec<Step>,
-}
-
-impl Fault {
-    pub(super) fn new(class: ErrorClass, message: impl Into<String>) -> Rc<Self> {
-        Rc::new(Self {
-            class,
-            message: message.into(),
-            steps: Vec::new(),
-        })
-    }
-
-    /// The fault with one more step, the value that depends on the failed one.
-    pub(super) fn with_step(&self, step: Step) -> Rc<Self> {
-        let mut steps = self.steps.clone();
-        steps.push(step);
-        Rc::new(Self {
-            class: self.class,
-            message: self.message.clone(),
-            steps,
-        })
-    }
-
-    /// The fault without its message, which may contain a secret.
-    pub(super) fn without_message(&self) -> Rc<Self> {
-        Rc::new(Self {
-            class: self.class,
-            message:
-                "the expression fails, and the reason is not shown, because it may be a secret"
-                    .to_owned(),
-            steps: self.steps.clone(),
-        })
-    }
-
-    /// Converts the fault for callers.
-    pub(super) fn failure(&self) -> Failure {
-        let innermost = self.steps.first();
-        Failure {
-            chain: self.steps.iter().rev().cloned().collect(),
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let steps = steps(&error);
+        let innermost = steps.first();
+        Self {
+            chain: steps.iter().rev().cloned().collect(),
             place: innermost.map_or(Place::NONE, |step| step.place),
             span: innermost.and_then(|step| step.span.clone()),
-            class: self.class,
-            message: self.message.clone(),
+            class: error.class,
+            message: error.message,
         }
+    }
+}
+
+/// The chain so far, innermost value first.
+fn steps(error: &Error) -> &[Step] {
+    let cause = error.cause.as_deref();
+    let steps = cause.and_then(|cause| cause.downcast_ref::<Vec<Step>>());
+    steps.map_or(&[], Vec::as_slice)
+}
+
+/// The error with one more step, the value that depends on the failed one.
+pub(super) fn with_step(error: Error, step: Step) -> Error {
+    let steps = [steps(&error), &[step]].concat();
+    error.caused_by(steps)
+}
+
+/// The error for an expression that passed on the text that failed. The engine adds nothing to an error with a cause.
+pub(super) fn keep_message(error: Error) -> Error {
+    if error.cause.is_some() {
+        return error;
+    }
+    error.caused_by(Vec::<Step>::new())
+}
+
+/// The error without its message, which may contain a secret.
+pub(super) fn without_message(error: Error) -> Error {
+    Error {
+        message: "the expression fails, and the reason is not shown, because it may be a secret"
+            .to_owned(),
+        ..error
     }
 }

@@ -6,8 +6,7 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::trace::Trace;
-use super::{Evaluator, Reading};
+use super::trace::{Reading, Trace};
 use crate::secrets::known as secret;
 use yaml_tree::place::{Place, Sources};
 use yaml_tree::value::{Node, Value as Raw};
@@ -67,6 +66,23 @@ impl Guard {
         self.sources.is_secret(place) || self.reads_secret(place, &self.during)
     }
 
+    /// Whether the expression at a place read a secret, after the evaluation.
+    pub(super) fn read_secret(&self, place: Place) -> bool {
+        self.reads_secret(place, &self.after)
+    }
+
+    /// The places of the expressions that read a secret.
+    pub(super) fn secret_places(&self) -> HashSet<Place> {
+        let known = self.during.borrow();
+        let secret = known.iter().filter(|(_, is_secret)| **is_secret);
+        secret.map(|(place, _)| *place).collect()
+    }
+
+    /// Whether a secret was read outside of any expression with a place.
+    pub(super) fn others_read_secret(&self) -> bool {
+        self.hold_secret(&self.trace.others(), &self.after)
+    }
+
     /// Whether the expression at a place read a secret. `known` caches the answers.
     fn reads_secret(&self, place: Place, known: &RefCell<HashMap<Place, bool>>) -> bool {
         if let Some(known) = known.borrow().get(&place) {
@@ -100,30 +116,5 @@ impl Guard {
             Raw::Map(_) => false,
             _ => self.sources.is_secret(node.place) || self.reads_secret(node.place, known),
         }
-    }
-}
-
-impl Evaluator {
-    /// Whether the expression at a place of a [guarded](Self::guarded) or [traced](Self::traced) evaluator read a secret.
-    pub fn reads_secret(&self, place: Place) -> bool {
-        let guard = self.session.guard.as_ref();
-        guard.is_some_and(|guard| guard.reads_secret(place, &guard.after))
-    }
-
-    /// The places of the expressions that read a secret.
-    pub fn secret_places(&self) -> HashSet<Place> {
-        let guard = self.session.guard.as_ref();
-        let known = guard.map(|guard| guard.during.borrow());
-        let known = known.iter().flat_map(|known| known.iter());
-        known
-            .filter(|(_, is_secret)| **is_secret)
-            .map(|(place, _)| *place)
-            .collect()
-    }
-
-    /// Whether a secret was read outside of any expression with a place, such as `_internal` in exact evaluation.
-    pub fn others_read_secret(&self) -> bool {
-        let guard = self.session.guard.as_ref();
-        guard.is_some_and(|guard| guard.hold_secret(&guard.trace.others(), &guard.after))
     }
 }

@@ -5,30 +5,32 @@
 //! Sylva's helpers, the expression gets the text of the other value, and that text is evaluated after it was printed.
 //! [`Evaluator::order_differences`] reports expressions with different results (docs/sylva.md#values-and-their-order).
 //!
+//! `session` is the evaluator, and reads from top to bottom: texts, the values that they see, the values that they pass to
+//! `helpers`. `exact` holds the stages of `_internal`, which only exact evaluation has. `branch` walks the values from outside, and
+//! `complete` evaluates what a branch holds. `guard` and `trace` say what was read, and what is secret for that reason. `chart` and
+//! `dependencies` render whole charts, without a session.
+//!
 //! Source of the rules: docs/expressions.md, and `_interpret-values.tpl` of sylva-core.
 
 mod branch;
 mod cache;
-mod candidates;
 mod chart;
+mod complete;
 mod convert;
 mod dependencies;
 mod exact;
-mod expression;
 mod failure;
 mod files;
 mod guard;
 mod helpers;
-mod interpret;
 mod order;
 mod path;
-mod root;
 mod session;
 mod short_form;
 mod text;
 mod trace;
-mod view;
 
+use std::collections::HashSet;
 use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -42,8 +44,11 @@ pub use files::Texts;
 pub use order::OrderDifference;
 pub use trace::Reading;
 
+pub use go_template::root::{Chart, Release};
+
 use go_template::{Budget, Engine, Limits, Template};
 use guard::Guard;
+use order::OrderCandidate;
 use session::Session;
 use yaml_tree::place::{Place, Sources};
 use yaml_tree::value::{self as tree, Node};
@@ -90,28 +95,6 @@ pub trait Templates: fmt::Debug + Send + Sync {
     fn files(&self) -> Result<Texts, String>;
 }
 
-/// `.Release`: always the first revision of an installation, as for `helm template`.
-#[derive(Clone, Debug)]
-pub struct Release {
-    /// `.Release.Name`
-    pub name: Arc<str>,
-    /// `.Release.Namespace`
-    pub namespace: Arc<str>,
-}
-
-/// `.Chart`
-#[derive(Clone, Debug)]
-pub struct Chart {
-    /// `.Chart.Name`
-    pub name: Arc<str>,
-    /// `.Chart.Version`
-    pub version: Arc<str>,
-    /// Chart.yaml, which has the other fields.
-    pub metadata: Node,
-    /// Whether no other chart depends on it.
-    pub is_root: bool,
-}
-
 impl Default for Options {
     fn default() -> Self {
         Self {
@@ -133,10 +116,6 @@ impl Default for Options {
     }
 }
 
-fn budget(options: &Options) -> Rc<Budget> {
-    Rc::new(Budget::new(options.limits))
-}
-
 /// Evaluates the merged values of one cluster.
 ///
 /// An evaluator belongs to one thread. Threads share the [`TemplateCache`].
@@ -147,9 +126,7 @@ pub struct Evaluator {
 impl Evaluator {
     /// An evaluator in which nothing is evaluated yet.
     pub fn new(root: &Node, options: &Options, cache: &TemplateCache) -> Self {
-        Self {
-            session: Session::new(root, options, cache, budget(options), None),
-        }
+        Self::with_guard(root, options, cache, None)
     }
 
     /// An evaluator that registers the results of expressions that read a secret as [secrets](crate::secrets::known). `sources`
@@ -160,10 +137,8 @@ impl Evaluator {
         cache: &TemplateCache,
         sources: &Sources,
     ) -> Self {
-        match sources.has_secrets() {
-            true => Self::tracing(root, options, cache, Guard::new(sources, true)),
-            false => Self::new(root, options, cache),
-        }
+        let guard = { sources.has_secrets() }.then(|| Guard::new(sources, true));
+        Self::with_guard(root, options, cache, guard)
     }
 
     /// An evaluator that records what each expression reads, and which ones [read a secret](Self::reads_secret).
@@ -173,13 +148,18 @@ impl Evaluator {
         cache: &TemplateCache,
         sources: &Sources,
     ) -> Self {
-        Self::tracing(root, options, cache, Guard::new(sources, false))
+        Self::with_guard(root, options, cache, Some(Guard::new(sources, false)))
     }
 
-    fn tracing(root: &Node, options: &Options, cache: &TemplateCache, guard: Guard) -> Self {
-        let guard = Some(Rc::new(guard));
+    fn with_guard(
+        root: &Node,
+        options: &Options,
+        cache: &TemplateCache,
+        guard: Option<Guard>,
+    ) -> Self {
+        let budget = Rc::new(Budget::new(options.limits));
         Self {
-            session: Session::new(root, options, cache, budget(options), guard),
+            session: Session::new(root, options, cache, budget, guard.map(Rc::new)),
         }
     }
 
@@ -203,6 +183,39 @@ impl Evaluator {
             Some(branch) => branch.node(),
             None => Ok(None),
         }
+    }
+
+    /// The expressions executed since the last call whose result in Helm differs, in the order of execution.
+    ///
+    /// Without an expression that does more than print another expression's result, this costs nothing.
+    pub fn order_differences(&self) -> Vec<OrderDifference> {
+        let candidates = self.session.order_candidates();
+        if candidates.is_empty() || self.session.is_exact() {
+            return Vec::new();
+        }
+        let exact = self.session.exact();
+        let difference = |candidate: &OrderCandidate| {
+            candidate.difference(exact.result(&candidate.expression), &exact.budget)
+        };
+        candidates.iter().filter_map(difference).collect()
+    }
+
+    /// Whether the expression at a place of a [guarded](Self::guarded) or [traced](Self::traced) evaluator read a secret.
+    pub fn reads_secret(&self, place: Place) -> bool {
+        let guard = self.session.guard.as_ref();
+        guard.is_some_and(|guard| guard.read_secret(place))
+    }
+
+    /// The places of the expressions that read a secret.
+    pub fn secret_places(&self) -> HashSet<Place> {
+        let guard = self.session.guard.as_ref();
+        guard.map_or_else(HashSet::new, |guard| guard.secret_places())
+    }
+
+    /// Whether a secret was read outside of any expression with a place, such as `_internal` in exact evaluation.
+    pub fn others_read_secret(&self) -> bool {
+        let guard = self.session.guard.as_ref();
+        guard.is_some_and(|guard| guard.others_read_secret())
     }
 
     /// The number of expressions executed so far, for tests of laziness.

@@ -1,10 +1,10 @@
 //! Finds expressions with a different result in Helm, which evaluates in another order (docs/sylva.md#values-and-their-order).
 
-use super::candidates::OrderCandidate;
+use std::collections::HashSet;
+
 use super::convert;
-use super::session::{Session, TextFault};
-use super::{Evaluation, Evaluator};
-use go_template::{Error, Value};
+use super::text::Expression;
+use go_template::{Budget, Error, Value};
 use yaml_tree::place::Place;
 use yaml_tree::value::Node;
 
@@ -21,48 +21,78 @@ pub struct OrderDifference {
     pub exact: Result<Node, String>,
 }
 
-impl Evaluator {
-    /// The expressions executed since the last call whose result in Helm differs, in the order of execution.
-    ///
-    /// Without an expression that does more than print another expression's result, this costs nothing.
-    pub fn order_differences(&self) -> Vec<OrderDifference> {
-        let candidates = self.session.order.unreported();
-        if candidates.is_empty() || self.session.is_exact() {
-            return Vec::new();
-        }
-        let exact = self.exact();
-        candidates
-            .iter()
-            .filter_map(|candidate| difference(&exact.session, candidate))
-            .collect()
-    }
+/// An expression whose result may depend on the order of evaluation.
+#[derive(Clone)]
+pub(super) struct OrderCandidate {
+    pub(super) path: String,
+    pub(super) place: Place,
+    pub(super) expression: Expression,
+    pub(super) value: Value,
+}
 
-    fn exact(&self) -> Evaluator {
-        let mut options = self.session.options.clone();
-        options.evaluation = Evaluation::Exact;
-        Evaluator {
-            session: self.session.exact(&options),
+impl OrderCandidate {
+    /// How its result in exact evaluation differs, if it does.
+    pub(super) fn difference(
+        &self,
+        exact: Result<Value, Error>,
+        budget: &Budget,
+    ) -> Option<OrderDifference> {
+        if let Ok(value) = &exact
+            && convert::same(value, &self.value, budget).is_ok_and(|same| same)
+        {
+            return None;
         }
+        let node = |value: &Value| convert::node(value, self.place, budget);
+        Some(OrderDifference {
+            path: self.path.clone(),
+            place: self.place,
+            lazy: node(&self.value).ok()?,
+            exact: exact
+                .and_then(|value| node(&value))
+                .map_err(|error| error.message),
+        })
     }
 }
 
-fn difference(exact: &Session, candidate: &OrderCandidate) -> Option<OrderDifference> {
-    let result = exact
-        .text(&candidate.expression, None)
-        .map(|done| done.value)
-        .map_err(|TextFault { fault, .. }| Error::new(fault.class, fault.message.clone()));
-    if let Ok(value) = &result
-        && convert::same(value, &candidate.value, &exact.budget).is_ok_and(|same| same)
-    {
-        return None;
+/// The candidates of an evaluation, each expression once.
+#[derive(Default)]
+pub(super) struct OrderLog {
+    candidates: Vec<OrderCandidate>,
+    known: HashSet<Expression>,
+    /// The number of candidates that were returned by [`Self::unreported`].
+    reported: usize,
+    /// Whether maps may contain results of expressions, which are read from there without being recorded.
+    holds_evaluated: bool,
+    /// Whether some of these results may not be strings.
+    holds_typed: bool,
+}
+
+impl OrderLog {
+    /// Records an expression.
+    pub(super) fn record(&mut self, candidate: OrderCandidate) {
+        if self.known.insert(candidate.expression.clone()) {
+            self.candidates.push(candidate);
+        }
     }
-    let node = |value: &Value| convert::node(value, candidate.place, &exact.budget);
-    Some(OrderDifference {
-        path: candidate.path.clone(),
-        place: candidate.place,
-        lazy: node(&candidate.value).ok()?,
-        exact: result
-            .and_then(|value| node(&value))
-            .map_err(|error| error.message),
-    })
+
+    /// Records that maps may contain this result.
+    pub(super) fn note_result(&mut self, value: &Value) {
+        self.holds_evaluated = true;
+        self.holds_typed |= !matches!(value, Value::String(_));
+    }
+
+    /// Whether an expression may have read a result out of a map; one that only prints gets the same text of a string.
+    pub(super) fn may_be_read(&self, only_prints: bool) -> bool {
+        if only_prints {
+            self.holds_typed
+        } else {
+            self.holds_evaluated
+        }
+    }
+
+    /// The candidates since the last call.
+    pub(super) fn unreported(&mut self) -> Vec<OrderCandidate> {
+        let reported = std::mem::replace(&mut self.reported, self.candidates.len());
+        self.candidates[reported..].to_vec()
+    }
 }

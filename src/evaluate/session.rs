@@ -1,100 +1,142 @@
-//! The state of one cluster's evaluation: results, running expressions, and the budget.
+//! Evaluates the expressions of one cluster's values: the texts, the values as expressions see them, and the values that
+//! expressions pass to helpers.
+//!
+//! Everything is evaluated on demand. The root `.` of an expression holds a [`View`] of the values, a lazy map. When the template
+//! engine reads an entry of it, [`Session::value`] evaluates the entry: a text that is an expression is executed by the engine
+//! with such a root ([`Session::text`], rules 1 to 4 of docs/expressions.md#the-evaluator), which may read more entries. In exact
+//! evaluation a view shows texts as they are written, and the text that an expression prints is executed again.
 
-use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::HashMap;
+use std::cell::{OnceCell, RefCell};
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
 use std::ops::Range;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
-use super::candidates::OrderLog;
-use super::convert;
-use super::exact;
-use super::failure::Fault;
+use super::convert::{self, DEEPEST, NODE};
+use super::exact::{Evaluate, Internal};
+use super::failure::{Step, keep_message, with_step, without_message};
 use super::files::Files;
 use super::guard::Guard;
-use super::helpers::{self, Helper};
+use super::order::{OrderCandidate, OrderLog};
 use super::path::Path;
-use super::root::{self, Root};
-use super::text::{Expression, Zone};
+use super::short_form;
+use super::text::{self, Expression, RAW, SKIP, Zone};
+use super::text::{is_encapsulated, is_special, is_template, shield};
 use super::trace::Trace;
-use super::view::{self, View};
 use super::{Evaluation, Options, TemplateCache};
-use go_template::value::Map;
-use go_template::{Budget, Definition, Engine, Error, Host, Template, Value};
+use go_template::root::{self, Root};
+use go_template::value::{Lazy, Map, PLAIN_MAP};
+use go_template::{Budget, Error, ErrorClass, Value};
 use yaml_tree::place::Place;
-use yaml_tree::value::Node;
+use yaml_tree::value::{self as tree, Node};
 
-/// The state that all parts of an evaluation share.
+/// The maximum number of times that the result of an expression may be an expression again. Helm's limit on nested `include`s
+/// has the same effect.
+const MOST_ROUNDS: usize = 1000;
+
+/// The key that Sylva removes while it evaluates the values, because its content is evaluated once for each unit.
+pub(super) const UNIT_TEMPLATES: &str = "unit_templates";
+/// The key whose content Sylva evaluates with the rest, and then restores to the original text.
+pub(super) const UNIT_DEFAULTS: &str = "unit_definition_defaults";
+
+/// The evaluation of one cluster's values.
 pub(super) struct Session {
+    /// This session, for the views of its values.
     this: Weak<Session>,
+    /// The order of evaluation, the engine, and what the root shows besides the values.
     pub(super) options: Options,
+    /// The values as in the files.
     pub(super) root: Node,
+    /// The parsed texts of all clusters.
     pub(super) cache: TemplateCache,
     /// The budget, which all sessions over the same values share.
     pub(super) budget: Rc<Budget>,
-    /// The root `.` of the expressions in each zone.
-    dots: [OnceCell<Value>; 3],
-    helpers: OnceCell<Vec<Helper>>,
-    pub(super) memo: RefCell<HashMap<Expression, Memo>>,
-    pub(super) key_tables: RefCell<HashMap<usize, Rc<view::KeyTable>>>,
-    /// For each map, by address, whether a key of it is an expression.
-    pub(super) template_keys: RefCell<HashMap<usize, bool>>,
-    pub(super) frames: RefCell<Vec<Frame>>,
-    /// The fault that belongs to the error that the engine is propagating.
-    pending: RefCell<Option<Rc<Fault>>>,
-    /// The expressions whose result may depend on the order of evaluation.
-    pub(super) order: OrderLog,
-    pub(super) executions: Cell<usize>,
-    /// The stages of `_internal`, in exact evaluation.
-    pub(super) internal: OnceCell<exact::Internal>,
-    /// What each expression read, and which values are secret, if this is traced.
+    /// What each expression read, and which values are secret, if readings are traced.
     pub(super) guard: Option<Rc<Guard>>,
+    /// What the expressions in each zone see, from the first one on that is executed.
+    scopes: [OnceCell<Scope>; 3],
+    /// What the evaluation has found out so far. It is never borrowed while an expression runs.
+    progress: RefCell<Progress>,
+}
+
+/// What expressions see.
+struct Scope {
+    /// The root `.`
+    dot: Value,
+    /// `.Values`
+    values: Rc<Map>,
+    /// The stages of `.Values._internal`, in exact evaluation.
+    internal: Option<Internal>,
+}
+
+/// What an evaluation has found out so far, and what is running.
+#[derive(Default)]
+struct Progress {
+    /// The texts that are evaluated.
+    memo: HashMap<Expression, Memo>,
+    /// The running expressions, innermost last.
+    frames: Vec<Frame>,
+    /// For maps of the values, by address, the same map with evaluated keys; none if no key is an expression.
+    keyed: HashMap<usize, Option<Arc<tree::Map>>>,
+    /// The expressions whose result may depend on the order of evaluation.
+    order: OrderLog,
+    /// The number of executed texts.
+    executions: usize,
 }
 
 /// The state of a text's evaluation.
-#[derive(Clone)]
-pub(super) enum Memo {
+enum Memo {
     Running,
-    Done(TextResult),
-    Failed(TextFault),
+    Done(Result<TextResult, TextError>),
 }
 
 /// The result of a text.
 #[derive(Clone)]
-pub(super) struct TextResult {
-    pub(super) value: Value,
-    pub(super) order_dependent: bool,
+struct TextResult {
+    value: Value,
+    order_dependent: bool,
 }
 
-/// A running expression.
-pub(super) struct Frame {
-    pub(super) expression: Expression,
-    pub(super) path: Option<Path>,
-    pub(super) only_prints: bool,
-    /// Whether the expression is only a reference to another value, and has the type of that value.
-    pub(super) is_alias: bool,
-    pub(super) order_dependent: bool,
-    /// A root for this expression alone, if readings are traced: in a shared root, a value that another expression fetched
-    /// already would not be recorded as read.
-    pub(super) dot: Option<Value>,
-    /// The number of running helpers, which evaluate their arguments themselves.
-    pub(super) helpers: u32,
-}
-
-/// A fault of a text.
+/// The error of a text.
 #[derive(Clone)]
-pub(super) struct TextFault {
-    pub(super) fault: Rc<Fault>,
+struct TextError {
+    error: Error,
     /// Its byte range in the text; none for text that is in no file.
-    pub(super) span: Option<Range<usize>>,
+    span: Option<Range<usize>>,
 }
 
-impl From<Rc<Fault>> for TextFault {
-    fn from(fault: Rc<Fault>) -> Self {
-        Self { fault, span: None }
+impl From<Error> for TextError {
+    fn from(error: Error) -> Self {
+        Self { error, span: None }
     }
 }
 
+/// A running expression.
+struct Frame {
+    expression: Expression,
+    /// None for a text that is in no file.
+    path: Option<Path>,
+    /// Whether each action in it is a reference.
+    only_prints: bool,
+    /// Whether the expression is only a reference to another value, and has the type of that value.
+    is_alias: bool,
+    /// Whether its result may depend on the order of evaluation.
+    order_dependent: bool,
+    /// A root for this expression alone, if readings are traced: in a shared root, a value that another expression fetched
+    /// already would not be recorded as read.
+    dot: Option<Value>,
+    /// The number of running helpers, which evaluate their arguments themselves.
+    helpers: u32,
+}
+
+/// The result of a text that consists of a reference.
+enum Aliased {
+    Text(String),
+    Typed(Value),
+}
+
+/// The session, and what its expressions see.
 impl Session {
     pub(super) fn new(
         root: &Node,
@@ -109,102 +151,98 @@ impl Session {
             root: root.clone(),
             cache: cache.clone(),
             budget,
-            dots: Default::default(),
-            helpers: OnceCell::new(),
-            memo: RefCell::default(),
-            key_tables: RefCell::default(),
-            template_keys: RefCell::default(),
-            frames: RefCell::default(),
-            pending: RefCell::default(),
-            order: OrderLog::default(),
-            executions: Cell::default(),
-            internal: OnceCell::new(),
             guard,
+            scopes: Default::default(),
+            progress: RefCell::default(),
         })
     }
 
     /// A session over the same values in exact evaluation.
-    pub(super) fn exact(&self, options: &Options) -> Rc<Self> {
-        let budget = Rc::clone(&self.budget);
-        Self::new(&self.root, options, &self.cache, budget, None)
+    pub(super) fn exact(&self) -> Rc<Self> {
+        let mut options = self.options.clone();
+        options.evaluation = Evaluation::Exact;
+        Self::new(&self.root, &options, &self.cache, self.budget.clone(), None)
     }
 
     /// A session with the same order of evaluation in which nothing is evaluated yet.
-    pub(super) fn fresh(&self) -> Rc<Self> {
+    fn fresh(&self) -> Rc<Self> {
         let (budget, guard) = (Rc::clone(&self.budget), self.guard.clone());
         let fresh = Self::new(&self.root, &self.options, &self.cache, budget, guard);
-        fresh.dot();
+        fresh.scope(Zone::Values);
         fresh
-    }
-
-    pub(super) fn weak(&self) -> Weak<Self> {
-        Weak::clone(&self.this)
     }
 
     pub(super) fn is_exact(&self) -> bool {
         self.options.evaluation == Evaluation::Exact
     }
 
-    /// The number of executed expressions.
+    /// The number of executed texts.
     pub(super) fn executions(&self) -> usize {
-        self.executions.get()
+        self.progress.borrow().executions
+    }
+
+    /// The expressions since the last call whose result may depend on the order of evaluation.
+    pub(super) fn order_candidates(&self) -> Vec<OrderCandidate> {
+        self.progress.borrow_mut().order.unreported()
     }
 
     /// The root `.` of the running expression.
     pub(super) fn dot(&self) -> Value {
-        let own = self
-            .frames
-            .borrow()
-            .last()
-            .and_then(|frame| frame.dot.clone());
-        let zone = self.zone();
-        let shared = || self.dots[zone as usize].get_or_init(|| self.new_dot(zone));
-        own.unwrap_or_else(|| shared().clone())
+        let frame = |frame: &Frame| frame.dot.clone();
+        let own = self.progress.borrow().frames.last().and_then(frame);
+        own.unwrap_or_else(|| self.scope(self.zone()).dot.clone())
+    }
+
+    /// Whether a value is the root of the running expression.
+    pub(super) fn is_root(&self, dot: &Value) -> bool {
+        match (dot, self.dot()) {
+            (Value::Map(left), Value::Map(right)) => Rc::ptr_eq(left, &right),
+            _ => false,
+        }
     }
 
     /// The zone of the running expression. Exact evaluation has one root, whose `_internal` it replaces.
     pub(super) fn zone(&self) -> Zone {
-        let frames = self.frames.borrow();
-        { frames.last() }.map_or(Zone::Values, |frame| frame.expression.zone)
+        let progress = self.progress.borrow();
+        let frame = progress.frames.last();
+        frame.map_or(Zone::Values, |frame| frame.expression.zone)
     }
 
-    /// A root for the expressions in a zone.
-    pub(super) fn new_dot(&self, zone: Zone) -> Value {
-        let values = match self.root.value.as_map() {
+    /// What all expressions in a zone see.
+    fn scope(&self, zone: Zone) -> &Scope {
+        self.scopes[zone as usize].get_or_init(|| self.new_scope(zone))
+    }
+
+    fn new_scope(&self, zone: Zone) -> Scope {
+        let (options, engine) = (&self.options, self.options.engine);
+        let map = self.root.value.as_map();
+        let values = Rc::new(match map {
             Some(map) => Map::lazy(
-                root::values_type(self.options.engine),
-                Rc::new(View::new(self, map, Path::default(), zone)),
+                root::values_type(engine),
+                Rc::new(self.view(map, &Path::default(), zone)),
             ),
-            None => Map::new(Default::default()),
-        };
-        let values = Rc::new(values);
-        exact::prepare(self, &values);
-        let chart = &self.options.chart;
+            None => Map::new(BTreeMap::new()),
+        });
+        if map.is_some_and(|map| map.get(UNIT_TEMPLATES).is_some()) {
+            values.set(UNIT_TEMPLATES, Value::map(BTreeMap::new()));
+        }
+        let this: Weak<dyn Evaluate> = self.this.clone();
+        let internal = { self.is_exact() }.then(|| Internal::new(&values, &this));
+        let chart = &options.chart;
         let root = Root {
-            engine: self.options.engine,
-            release: &self.options.release,
+            engine,
+            release: &options.release,
             chart,
             base: format!("{}/templates", chart.name).into(),
             template: format!("{}/templates/values.yaml", chart.name).into(),
-            files: Files::of_chart(self.options.templates.as_ref(), &self.budget),
-            values: Value::Map(values),
+            files: Files::of_chart(options.templates.as_ref(), &self.budget),
+            values: Value::Map(Rc::clone(&values)),
         };
-        root.dot()
-    }
-
-    /// The fault of an error: the one passed to [`Session::raise`], or a new one.
-    pub(super) fn fault(&self, error: Error) -> Rc<Fault> {
-        self.pending
-            .borrow_mut()
-            .take()
-            .unwrap_or_else(|| Fault::new(error.class, error.message))
-    }
-
-    /// Converts a fault to an error for the engine. [`Session::fault`] finds the fault again.
-    pub(super) fn raise(&self, fault: Rc<Fault>) -> Error {
-        let error = Error::new(fault.class, fault.message.clone());
-        *self.pending.borrow_mut() = Some(fault);
-        error
+        Scope {
+            dot: root.dot(),
+            values,
+            internal: internal.flatten(),
+        }
     }
 
     /// Calls a function of the template language.
@@ -212,15 +250,10 @@ impl Session {
         go_template::call(name, arguments, self.options.engine, &self.budget)
     }
 
-    /// Whether a value is the root that all expressions share.
-    pub(super) fn is_root(&self, dot: &Value) -> bool {
-        is_same_map(dot, &self.dot())
-    }
-
     /// Runs the body of a helper. What it reads does not make the calling expression order-dependent, because it evaluates that.
     pub(super) fn in_helper<T>(&self, body: impl FnOnce() -> T) -> T {
         let count = |change: i32| {
-            if let Some(frame) = self.frames.borrow_mut().last_mut() {
+            if let Some(frame) = self.progress.borrow_mut().frames.last_mut() {
                 frame.helpers = frame.helpers.saturating_add_signed(change);
             }
         };
@@ -229,42 +262,650 @@ impl Session {
         count(-1);
         result
     }
+}
 
+/// The evaluation of texts.
+impl Session {
+    /// Evaluates the string of a value or key. Also records whether the reading expression's result may depend on the order.
+    pub(super) fn leaf(&self, text: &Arc<str>, place: Place, path: &Path) -> Result<Value, Error> {
+        let expression = Expression {
+            text: Arc::clone(text),
+            zone: Zone::of(path),
+        };
+        let result = match self.leaf_text(&expression, place, path) {
+            Ok(done) => {
+                self.note_use(&done, expression, place, path);
+                Ok(done.value)
+            }
+            Err(TextError { error, span }) => Err(with_step(
+                error,
+                Step {
+                    path: path.to_string(),
+                    place,
+                    text: Arc::clone(text),
+                    span,
+                },
+            )),
+        };
+        self.guard(place, result)
+    }
+
+    /// Records that the running expression read a value that is the result of another expression. If it does more with the value
+    /// than print it, its result may differ in Helm, where it would have got the text of the other expression.
+    fn note_use(&self, done: &TextResult, expression: Expression, place: Place, path: &Path) {
+        let Progress { order, frames, .. } = &mut *self.progress.borrow_mut();
+        let zone = expression.zone;
+        if done.order_dependent {
+            order.record(OrderCandidate {
+                path: path.to_string(),
+                place,
+                expression,
+                value: done.value.clone(),
+            });
+        }
+        order.note_result(&done.value);
+        let Some(reader) = frames.last_mut() else {
+            return;
+        };
+        let is_printed = reader.only_prints && matches!(done.value, Value::String(_));
+        if zone >= reader.expression.zone && !is_printed && reader.helpers == 0 {
+            reader.order_dependent = true;
+        }
+    }
+
+    fn leaf_text(
+        &self,
+        expression: &Expression,
+        place: Place,
+        path: &Path,
+    ) -> Result<TextResult, TextError> {
+        let Some(trace) = self.trace() else {
+            return self.text(expression, Some(path));
+        };
+        let result = if self.is_exact() {
+            // A fresh session: values that an earlier expression fetched would not be recorded as read again.
+            self.fresh().text(expression, Some(path))
+        } else {
+            self.text(expression, Some(path))
+        };
+        trace.assign_place(expression, place);
+        result
+    }
+
+    /// The result of a text that is in no file.
+    pub(super) fn result(&self, expression: &Expression) -> Result<Value, Error> {
+        let result = self.text(expression, None);
+        result
+            .map(|done| done.value)
+            .map_err(|TextError { error, .. }| error)
+    }
+
+    /// Evaluates a text by rules 1 to 4 of docs/expressions.md#the-evaluator.
+    fn text(&self, expression: &Expression, path: Option<&Path>) -> Result<TextResult, TextError> {
+        if let Some(trace) = self.trace() {
+            trace.start();
+        }
+        let result = if self.is_exact() {
+            self.text_exactly(expression)
+        } else {
+            self.text_once(expression, path)
+        };
+        if let Some(trace) = self.trace() {
+            trace.finish(expression, path.is_some());
+        }
+        result
+    }
+
+    /// Evaluates a text as Helm does, without a cache.
+    fn text_exactly(&self, expression: &Expression) -> Result<TextResult, TextError> {
+        let evaluate = || self.rounds(&self.dot(), &expression.text);
+        let value = match &self.scope(Zone::Values).internal {
+            Some(internal) => internal.inside(expression.zone, evaluate),
+            None => evaluate(),
+        };
+        value.map(|value| TextResult {
+            value,
+            order_dependent: false,
+        })
+    }
+
+    fn text_once(
+        &self,
+        expression: &Expression,
+        path: Option<&Path>,
+    ) -> Result<TextResult, TextError> {
+        match self.progress.borrow().memo.get(expression) {
+            Some(Memo::Done(result)) => return result.clone(),
+            Some(Memo::Running) => return Err(self.cycle(expression, path).into()),
+            None => {}
+        }
+        let remember = |memo| {
+            let mut progress = self.progress.borrow_mut();
+            progress.memo.insert(expression.clone(), memo);
+        };
+        remember(Memo::Running);
+        let result = self.enter(expression, path);
+        remember(Memo::Done(result.clone()));
+        result
+    }
+
+    fn enter(&self, expression: &Expression, path: Option<&Path>) -> Result<TextResult, TextError> {
+        let deepest = self.options.limits.nested;
+        if self.progress.borrow().frames.len() >= deepest as usize {
+            let message = format!("values depend on each other more than {deepest} deep");
+            return Err(Error::new(ErrorClass::Depth, message).into());
+        }
+        let frame = Frame {
+            expression: expression.clone(),
+            path: path.cloned(),
+            only_prints: text::only_prints(&expression.text),
+            is_alias: false,
+            order_dependent: false,
+            dot: self.trace().map(|_| self.new_scope(expression.zone).dot),
+            helpers: 0,
+        };
+        self.progress.borrow_mut().frames.push(frame);
+        let result = self.run(expression);
+        let Progress { order, frames, .. } = &mut *self.progress.borrow_mut();
+        let order_dependent = frames.pop().is_some_and(|frame| {
+            frame.order_dependent || (order.may_be_read(frame.only_prints) && !frame.is_alias)
+        });
+        result.map(|value| TextResult {
+            value,
+            order_dependent,
+        })
+    }
+
+    fn run(&self, expression: &Expression) -> Result<Value, TextError> {
+        let output = match self.resolve_alias(expression)? {
+            Some(Aliased::Typed(value)) => return Ok(value),
+            Some(Aliased::Text(output)) => output,
+            None => self.execute(&self.dot(), &expression.text)?,
+        };
+        let result = if is_encapsulated(&output) {
+            convert::decapsulate(&output, &self.budget)
+                .and_then(|value| self.interpret(&self.dot(), &value, 0))
+        } else if is_template(&output) {
+            let (text, zone) = (output.into(), expression.zone);
+            self.result(&Expression { text, zone })
+        } else {
+            Ok(Value::from(output))
+        };
+        result.map_err(TextError::from)
+    }
+
+    /// The value of a text that consists of a reference to another value. Helm prints the text of the other value's expression
+    /// and evaluates that, which keeps the type of the result; except for values under `_internal`, which are evaluated earlier.
+    fn resolve_alias(&self, expression: &Expression) -> Result<Option<Aliased>, TextError> {
+        let text = &*expression.text;
+        let Some(alias) = text::alias(text) else {
+            return Ok(None);
+        };
+        let Some((node, path)) = self.raw(&alias.keys) else {
+            return Ok(None);
+        };
+        let Some(target) = node.value.as_str().filter(|target| is_template(target)) else {
+            return Ok(None);
+        };
+        let open = text.find("{{");
+        let span = open.map(|open| open..text.len() - alias.after.len());
+        let value = self.leaf(target, node.place, &path);
+        self.note_reading(&path, &node, value.as_ref().ok());
+        let value = value.map_err(|error| TextError { error, span })?;
+        let evaluated_before = Zone::of(&path) < expression.zone;
+        Ok(match value {
+            Value::String(value) => {
+                let is_missing = evaluated_before && *value == *SKIP;
+                let value = if is_missing { "" } else { &value };
+                let length = alias.before.len() + value.len() + alias.after.len();
+                self.budget.charge(length)?;
+                let text = format!("{}{value}{}", alias.before, alias.after);
+                Some(Aliased::Text(text))
+            }
+            typed
+                if !evaluated_before
+                    && alias.before.trim_matches([' ', '\n']).is_empty()
+                    && alias.after.trim_matches([' ', '\n', '\t', '\r']).is_empty() =>
+            {
+                if let Some(frame) = self.progress.borrow_mut().frames.last_mut() {
+                    frame.order_dependent = false;
+                    frame.is_alias = true;
+                }
+                Some(Aliased::Typed(typed))
+            }
+            _ => None,
+        })
+    }
+
+    /// Evaluates a text as Helm does: while the output is an expression again, it is evaluated again.
+    fn rounds(&self, dot: &Value, text: &Arc<str>) -> Result<Value, TextError> {
+        let mut output = self.execute(dot, text)?;
+        for _ in 0..MOST_ROUNDS {
+            if is_encapsulated(&output) {
+                let value = convert::decapsulate(&output, &self.budget)?;
+                return Ok(self.interpret(dot, &value, 0)?);
+            }
+            if !is_template(&output) {
+                return Ok(Value::from(output));
+            }
+            output = self
+                .execute(dot, &output.into())
+                .map_err(|TextError { error, .. }| error)?;
+        }
+        let message = format!(
+            "the result of the expression is an expression again, {MOST_ROUNDS} times over"
+        );
+        Err(Error::new(ErrorClass::Depth, message).into())
+    }
+
+    fn execute(&self, dot: &Value, text: &Arc<str>) -> Result<String, TextError> {
+        self.progress.borrow_mut().executions += 1;
+        let mut insertions = Vec::new();
+        let parse = |text: &Arc<str>| {
+            self.budget.charge_parse(text)?;
+            self.cache.parse(text)
+        };
+        short_form::parse(text, &self.root, parse, &mut insertions)
+            .and_then(|template| go_template::execute(&template, dot, self, &self.budget))
+            .map_err(|error| TextError {
+                span: Some(short_form::restore(error.span.clone(), &insertions)),
+                error,
+            })
+    }
+
+    fn cycle(&self, expression: &Expression, path: Option<&Path>) -> Error {
+        let frames = &self.progress.borrow().frames;
+        let is_start = |frame: &Frame| frame.expression == *expression;
+        let start = frames.iter().position(is_start).unwrap_or_default();
+        let paths = { frames[start..].iter() }.filter_map(|frame| frame.path.as_ref());
+        let mut names: Vec<String> = paths.map(|path| format!("`{path}`")).collect();
+        let first = names.first().cloned();
+        names.extend(path.map(|path| format!("`{path}`")).or(first));
+        names.dedup();
+        let mut error = Error::new(ErrorClass::Cycle, "");
+        // However long it is: the last value explains the cycle.
+        error.message = format!("the value depends on itself: {}", names.join(" → "));
+        error
+    }
+}
+
+/// The values as expressions see them.
+impl Session {
+    fn view(&self, map: &Arc<tree::Map>, path: &Path, reader: Zone) -> View {
+        View {
+            session: Weak::clone(&self.this),
+            map: Arc::clone(map),
+            path: path.clone(),
+            reader,
+        }
+    }
+
+    /// The value of a node as the expressions of a zone see it.
+    pub(super) fn value(&self, node: &Node, path: &Path, reader: Zone) -> Result<Value, Error> {
+        if path.depth() > DEEPEST {
+            return Err(convert::too_deep());
+        }
+        match &node.value {
+            tree::Value::String(text) if !self.is_exact() && is_template(text) => {
+                self.leaf(text, node.place, path)
+            }
+            tree::Value::List(items) => {
+                self.budget.charge(items.len() * size_of::<Value>())?;
+                let items: Result<Vec<Value>, Error> = { items.iter().enumerate() }
+                    .filter_map(|(index, item)| {
+                        self.seen_value(item, &path.index(index), reader)
+                            .transpose()
+                    })
+                    .collect();
+                items.map(Value::list)
+            }
+            tree::Value::Map(map) => {
+                if !self.is_exact()
+                    && let Some(text) = raw_text(map)?
+                {
+                    return Ok(Value::from(shield(&text)));
+                }
+                let view = self.view(map, path, reader);
+                Ok(Value::Map(Rc::new(Map::lazy(PLAIN_MAP, Rc::new(view)))))
+            }
+            other => Ok(convert::scalar(other).unwrap_or(Value::Nil)),
+        }
+    }
+
+    /// The value of an entry or item as the expressions of a zone see it; none if it was left out before. Expressions of its own
+    /// zone, to which Helm gives its text, get the skip text: it is true as any text, and leaves out what it is printed to.
+    fn seen_value(&self, node: &Node, path: &Path, reader: Zone) -> Result<Option<Value>, Error> {
+        let value = self.value(node, path, reader)?;
+        match &value {
+            Value::String(text) if self.is_before(path, reader) && is_special(text) => {
+                convert::item(value, &self.budget)
+            }
+            _ => Ok(Some(value)),
+        }
+    }
+
+    /// Whether the value at a path is evaluated before all expressions of a zone: those read its result.
+    fn is_before(&self, path: &Path, zone: Zone) -> bool {
+        !self.is_exact() && Zone::of(path) < zone
+    }
+
+    /// A map of the values with its keys evaluated: the map itself if none is an expression. If two keys have the same result,
+    /// the last one in the order of their texts wins.
+    pub(super) fn evaluate_keys(
+        &self,
+        map: &Arc<tree::Map>,
+        path: &Path,
+    ) -> Result<Arc<tree::Map>, Error> {
+        if !self.has_template_keys(map) {
+            return Ok(Arc::clone(map));
+        }
+        let address = Arc::as_ptr(map) as usize;
+        if let Some(Some(known)) = self.progress.borrow().keyed.get(&address) {
+            return Ok(Arc::clone(known));
+        }
+        let keyed = map.iter().map(|entry| {
+            let key = self.key(entry, path)?;
+            Ok(tree::Entry {
+                key,
+                ..entry.clone()
+            })
+        });
+        let keyed = Arc::new(keyed.collect::<Result<tree::Map, Error>>()?);
+        let known = Some(Arc::clone(&keyed));
+        self.progress.borrow_mut().keyed.insert(address, known);
+        Ok(keyed)
+    }
+
+    /// Whether a key of a map of the files is an expression. The answer for a large map is cached.
+    pub(super) fn has_template_keys(&self, map: &Arc<tree::Map>) -> bool {
+        // A small map is searched faster than the cache.
+        const SMALL: usize = 16;
+        let search = || map.iter().any(|entry| is_template(&entry.key));
+        if map.len() <= SMALL {
+            return search();
+        }
+        let address = Arc::as_ptr(map) as usize;
+        let known = &mut self.progress.borrow_mut().keyed;
+        let has = known.get(&address).map_or_else(search, Option::is_some);
+        if !has {
+            known.insert(address, None);
+        }
+        has
+    }
+
+    fn key(&self, entry: &tree::Entry, path: &Path) -> Result<Arc<str>, Error> {
+        if !is_template(&entry.key) {
+            return Ok(Arc::clone(&entry.key));
+        }
+        let path = path.key(&entry.key);
+        match self.leaf(&entry.key, entry.key_place, &path)? {
+            Value::String(key) => Ok(key),
+            other => Err(with_step(
+                convert::wrong_key(&other),
+                Step {
+                    path: path.to_string(),
+                    place: entry.key_place,
+                    text: Arc::clone(&entry.key),
+                    span: None,
+                },
+            )),
+        }
+    }
+
+    /// The unevaluated node at a path; none if a key on the path is an expression, or a value on it is not a map.
+    pub(super) fn raw(&self, keys: &[&str]) -> Option<(Node, Path)> {
+        let mut node = &self.root;
+        let mut path = Path::default();
+        for key in keys {
+            let map = node.value.as_map()?;
+            if self.has_template_keys(map) {
+                return None;
+            }
+            let entry = map.entry(key)?;
+            node = &entry.node;
+            path = path.key(&entry.key);
+        }
+        Some((node.clone(), path))
+    }
+}
+
+/// A lazy map over a map of the values: entries are evaluated when they are read, except in exact evaluation.
+struct View {
+    session: Weak<Session>,
+    map: Arc<tree::Map>,
+    path: Path,
+    /// Where the expressions are that see it.
+    reader: Zone,
+}
+
+impl View {
+    fn session(&self) -> Result<Rc<Session>, Error> {
+        let over = || Error::new(ErrorClass::Other, "the evaluation is over");
+        self.session.upgrade().ok_or_else(over)
+    }
+
+    fn map(&self, session: &Session) -> Result<Arc<tree::Map>, Error> {
+        if session.is_exact() {
+            return Ok(Arc::clone(&self.map));
+        }
+        session.evaluate_keys(&self.map, &self.path)
+    }
+
+    /// Whether an entry is left out where its readers see it. One that fails is there, and fails when it is read.
+    fn is_left_out(&self, session: &Session, entry: &tree::Entry) -> bool {
+        let text = entry.node.value.as_str();
+        text.is_some_and(|text| is_special(text)) && {
+            let path = self.path.key(&entry.key);
+            session.is_before(&path, self.reader)
+                && matches!(
+                    session.seen_value(&entry.node, &path, self.reader),
+                    Ok(None)
+                )
+        }
+    }
+}
+
+impl fmt::Debug for View {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "values at `{}`", self.path)
+    }
+}
+
+impl Lazy for View {
+    fn get(&self, key: &str) -> Result<Option<Value>, Error> {
+        let session = self.session()?;
+        let map = self.map(&session)?;
+        let Some(entry) = map.entry(key) else {
+            return Ok(None);
+        };
+        let path = self.path.key(&entry.key);
+        let value = session.seen_value(&entry.node, &path, self.reader);
+        let got = value.as_ref().ok().and_then(Option::as_ref);
+        session.note_reading(&path, &entry.node, got);
+        value
+    }
+
+    fn keys(&self) -> Result<Vec<Arc<str>>, Error> {
+        let session = self.session()?;
+        let map = self.map(&session)?;
+        let there = { map.iter() }.filter(|entry| !self.is_left_out(&session, entry));
+        Ok(there.map(|entry| Arc::clone(&entry.key)).collect())
+    }
+
+    fn has(&self, key: &str) -> Result<bool, Error> {
+        let session = self.session()?;
+        let map = self.map(&session)?;
+        Ok({ map.entry(key) }.is_some_and(|entry| !self.is_left_out(&session, entry)))
+    }
+
+    fn size(&self) -> usize {
+        self.map.len()
+    }
+}
+
+/// The text of a `(raw)` map, which must not be evaluated; none for any other map.
+///
+/// # Errors
+/// The map has other keys, or the value is not a string (docs/expressions.md#the-evaluator).
+pub(super) fn raw_text(map: &tree::Map) -> Result<Option<Arc<str>>, Error> {
+    let Some(node) = map.get(RAW) else {
+        return Ok(None);
+    };
+    let fail = |message| Err(Error::new(ErrorClass::Fail, message));
+    if map.len() != 1 {
+        let keys: Vec<&str> = map.iter().map(|entry| &*entry.key).collect();
+        return fail(format!(
+            "a `{RAW}` key must be the only one of its map, and this map has {}",
+            keys.join(", ")
+        ));
+    }
+    match &node.value {
+        tree::Value::String(text) => Ok(Some(Arc::clone(text))),
+        other => fail(format!(
+            "the value of a `{RAW}` key must be a string, and it is {}",
+            other.kind()
+        )),
+    }
+}
+
+/// The values that expressions pass to helpers.
+impl Session {
+    /// Evaluates a value that an expression passes to a helper, with the root `dot` that it passes.
+    ///
+    /// # Errors
+    /// Any expression in the value fails.
+    pub(super) fn interpret(&self, dot: &Value, data: &Value, depth: u32) -> Result<Value, Error> {
+        if depth > DEEPEST {
+            return Err(convert::too_deep());
+        }
+        match data {
+            Value::String(text) if is_template(text) => self.interpret_text(dot, text),
+            Value::List(list) => {
+                self.budget.charge(list.items.len() * NODE)?;
+                let mut items = Vec::new();
+                for data in &list.items {
+                    let item = self.interpret(dot, data, depth + 1)?;
+                    items.extend(convert::item(item, &self.budget)?);
+                }
+                Ok(Value::list(items))
+            }
+            Value::Map(map) => {
+                let entries = self.budget.entries(map)?;
+                self.budget.charge(entries.len() * NODE)?;
+                if let Some(raw) = entries.get(RAW) {
+                    return raw_value(raw, entries.len());
+                }
+                let mut result = BTreeMap::new();
+                for (key, data) in entries {
+                    let key = self.interpret_key(dot, key)?;
+                    let item = self.interpret(dot, &data, depth + 1)?;
+                    if let Some(value) = convert::item(item, &self.budget)? {
+                        result.insert(key, value);
+                    }
+                }
+                Ok(Value::map(result))
+            }
+            other => convert::plain(other, &self.budget, depth),
+        }
+    }
+
+    fn interpret_key(&self, dot: &Value, key: Arc<str>) -> Result<Arc<str>, Error> {
+        if !is_template(&key) {
+            return Ok(key);
+        }
+        match self.interpret_text(dot, &key)? {
+            Value::String(key) => Ok(key),
+            other => Err(convert::wrong_key(&other)),
+        }
+    }
+
+    fn interpret_text(&self, dot: &Value, text: &Arc<str>) -> Result<Value, Error> {
+        let result = if !self.is_exact() && self.is_root(dot) {
+            let (text, zone) = (Arc::clone(text), self.zone());
+            self.result(&Expression { text, zone })
+        } else {
+            let result = self.rounds(dot, text);
+            result.map_err(|TextError { error, .. }| error)
+        };
+        result.map_err(keep_message)
+    }
+
+    /// Evaluates all values in Helm's order, including side effects (exact evaluation).
+    pub(super) fn evaluate_all(&self) -> Result<Node, Error> {
+        let scope = self.scope(Zone::Values);
+        if let Some(internal) = &scope.internal {
+            internal.evaluate_all(self)?;
+        }
+        let values = Value::Map(Rc::clone(&scope.values));
+        let result = self.interpret(&scope.dot, &values, 0)?;
+        if let Value::Map(result) = &result {
+            for key in [UNIT_TEMPLATES, UNIT_DEFAULTS] {
+                if let Some(node) = self.root.at(&[key]) {
+                    result.set(key, convert::whole_value(node));
+                }
+            }
+        }
+        convert::node_with_places(&result, Some(&self.root), Place::NONE, &self.budget)
+    }
+
+    /// In exact evaluation, an entry of `_internal` as all other expressions see it.
+    pub(super) fn internal_entry(&self, key: &str) -> Result<Option<Value>, Error> {
+        let internal = self.scope(Zone::Values).internal.as_ref();
+        internal.map_or(Ok(None), |internal| internal.entry(key))
+    }
+}
+
+fn raw_value(raw: &Value, count: usize) -> Result<Value, Error> {
+    let fail = |message| Err(Error::new(ErrorClass::Fail, message));
+    match raw {
+        _ if count != 1 => fail(format!("a `{RAW}` key must be the only one of its map")),
+        Value::String(text) => Ok(Value::from(shield(text))),
+        other => fail(format!(
+            "the value of a `{RAW}` key must be a string, and it is `{}`",
+            other.type_name()
+        )),
+    }
+}
+
+impl Evaluate for Session {
+    fn evaluate(&self, data: &Value) -> Result<Value, Error> {
+        self.interpret(&self.dot(), data, 0)
+    }
+
+    fn item(&self, value: Value) -> Result<Option<Value>, Error> {
+        convert::item(value, &self.budget)
+    }
+}
+
+/// What expressions read, and what is secret.
+impl Session {
     /// What each expression read, if readings are traced.
     pub(super) fn trace(&self) -> Option<&Trace> {
         self.guard.as_deref().map(|guard| &guard.trace)
     }
 
     /// Records that an expression reads a value, if readings are traced.
-    pub(super) fn note_reading(&self, path: &Path, raw: &Node, got: Option<&go_template::Value>) {
-        use go_template::Value::{List, Map};
+    fn note_reading(&self, path: &Path, raw: &Node, got: Option<&Value>) {
         let Some(trace) = self.trace() else { return };
-        let got = got.filter(|got| !matches!(got, Map(_) | List(_)));
-        let got = got.and_then(|got| convert::node(got, raw.place, &self.budget).ok());
+        let got = got
+            .filter(|got| !matches!(got, Value::Map(_) | Value::List(_)))
+            .and_then(|got| convert::node(got, raw.place, &self.budget).ok());
         trace.read(path, raw, got.map(|node| node.value));
     }
 
     /// Registers the result of the expression at a place as a secret, if the expression read one.
-    pub(super) fn guard(
-        &self,
-        place: Place,
-        result: Result<Value, Rc<Fault>>,
-    ) -> Result<Value, Rc<Fault>> {
+    fn guard(&self, place: Place, result: Result<Value, Error>) -> Result<Value, Error> {
         let Some(guard) = &self.guard else {
             return result;
         };
         if !guard.is_secret(place) {
             return result;
         }
-        match result {
-            Ok(value) if !guard.registers => Ok(value),
-            Ok(value) => {
-                let node = convert::node(&value, place, &self.budget);
-                guard.learn(&node.map_err(|error| self.fault(error))?);
-                Ok(value)
-            }
-            Err(fault) => Err(fault.without_message()),
+        let value = result.map_err(without_message)?;
+        if guard.registers {
+            guard.learn(&convert::node(&value, place, &self.budget)?);
         }
+        Ok(value)
     }
 
     /// Registers a key in a file of secrets as a secret, unless it is public.
@@ -272,45 +913,5 @@ impl Session {
         if let Some(guard) = &self.guard {
             guard.learn_key(key, place);
         }
-    }
-}
-
-/// Whether two values are the same map in memory.
-fn is_same_map(left: &Value, right: &Value) -> bool {
-    match (left, right) {
-        (Value::Map(left), Value::Map(right)) => Rc::ptr_eq(left, right),
-        _ => false,
-    }
-}
-
-/// Supplies the named templates of the chart, and Sylva's helpers if there is no chart or the helper interprets values.
-impl Host for Session {
-    fn engine(&self) -> Engine {
-        self.options.engine
-    }
-
-    fn named(&self, name: &str) -> Option<Definition<'_>> {
-        let templates = self.options.templates.as_ref();
-        let in_chart = templates.filter(|_| !helpers::is_interpreter(name));
-        if let Some(template) = in_chart.and_then(|templates| templates.named(name)) {
-            return Some(Definition::Template(template));
-        }
-        let index = helpers::position(name)?;
-        let helpers = self.helpers.get_or_init(|| helpers::all(self));
-        helpers.get(index).map(|helper| Definition::Native(helper))
-    }
-
-    fn missing(&self, name: &str) -> Error {
-        let mut error = go_template::missing_template(name);
-        if let Some(templates) = &self.options.templates {
-            for fault in templates.faults() {
-                error.message = format!("{}; {fault}", error.message);
-            }
-        }
-        error
-    }
-
-    fn parsed(&self, text: &Arc<str>) -> Result<Template, Error> {
-        self.cache.parse(text)
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use go_template::{Error, ErrorClass};
+use go_template::{Error, ErrorClass, Template};
 use yaml_tree::value::Node;
 
 const CLUSTER: &str = "$.Values.cluster.";
@@ -12,12 +12,29 @@ const CLUSTER: &str = "$.Values.cluster.";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Insertion(usize);
 
-/// Expands the name at which an error occurred, if it is not a function, is a complete command, and is a key of `cluster`.
-pub(super) fn expand(
+/// Parses a text. Each name that is not a function but a key of `cluster` is expanded to that key, and added to the insertions.
+pub(super) fn parse(
     text: &Arc<str>,
-    error: &Error,
     values: &Node,
-) -> Option<(Arc<str>, Insertion)> {
+    parse: impl Fn(&Arc<str>) -> Result<Template, Error>,
+    insertions: &mut Vec<Insertion>,
+) -> Result<Template, Error> {
+    let mut text = Arc::clone(text);
+    loop {
+        let error = match parse(&text) {
+            Ok(template) => return Ok(template),
+            Err(error) => error,
+        };
+        let Some((expanded, insertion)) = expand(&text, &error, values) else {
+            return Err(error);
+        };
+        insertions.push(insertion);
+        text = expanded;
+    }
+}
+
+/// Expands the name at which an error occurred, if it is not a function, is a complete command, and is a key of `cluster`.
+fn expand(text: &Arc<str>, error: &Error, values: &Node) -> Option<(Arc<str>, Insertion)> {
     if error.class != ErrorClass::MissingFunction {
         return None;
     }

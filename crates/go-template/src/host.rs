@@ -30,7 +30,7 @@ pub enum Definition<'a> {
     /// A parsed template.
     Template(Template),
     /// A template implemented in Rust.
-    Native(&'a dyn NativeTemplate),
+    Native(Box<dyn NativeTemplate + 'a>),
 }
 
 /// A template implemented in Rust.

@@ -19,8 +19,12 @@ pub mod print;
 mod refused;
 pub mod regexp;
 mod rendered;
+pub mod root;
 pub mod signature;
 pub mod value;
+
+use std::any::Any;
+use std::sync::Arc;
 
 pub use code::Template;
 pub use functions::from_json;
@@ -48,6 +52,9 @@ pub struct Error {
     pub message: String,
     /// The byte range of the error in the outermost template text.
     pub span: std::ops::Range<usize>,
+    /// What a host or a lazily evaluated value knows about the error, if it happened in another text: the engine passes it on,
+    /// and adds only the position to such an error.
+    pub cause: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 /// The maximum length of a message, in characters: more than the author of a `fail` writes.
@@ -68,7 +75,14 @@ impl Error {
             class,
             message,
             span: 0..0,
+            cause: None,
         }
+    }
+
+    /// Sets the cause.
+    pub fn caused_by(mut self, cause: impl Any + Send + Sync) -> Self {
+        self.cause = Some(Arc::new(cause));
+        self
     }
 
     /// Sets the position.

@@ -10,26 +10,15 @@ use go_template::{Budget, Error, ErrorClass, Limits, Value, print};
 pub(super) fn item(argument: &Value, index: usize) -> Result<Value, Error> {
     match argument {
         Value::List(list) => list.items.get(index).cloned().ok_or_else(|| {
-            Error::new(
-                ErrorClass::OutOfRange,
-                format!(
-                    "the helper needs {} arguments and got {}",
-                    index + 1,
-                    list.items.len()
-                ),
-            )
+            let (needed, given) = (index + 1, list.items.len());
+            let message = format!("the helper needs {needed} arguments and got {given}");
+            Error::new(ErrorClass::OutOfRange, message)
         }),
         Value::Nil => Err(Error::new(
             ErrorClass::WrongType,
             "the helper's argument is nil",
         )),
-        other => Err(Error::new(
-            ErrorClass::WrongType,
-            format!(
-                "the helper's argument must be a tuple, and it is `{}`",
-                other.type_name()
-            ),
-        )),
+        other => Err(wrong_type("the helper's argument", "a tuple", other)),
     }
 }
 
@@ -56,16 +45,12 @@ pub(super) fn fields(value: &Value, names: &[&str]) -> Result<Value, Error> {
         value = match &value {
             Value::Map(map) => map.get(name)?.unwrap_or(Value::Nil),
             Value::Nil => {
-                return Err(Error::new(
-                    ErrorClass::NilPointer,
-                    format!("`{name}` of a missing value"),
-                ));
+                let message = format!("`{name}` of a missing value");
+                return Err(Error::new(ErrorClass::NilPointer, message));
             }
             other => {
-                return Err(Error::new(
-                    ErrorClass::WrongType,
-                    format!("`{name}` of a value of type `{}`", other.type_name()),
-                ));
+                let message = format!("`{name}` of a value of type `{}`", other.type_name());
+                return Err(Error::new(ErrorClass::WrongType, message));
             }
         };
     }
@@ -88,7 +73,8 @@ pub(super) fn string(value: &Value, what: &str) -> Result<Arc<str>, Error> {
     }
 }
 
-fn wrong_type(what: &str, expected: &str, value: &Value) -> Error {
+/// The error for a value of the wrong type; it names the value `what`.
+pub(super) fn wrong_type(what: &str, expected: &str, value: &Value) -> Error {
     let found = value.type_name();
     Error::new(
         ErrorClass::WrongType,

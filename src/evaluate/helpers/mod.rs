@@ -13,10 +13,10 @@ mod text;
 mod typed;
 mod units;
 
-use std::rc::Weak;
+use std::sync::Arc;
 
 use super::session::Session;
-use go_template::{Error, ErrorClass, NativeTemplate, Value};
+use go_template::{Definition, Engine, Error, ErrorClass, Host, Template, Value};
 
 /// The implementation of a helper: returns its text.
 type Body = fn(&Session, &Value) -> Result<String, Error>;
@@ -61,33 +61,45 @@ const TABLE: &[(&str, Body)] = &[
     ("unshield-raw", text::unshield_raw),
 ];
 
-/// A helper that can be called.
-pub(super) struct Helper {
-    session: Weak<Session>,
-    body: Body,
-}
-
-impl NativeTemplate for Helper {
-    fn call(&self, argument: Value) -> Result<String, Error> {
-        let session = self
-            .session
-            .upgrade()
-            .ok_or_else(|| Error::new(ErrorClass::Other, "the evaluation is over"))?;
-        session
-            .budget
-            .charge_arguments(arguments::items(&argument))?;
-        session.in_helper(|| (self.body)(&session, &argument))
+/// Supplies the named templates of the chart, and the helpers if there is no chart or the helper interprets values.
+impl Host for Session {
+    fn engine(&self) -> Engine {
+        self.options.engine
     }
-}
 
-/// The index of a helper in the table.
-pub(super) fn position(name: &str) -> Option<usize> {
-    TABLE.binary_search_by(|(own, _)| (*own).cmp(name)).ok()
+    fn named(&self, name: &str) -> Option<Definition<'_>> {
+        let templates = self.options.templates.as_ref();
+        let in_chart = templates.filter(|_| !is_interpreter(name));
+        if let Some(template) = in_chart.and_then(|templates| templates.named(name)) {
+            return Some(Definition::Template(template));
+        }
+        let index = TABLE.binary_search_by(|(own, _)| (*own).cmp(name)).ok()?;
+        let (_, body) = TABLE[index];
+        let call = move |argument| {
+            self.budget.charge_arguments(arguments::items(&argument))?;
+            self.in_helper(|| body(self, &argument))
+        };
+        Some(Definition::Native(Box::new(call)))
+    }
+
+    fn missing(&self, name: &str) -> Error {
+        let mut error = go_template::missing_template(name);
+        if let Some(templates) = &self.options.templates {
+            for fault in templates.faults() {
+                error.message = format!("{}; {fault}", error.message);
+            }
+        }
+        error
+    }
+
+    fn parsed(&self, text: &Arc<str>) -> Result<Template, Error> {
+        self.cache.parse(text)
+    }
 }
 
 /// Whether a helper interprets values. Our implementation of such a helper replaces that of the chart: lazy evaluation passes
 /// evaluated values, and random text is refused.
-pub(super) fn is_interpreter(name: &str) -> bool {
+fn is_interpreter(name: &str) -> bool {
     const INTERPRETERS: [&str; 14] = [
         "as-bool",
         "internalPersistentRandomPasswd",
@@ -105,17 +117,6 @@ pub(super) fn is_interpreter(name: &str) -> bool {
         "unshield-raw",
     ];
     INTERPRETERS.contains(&name)
-}
-
-/// All helpers, in the order of the table.
-pub(super) fn all(session: &Session) -> Vec<Helper> {
-    TABLE
-        .iter()
-        .map(|(_, body)| Helper {
-            session: session.weak(),
-            body: *body,
-        })
-        .collect()
 }
 
 fn refused(_session: &Session, _argument: &Value) -> Result<String, Error> {

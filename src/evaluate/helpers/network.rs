@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use super::arguments::{fields, item, optional, string};
+use super::arguments::{fields, item, optional, string, wrong_type};
 use super::interpreting::evaluated_string;
 use crate::evaluate::session::Session;
-use go_template::{Error, ErrorClass, Value, print};
+use go_template::{Error, Value, print};
 
 /// The size of an owned name, in bytes. A list of N bytes is charged for N names, the maximum.
 const NAME: usize = 32;
@@ -30,10 +30,8 @@ pub(super) fn no_proxy(session: &Session, argument: &Value) -> Result<String, Er
     let included = additional.iter().filter(|(_, included)| **included);
     names.extend(included.map(|(name, _)| name.to_string()));
     let mut known = HashSet::new();
-    let kept = names.iter().filter(|name| !name.is_empty());
-    let kept: Vec<&str> = kept
-        .map(String::as_str)
-        .filter(|name| known.insert(*name))
+    let kept: Vec<&str> = { names.iter().map(String::as_str) }
+        .filter(|name| !name.is_empty() && known.insert(*name))
         .collect();
     Ok(kept.join(","))
 }
@@ -48,15 +46,7 @@ fn networks(session: &Session, cluster: &Value) -> Result<Vec<String>, Error> {
                     names.push(print::value(item, &session.budget)?);
                 }
             }
-            other => {
-                return Err(Error::new(
-                    ErrorClass::WrongType,
-                    format!(
-                        "`cluster.{key}` must be a list, and it is `{}`",
-                        other.type_name()
-                    ),
-                ));
-            }
+            other => return Err(wrong_type(&format!("`cluster.{key}`"), "a list", &other)),
         }
     }
     let metal3 = fields(cluster, &["capm3"])?;

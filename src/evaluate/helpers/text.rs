@@ -70,12 +70,10 @@ pub(super) fn dict_to_key_values_separated_string(
 pub(super) fn unshield_raw(_session: &Session, argument: &Value) -> Result<String, Error> {
     match argument {
         Value::String(text) => Ok(unshield(text).unwrap_or_else(|| text.to_string())),
-        other => Err(Error::new(
-            ErrorClass::WrongType,
-            format!(
-                "`unshield-raw` needs a string and got `{}`",
-                other.type_name()
-            ),
-        )),
+        other => {
+            let found = other.type_name();
+            let message = format!("`unshield-raw` needs a string and got `{found}`");
+            Err(Error::new(ErrorClass::WrongType, message))
+        }
     }
 }

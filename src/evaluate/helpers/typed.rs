@@ -32,10 +32,8 @@ pub(super) fn set_if_defined(session: &Session, value: &Value) -> Result<String,
 /// `as-bool`: a boolean, or a text for one.
 pub(super) fn as_bool(session: &Session, value: &Value) -> Result<String, Error> {
     if matches!(value, Value::Nil) {
-        return Err(Error::new(
-            ErrorClass::WrongType,
-            "`as-bool` of a missing value",
-        ));
+        let message = "`as-bool` of a missing value";
+        return Err(Error::new(ErrorClass::WrongType, message));
     }
     let flag = boolean(value, "")?;
     encapsulated(session, &Value::Bool(flag))

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::arguments::{fail, fields, item, items, map, shown};
 use super::interpreting::{evaluated_boolean, evaluated_string, truth};
 use crate::evaluate::convert::{DEEPEST, too_deep};
+use crate::evaluate::failure::keep_message;
 use crate::evaluate::path::Path;
 use crate::evaluate::session::Session;
-use crate::evaluate::view;
 use go_template::value::Map;
 use go_template::{Error, ErrorClass, Value};
 use yaml_tree::value as tree;
@@ -19,14 +19,11 @@ pub(super) fn unit_enabled(session: &Session, argument: &Value) -> Result<String
     let name = evaluated_string(session, &dot, &item(argument, 1)?)?;
     let context = format!(" (unit:{name})");
     let Value::Map(units) = fields(&dot, &["Values", "units"])? else {
-        return Err(Error::new(
-            ErrorClass::WrongType,
-            "`.Values.units` must be a map",
-        ));
+        let message = "`.Values.units` must be a map";
+        return Err(Error::new(ErrorClass::WrongType, message));
     };
-    let unit = units.get(&name)?.unwrap_or(Value::Nil);
-    let unit = match unit {
-        Value::Map(unit) if !unit.is_empty()? => unit,
+    let unit = match units.get(&name)? {
+        Some(Value::Map(unit)) if !unit.is_empty()? => unit,
         _ => {
             return fail(format!(
                 "`unit-enabled` is called for the unit `{name}`, which does not exist"
@@ -74,7 +71,7 @@ fn conditions<'a>(
 ) -> Box<dyn Iterator<Item = Result<Value, Error>> + 'a> {
     if !session.is_exact()
         && session.is_root(dot)
-        && let Some((node, path)) = view::raw(session, &["units", name, "enabled_conditions"])
+        && let Some((node, path)) = session.raw(&["units", name, "enabled_conditions"])
         && let tree::Value::List(conditions) = node.value
     {
         let zone = session.zone();
@@ -82,7 +79,7 @@ fn conditions<'a>(
             let path: Path = path.index(index);
             session
                 .value(&conditions[index], &path, zone)
-                .map_err(|fault| session.raise(fault))
+                .map_err(keep_message)
         }));
     }
     match unit.get("enabled_conditions") {
@@ -97,12 +94,10 @@ fn conditions<'a>(
 /// `get-helm-version`: the key in a unit's `helm_chart_versions` whose value is true.
 pub(super) fn get_helm_version(session: &Session, argument: &Value) -> Result<String, Error> {
     let dot = item(argument, 0)?;
-    let unit = item(argument, 2)?;
-    let unit = if session.is_exact() {
-        session.interpret(&dot, &unit, 0)?
-    } else {
-        unit
-    };
+    let mut unit = item(argument, 2)?;
+    if session.is_exact() {
+        unit = session.interpret(&dot, &unit, 0)?;
+    }
     let versions = map(&unit, "the unit's definition")?
         .get("helm_chart_versions")?
         .unwrap_or_else(|| Value::from(""));
@@ -123,9 +118,7 @@ pub(super) fn get_helm_version(session: &Session, argument: &Value) -> Result<St
         }
         enabled_version = Some(version);
     }
-    Ok(enabled_version
-        .map(|version| version.to_string())
-        .unwrap_or_default())
+    Ok(enabled_version.map_or_else(String::new, |version| version.to_string()))
 }
 
 /// `merge-append`: merges maps into the first one. Nested maps are merged, lists are appended, other values are overwritten.
@@ -144,11 +137,8 @@ fn merge(session: &Session, target: &Value, source: &Value, depth: u32) -> Resul
         return Err(too_deep());
     }
     let (Value::Map(target), Value::Map(source)) = (target, source) else {
-        let other = if matches!(source, Value::Map(_)) {
-            target
-        } else {
-            source
-        };
+        let is_map = matches!(source, Value::Map(_));
+        let other = if is_map { target } else { source };
         return fail(format!(
             "`merge-append` merges maps, and `{}` is `{}`",
             shown(other),

@@ -20,7 +20,7 @@ const TPLS: u32 = 1000;
 /// The cost of a method call, in steps: the method may parse a version again.
 const METHOD_COST: u64 = 32;
 
-impl Machine<'_> {
+impl<'h> Machine<'h> {
     pub(super) fn field(&mut self, name: Index) -> Result<(), Error> {
         let receiver = self.pop();
         let Some(frame) = self.frames.last() else {
@@ -191,7 +191,7 @@ impl Machine<'_> {
         *count
     }
 
-    fn named(&self, name: &str) -> Result<Definition<'_>, Error> {
+    fn named(&self, name: &str) -> Result<Definition<'h>, Error> {
         if let Some(template) = self.own_template(name)? {
             let outside = template.is_empty().then(|| self.host.named(name)).flatten();
             return Ok(outside.unwrap_or(Definition::Template(template)));

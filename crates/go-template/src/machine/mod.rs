@@ -377,7 +377,8 @@ impl<'h> Machine<'h> {
             .template
             .code()
             .span(outermost.next.saturating_sub(1));
-        if self.frames.len() > 1 && error.class != ErrorClass::Fail {
+        let is_ours = error.class != ErrorClass::Fail && error.cause.is_none();
+        if self.frames.len() > 1 && is_ours {
             let name = innermost.template.name();
             error.message = match innermost.caller {
                 Caller::Tpl => format!("{} (in the text given to `tpl`)", error.message),

@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::{Chart, Release};
-use go_template::object::Struct;
-use go_template::signature::{Signature, Type};
-use go_template::value::{Lazy, Map, Object, PLAIN_MAP};
-use go_template::{Engine, Error, Value, print};
+use super::object::Struct;
+use super::signature::{Signature, Type};
+use super::value::{Lazy, Map, Object, PLAIN_MAP};
+use super::{Engine, Error, Value, print};
 use yaml_tree::value::Node;
 
 /// The group versions that Kubernetes itself serves. `.Capabilities.APIVersions.Has` finds these without a cluster.
@@ -71,8 +70,30 @@ const API_VERSIONS: &[&str] = &[
     "v1",
 ];
 
+/// `.Release`: always the first revision of an installation, as for `helm template`.
+#[derive(Clone, Debug)]
+pub struct Release {
+    /// `.Release.Name`
+    pub name: Arc<str>,
+    /// `.Release.Namespace`
+    pub namespace: Arc<str>,
+}
+
+/// `.Chart`
+#[derive(Clone, Debug)]
+pub struct Chart {
+    /// `.Chart.Name`
+    pub name: Arc<str>,
+    /// `.Chart.Version`
+    pub version: Arc<str>,
+    /// Chart.yaml, which has the other fields.
+    pub metadata: Node,
+    /// Whether no other chart depends on it.
+    pub is_root: bool,
+}
+
 /// The name of the Go type of `.Values`.
-pub(super) fn values_type(engine: Engine) -> &'static str {
+pub fn values_type(engine: Engine) -> &'static str {
     match engine {
         Engine::Helm4 => "common.Values",
         _ => "chartutil.Values",
@@ -80,23 +101,27 @@ pub(super) fn values_type(engine: Engine) -> &'static str {
 }
 
 /// What the root shows.
-pub(super) struct Root<'r> {
-    pub(super) engine: Engine,
-    pub(super) release: &'r Release,
-    pub(super) chart: &'r Chart,
+#[derive(Debug)]
+pub struct Root<'r> {
+    /// The engine whose root it is.
+    pub engine: Engine,
+    /// `.Release`
+    pub release: &'r Release,
+    /// `.Chart`
+    pub chart: &'r Chart,
     /// `.Template.BasePath`
-    pub(super) base: Arc<str>,
+    pub base: Arc<str>,
     /// `.Template.Name`
-    pub(super) template: Arc<str>,
+    pub template: Arc<str>,
     /// `.Files`
-    pub(super) files: Value,
+    pub files: Value,
     /// `.Values`
-    pub(super) values: Value,
+    pub values: Value,
 }
 
 impl Root<'_> {
     /// The root as a value.
-    pub(super) fn dot(self) -> Value {
+    pub fn dot(self) -> Value {
         let text = |text: &Arc<str>| Value::String(Arc::clone(text));
         map([
             ("Values", self.values),
