@@ -2,53 +2,50 @@
 //!
 //! Errors have the places that Go reports.
 
-/// An alphabet of 2^`bits` letters; `group` of them hold whole bytes.
+use std::sync::LazyLock;
+
+use data_encoding::{Encoding, Specification};
+
+/// An encoding of bytes as letters, of which `group` hold whole bytes.
 pub struct Base {
     /// What Go calls it in errors.
     pub name: &'static str,
-    alphabet: &'static [u8],
-    bits: u32,
+    encoding: Encoding,
+    is_letter: fn(&u8) -> bool,
     group: usize,
 }
 
 /// `base64.StdEncoding`
-pub const BASE64: Base = Base {
+pub static BASE64: LazyLock<Base> = LazyLock::new(|| Base {
     name: "base64",
-    alphabet: b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
-    bits: 6,
+    encoding: lenient(&data_encoding::BASE64),
+    is_letter: |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/'),
     group: 4,
-};
+});
 
 /// `base32.StdEncoding`
-pub const BASE32: Base = Base {
+pub static BASE32: LazyLock<Base> = LazyLock::new(|| Base {
     name: "base32",
-    alphabet: b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567",
-    bits: 5,
+    encoding: lenient(&data_encoding::BASE32),
+    is_letter: |byte| matches!(byte, b'A'..=b'Z' | b'2'..=b'7'),
     group: 8,
-};
+});
+
+/// The same encoding, whose last letter may have bits that are in no byte, as in Go.
+fn lenient(strict: &Encoding) -> Encoding {
+    let specification = Specification {
+        check_trailing_bits: false,
+        ..strict.specification()
+    };
+    specification
+        .encoding()
+        .expect("an encoding that differs from a valid one in what it checks")
+}
 
 impl Base {
     /// The letters for the bytes, padded with `=`.
     pub fn encode(&self, bytes: &[u8]) -> String {
-        let mut out = String::with_capacity(bytes.len() * 2);
-        let (mut held, mut count) = (0u32, 0);
-        let letter = |value: u32| char::from(self.alphabet[value as usize % self.alphabet.len()]);
-        for byte in bytes {
-            held = (held << 8) | u32::from(*byte);
-            count += 8;
-            while count >= self.bits {
-                count -= self.bits;
-                out.push(letter(held >> count));
-            }
-            held &= (1 << count) - 1;
-        }
-        if count > 0 {
-            out.push(letter(held << (self.bits - count)));
-        }
-        while !out.len().is_multiple_of(self.group) {
-            out.push('=');
-        }
-        out
+        self.encoding.encode(bytes)
     }
 
     /// The bytes that letters encode; line ends do not count.
@@ -56,105 +53,58 @@ impl Base {
     /// # Errors
     /// The index of the letter that Go reports, where these are not letters of this alphabet, padded.
     pub fn decode(&self, text: &[u8]) -> Result<Vec<u8>, usize> {
-        let mut bare = text.to_vec();
-        if self.bits == 5 {
-            // Here Go counts without the line ends.
-            bare.retain(|byte| !matches!(byte, b'\r' | b'\n'));
-        }
-        let mut letters = Letters { text: &bare, at: 0 };
-        let mut out = Vec::with_capacity(text.len());
-        while !self.decode_group(&mut letters, &mut out)? {}
-        Ok(out)
+        let is_break = |byte: &u8| matches!(byte, b'\r' | b'\n');
+        let bare: Vec<u8> = { text.iter().copied() }
+            .filter(|byte| !is_break(byte))
+            .collect();
+        let end = self.end(&bare).map_err(|wrong| {
+            // In base32, Go counts without the line ends.
+            let mut places = (0..text.len()).filter(|at| self.is_base32() || !is_break(&text[*at]));
+            places.nth(wrong.index).unwrap_or(text.len()) - wrong.back
+        })?;
+        let decoded = self.encoding.decode(&bare[..end]);
+        decoded.map_err(|error| error.position)
     }
 
-    /// Decodes one group; says whether it was the last one.
-    fn decode_group(&self, letters: &mut Letters<'_>, out: &mut Vec<u8>) -> Result<bool, usize> {
-        let mut held = 0u64;
-        for index in 0..self.group {
-            let Some(byte) = letters.next() else {
-                return if index == 0 {
-                    Ok(true)
-                } else {
-                    Err(letters.at - index)
-                };
-            };
-            if byte == b'=' {
-                self.check_padding(letters, index)?;
-                self.release(held, index, out);
-                return Ok(true);
-            }
-            let Some(value) = self.alphabet.iter().position(|letter| *letter == byte) else {
-                return Err(letters.at - 1);
-            };
-            held = (held << self.bits) | value as u64;
-        }
-        self.release(held, self.group, out);
-        Ok(false)
+    fn is_base32(&self) -> bool {
+        self.group == 8
     }
 
-    /// After the first `=`, which is at `index` of its group: only the missing ones, then the end.
-    fn check_padding(&self, letters: &mut Letters<'_>, index: usize) -> Result<(), usize> {
-        let first = letters.at - 1;
-        if self.bits == 5 {
-            return check_padding_32(&letters.text[letters.at..], first, index);
+    /// Where letters and their padding end. After that, base32 may have a few bytes in Go.
+    fn end(&self, bare: &[u8]) -> Result<usize, Wrong> {
+        let letters = bare.iter().take_while(|byte| (self.is_letter)(byte));
+        let letters = letters.count();
+        let (held, after) = (letters % self.group, &bare[letters..]);
+        let wrong = |index, back| Err(Wrong { index, back });
+        if after.is_empty() && held == 0 {
+            return Ok(letters);
         }
-        if index < 2 {
-            return Err(first);
+        if after.is_empty() {
+            return wrong(letters, held);
         }
-        if index == 2 {
-            match letters.next() {
-                Some(b'=') => {}
-                Some(_) => return Err(letters.at - 2),
-                None => return Err(letters.at),
-            }
+        let missing = self.group - held;
+        let is_long = self.is_base32() && after.len() > self.group;
+        if after[0] != b'=' || held < 2 || is_long {
+            return wrong(letters, 0);
         }
-        match letters.next() {
-            None => Ok(()),
-            Some(_) => Err(letters.at - 1),
+        let Some(padding) = after.get(..missing) else {
+            return wrong(bare.len(), 0);
+        };
+        if let Some(other) = padding.iter().position(|byte| *byte != b'=') {
+            return wrong(letters + other, 1);
         }
-    }
-
-    /// The whole bytes in the bits of that number of letters.
-    fn release(&self, held: u64, letters: usize, out: &mut Vec<u8>) {
-        let bits = letters as u32 * self.bits;
-        for byte in 0..bits / 8 {
-            out.push((held >> (bits - 8 * (byte + 1))) as u8);
+        match held {
+            3 | 6 if self.is_base32() => wrong(letters, 0),
+            _ if !self.is_base32() && after.len() > missing => wrong(letters + missing, 0),
+            _ => Ok(letters + missing),
         }
     }
 }
 
-/// Base32's check looks at the rest of the group only, as Go's does; `first` is the place of the first `=`.
-fn check_padding_32(rest: &[u8], first: usize, index: usize) -> Result<(), usize> {
-    if index < 2 || rest.len() >= 8 {
-        return Err(first);
-    }
-    let missing = 7 - index;
-    let Some(padding) = rest.get(..missing) else {
-        return Err(first + 1 + rest.len());
-    };
-    match padding.iter().position(|byte| *byte != b'=') {
-        Some(wrong) => Err(first + wrong),
-        None if matches!(index, 3 | 6) => Err(first),
-        None => Ok(()),
-    }
-}
-
-/// The input without its line ends.
-struct Letters<'t> {
-    text: &'t [u8],
-    at: usize,
-}
-
-impl Letters<'_> {
-    fn next(&mut self) -> Option<u8> {
-        while let Some(byte) = self.text.get(self.at) {
-            self.at += 1;
-            if !matches!(byte, b'\r' | b'\n') {
-                return Some(*byte);
-            }
-        }
-        None
-    }
+/// The place that Go reports: `back` bytes before the byte with this index, which is counted without line ends.
+struct Wrong {
+    index: usize,
+    back: usize,
 }
 
 /// Bytes as text: each byte outside a valid character becomes U+FFFD, as in Go.
