@@ -3,11 +3,10 @@
 //! Helm compiles the patterns in values with Go. This module refuses the patterns that Go refuses, and gives all others the same
 //! meaning (<https://github.com/google/re2/wiki/Syntax>). The engine has no unbounded backtracking.
 
-mod class;
 mod cost;
 mod expand;
 mod parse;
-mod token;
+mod rewrite;
 mod unicode;
 
 use std::convert::Infallible;
@@ -38,6 +37,12 @@ pub struct Regexp {
 pub struct Error {
     /// What is wrong with the pattern.
     pub message: String,
+}
+
+fn error(message: impl Into<String>) -> Error {
+    Error {
+        message: message.into(),
+    }
 }
 
 /// Charges searches, each before it starts.

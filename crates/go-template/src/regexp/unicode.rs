@@ -1,47 +1,34 @@
 //! The Unicode classes that Go's `\p{…}` supports.
 
-use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind};
-
-/// The characters of a class by its name in a pattern: a general category, short or long, a script by its long name, `Any`,
-/// `Assigned` or `ASCII`. Case, `_`, `-` and blanks are ignored. None if Go has no such class.
-pub(super) fn property(name: &str) -> Option<ClassUnicode> {
-    let canonical = canonical(name);
-    match canonical.as_str() {
-        "any" => return Some(ClassUnicode::new([ClassUnicodeRange::new('\0', char::MAX)])),
-        "ascii" => return Some(ClassUnicode::new([ClassUnicodeRange::new('\0', '\x7f')])),
+/// How `regex-syntax` spells a class that Go has by this name: a general category, short or long, a script by its long name, `Any`,
+/// `Assigned` or `ASCII`, or all others with `^` before it. Case, `_`, `-` and blanks are ignored.
+pub(super) fn property(name: &str, is_negated: bool) -> Option<String> {
+    let bare = name.strip_prefix('^').unwrap_or(name);
+    let mut is_negated = is_negated != (bare.len() != name.len());
+    let mut canonical: String = bare
+        .chars()
+        .filter(|c| !matches!(c, '_' | '-' | ' '))
+        .map(|c| c.to_ascii_lowercase())
+        .collect();
+    if matches!(canonical.as_str(), "cs" | "surrogate") {
         // Surrogates occur in no text.
-        "cs" | "surrogate" => return Some(ClassUnicode::empty()),
-        _ => {}
+        canonical = "any".to_owned();
+        is_negated = !is_negated;
     }
-    let property = if CATEGORIES
-        .split_whitespace()
-        .any(|known| known == canonical)
-    {
-        format!(r"\p{{gc={canonical}}}")
-    } else if SCRIPTS.split_whitespace().any(|known| known == canonical) {
-        format!(r"\p{{sc={canonical}}}")
+    let is_in = |names: &str| names.split_whitespace().any(|known| known == canonical);
+    let kind = if is_in(CATEGORIES) {
+        "gc"
+    } else if is_in(SCRIPTS) {
+        "sc"
     } else {
         return None;
     };
-    match regex_syntax::parse(&property).ok()?.into_kind() {
-        HirKind::Class(Class::Unicode(class)) => Some(class),
-        HirKind::Literal(literal) => {
-            let c = std::str::from_utf8(&literal.0).ok()?.chars().next()?;
-            Some(ClassUnicode::new([ClassUnicodeRange::new(c, c)]))
-        }
-        _ => None,
-    }
+    let letter = if is_negated { 'P' } else { 'p' };
+    Some(format!(r"\{letter}{{{kind}={canonical}}}"))
 }
 
-fn canonical(name: &str) -> String {
-    name.chars()
-        .filter(|c| !matches!(c, '_' | '-' | ' '))
-        .map(|c| c.to_ascii_lowercase())
-        .collect()
-}
-
-/// The general categories and their aliases, as Go's `unicode` package has them (PropertyValueAliases.txt).
-const CATEGORIES: &str = "assigned c cc cf cn co l lc ll lm lo lt lu m mc me mn n nd nl no p pc pd pe pf pi po ps s sc sk sm so z zl zp zs \
+/// The general categories and their aliases, as Go's `unicode` package has them (PropertyValueAliases.txt), and the classes of many.
+const CATEGORIES: &str = "any ascii assigned c cc cf cn co l lc ll lm lo lt lu m mc me mn n nd nl no p pc pd pe pf pi po ps s sc sk sm so z zl zp zs \
     casedletter closepunctuation combiningmark connectorpunctuation control cntrl currencysymbol dashpunctuation decimalnumber \
     digit enclosingmark finalpunctuation format initialpunctuation letter letternumber lineseparator lowercaseletter mark \
     mathsymbol modifierletter modifiersymbol nonspacingmark number openpunctuation other otherletter othernumber \
