@@ -8,10 +8,12 @@
 use std::cmp::Ordering;
 use std::sync::LazyLock;
 
+use semver::Version;
+
 use super::super::Error;
 use super::super::function::Call;
 use super::regex::Pattern;
-use super::version::{Version, prerelease_order};
+use super::version::parse;
 use yaml_tree::engine::Engine;
 
 /// Alternatives, separated by `||`: a version must satisfy all constraints of one of them.
@@ -127,7 +129,7 @@ impl Constraints {
                 }
                 _ => all.iter().any(Constraint::names_prerelease),
             };
-            let is_refused = |each| !version.prerelease.is_empty() && !is_open(each);
+            let is_refused = |each| !version.pre.is_empty() && !is_open(each);
             all.iter()
                 .all(|each| !is_refused(each) && each.admits(version))
         })
@@ -164,18 +166,18 @@ impl Constraint {
         };
         Some(Self {
             operator,
-            version: Version::parse(&version)?,
+            version: parse(&version)?,
             open,
         })
     }
 
     fn names_prerelease(&self) -> bool {
-        !self.version.prerelease.is_empty()
+        !self.version.pre.is_empty()
     }
 
     fn admits(&self, version: &Version) -> bool {
         let bound = &self.version;
-        let order = version.precedence(bound);
+        let order = version.cmp_precedence(bound);
         match self.operator {
             Operator::Equal if self.open == Open::Nowhere => order == Ordering::Equal,
             Operator::Equal | Operator::Tilde => {
@@ -208,9 +210,7 @@ impl Constraint {
         match self.open {
             Open::Minor => false,
             _ if version.minor != bound.minor => true,
-            Open::Patch => {
-                prerelease_order(&version.prerelease, &bound.prerelease) != Ordering::Equal
-            }
+            Open::Patch => version.pre != bound.pre,
             _ => version.patch != bound.patch || order != Ordering::Equal,
         }
     }
@@ -254,7 +254,7 @@ impl Constraint {
 #[cfg(test)]
 mod tests {
     use super::{Call, Constraints, Engine};
-    use crate::functions::version::Version;
+    use crate::functions::version;
     use crate::{Budget, Limits};
 
     /// The versions that each constraint is checked with.
@@ -320,7 +320,7 @@ mod tests {
     fn admitted(constraint: &str, engine: Engine) -> String {
         let constraints = parse(constraint).expect(constraint);
         let admitted = |version: &&str| {
-            let version = Version::parse(version).expect("a version");
+            let version = version::parse(version).expect("a version");
             if constraints.admits(&version, engine) {
                 '1'
             } else {

@@ -10,7 +10,7 @@ use super::super::signature::{Signature, Type};
 use super::super::value::Object;
 use super::super::{Error, ErrorClass, Value};
 use super::constraint::Constraints;
-use super::version::Version;
+use super::version::{Version, parse};
 
 /// The functions of this module.
 pub(super) const TABLE: &[Function] = &[
@@ -34,7 +34,7 @@ fn semver_compare(call: &mut Call<'_>) -> Result<Value, Error> {
         call.error(format!("`{constraint}` is not a version constraint"))
     })?;
     let version = self::version(call, &version)?;
-    Ok(Value::Bool(constraints.admits(&version, call.engine)))
+    Ok(Value::Bool(constraints.admits(&version.parts, call.engine)))
 }
 
 /// The maximum length of a version, in bytes, because every method reads the whole text.
@@ -119,18 +119,18 @@ impl Object for VersionObject {
     }
 
     fn call(&self, name: &str, arguments: &[Value]) -> Result<Value, Error> {
-        let version = &self.version;
+        let Version { parts, original } = &self.version;
         Ok(match name {
-            "Major" => Value::Uint64(version.major),
-            "Minor" => Value::Uint64(version.minor),
-            "Patch" => Value::Uint64(version.patch),
-            "Prerelease" => Value::from(&*version.prerelease),
-            "Metadata" => Value::from(&*version.metadata),
-            "Original" => Value::from(&*version.original),
+            "Major" => Value::Uint64(parts.major),
+            "Minor" => Value::Uint64(parts.minor),
+            "Patch" => Value::Uint64(parts.patch),
+            "Prerelease" => Value::from(parts.pre.as_str()),
+            "Metadata" => Value::from(parts.build.as_str()),
+            "Original" => Value::from(&**original),
             "String" => self.text().into(),
-            "IncMajor" => next(version.next_major()),
-            "IncMinor" => next(version.next_minor()),
-            "IncPatch" => next(version.next_patch()),
+            "IncMajor" => next(self.version.next_major()),
+            "IncMinor" => next(self.version.next_minor()),
+            "IncPatch" => next(self.version.next_patch()),
             "SetPrerelease" | "SetMetadata" => return self.changed(name, arguments),
             _ => return self.compared(name, arguments),
         })
@@ -141,14 +141,14 @@ impl VersionObject {
     fn compared(&self, name: &str, arguments: &[Value]) -> Result<Value, Error> {
         let other = match arguments {
             // The text of a version object is the complete version.
-            [Value::Object(object)] => Version::parse(&object.text()),
+            [Value::Object(object)] => parse(&object.text()),
             _ => None,
         };
         let Some(other) = other else {
             let message = format!("`{name}` needs a version to compare with");
             return Err(Error::new(ErrorClass::WrongType, message));
         };
-        let order = self.version.precedence(&other);
+        let order = self.version.parts.cmp_precedence(&other);
         Ok(match name {
             "Compare" => Value::Int(order as i64),
             "Equal" => Value::Bool(order == Ordering::Equal),
