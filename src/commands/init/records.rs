@@ -16,7 +16,7 @@ use crate::model::rule::{Level, RuleId};
 use crate::pipeline::fleet::Fleet;
 use crate::read::{self, Location, PROJECT_FILE_NAME, Request};
 use capi::objects::ManifestObject;
-use capi::providers::named::{below, image_fields};
+use capi::providers::{image_fields, node_at};
 use yaml_tree::value::{Node, Value};
 
 use super::word::word;
@@ -247,7 +247,7 @@ fn template(object: &ManifestObject) -> Option<Template> {
     let mut record = Record::new();
     let mut image = None;
     for (path, fact) in *fields {
-        if let Some(value) = below(spec, path).and_then(scalar) {
+        if let Some(value) = node_at(spec, path).and_then(scalar) {
             image.get_or_insert_with(|| value.clone());
             let is_artifact = *fact == "locations.https" && value.starts_with("oci://");
             let fact = if is_artifact { "locations.oci" } else { fact };
@@ -269,7 +269,7 @@ fn template(object: &ManifestObject) -> Option<Template> {
 
 /// The digest that Metal3's `checksum` spells out, of the image or of the compressed file that is served.
 fn checksum(spec: &Node, image: &str) -> Option<(String, String)> {
-    let text = scalar(below(spec, "image.checksum")?)?;
+    let text = scalar(node_at(spec, "image.checksum")?)?;
     let text = text.rsplit_once(':').map_or(&*text, |(_, digest)| digest);
     let algorithm = match text.len() {
         32 => "md5",

@@ -7,7 +7,7 @@ use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
 use crate::model::stamping::{ImageRequest, StampEntry};
 use capi::objects::{Host, ManifestObject, Text};
-use capi::providers::named::image_fields;
+use capi::providers::image_fields;
 use yaml_tree::edit::Step;
 use yaml_tree::value::Node;
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use crate::read::gitops::{Dialect, apply_json_patch};
 use capi::objects::ManifestObject;
-use capi::providers::named::{ImageFields, image_fields};
+use capi::providers::{ImageFields, image_fields};
 use go_template::{NoHost, convert};
 use yaml_tree::engine::Engine;
 use yaml_tree::place::FileId;

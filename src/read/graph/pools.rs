@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::model::cluster::{BundleChoice, Choice, Cluster, NamedTemplate, Pool, PoolName};
 use capi::objects::{ManifestObject, Reference, version_node};
 use capi::providers;
-use capi::providers::named::{NamedBy, image_fields};
+use capi::providers::{NamedBy, image_fields};
 use yaml_tree::edit::Step;
 use yaml_tree::place::{Located, Place, Sources};
 use yaml_tree::value::{Node, Number, Value};

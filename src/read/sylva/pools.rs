@@ -8,7 +8,6 @@ use crate::evaluate::{Branch, BranchEntry};
 use crate::model::cluster::{Choice, ChoiceLevel, Cluster, KEY_NAMES, LevelName, Pool, PoolName};
 use crate::model::selector::Selector;
 use capi::providers;
-use capi::providers::named::location_of;
 use yaml_tree::merge::merge;
 use yaml_tree::place::{Located, Place};
 use yaml_tree::value::{Entry, Map, Node, Number, Value};
@@ -70,8 +69,8 @@ pub(super) fn pools(branch: &Branch, cluster: &mut Cluster, report: &mut Report<
         .iter_mut()
         .filter(|pool| pool.choice.name.is_some())
     {
-        let location = provider.and_then(|provider| location_of(provider, &pool.settings));
-        pool.choice.location = location;
+        pool.choice.location =
+            provider.and_then(|provider| provider.settings_location(&pool.settings));
     }
     cluster.levels = levels.found;
 }

@@ -3,6 +3,7 @@
 //! Without `ami.id` CAPA selects the newest image whose name matches `capa-ami-{{.BaseOS}}-?{{.K8sVersion}}-*`; the lookup
 //! needs `Machine.spec.version`. Source: CAPA's CRDs and pkg/cloud/services/ec2/ami.go.
 
+use super::images::{Field, ImageNames, Way};
 use super::kind::{INFRASTRUCTURE, MACHINE};
 use super::{Change, Edit, Kind, Provider, Stamp, set};
 use yaml_tree::value::{Map, Node};
@@ -12,6 +13,8 @@ pub(super) struct Capa;
 
 /// The formats that VM Import accepts, and AMIs themselves.
 const FORMATS: &[&str] = &["raw", "ami", "vmdk", "vhd", "vhdx", "ova"];
+
+const POOL: &[&str] = &["spec", "awsLaunchTemplate"];
 
 const KINDS: &[Kind] = &[
     Kind::template(
@@ -24,7 +27,7 @@ const KINDS: &[Kind] = &[
         kind: "AWSMachinePool",
         group: INFRASTRUCTURE,
         versions: &["v1beta2"],
-        machine: &["spec", "awsLaunchTemplate"],
+        machine: POOL,
         formats: FORMATS,
         change: Change::Rolls,
     },
@@ -58,6 +61,20 @@ const SETTINGS: &[&str] = &[
     "uncompressedUserData",
 ];
 
+const IMAGE_NAMES: &[ImageNames] = &[ImageNames::new(
+    "AWS",
+    &[
+        Way::name("ami.id", &["locations.ami."]),
+        Way::name("imageLookupFormat", &["locations.ami.name"]).with(&[
+            // Without it CAPA looks among its own images.
+            Field::required("imageLookupOrg", &["locations.ami.org"]),
+            Field::optional("imageLookupBaseOS", &["locations.ami.base-os"]),
+        ]),
+    ],
+)
+.or_lookup()
+.with_pool(POOL)];
+
 impl Provider for Capa {
     fn name(&self) -> &'static str {
         "capa"
@@ -65,6 +82,10 @@ impl Provider for Capa {
 
     fn kinds(&self) -> &'static [Kind] {
         KINDS
+    }
+
+    fn image_names(&self) -> &'static [ImageNames] {
+        IMAGE_NAMES
     }
 
     fn settings(&self) -> &'static [&'static str] {

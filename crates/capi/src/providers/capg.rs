@@ -2,6 +2,7 @@
 //!
 //! Source: CAPG's CRDs and webhooks: `image` wins over `imageFamily`, and the webhook refuses every change of a template.
 
+use super::images::{ImageNames, Way};
 use super::kind::INFRASTRUCTURE;
 use super::{Change, Edit, Kind, Provider, Stamp};
 use crate::location::gce_path;
@@ -10,6 +11,8 @@ use crate::location::gce_path;
 pub(super) struct Capg;
 
 const FORMATS: &[&str] = &["raw"];
+
+const POOL: &[&str] = &["spec"];
 
 const KINDS: &[Kind] = &[
     Kind::template(
@@ -22,7 +25,7 @@ const KINDS: &[Kind] = &[
         kind: "GCPMachinePool",
         group: INFRASTRUCTURE,
         versions: &["v1beta1"],
-        machine: &["spec"],
+        machine: POOL,
         formats: FORMATS,
         change: Change::Rolls,
     },
@@ -51,6 +54,16 @@ const SETTINGS: &[&str] = &[
     "subnet",
 ];
 
+const IMAGE_NAMES: &[ImageNames] = &[ImageNames::new(
+    "GCP",
+    &[
+        Way::name("image", &["locations.gce.image"]),
+        Way::name("imageFamily", &["locations.gce.family"]),
+    ],
+)
+.or_lookup()
+.with_pool(POOL)];
+
 impl Provider for Capg {
     fn name(&self) -> &'static str {
         "capg"
@@ -58,6 +71,10 @@ impl Provider for Capg {
 
     fn kinds(&self) -> &'static [Kind] {
         KINDS
+    }
+
+    fn image_names(&self) -> &'static [ImageNames] {
+        IMAGE_NAMES
     }
 
     fn settings(&self) -> &'static [&'static str] {

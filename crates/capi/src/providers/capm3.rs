@@ -4,8 +4,10 @@
 //! The format is always written: a v1beta2 template without `diskFormat` reaches the BareMetalHost as `format: ""`, which
 //! its enum does not contain. `checksumType: auto` exists in BareMetalHost only and is omitted in other kinds.
 
+use super::images::{ImageNames, Way};
 use super::kind::INFRASTRUCTURE;
 use super::{Change, Edit, Kind, Provider, Stamp, set};
+use crate::image::fact;
 use yaml_tree::value::{Entry, Map, Node};
 
 /// See the module documentation.
@@ -70,6 +72,14 @@ const KINDS: &[Kind] = &[
     },
 ];
 
+const IMAGE_NAMES: &[ImageNames] = &[ImageNames::new(
+    "Metal3",
+    &[Way::url(
+        "image.url",
+        &[fact::URI, "locations.https", "locations.oci"],
+    )],
+)];
+
 impl Provider for Capm3 {
     fn name(&self) -> &'static str {
         "capm3"
@@ -77,6 +87,10 @@ impl Provider for Capm3 {
 
     fn kinds(&self) -> &'static [Kind] {
         KINDS
+    }
+
+    fn image_names(&self) -> &'static [ImageNames] {
+        IMAGE_NAMES
     }
 
     fn host_selector(&self) -> Option<&'static str> {

@@ -4,6 +4,7 @@
 //! as `<key>-sylva-diskimage-builder-<commit-tag>`, tagged `sylva-md5-<md5>`, and writes their IDs into the ConfigMap
 //! `openstack-images-uuids` (sylva-core, sync-openstack-images; docs/sylva.md#machine-templates).
 
+use super::images::{ImageNames, Way};
 use super::kind::{INFRASTRUCTURE, MACHINE};
 use super::{Change, Edit, Kind, Provider, Stamp, image_name, set};
 use crate::image::fact;
@@ -75,6 +76,20 @@ const SETTINGS: &[&str] = &[
     "trunk",
 ];
 
+const GLANCE_NAME: &[&str] = &["locations.glance.name"];
+
+const IMAGE_NAMES: &[ImageNames] = &[ImageNames::new(
+    "OpenStack",
+    &[
+        Way::name("image.filter.name", GLANCE_NAME),
+        Way::name("image.imageRef.name", &["locations.glance.image-ref"]),
+        Way::name("image.id", &["locations.glance.id", GLANCE_UUID]),
+        // Of older API versions.
+        Way::name("image.name", GLANCE_NAME),
+        Way::name("image", GLANCE_NAME),
+    ],
+)];
+
 impl Provider for Capo {
     fn name(&self) -> &'static str {
         "capo"
@@ -82,6 +97,10 @@ impl Provider for Capo {
 
     fn kinds(&self) -> &'static [Kind] {
         KINDS
+    }
+
+    fn image_names(&self) -> &'static [ImageNames] {
+        IMAGE_NAMES
     }
 
     fn settings(&self) -> &'static [&'static str] {

@@ -2,6 +2,7 @@
 //!
 //! One kind exists in two groups. Source: CAPV's CRDs and webhooks.
 
+use super::images::{Field, ImageNames, Way};
 use super::kind::MACHINE;
 use super::{Change, Edit, IMAGE_NAME, Kind, Provider, Stamp, image_name, set};
 use yaml_tree::value::{Entry, Map, Node};
@@ -67,6 +68,18 @@ const SETTINGS: &[&str] = &[
     "volumes",
 ];
 
+const IMAGE_NAMES: &[ImageNames] = &[ImageNames::new(
+    "VSphere",
+    &[
+        Way::name("template", &["locations.vsphere.template"])
+            .with(&[Field::optional("snapshot", &["locations.vsphere.snapshot"])]),
+        Way::name(
+            "imageName",
+            &["locations.vsphere.image-name", "locations.vsphere.template"],
+        ),
+    ],
+)];
+
 impl Provider for Capv {
     fn name(&self) -> &'static str {
         "capv"
@@ -74,6 +87,10 @@ impl Provider for Capv {
 
     fn kinds(&self) -> &'static [Kind] {
         KINDS
+    }
+
+    fn image_names(&self) -> &'static [ImageNames] {
+        IMAGE_NAMES
     }
 
     fn settings(&self) -> &'static [&'static str] {

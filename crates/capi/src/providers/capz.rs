@@ -2,6 +2,7 @@
 //!
 //! Source: CAPZ's CRDs and webhook. The version of a gallery's image is the Kubernetes version; its name does not contain it.
 
+use super::images::{Field, ImageNames, Way};
 use super::kind::{INFRASTRUCTURE, MACHINE};
 use super::{Change, Edit, Kind, Provider, Stamp};
 
@@ -73,6 +74,46 @@ const OFFER: (usize, &[(&str, &str)]) = (
     ],
 );
 
+const IMAGE_NAMES: &[ImageNames] = &[ImageNames::new(
+    "Azure",
+    &[
+        Way::name("image.id", &["locations.azure.id"]),
+        Way::name("image.computeGallery.name", &["locations.azure.definition"]).with(&[
+            Field::required("image.computeGallery.gallery", &["locations.azure.gallery"]),
+            Field::required("image.computeGallery.version", &["locations.azure.version"]),
+            Field::optional(
+                "image.computeGallery.subscriptionID",
+                &["locations.azure.subscription"],
+            ),
+            Field::optional(
+                "image.computeGallery.resourceGroup",
+                &["locations.azure.resource-group"],
+            ),
+        ]),
+        Way::name("image.sharedGallery.name", &["locations.azure.definition"]).with(&[
+            Field::required("image.sharedGallery.gallery", &["locations.azure.gallery"]),
+            Field::required("image.sharedGallery.version", &["locations.azure.version"]),
+            Field::optional(
+                "image.sharedGallery.subscriptionID",
+                &["locations.azure.subscription"],
+            ),
+            Field::optional(
+                "image.sharedGallery.resourceGroup",
+                &["locations.azure.resource-group"],
+            ),
+        ]),
+        Way::name("image.marketplace.sku", &["locations.azure.sku"]).with(&[
+            Field::required(
+                "image.marketplace.publisher",
+                &["locations.azure.publisher"],
+            ),
+            Field::required("image.marketplace.offer", &["locations.azure.offer"]),
+            Field::required("image.marketplace.version", &["locations.azure.version"]),
+        ]),
+    ],
+)
+.or_lookup()];
+
 impl Provider for Capz {
     fn name(&self) -> &'static str {
         "capz"
@@ -80,6 +121,10 @@ impl Provider for Capz {
 
     fn kinds(&self) -> &'static [Kind] {
         KINDS
+    }
+
+    fn image_names(&self) -> &'static [ImageNames] {
+        IMAGE_NAMES
     }
 
     fn settings(&self) -> &'static [&'static str] {

@@ -2,8 +2,10 @@
 //!
 //! Source: CAPD's CRDs and webhooks. DockerMachineTemplate is removed after Cluster API v1.14; DevMachineTemplate remains.
 
+use super::images::{ImageNames, Way};
 use super::kind::MACHINE;
 use super::{Change, Edit, IMAGE_NAME, Kind, Provider, Stamp, image_name, set};
+use crate::image::fact;
 use yaml_tree::value::{Entry, Map, Node};
 
 /// See the module documentation.
@@ -31,6 +33,22 @@ const SETTINGS: &[&str] = &[
     "preLoadImages",
 ];
 
+const CONTAINER: &[&str] = &["locations.docker.image", fact::URI, "locations.oci"];
+
+const IMAGE_NAMES: &[ImageNames] = &[
+    ImageNames::new(
+        "Dev",
+        &[
+            Way::name("backend.docker.customImage", CONTAINER),
+            // Of the first DevMachinePool.
+            Way::name("template.docker.customImage", CONTAINER),
+        ],
+    )
+    .or_lookup()
+    .with_pool(&["spec"]),
+    ImageNames::new("Docker", &[Way::name("customImage", CONTAINER)]).or_lookup(),
+];
+
 impl Provider for Docker {
     fn name(&self) -> &'static str {
         "docker"
@@ -42,6 +60,10 @@ impl Provider for Docker {
 
     fn kinds(&self) -> &'static [Kind] {
         KINDS
+    }
+
+    fn image_names(&self) -> &'static [ImageNames] {
+        IMAGE_NAMES
     }
 
     fn needs_no_image(&self, settings: &Node) -> bool {

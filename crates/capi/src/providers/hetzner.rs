@@ -2,7 +2,9 @@
 //!
 //! Source: CAPH's CRDs and webhooks: exactly one of `imageName` and `imageURL`, and `imageURLCommand` only with the latter.
 
+use super::images::{Field, ImageNames, Way};
 use super::{Change, Edit, Kind, Provider, Stamp};
+use crate::image::fact;
 use crate::labels::LabelSelector;
 use crate::location::file_name;
 use yaml_tree::value::Node;
@@ -42,6 +44,29 @@ const SETTINGS: &[&str] = &[
     "type",
 ];
 
+const IMAGE_NAMES: &[ImageNames] = &[
+    ImageNames::new(
+        "HCloud",
+        &[
+            Way::name("imageName", &["locations.hcloud.image"]),
+            Way::url("imageURL", &["locations.hcloud.url"]).with(&[Field::optional(
+                "imageURLCommand",
+                &["locations.hcloud.command"],
+            )]),
+        ],
+    ),
+    ImageNames::new(
+        "HetznerBareMetal",
+        &[
+            Way::url(
+                "installImage.image.url",
+                &["locations.hetzner.url", fact::URI, "locations.https"],
+            ),
+            Way::url("installImage.image.path", &["locations.hetzner.path"]),
+        ],
+    ),
+];
+
 impl Provider for Hetzner {
     fn name(&self) -> &'static str {
         "hetzner"
@@ -49,6 +74,10 @@ impl Provider for Hetzner {
 
     fn kinds(&self) -> &'static [Kind] {
         KINDS
+    }
+
+    fn image_names(&self) -> &'static [ImageNames] {
+        IMAGE_NAMES
     }
 
     fn settings(&self) -> &'static [&'static str] {

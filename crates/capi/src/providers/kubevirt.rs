@@ -4,7 +4,9 @@
 //! Source: CAPK's CRD and webhook; CDI's import sources.
 
 use super::field::Step;
+use super::images::{ImageNames, Way};
 use super::{Change, Edit, Kind, Provider, Stamp};
+use crate::image::fact;
 
 /// See the module documentation.
 pub(super) struct Kubevirt;
@@ -22,6 +24,28 @@ const SETTINGS: &[&str] = &[
     "virtualMachineTemplate",
 ];
 
+const IMAGE_NAMES: &[ImageNames] = &[ImageNames::new(
+    "Kubevirt",
+    &[
+        Way::name(
+            "virtualMachineTemplate.spec.template.spec.volumes[].containerDisk.image",
+            &[
+                "locations.kubevirt.container-disk",
+                fact::URI,
+                "locations.oci",
+            ],
+        ),
+        Way::name(
+            "virtualMachineTemplate.spec.dataVolumeTemplates[].spec.source.registry.url",
+            &["locations.kubevirt.registry", fact::URI, "locations.oci"],
+        ),
+        Way::url(
+            "virtualMachineTemplate.spec.dataVolumeTemplates[].spec.source.http.url",
+            &["locations.kubevirt.http", fact::URI, "locations.https"],
+        ),
+    ],
+)];
+
 impl Provider for Kubevirt {
     fn name(&self) -> &'static str {
         "kubevirt"
@@ -29,6 +53,10 @@ impl Provider for Kubevirt {
 
     fn kinds(&self) -> &'static [Kind] {
         KINDS
+    }
+
+    fn image_names(&self) -> &'static [ImageNames] {
+        IMAGE_NAMES
     }
 
     fn settings(&self) -> &'static [&'static str] {

@@ -14,10 +14,10 @@ mod docker;
 mod elemental;
 mod field;
 mod hetzner;
+mod images;
 pub mod infra_cluster;
 mod kind;
 mod kubevirt;
-pub mod named;
 mod proxmox;
 mod stamp;
 mod tinkerbell;
@@ -26,7 +26,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::labels::LabelSelector;
+use crate::location::Location;
 pub use field::{Edit, Step, apply_edits, is_meant};
+pub use images::{ImageFields, ImageNames, NamedBy, image_fields, node_at};
 pub use kind::{Change, Kind, is_refused_later};
 pub use stamp::Stamp;
 use yaml_tree::value::{Entry, Map, Node};
@@ -43,6 +45,11 @@ pub trait Provider: Sync {
 
     /// The kinds of objects that contain an image: machine templates first, the default one at the start.
     fn kinds(&self) -> &'static [Kind];
+
+    /// Where its kinds name an image, those too that nothing is stamped into.
+    fn image_names(&self) -> &'static [ImageNames] {
+        &[]
+    }
 
     /// The settings of a pool that its machine template contains, without the image. Only these are evaluated.
     fn settings(&self) -> &'static [&'static str];
@@ -85,6 +92,13 @@ pub trait Provider: Sync {
     /// The fields outside the machine's spec: those of `spec.template`, and those of `spec`.
     fn beside(&self, _settings: &Node, _version: &str) -> (Map, Map) {
         (Map::default(), Map::default())
+    }
+
+    /// The location of the image that a pool's settings name (`image_name`).
+    fn settings_location(&self, settings: &Node) -> Option<Location> {
+        let kind = self.kinds().first()?;
+        let machine = self.machine(settings, kind.versions.first()?);
+        image_fields(kind.kind)?.location(&Node::computed(machine))
     }
 
     /// What the provider's webhook would refuse in the settings, one clause each.

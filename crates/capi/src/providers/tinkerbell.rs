@@ -3,7 +3,9 @@
 //! `imageLookupFormat` supports BaseRegistry, OSDistro, OSVersion and KubernetesVersion; a plain reference is valid too.
 //! Source: CAPT's CRD and webhook.
 
+use super::images::{Field, ImageNames, Way};
 use super::{Change, Edit, Kind, Provider, Stamp};
+use crate::image::fact;
 use crate::labels::LabelSelector;
 use yaml_tree::value::{Node, Value};
 
@@ -22,6 +24,30 @@ const AFFINITY: &str = "hardwareAffinity";
 
 const SETTINGS: &[&str] = &["bootOptions", AFFINITY, "templateOverride"];
 
+const IMAGE: &[&str] = &[
+    "locations.tinkerbell.image",
+    fact::URI,
+    "locations.https",
+    "locations.oci",
+];
+
+const IMAGE_NAMES: &[ImageNames] = &[ImageNames::new(
+    "Tinkerbell",
+    &[
+        Way::name("imageLookupFormat", IMAGE).with(&[
+            Field::optional(
+                "imageLookupBaseRegistry",
+                &["locations.tinkerbell.base-registry"],
+            ),
+            Field::optional("imageLookupOSDistro", &["locations.tinkerbell.os-distro"]),
+            Field::optional("imageLookupOSVersion", &["locations.tinkerbell.os-version"]),
+        ]),
+        // Of EKS Anywhere.
+        Way::url("osImageURL", IMAGE),
+    ],
+)
+.or_lookup()];
+
 impl Provider for Tinkerbell {
     fn name(&self) -> &'static str {
         "tinkerbell"
@@ -29,6 +55,10 @@ impl Provider for Tinkerbell {
 
     fn kinds(&self) -> &'static [Kind] {
         KINDS
+    }
+
+    fn image_names(&self) -> &'static [ImageNames] {
+        IMAGE_NAMES
     }
 
     fn settings(&self) -> &'static [&'static str] {

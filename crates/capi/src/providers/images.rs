@@ -1,12 +1,13 @@
-//! Which image an object of a provider names already: a name in the provider's store, a URL or an OCI reference.
+//! Which image an object names already: a name in its provider's store, a URL or an OCI reference.
 //!
-//! The kinds of all API versions are here, those too that nothing is stamped into. Paths are those of
-//! [`super::cluster_api`]. Sources: the CRDs of each provider in their releases since 2021 (docs/providers.md).
+//! What a provider's kinds name is in the provider's own file ([`super::Provider::image_names`]); here is how such fields are read, and
+//! the kinds of providers that nothing is stamped for. The kinds of all API versions are known, those too that nothing is
+//! stamped into. Paths are those of [`super::cluster_api`]. Sources: the CRDs of each provider in their releases since 2021
+//! (docs/providers.md).
 
 use std::sync::Arc;
 
-use super::{PROVIDERS, Provider};
-use crate::image::fact;
+use super::PROVIDERS;
 use crate::location::{Location, Part};
 use yaml_tree::value::Node;
 
@@ -19,19 +20,22 @@ pub enum NamedBy {
     Url,
 }
 
-/// Where an object of a kind names its image.
-struct ProviderImage {
-    /// The beginning of the kind's name, before `MachineTemplate`, `Machine`, `MachinePool` or `Server`.
-    provider: &'static str,
+/// Where the objects of a provider's kinds name their image.
+#[derive(Clone, Copy, Debug)]
+pub struct ImageNames {
+    /// The beginning of the kinds' names, before `MachineTemplate`, `Machine`, `MachinePool` or `Server`.
+    prefix: &'static str,
     /// The ways to name it; the first that is there counts.
     ways: &'static [Way],
+    /// The path of a machine's spec in a machine pool.
+    pool: &'static [&'static str],
     /// Whether the provider looks up an image with the machine's Kubernetes version where none of them is there.
     has_lookup: bool,
 }
 
 /// One way to name an image.
 #[derive(Clone, Copy, Debug)]
-struct Way {
+pub(super) struct Way {
     by: NamedBy,
     /// The field with the name or the URL.
     field: Field,
@@ -41,237 +45,81 @@ struct Way {
 
 /// A field below the machine's spec, and the facts of an image that say the same (docs/providers.md).
 #[derive(Clone, Copy, Debug)]
-struct Field {
+pub(super) struct Field {
     path: &'static str,
     facts: &'static [&'static str],
     /// Whether an image whose facts lack it lies somewhere else.
     is_required: bool,
 }
 
-/// The facts that say where a file or an artifact is fetched from.
-const FETCHED: &[&str] = &[fact::URI, "locations.https", "locations.oci"];
-const CONTAINER: &[&str] = &["locations.docker.image", fact::URI, "locations.oci"];
-const GLANCE_NAME: &[&str] = &["locations.glance.name"];
-const TINKERBELL: &[&str] = &[
-    "locations.tinkerbell.image",
-    fact::URI,
-    "locations.https",
-    "locations.oci",
-];
-
-const FIELDS: &[ProviderImage] = &[
-    of_lookup(
-        "AWS",
-        &[
-            name("ami.id", &["locations.ami."]),
-            name("imageLookupFormat", &["locations.ami.name"]).with(&[
-                // Without it CAPA looks among its own images.
-                required("imageLookupOrg", &["locations.ami.org"]),
-                optional("imageLookupBaseOS", &["locations.ami.base-os"]),
-            ]),
-        ],
-    ),
-    of_lookup(
-        "Azure",
-        &[
-            name("image.id", &["locations.azure.id"]),
-            name("image.computeGallery.name", &["locations.azure.definition"]).with(&[
-                required("image.computeGallery.gallery", &["locations.azure.gallery"]),
-                required("image.computeGallery.version", &["locations.azure.version"]),
-                optional(
-                    "image.computeGallery.subscriptionID",
-                    &["locations.azure.subscription"],
-                ),
-                optional(
-                    "image.computeGallery.resourceGroup",
-                    &["locations.azure.resource-group"],
-                ),
-            ]),
-            name("image.sharedGallery.name", &["locations.azure.definition"]).with(&[
-                required("image.sharedGallery.gallery", &["locations.azure.gallery"]),
-                required("image.sharedGallery.version", &["locations.azure.version"]),
-                optional(
-                    "image.sharedGallery.subscriptionID",
-                    &["locations.azure.subscription"],
-                ),
-                optional(
-                    "image.sharedGallery.resourceGroup",
-                    &["locations.azure.resource-group"],
-                ),
-            ]),
-            name("image.marketplace.sku", &["locations.azure.sku"]).with(&[
-                required(
-                    "image.marketplace.publisher",
-                    &["locations.azure.publisher"],
-                ),
-                required("image.marketplace.offer", &["locations.azure.offer"]),
-                required("image.marketplace.version", &["locations.azure.version"]),
-            ]),
-        ],
-    ),
-    of(
+/// Of providers that nothing is stamped for.
+const OTHERS: &[ImageNames] = &[
+    ImageNames::new(
         "CloudStack",
-        &[name("template.name", &["locations.cloudstack."])],
+        &[Way::name("template.name", &["locations.cloudstack."])],
     ),
-    of_lookup(
-        "Dev",
-        &[
-            name("backend.docker.customImage", CONTAINER),
-            // Of the first DevMachinePool.
-            name("template.docker.customImage", CONTAINER),
-        ],
-    ),
-    of_lookup("Docker", &[name("customImage", CONTAINER)]),
-    of_lookup(
-        "GCP",
-        &[
-            name("image", &["locations.gce.image"]),
-            name("imageFamily", &["locations.gce.family"]),
-        ],
-    ),
-    of(
-        "HCloud",
-        &[
-            name("imageName", &["locations.hcloud.image"]),
-            url("imageURL", &["locations.hcloud.url"])
-                .with(&[optional("imageURLCommand", &["locations.hcloud.command"])]),
-        ],
-    ),
-    of(
+    ImageNames::new(
         "Harvester",
-        &[name("volumes[].imageName", &["locations.harvester."])],
+        &[Way::name("volumes[].imageName", &["locations.harvester."])],
     ),
-    of(
-        "HetznerBareMetal",
-        &[
-            url(
-                "installImage.image.url",
-                &["locations.hetzner.url", fact::URI, "locations.https"],
-            ),
-            url("installImage.image.path", &["locations.hetzner.path"]),
-        ],
-    ),
-    of(
+    ImageNames::new(
         "IBMPowerVS",
         &[
-            name("image.name", &["locations.powervs."]),
-            name("imageRef.name", &["locations.powervs."]),
+            Way::name("image.name", &["locations.powervs."]),
+            Way::name("imageRef.name", &["locations.powervs."]),
         ],
     ),
-    of("IBMVPC", &[name("image.name", &["locations.ibmvpc."])]),
-    of(
-        "Kubevirt",
-        &[
-            name(
-                "virtualMachineTemplate.spec.template.spec.volumes[].containerDisk.image",
-                &[
-                    "locations.kubevirt.container-disk",
-                    fact::URI,
-                    "locations.oci",
-                ],
-            ),
-            name(
-                "virtualMachineTemplate.spec.dataVolumeTemplates[].spec.source.registry.url",
-                &["locations.kubevirt.registry", fact::URI, "locations.oci"],
-            ),
-            url(
-                "virtualMachineTemplate.spec.dataVolumeTemplates[].spec.source.http.url",
-                &["locations.kubevirt.http", fact::URI, "locations.https"],
-            ),
-        ],
+    ImageNames::new("IBMVPC", &[Way::name("image.name", &["locations.ibmvpc."])]),
+    ImageNames::new("Linode", &[Way::name("image", &["locations.linode."])]),
+    ImageNames::new("Maas", &[Way::name("image", &["locations.maas."])]),
+    ImageNames::new(
+        "Nutanix",
+        &[Way::name("image.name", &["locations.nutanix."])],
     ),
-    of("Linode", &[name("image", &["locations.linode."])]),
-    of("Maas", &[name("image", &["locations.maas."])]),
-    of("Metal3", &[url("image.url", FETCHED)]),
-    of("Nutanix", &[name("image.name", &["locations.nutanix."])]),
-    of(
-        "OpenStack",
-        &[
-            name("image.filter.name", GLANCE_NAME),
-            name("image.imageRef.name", &["locations.glance.image-ref"]),
-            name(
-                "image.id",
-                &["locations.glance.id", "openstack_glance_uuid"],
-            ),
-            name("image.name", GLANCE_NAME),
-            name("image", GLANCE_NAME),
-        ],
-    ),
-    of_lookup("Snow", &[name("amiID", &["locations.ami."])]),
-    of_lookup(
-        "Tinkerbell",
-        &[
-            name("imageLookupFormat", TINKERBELL).with(&[
-                optional(
-                    "imageLookupBaseRegistry",
-                    &["locations.tinkerbell.base-registry"],
-                ),
-                optional("imageLookupOSDistro", &["locations.tinkerbell.os-distro"]),
-                optional("imageLookupOSVersion", &["locations.tinkerbell.os-version"]),
-            ]),
-            url("osImageURL", TINKERBELL),
-        ],
-    ),
-    of(
-        "VSphere",
-        &[
-            name("template", &["locations.vsphere.template"])
-                .with(&[optional("snapshot", &["locations.vsphere.snapshot"])]),
-            name(
-                "imageName",
-                &["locations.vsphere.image-name", "locations.vsphere.template"],
-            ),
-        ],
-    ),
+    ImageNames::new("Snow", &[Way::name("amiID", &["locations.ami."])]).or_lookup(),
 ];
 
-const fn of(provider: &'static str, ways: &'static [Way]) -> ProviderImage {
-    ProviderImage {
-        provider,
-        ways,
-        has_lookup: false,
+impl ImageNames {
+    pub(super) const fn new(prefix: &'static str, ways: &'static [Way]) -> Self {
+        Self {
+            prefix,
+            ways,
+            pool: &["spec", "template"],
+            has_lookup: false,
+        }
     }
-}
 
-const fn of_lookup(provider: &'static str, ways: &'static [Way]) -> ProviderImage {
-    ProviderImage {
-        has_lookup: true,
-        ..of(provider, ways)
+    /// The provider looks up an image where none is named.
+    pub(super) const fn or_lookup(self) -> Self {
+        Self {
+            has_lookup: true,
+            ..self
+        }
     }
-}
 
-const fn name(path: &'static str, facts: &'static [&'static str]) -> Way {
-    Way {
-        by: NamedBy::Name,
-        field: required(path, facts),
-        beside: &[],
-    }
-}
-
-const fn url(path: &'static str, facts: &'static [&'static str]) -> Way {
-    Way {
-        by: NamedBy::Url,
-        ..name(path, facts)
-    }
-}
-
-const fn required(path: &'static str, facts: &'static [&'static str]) -> Field {
-    Field {
-        path,
-        facts,
-        is_required: true,
-    }
-}
-
-const fn optional(path: &'static str, facts: &'static [&'static str]) -> Field {
-    Field {
-        is_required: false,
-        ..required(path, facts)
+    /// Machine pools have the machine's spec at another path than `spec.template`.
+    pub(super) const fn with_pool(self, pool: &'static [&'static str]) -> Self {
+        Self { pool, ..self }
     }
 }
 
 impl Way {
-    const fn with(self, beside: &'static [Field]) -> Self {
+    pub(super) const fn name(path: &'static str, facts: &'static [&'static str]) -> Self {
+        Self {
+            by: NamedBy::Name,
+            field: Field::required(path, facts),
+            beside: &[],
+        }
+    }
+
+    pub(super) const fn url(path: &'static str, facts: &'static [&'static str]) -> Self {
+        Self {
+            by: NamedBy::Url,
+            ..Self::name(path, facts)
+        }
+    }
+
+    pub(super) const fn with(self, beside: &'static [Field]) -> Self {
         Self { beside, ..self }
     }
 
@@ -281,35 +129,40 @@ impl Way {
 }
 
 impl Field {
+    pub(super) const fn required(path: &'static str, facts: &'static [&'static str]) -> Self {
+        Self {
+            path,
+            facts,
+            is_required: true,
+        }
+    }
+
+    pub(super) const fn optional(path: &'static str, facts: &'static [&'static str]) -> Self {
+        Self {
+            is_required: false,
+            ..Self::required(path, facts)
+        }
+    }
+
     /// What a machine's spec says in the field.
     fn text<'n>(&self, spec: &'n Node) -> Option<(&'n Node, &'n Arc<str>)> {
-        let node = below(spec, self.path)?;
+        let node = node_at(spec, self.path)?;
         let text = node.value.as_str()?;
         (!text.is_empty()).then_some((node, text))
     }
 }
 
-/// The endings of kinds whose objects are machines or make them, with the path of a machine's spec.
-const KINDS: &[(&str, &[&str])] = &[
-    ("MachineTemplate", &["spec", "template", "spec"]),
-    ("MachinePool", &["spec", "template"]),
+/// The endings of kinds whose objects are machines or make them, with the path of a machine's spec; pools have that of their
+/// provider.
+const ENDINGS: &[(&str, Option<&[&str]>)] = &[
+    ("MachineTemplate", Some(&["spec", "template", "spec"])),
+    ("MachinePool", None),
     // Of EKS Anywhere, whose clusters may name one image for all machines beside them.
-    ("MachineConfig", &["spec"]),
-    ("DatacenterConfig", &["spec"]),
-    ("Machine", &["spec"]),
-    ("Server", &["spec"]),
+    ("MachineConfig", Some(&["spec"])),
+    ("DatacenterConfig", Some(&["spec"])),
+    ("Machine", Some(&["spec"])),
+    ("Server", Some(&["spec"])),
 ];
-
-/// The path of a machine's spec, where the kind has another one than its ending says: stamping has it too, or nothing is stamped
-/// into the kind.
-fn own_path(kind: &str) -> Option<&'static [&'static str]> {
-    let mut stamped = PROVIDERS.iter().flat_map(|provider| provider.kinds());
-    let stamped = stamped.find(|stamped| stamped.kind == kind);
-    match stamped {
-        Some(stamped) => Some(stamped.machine),
-        None => (kind == "DevMachinePool").then_some(&["spec"]),
-    }
-}
 
 /// Where the objects of a kind name their image.
 #[derive(Clone, Copy, Debug)]
@@ -317,28 +170,32 @@ pub struct ImageFields {
     /// Before the machine's path: where a template has the object that is made from it.
     above: &'static [&'static str],
     machine: &'static [&'static str],
-    ways: &'static [Way],
-    has_lookup: bool,
+    names: &'static ImageNames,
 }
 
 /// The fields of a kind; none for kinds that are not known.
 pub fn image_fields(kind: &str) -> Option<ImageFields> {
     // A ClusterClass makes pools from templates of them.
-    let pool = kind.strip_suffix("Template");
-    let pool = pool.filter(|pool| pool.ends_with("MachinePool"));
+    let pool = kind
+        .strip_suffix("Template")
+        .filter(|pool| pool.ends_with("MachinePool"));
     let (made, above): (_, &[&str]) = match pool {
         Some(pool) => (pool, &["spec", "template"]),
         None => (kind, &[]),
     };
-    let (ending, machine) = KINDS.iter().find(|(ending, _)| made.ends_with(ending))?;
-    let provider = made.strip_suffix(ending)?;
-    let field = FIELDS.iter().find(|field| field.provider == provider)?;
+    let (ending, machine) = ENDINGS.iter().find(|(ending, _)| made.ends_with(ending))?;
+    let prefix = made.strip_suffix(ending)?;
+    let names = all_names().find(|names| names.prefix == prefix)?;
     Some(ImageFields {
         above,
-        machine: own_path(made).unwrap_or(machine),
-        ways: field.ways,
-        has_lookup: field.has_lookup,
+        machine: machine.unwrap_or(names.pool),
+        names,
     })
+}
+
+fn all_names() -> impl Iterator<Item = &'static ImageNames> {
+    let known = PROVIDERS.iter().flat_map(|provider| provider.image_names());
+    known.chain(OTHERS)
 }
 
 impl ImageFields {
@@ -349,13 +206,14 @@ impl ImageFields {
 
     /// The image that a machine's spec names: the node that says so, and how.
     pub fn image(self, spec: &Node) -> Option<(&Node, NamedBy)> {
-        let ways = self.ways.iter();
-        { ways }.find_map(|way| Some((way.field.text(spec)?.0, way.by)))
+        let mut ways = self.names.ways.iter();
+        ways.find_map(|way| Some((way.field.text(spec)?.0, way.by)))
     }
 
     /// The location of the image that a machine's spec names.
     pub fn location(self, spec: &Node) -> Option<Location> {
-        let way = { self.ways.iter() }.find(|way| way.field.text(spec).is_some())?;
+        let mut ways = self.names.ways.iter();
+        let way = ways.find(|way| way.field.text(spec).is_some())?;
         let parts = way.fields().filter_map(|field| {
             Some(Part {
                 facts: field.facts,
@@ -370,15 +228,15 @@ impl ImageFields {
     pub fn has_part(self, spec: &Node) -> bool {
         let is_there = |path: &str| {
             let whole = path.rsplit_once('.').map_or(path, |(whole, _)| whole);
-            below(spec, whole.trim_end_matches("[]")).is_some()
+            node_at(spec, whole.trim_end_matches("[]")).is_some()
         };
-        { self.ways.iter() }.any(|way| is_there(way.field.path))
+        self.names.ways.iter().any(|way| is_there(way.field.path))
     }
 
     /// Whether the provider looks up the image by the machine's Kubernetes version: its default, or a pattern with that version.
     pub fn is_looked_up(self, spec: &Node) -> bool {
         let pattern = self.image(spec).and_then(|(node, _)| node.value.as_str());
-        pattern.map_or(self.has_lookup, |pattern| {
+        pattern.map_or(self.names.has_lookup, |pattern| {
             let names = ["K8sVersion", "KubernetesVersion"];
             pattern.contains("{{") && names.iter().any(|name| pattern.contains(name))
         })
@@ -387,7 +245,7 @@ impl ImageFields {
     /// Whether a change at a JSON pointer of the object may change its image.
     pub fn may_change(self, pointer: &str) -> bool {
         let changed: Vec<&str> = pointer.split('/').skip(1).collect();
-        let mut fields = self.ways.iter().flat_map(Way::fields);
+        let mut fields = self.names.ways.iter().flat_map(Way::fields);
         fields.any(|field| {
             // The key of a list has an index behind it, which may be any.
             let keys = field
@@ -405,30 +263,25 @@ impl ImageFields {
     }
 }
 
-/// The location of the image that a pool's settings name (`image_name`).
-pub fn location_of(provider: &dyn Provider, settings: &Node) -> Option<Location> {
-    let kind = provider.kinds().first()?;
-    let machine = provider.machine(settings, kind.versions.first()?);
-    image_fields(kind.kind)?.location(&Node::computed(machine))
-}
-
 /// The value at a path of keys; the first item of a list that has the rest of the path, behind `[]`.
-pub fn below<'n>(node: &'n Node, path: &str) -> Option<&'n Node> {
+pub fn node_at<'n>(node: &'n Node, path: &str) -> Option<&'n Node> {
     let Some((part, rest)) = path.split_once('.') else {
         return node.at(&[path]);
     };
     match part.strip_suffix("[]") {
         Some(key) => {
             let items = node.at(&[key])?.value.as_list()?;
-            items.iter().find_map(|item| below(item, rest))
+            items.iter().find_map(|item| node_at(item, rest))
         }
-        None => below(node.at(&[part])?, rest),
+        None => node_at(node.at(&[part])?, rest),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{FIELDS, NamedBy, image_fields};
+    use super::{NamedBy, all_names, image_fields};
+    use std::collections::BTreeSet;
+
     use crate::image::{Facts, Image};
     use crate::providers::stamp::tests::with;
     use crate::providers::{PROVIDERS, apply_edits};
@@ -437,8 +290,18 @@ mod tests {
     use yaml_tree::value::{Map, Node, Value};
 
     #[test]
-    fn providers_are_sorted() {
-        assert!(FIELDS.is_sorted_by_key(|field| field.provider));
+    fn each_prefix_is_of_one_provider() {
+        let mut seen = BTreeSet::new();
+        assert!(all_names().all(|names| seen.insert(names.prefix)));
+    }
+
+    #[test]
+    fn an_image_is_read_where_it_is_stamped() {
+        for kind in PROVIDERS.iter().flat_map(|provider| provider.kinds()) {
+            if let Some(fields) = image_fields(kind.kind) {
+                assert_eq!(fields.machine, kind.machine, "{}", kind.kind);
+            }
+        }
     }
 
     #[test]
