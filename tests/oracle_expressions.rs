@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use go_template::function::{Signature, Type};
 use go_template::object::Struct;
-use go_template::signature::{Signature, Type};
 use go_template::value::Object;
 use go_template::{
     Budget, Definition, Error, ErrorClass, Host, Limits, Template, Value, convert, execute, parse,

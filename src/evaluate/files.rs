@@ -8,7 +8,7 @@ use std::sync::Arc;
 use globset::GlobBuilder;
 
 use super::Templates;
-use go_template::signature::{Signature, Type};
+use go_template::function::{Signature, Type};
 use go_template::value::Object;
 use go_template::{Budget, Error, ErrorClass, Value};
 use yaml_tree::Lists;

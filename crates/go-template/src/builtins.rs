@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::function::{Body, Call, Function};
-use super::signature::{Signature, Type};
-use super::{Error, ErrorClass, Value, compare, escape, format};
+use super::function::{Body, Call, Function, Signature, Type};
+use super::{Error, ErrorClass, Value, compare, format};
 
 /// The functions of text/template. `slice` is missing on purpose: Helm replaces it with Sprig's.
 pub(super) const TABLE: &[Function] = &[
@@ -200,15 +199,15 @@ fn printf(call: &mut Call<'_>) -> Result<Value, Error> {
 }
 
 fn html(call: &mut Call<'_>) -> Result<Value, Error> {
-    escaped(call, escape::html, 5)
+    escaped(call, escape_html, 5)
 }
 
 fn js(call: &mut Call<'_>) -> Result<Value, Error> {
-    escaped(call, escape::js, 6)
+    escaped(call, escape_js, 6)
 }
 
 fn urlquery(call: &mut Call<'_>) -> Result<Value, Error> {
-    escaped(call, escape::url_query, 3)
+    escaped(call, escape_url_query, 3)
 }
 
 /// Escapes the arguments. `most` is the maximum length in bytes of one escaped byte.
@@ -232,4 +231,78 @@ fn text_of(call: &Call<'_>) -> Result<String, Error> {
 
 fn wrong_type(message: impl Into<String>) -> Error {
     Error::new(ErrorClass::WrongType, message)
+}
+
+/// Escapes for HTML.
+fn escape_html(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\0' => escaped.push('\u{fffd}'),
+            '"' => escaped.push_str("&#34;"),
+            '\'' => escaped.push_str("&#39;"),
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}
+
+/// Escapes for a JavaScript string.
+fn escape_js(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\\' => escaped.push_str("\\\\"),
+            '\'' => escaped.push_str("\\'"),
+            '"' => escaped.push_str("\\\""),
+            '<' | '>' | '&' | '=' | '\0'..='\x1f' => {
+                escaped.push_str(&format!("\\u{:04X}", u32::from(character)));
+            }
+            other if other.is_ascii() || is_printable(other) => escaped.push(other),
+            other => escaped.push_str(&format!("\\u{:04X}", u32::from(other))),
+        }
+    }
+    escaped
+}
+
+/// Whether Go prints the character as it is: its quoting escapes exactly the others.
+fn is_printable(character: char) -> bool {
+    let text = character.to_string();
+    format::quote(&text).trim_matches('"') == text
+}
+
+/// Escapes for the query of a URL.
+fn escape_url_query(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
+                escaped.push(char::from(byte));
+            }
+            b' ' => escaped.push('+'),
+            other => escaped.push_str(&format!("%{other:02X}")),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{escape_html, escape_js, escape_url_query};
+
+    #[test]
+    fn each_function_escapes_its_own_characters() {
+        assert_eq!(
+            escape_html("<a href=\"x\">'&'\0"),
+            "&lt;a href=&#34;x&#34;&gt;&#39;&amp;&#39;\u{fffd}"
+        );
+        assert_eq!(
+            escape_js("it's <b>=\n\u{e9}\u{200b}"),
+            "it\\'s \\u003Cb\\u003E\\u003D\\u000A\u{e9}\\u200B"
+        );
+        assert_eq!(escape_url_query("a b/\u{e9}~"), "a+b%2F%C3%A9~");
+    }
 }

@@ -7,8 +7,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::ErrorClass;
-use super::function::Function;
-use super::signature::Type;
+use super::function::{Function, Type};
 
 /// A parsed template, with the templates that its text defines. It is cheap to clone and can be shared between threads.
 #[derive(Clone, Debug)]

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::limits::Budget;
-use super::signature::{Signature, Type};
+pub use super::signature::{Signature, Type};
 use super::value::Map;
 use super::{Engine, Error, ErrorClass, Value};
 

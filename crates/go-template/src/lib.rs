@@ -4,7 +4,6 @@ mod builtins;
 mod code;
 mod compare;
 pub mod convert;
-mod escape;
 pub mod format;
 pub mod function;
 mod functions;
@@ -20,7 +19,7 @@ mod refused;
 pub mod regexp;
 mod rendered;
 pub mod root;
-pub mod signature;
+mod signature;
 pub mod value;
 
 use std::any::Any;

@@ -1,7 +1,6 @@
 //! Refuses the functions of Helm whose results differ from run to run, or come from outside.
 
-use super::function::{Call, Function};
-use super::signature::Type;
+use super::function::{Call, Function, Type};
 use super::{Error, ErrorClass, Value};
 
 use Type::{Any, Int, List, Named, String};

@@ -6,11 +6,11 @@ mod gather;
 mod nearest;
 mod references;
 mod text;
-mod versions;
 
 use std::sync::Arc;
 
 use crate::labels::Labels;
+use crate::providers::cluster_api::{ANY_CONTROL_PLANE, REPEATED_VERSIONS, VERSIONS, VersionField};
 use crate::providers::{Kind, PROVIDERS};
 use yaml_tree::place::{Place, Source, Sources, Spot};
 use yaml_tree::value::{Node, Value};
@@ -20,7 +20,6 @@ pub use gather::{Found, MARKER, Unread, objects};
 pub use nearest::{Name, Names};
 pub use references::{Reference, references};
 pub use text::{Host, Text};
-pub use versions::{version_node, version_nodes};
 
 /// The annotation of a template that is kept for machines of the past: nothing is stamped into it. It holds the name of the
 /// template that took its place.
@@ -233,6 +232,35 @@ fn scalars<'n>(node: &'n Node, steps: Vec<Step>, found: &mut Vec<(Vec<Step>, &'n
         let steps = steps.iter().cloned().chain([step]).collect();
         scalars(child, steps, found);
     }
+}
+
+/// The Kubernetes version in an object; none where it is an expression, which another program evaluates.
+pub fn version_node(object: &ManifestObject) -> Option<(Vec<Step>, &Node)> {
+    said_in(object, VERSIONS).into_iter().next()
+}
+
+/// Where an object says its Kubernetes version, each place that does.
+pub fn version_nodes(object: &ManifestObject) -> Vec<(Vec<Step>, &Node)> {
+    let mut found = said_in(object, VERSIONS);
+    found.append(&mut said_in(object, REPEATED_VERSIONS));
+    found
+}
+
+fn said_in<'o>(object: &'o ManifestObject, fields: &[VersionField]) -> Vec<(Vec<Step>, &'o Node)> {
+    let (group, _) = object.group_version();
+    let is_of_kind = |kind: &str| {
+        kind == &*object.kind || kind == ANY_CONTROL_PLANE && object.kind.ends_with(kind)
+    };
+    let own = fields
+        .iter()
+        .filter(|field| is_of_kind(field.kind) && field.group == group)
+        .take(1);
+    let found = own.flat_map(|field| object.nodes(field.path));
+    let is_said = |node: &Node| {
+        let text = node.value.as_str();
+        text.is_none_or(|text| !text.contains("{{") && !text.contains("${"))
+    };
+    found.filter(|(_, node)| is_said(node)).collect()
 }
 
 #[cfg(test)]

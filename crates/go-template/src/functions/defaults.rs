@@ -1,7 +1,6 @@
 //! The functions for missing values: defaults, and the failures that an expression raises itself.
 
-use super::super::function::{Call, Function};
-use super::super::signature::Type;
+use super::super::function::{Call, Function, Type};
 use super::super::{Error, ErrorClass, Value};
 
 /// The functions of this module.

@@ -4,9 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::super::function::{Call, Function};
+use super::super::function::{Call, Function, Type};
 use super::super::limits::{ENTRY, TEXT};
-use super::super::signature::Type;
 use super::super::value::{Map, PLAIN_MAP};
 use super::super::{Error, ErrorClass, Value};
 use super::{convert, lists};

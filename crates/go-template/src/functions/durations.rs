@@ -2,8 +2,7 @@
 
 use std::num::IntErrorKind;
 
-use super::super::function::{Call, Function};
-use super::super::signature::Type;
+use super::super::function::{Call, Function, Type};
 use super::super::{Error, Value};
 
 const ANY: &[Type] = &[Type::Any];

@@ -3,8 +3,7 @@
 use sha1::Sha1;
 use sha2::{Digest, Sha256, Sha512};
 
-use super::super::function::{Call, Function};
-use super::super::signature::Type;
+use super::super::function::{Call, Function, Type};
 use super::super::{Error, Value};
 use data_encoding::HEXLOWER;
 use yaml_tree::bytes::{BASE32, BASE64, Base};

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::super::function::{Call, Function};
-use super::super::signature::Type;
+use super::super::function::{Call, Function, Type};
 use super::super::{Budget, Error, Value, print};
 use super::convert::deeper;
 use super::json_text::{self, SyntaxError};

@@ -1,8 +1,7 @@
 //! The list functions. No function changes its argument.
 
-use super::super::function::{Call, Function};
+use super::super::function::{Call, Function, Type};
 use super::super::limits::{LIST, READ, TEXT};
-use super::super::signature::Type;
 use super::super::{Error, ErrorClass, Value};
 use super::convert::{self, deep_equal};
 

@@ -1,8 +1,7 @@
 //! The arithmetic functions: integers wrap around as in Go, and fractions are computed as exact decimals.
 
-use super::super::function::{Call, Function};
+use super::super::function::{Call, Function, Type};
 use super::super::limits::TEXT;
-use super::super::signature::Type;
 use super::super::value::Element;
 use super::super::{Error, Value};
 use super::convert::{float, integer};

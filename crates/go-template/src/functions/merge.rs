@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::super::function::{Call, Function};
+use super::super::function::{Call, Function, Type};
 use super::super::limits::{ENTRY, LIST, MAP};
-use super::super::signature::Type;
 use super::super::value::Map;
 use super::super::{Error, Value};
 use super::convert::deeper;

@@ -26,7 +26,6 @@ mod strings;
 mod toml;
 mod types;
 mod url;
-mod url_text;
 mod version;
 mod words;
 mod yaml;

@@ -1,8 +1,7 @@
 //! Functions on slash-separated paths (Go's `path` package).
 
 use super::super::Value;
-use super::super::function::Function;
-use super::super::signature::Type;
+use super::super::function::{Function, Type};
 
 const TEXT: &[Type] = &[Type::String];
 

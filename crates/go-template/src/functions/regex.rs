@@ -4,9 +4,8 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::super::function::{Call, Function};
+use super::super::function::{Call, Function, Type};
 use super::super::print::quoted;
-use super::super::signature::Type;
 use super::super::value::Element;
 use super::super::{Error, ErrorClass, Value};
 use super::lists::PIECE;

@@ -4,9 +4,8 @@ use std::cmp::Ordering;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::super::function::{Call, Function};
+use super::super::function::{Call, Function, Signature, Type};
 use super::super::print::quoted;
-use super::super::signature::{Signature, Type};
 use super::super::value::Object;
 use super::super::{Error, ErrorClass, Value};
 use super::constraint::Constraints;

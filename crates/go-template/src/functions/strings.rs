@@ -1,7 +1,6 @@
 //! The string functions. Lengths are in bytes, as in Go.
 
-use super::super::function::{Call, Function};
-use super::super::signature::Type;
+use super::super::function::{Call, Function, Type};
 use super::super::{Error, ErrorClass, Value, format, print};
 use super::convert::{self, lower, upper};
 

@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use toml::de::{DeTable, DeValue};
 
-use super::super::function::{Call, Function};
-use super::super::signature::Type;
+use super::super::function::{Call, Function, Type};
 use super::super::{Budget, Error, Value, print};
 use super::convert::deeper;
 use super::json::error_map;

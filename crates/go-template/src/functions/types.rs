@@ -1,7 +1,6 @@
 //! The functions that query and convert types.
 
-use super::super::function::{Call, Function};
-use super::super::signature::Type;
+use super::super::function::{Call, Function, Type};
 use super::super::{Error, Value, print};
 use super::convert;
 use yaml_tree::integer;

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use super::super::function::{Call, Function};
-use super::super::signature::Type;
+use super::super::function::{Call, Function, Type};
 use super::super::{Error, Value};
 use super::convert::{lower, upper};
 use super::letter_case;

@@ -1,8 +1,7 @@
 //! The YAML functions: written as by Helm's `toYaml`, and parsed as Helm parses values, with errors as values.
 
 use super::super::convert::{from_model, to_model};
-use super::super::function::{Call, Function};
-use super::super::signature::Type;
+use super::super::function::{Call, Function, Type};
 use super::super::{Error, ErrorClass, Value, format};
 use super::json::{error_list, error_map, unmarshal_error};
 use yaml_tree::engine::Engine;

@@ -1,6 +1,5 @@
 //! Splits a template into tokens: text and the tokens of actions, with blanks trimmed as by Go.
 
-mod number;
 mod word;
 
 /// The kind of a token.

@@ -4,9 +4,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::super::code::{Index, Template};
-use super::super::function::{Body, Call, Function};
+use super::super::function::{Body, Call, Function, Signature};
 use super::super::host::Definition;
-use super::super::signature::Signature;
 use super::super::{Error, ErrorClass, Value};
 use super::operands::{Operand, nil_pointer, no_field};
 use super::{Caller, Machine, Scope, scope_of};

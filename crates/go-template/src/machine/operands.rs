@@ -1,8 +1,7 @@
 //! The operands of the machine: values, with Go's distinction between nil and an interface that holds nil.
 
-use super::super::signature::Type;
-use super::super::value::Object;
-use super::super::value::{Element, Value};
+use super::super::function::Type;
+use super::super::value::{Element, Object, Value};
 use super::super::{Error, ErrorClass};
 
 /// A value on the machine's stack.

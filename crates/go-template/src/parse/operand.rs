@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use super::super::code::{Constant, Operation};
-use super::super::function::{Body, Function};
+use super::super::function::{Body, Function, Type};
 use super::super::lexer::{Kind, Token};
 use super::super::literal::{self, Number};
-use super::super::signature::Type;
 use super::super::{Error, ErrorClass, lookup};
 use super::pipeline::{Head, Open};
 use super::{Parser, join};

@@ -6,8 +6,8 @@ use std::io::{Read, Write};
 
 use tar::Header;
 
+use super::Limits;
 use super::extension::{self, Extension};
-use super::limits::Limits;
 use super::refusal::{ReadError, Reason};
 use super::stream::Stream;
 

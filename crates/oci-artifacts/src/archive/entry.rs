@@ -1,7 +1,7 @@
 //! Validates the type and the names of an entry.
 
+use super::Limits;
 use super::blocks::Head;
-use super::limits::Limits;
 use super::refusal::{Reason, Refusal};
 use crate::portable_path;
 

@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 use std::io::Read;
 
+use super::Limits;
 use super::blocks::{Blocks, Head};
 use super::entry::{self, Kind};
-use super::limits::Limits;
 use super::refusal::{ReadError, Reason};
 use super::spool::Spooling;
 use super::stream::Stream;

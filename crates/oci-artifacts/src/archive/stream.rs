@@ -6,7 +6,7 @@ use std::io::{self, BufRead, BufReader, Cursor, Read};
 
 use flate2::bufread::GzDecoder;
 
-use super::limits::Limits;
+use super::Limits;
 use super::refusal::{ReadError, Reason};
 
 const GZIP: [u8; 2] = [0x1f, 0x8b];

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::sync::Arc;
 
-use super::limits::Limits;
+use super::Limits;
 use super::refusal::{Reason, Refusal};
 use super::spool::{Spool, Stretch};
 

@@ -8,10 +8,9 @@
 mod contents;
 mod disk;
 mod names;
-mod referrers;
 mod sink;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
 use std::path::Path;
 use std::sync::OnceLock;
@@ -23,7 +22,6 @@ use crate::{
 
 use disk::Folder;
 use names::Names;
-use referrers::Referrers;
 pub use sink::LayoutSink;
 
 /// The scheme of a layout in a project file.
@@ -292,6 +290,37 @@ impl Store for Layout {
 
     fn repositories(&self, of: &Reference) -> Result<Vec<String>, Failure> {
         Ok(self.names.repositories(&of.registry))
+    }
+}
+
+/// The referrers of each digest, in the order of the index.
+struct Referrers(HashMap<Digest, Vec<Descriptor>>);
+
+impl Referrers {
+    /// Collects the referrers among artifacts, each given with its entry in the index.
+    ///
+    /// # Errors
+    /// The first artifact that cannot be read: its subject is unknown.
+    fn read<'e>(
+        artifacts: impl Iterator<Item = Result<(&'e Descriptor, Manifest), Failure>>,
+    ) -> Result<Self, Failure> {
+        let mut found: HashMap<Digest, Vec<Descriptor>> = HashMap::new();
+        for artifact in artifacts {
+            let (entry, manifest) = artifact?;
+            let Some(subject) = manifest.content.subject() else {
+                continue;
+            };
+            let of = found.entry(subject.digest.clone()).or_default();
+            if of.iter().all(|other| other.digest != entry.digest) {
+                of.push(manifest.content.describe(entry.clone()));
+            }
+        }
+        Ok(Self(found))
+    }
+
+    /// The referrers of a digest.
+    fn of(&self, digest: &Digest) -> &[Descriptor] {
+        self.0.get(digest).map_or(&[], Vec::as_slice)
     }
 }
 

@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 
-use super::check::Check;
-use super::equal::as_float;
+use super::check::{Check, as_float};
 use super::{BYTES_OF_A_STEP, Mismatch};
 use go_template::regexp::Regexp;
 use yaml_tree::json::{Html, format_number, to_json};

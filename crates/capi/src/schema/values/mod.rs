@@ -6,7 +6,6 @@
 //! schema that takes too many steps, which a few references to one another can require.
 
 mod check;
-mod equal;
 mod keywords;
 
 use parking_lot::{Mutex, MutexGuard};

@@ -1,16 +1,16 @@
 //! Pushes artifacts: the blobs that the registry lacks, then the manifest, then the list of referrers of its subject if the
 //! registry does not maintain one.
 //!
-//! Source: distribution-spec 1.1, "Push" and "Pushing manifests with subject".
+//! Source: distribution-spec 1.1, "Push", "Pushing manifests with subject" and "Referrers tag schema".
 
-mod referrers;
 mod upload;
 
 use std::sync::Arc;
 
 use reqwest::Url;
+use serde_json::{Value, json};
 
-use crate::{Artifact, Blob, Descriptor, Digest, FailureKind, Manifest, Reference};
+use crate::{Artifact, Blob, Descriptor, Digest, FailureKind, INDEX_TYPE, Manifest, Reference};
 
 use super::body::Source;
 use super::content;
@@ -79,9 +79,60 @@ pub(super) async fn manifest(
     {
         // Without what else the artifact's own descriptor may have, such as the name of its entry in a layout.
         let bare = Descriptor::new(&descriptor.media_type, digest.clone(), descriptor.size);
-        referrers::add(repository, to, &subject.digest, &content.describe(bare)).await?;
+        add_referrer(repository, to, &subject.digest, &content.describe(bare)).await?;
     }
     Ok(is_unchanged)
+}
+
+/// Adds a manifest to the list of a subject's referrers, which is kept under the tag `sha256-<hex>` in registries without the
+/// referrers API ("Referrers tag schema"). Of two concurrent pushes, one may lose the other's entry: registries offer no
+/// protection against that.
+async fn add_referrer(
+    repository: &Repository<'_>,
+    to: &Reference,
+    subject: &Digest,
+    entry: &Descriptor,
+) -> Result<(), RegistryError> {
+    let tag = to.tagged(&subject.as_tag());
+    let known = match content::manifest(repository, &tag).await {
+        Ok(known) => Some(known),
+        Err(error) if error.kind == FailureKind::NotFound => None,
+        Err(error) => return Err(error),
+    };
+    let Some(bytes) = with_entry(known, entry)? else {
+        return Ok(());
+    };
+    put(
+        repository,
+        &tag,
+        &Descriptor::of(INDEX_TYPE, &bytes),
+        &bytes,
+    )
+    .await?;
+    Ok(())
+}
+
+/// The list with one more entry and all others unchanged; none if it has that entry already.
+fn with_entry(
+    known: Option<Manifest>,
+    entry: &Descriptor,
+) -> Result<Option<Vec<u8>>, RegistryError> {
+    let not_an_index = || {
+        let message = "the tag of its list of referrers names something else";
+        RegistryError::new(FailureKind::Unsupported, message)
+    };
+    let mut index = match known {
+        None => json!({"schemaVersion": 2, "mediaType": INDEX_TYPE, "manifests": []}),
+        Some(known) => serde_json::from_slice(&known.bytes).map_err(|_| not_an_index())?,
+    };
+    let entries = index.get_mut("manifests").and_then(Value::as_array_mut);
+    let entries = entries.ok_or_else(not_an_index)?;
+    let is_same = |known: &Value| known["digest"].as_str() == Some(entry.digest.as_str());
+    if entries.iter().any(is_same) {
+        return Ok(None);
+    }
+    entries.push(json!(entry));
+    Ok(Some(index.to_string().into_bytes()))
 }
 
 /// Whether a registry maintains the list of referrers (`OCI-Subject`).
