@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use oci_artifacts::registries::{Host, RegistrySettings};
-use oci_artifacts::registry::{Environment, Limits, Options, Registries};
+use oci_artifacts::registry::{Environment, Limits, Registries, RegistryOptions};
 use oci_artifacts::{Reference, Store};
 
 const REFERENCES: usize = 1000;
@@ -65,7 +65,7 @@ fn client(served: &served::Served) -> Duration {
         plain_http: true,
         ..Host::default()
     };
-    let client = Registries::new(Options {
+    let client = Registries::new(RegistryOptions {
         settings: RegistrySettings {
             hosts: [(served.host.as_str().into(), host)].into(),
             concurrency: CONCURRENCY,

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use oci_artifacts::layout::Layout;
 use oci_artifacts::registries::{Host, RegistrySettings};
-use oci_artifacts::registry::{Options, Registries};
+use oci_artifacts::registry::{Registries, RegistryOptions};
 use oci_artifacts::signature::{
     self, Form, PublicKey, Question, SecretKeyError, SignatureForm, Signed, SigningKey, Verdict,
 };
@@ -170,7 +170,11 @@ impl Workshop {
             hosts: [(self.registry.address.as_str().into(), host)].into(),
             ..RegistrySettings::default()
         };
-        let over_http = self.check(&Registries::new(Options::new(settings)), repository, key);
+        let over_http = self.check(
+            &Registries::new(RegistryOptions::new(settings)),
+            repository,
+            key,
+        );
         let copied = self.check(&self.copy(repository), repository, key);
         assert_eq!(over_http, copied, "{repository}");
         copied
@@ -275,7 +279,7 @@ fn what_is_signed_here_is_taken_by_cosign_in_both_forms_and_under_no_other_key()
             plain_http: true,
             ..Host::default()
         };
-        let client = Registries::new(Options::new(RegistrySettings {
+        let client = Registries::new(RegistryOptions::new(RegistrySettings {
             hosts: [(shop.registry.address.as_str().into(), host)].into(),
             ..RegistrySettings::default()
         }));
@@ -293,7 +297,7 @@ fn what_is_signed_here_is_taken_by_cosign_in_both_forms_and_under_no_other_key()
             architecture: None,
             artifact_type: None,
         };
-        let signed = signature::sign(&client, &client, (&of, &artifact), &key, form);
+        let signed = signature::sign(&client, &client, &of, &artifact, &key, form);
         assert_eq!(signed, Ok(Signed::New));
         let verdict = shop.verdict(repository, &mine);
         assert!(

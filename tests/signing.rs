@@ -4,7 +4,7 @@ use std::process::Command;
 
 use oci_artifacts::layout::{Layout, LayoutSink};
 use oci_artifacts::registries::{Host, RegistrySettings};
-use oci_artifacts::registry::{Environment, Options, Registries};
+use oci_artifacts::registry::{Environment, Registries, RegistryOptions};
 use oci_artifacts::signature::{
     self, Form, PublicKey, Question, SecretKeyError, SignatureForm, Signed, SigningKey, Verdict,
 };
@@ -31,7 +31,7 @@ fn client(registry: &Registry) -> Registries {
         plain_http: true,
         ..Host::default()
     };
-    let mut options = Options::new(RegistrySettings {
+    let mut options = RegistryOptions::new(RegistrySettings {
         hosts: [(registry.host().into(), host)].into(),
         ..RegistrySettings::default()
     });
@@ -68,7 +68,7 @@ fn a_registry_holds_the_signatures_of_two_keys_in_two_forms() {
         let of = registry.reference("group/bundle:1");
         client.put(&of, &image).expect("put");
         let sign = |key: &SigningKey| {
-            signature::sign(&client, &client, (&of, &image.descriptor), key, form_wanted)
+            signature::sign(&client, &client, &of, &image.descriptor, key, form_wanted)
         };
         assert_eq!(sign(&mine), Ok(Signed::New));
         assert_eq!(sign(&other), Ok(Signed::New));
@@ -98,7 +98,7 @@ fn nothing_is_signed_where_the_signatures_that_are_there_cannot_be_had() {
             let is_asked = request.path.ends_with(".sig") && request.method == "GET";
             (is_asked && before < 2).then(|| Reply::new(501, ""))
         });
-        let signed = signature::sign(&client, &client, (&of, &image.descriptor), &key(), form);
+        let signed = signature::sign(&client, &client, &of, &image.descriptor, &key(), form);
         let pushed = |request: &Request| request.method == "PUT" && request.path.contains("sig");
         let count = registry.seen().iter().filter(|it| pushed(it)).count();
         match form {
@@ -126,7 +126,7 @@ fn openssl_verifies_what_is_signed_here() {
     let of = registry.reference("group/bundle:1");
     client.put(&of, &image).expect("put");
     for form in [SignatureForm::Tag, SignatureForm::Bundle] {
-        let signed = signature::sign(&client, &client, (&of, &image.descriptor), &key, form);
+        let signed = signature::sign(&client, &client, &of, &image.descriptor, &key, form);
         assert_eq!(signed, Ok(Signed::New));
     }
     let blob = |descriptor: &oci_artifacts::Descriptor| {
@@ -199,7 +199,7 @@ fn a_layout_holds_them_too() {
     sink.put(&of, &image).expect("put");
     for form_wanted in [SignatureForm::Bundle, SignatureForm::Tag] {
         let layout = Layout::open(folder.path(), "l").expect("a layout");
-        let signed = signature::sign(&layout, &sink, (&of, &image.descriptor), &key, form_wanted);
+        let signed = signature::sign(&layout, &sink, &of, &image.descriptor, &key, form_wanted);
         assert_eq!(signed, Ok(Signed::New));
         let layout = Layout::open(folder.path(), "l").expect("a layout");
         assert!(form(&verdict(&layout, &of, &image, key.public())).is_some());

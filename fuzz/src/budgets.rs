@@ -73,7 +73,7 @@ pub(super) fn run(data: &[u8]) {
     let budget = Budget::new(limits);
     match execute(&template, &Value::Nil, &NoHost, &budget) {
         Ok(written) => {
-            let (steps, bytes) = budget.spent();
+            let (steps, bytes) = (budget.spent_steps(), budget.spent_bytes());
             assert!(steps > 0 && steps <= limits.steps, "{text}");
             assert!(written.len() as u64 <= bytes, "{text}");
         }

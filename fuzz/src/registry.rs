@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use oci_artifacts::registries::{Host, RegistrySettings};
-use oci_artifacts::registry::{Environment, Limits, Options, Registries};
+use oci_artifacts::registry::{Environment, Limits, Registries, RegistryOptions};
 use oci_artifacts::{Descriptor, Digest, Reference, Store};
 
 use super::memory::find;
@@ -92,7 +92,7 @@ fn client(host: &str) -> Registries {
         ..Host::default()
     };
     let long = Duration::from_secs(2);
-    Registries::new(Options {
+    Registries::new(RegistryOptions {
         settings: RegistrySettings {
             hosts: [(host.into(), plain)].into(),
             concurrency: 1,

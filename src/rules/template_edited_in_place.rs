@@ -4,7 +4,7 @@ use crate::model::finding::Finding;
 use crate::model::rule::{Level, RuleId};
 use crate::rules::ChangeInput;
 use crate::rules::change_input::PoolPair;
-use capi::providers::{self, Change, Kind};
+use capi::providers::{self, InPlaceChange, Kind};
 
 /// Looks at the template of every pool on both sides that has the same name on both.
 pub(super) fn change(input: &ChangeInput<'_>, findings: &mut Vec<Finding>) {
@@ -18,7 +18,7 @@ pub(super) fn change(input: &ChangeInput<'_>, findings: &mut Vec<Finding>) {
             continue;
         };
         let kind = providers::of_object(&new.api_version, &new.kind).map(|(_, kind)| kind);
-        if kind.is_none_or(|kind| kind.change == Change::Rolls) {
+        if kind.is_none_or(|kind| kind.change == InPlaceChange::Rolls) {
             continue;
         }
         let (why, level) = not_applied(kind);
@@ -39,7 +39,7 @@ pub(super) fn change(input: &ChangeInput<'_>, findings: &mut Vec<Finding>) {
 /// Why a change of a template under the same name reaches no machine, and how much that matters.
 pub fn not_applied(kind: Option<&Kind>) -> (String, Level) {
     match kind.map(|kind| kind.change) {
-        Some(Change::Refused(path)) => (
+        Some(InPlaceChange::Refused(path)) => (
             format!("and its webhook refuses changes below `{path}`"),
             Level::Error,
         ),

@@ -123,7 +123,7 @@ fn every_function_pays_for_each_text_that_it_is_given() {
                         continue;
                     }
                     called += 1;
-                    let (steps, _) = budget.spent();
+                    let steps = budget.spent_steps();
                     assert!(steps >= LENGTH / 32, "{name} {place} of {count}: {steps}");
                 }
             }
@@ -148,7 +148,7 @@ fn every_function_pays_for_what_it_makes() {
                 let Ok(written) = execute(&template, &Value::Nil, &NoHost, &budget) else {
                     continue;
                 };
-                let (_, bytes) = budget.spent();
+                let bytes = budget.spent_bytes();
                 assert!(bytes >= written.len() as u64, "{name} {first} {second}");
             }
         }

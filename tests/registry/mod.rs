@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use oci_artifacts::registries::{Host, RegistrySettings};
-use oci_artifacts::registry::{Environment, Limits, Options, Registries};
+use oci_artifacts::registry::{Environment, Limits, Registries, RegistryOptions};
 use oci_artifacts::{Failure, Manifest, Reference, Store};
 
 use super::support::registry::Registry;
@@ -48,8 +48,8 @@ fn plain(registry: &Registry) -> RegistrySettings {
     }
 }
 
-fn options(settings: RegistrySettings) -> Options {
-    Options {
+fn options(settings: RegistrySettings) -> RegistryOptions {
+    RegistryOptions {
         settings,
         limits: quick(),
         environment: Environment::default(),

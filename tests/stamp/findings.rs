@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use capi::providers::{self, Edit, Stamp, Step};
+use capi::providers::{self, Edit, FieldStep, Stamp};
 use metalmark::edit::stamp::{changes, problems};
 use yaml_tree::engine::Engine;
 use yaml_tree::place::FileId;
@@ -82,7 +82,7 @@ fn a_field_that_changes_takes_with_it_what_is_below_it_and_nothing_else() {
     let text = "a: x\nb: {c: x, d: x}\n";
     let read = yaml_tree::read(text, FileId(0), Engine::Kubectl).expect("YAML");
     let edit = |path: &[&'static str], value: Option<&str>| Edit {
-        path: path.iter().copied().map(Step::Key).collect(),
+        path: path.iter().copied().map(FieldStep::Key).collect(),
         value: value.map(Into::into),
     };
     for (outer, is_edited) in [

@@ -88,7 +88,7 @@ pub(crate) fn made(size: u64) -> Blob {
     let mut into = oci_artifacts::Digesting::new(io::sink());
     let mut reader = Made(size).open().expect("made");
     io::copy(&mut reader, &mut into).expect("made");
-    let (_, digest, size) = into.finish();
+    let oci_artifacts::Digested { digest, size, .. } = into.finish();
     Blob {
         descriptor: Descriptor {
             digest,

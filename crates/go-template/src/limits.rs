@@ -114,12 +114,14 @@ impl Budget {
         }
     }
 
-    /// The steps and bytes spent so far.
-    pub fn spent(&self) -> (u64, u64) {
-        (
-            self.limits.steps - self.steps.get(),
-            self.limits.bytes - self.bytes.get(),
-        )
+    /// The steps spent so far.
+    pub fn spent_steps(&self) -> u64 {
+        self.limits.steps - self.steps.get()
+    }
+
+    /// The bytes spent so far.
+    pub fn spent_bytes(&self) -> u64 {
+        self.limits.bytes - self.bytes.get()
     }
 
     /// Charges steps.

@@ -1,6 +1,6 @@
 //! Go structs and complex numbers.
 
-use super::value::Object;
+use super::value::{Complex, Object};
 use super::{Error, Value};
 
 /// A Go struct without methods.
@@ -32,13 +32,6 @@ impl Object for Struct {
     }
 }
 
-/// A `complex128`, which results from a literal such as `1i` only.
-#[derive(Debug)]
-pub(super) struct Complex {
-    pub(super) real: f64,
-    pub(super) imaginary: f64,
-}
-
 impl Object for Complex {
     fn type_name(&self) -> &str {
         "complex128"
@@ -62,7 +55,7 @@ impl Object for Complex {
         self.real != 0.0 || self.imaginary != 0.0
     }
 
-    fn complex(&self) -> Option<(f64, f64)> {
-        Some((self.real, self.imaginary))
+    fn complex(&self) -> Option<Complex> {
+        Some(*self)
     }
 }

@@ -134,8 +134,8 @@ pub trait Object: Debug {
         None
     }
 
-    /// The real and imaginary components of a complex number.
-    fn complex(&self) -> Option<(f64, f64)> {
+    /// The complex number that it is.
+    fn complex(&self) -> Option<Complex> {
         None
     }
 
@@ -161,6 +161,15 @@ pub trait Object: Debug {
             format!("`{}` has no method `{name}`", self.type_name()),
         ))
     }
+}
+
+/// A `complex128`, which results from a literal such as `1i` only.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Complex {
+    /// The real component.
+    pub real: f64,
+    /// The imaginary component.
+    pub imaginary: f64,
 }
 
 impl From<bool> for Value {

@@ -77,6 +77,17 @@ enum Hash {
     Sha512(Sha512),
 }
 
+/// What a [`Digesting`] has written.
+#[derive(Debug)]
+pub struct Digested<W> {
+    /// The writer.
+    pub into: W,
+    /// The digest of all bytes.
+    pub digest: Digest,
+    /// Their number.
+    pub size: u64,
+}
+
 impl<W: Write> Digesting<W> {
     /// Uses sha256, the algorithm of all content that is created here.
     pub fn new(into: W) -> Self {
@@ -105,13 +116,17 @@ impl<W: Write> Digesting<W> {
         self.written
     }
 
-    /// The writer, the digest of all bytes, and their number.
-    pub fn finish(self) -> (W, Digest, u64) {
+    /// Ends the computation.
+    pub fn finish(self) -> Digested<W> {
         let digest = match self.hash {
             Hash::Sha256(hash) => Digest::of_hash("sha256", &hash.finalize()),
             Hash::Sha512(hash) => Digest::of_hash("sha512", &hash.finalize()),
         };
-        (self.into, digest, self.written)
+        Digested {
+            into: self.into,
+            digest,
+            size: self.written,
+        }
     }
 }
 
@@ -144,9 +159,9 @@ mod tests {
         let mut digesting = Digesting::new(Vec::new());
         digesting.write_all(b"some ").expect("memory");
         digesting.write_all(b"bytes").expect("memory");
-        let (bytes, digest, written) = digesting.finish();
-        assert_eq!((bytes.as_slice(), written), (&b"some bytes"[..], 10));
-        assert!(digest.is_of(b"some bytes"));
+        let done = digesting.finish();
+        assert_eq!((&*done.into, done.size), (&b"some bytes"[..], 10));
+        assert!(done.digest.is_of(b"some bytes"));
     }
 
     #[test]
@@ -154,6 +169,6 @@ mod tests {
         let expected = Digest::of_hash("sha512", &Sha512::digest(b"bytes"));
         let mut digesting = Digesting::like(&expected, Vec::new());
         digesting.write_all(b"bytes").expect("memory");
-        assert_eq!(digesting.finish().1, expected);
+        assert_eq!(digesting.finish().digest, expected);
     }
 }

@@ -22,7 +22,7 @@ pub mod signature;
 
 use std::io::Write;
 
-pub use artifact::{Artifact, Blob, Body, Digesting};
+pub use artifact::{Artifact, Blob, Body, Digested, Digesting};
 pub use choose::{Chosen, image, images};
 pub use digest::{Digest, DigestError, sha256};
 pub use failure::{Failure, FailureKind, listed as listed_failures};

@@ -275,8 +275,7 @@ fn sign(
 ) -> Result<Signed, Error> {
     let mut signed = Signed::Already;
     for artifact in artifacts {
-        let of = (to, &artifact.descriptor);
-        if signature::sign(stores, stores, of, key, form)? == Signed::New {
+        if signature::sign(stores, stores, to, &artifact.descriptor, key, form)? == Signed::New {
             signed = Signed::New;
         }
     }

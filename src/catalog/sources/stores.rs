@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use oci_artifacts::layout::Layout;
 use oci_artifacts::registries::{Mirror, RegistrySettings};
-use oci_artifacts::registry::{Options, Progress, Registries};
+use oci_artifacts::registry::{Progress, Registries, RegistryOptions};
 use oci_artifacts::{
     Artifact, Descriptor, Digest, Failure, FailureKind, Manifest, Put, Reference, SCHEME, Sink,
     Store,
@@ -27,7 +27,7 @@ type Opened = BTreeMap<Arc<str>, Result<Arc<Layout>, Failure>>;
 
 /// The stores of a project whose relative paths start from `root`. Nothing is opened yet.
 pub fn stores(root: &Path, settings: &RegistrySettings, progress: Option<Progress>) -> Stores {
-    let mut options = Options::new(settings.clone());
+    let mut options = RegistryOptions::new(settings.clone());
     options.progress = progress;
     Stores::new(root, options)
 }
@@ -41,7 +41,7 @@ enum Route {
 
 impl Stores {
     /// The same with limits and credentials of one's own.
-    pub fn new(root: &Path, options: Options) -> Self {
+    pub fn new(root: &Path, options: RegistryOptions) -> Self {
         Self {
             root: root.to_owned(),
             settings: options.settings.clone(),

@@ -143,7 +143,7 @@ impl Differences {
         &mut self,
         field: &providers::Edit,
         (steps, key): (Vec<Step>, Option<&'static str>),
-        rest: &[providers::Step],
+        rest: &[providers::FieldStep],
     ) {
         if field.value.is_none() {
             return;
@@ -236,7 +236,7 @@ impl Gap {
     /// Its fields, seen from the node that lacks them.
     fn whole(&self) -> impl Iterator<Item = providers::Edit> + '_ {
         self.fields.iter().map(|field| {
-            let key = self.key.map(providers::Step::Key);
+            let key = self.key.map(providers::FieldStep::Key);
             providers::Edit {
                 path: key.into_iter().chain(field.path.iter().cloned()).collect(),
                 value: field.value.clone(),
@@ -268,7 +268,7 @@ enum FieldPath<'n, 'f> {
     /// All of it.
     Found(Vec<Step>, &'n Node),
     /// Up to a node that lacks the key, or that is no map; with what follows.
-    Missing(Vec<Step>, Option<&'static str>, &'f [providers::Step]),
+    Missing(Vec<Step>, Option<&'static str>, &'f [providers::FieldStep]),
 }
 
 fn walk<'n, 'f>(
@@ -280,7 +280,7 @@ fn walk<'n, 'f>(
     let mut node = item;
     for (depth, step) in field.path.iter().enumerate() {
         match step {
-            providers::Step::Key(key) => {
+            providers::FieldStep::Key(key) => {
                 let Some(map) = node.value.as_map() else {
                     return Ok(FieldPath::Missing(steps, None, &field.path[depth..]));
                 };

@@ -41,7 +41,7 @@ fn no_image(object: &ManifestObject, result: &ObjectResult) -> Option<Finding> {
     if result.is_made || object.is_kept() || !may_boot(object) || !(kind.is_template() || is_pool) {
         return None;
     }
-    let (_, version) = object.group_version();
+    let version = object.version();
     let (kind_name, name) = (&object.kind, &object.name);
     let (message, help) = match kind.versions.contains(&version) {
         true => (

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use capi::objects::{ManifestObject, objects};
-use capi::providers::{self, Change};
+use capi::providers::{self, InPlaceChange};
 use yaml_tree::place::Source;
 
 use super::plan::{FieldChange, Plan, TemplateChange};
@@ -64,15 +64,15 @@ pub fn since(
 /// Below which path a change of an object under its own name does not reach its machines; none where it does, and for kinds
 /// that make none. Of Cluster API: <https://cluster-api.sigs.k8s.io/tasks/updating-machine-templates>.
 pub fn guarded(object: &ManifestObject) -> Option<&'static str> {
-    let (group, _) = object.group_version();
+    let group = object.group();
     if group == BOOTSTRAP && object.kind.ends_with("ConfigTemplate") {
         return Some(MACHINE);
     }
     let (_, kind) = providers::of_object(&object.api_version, &object.kind)?;
     match kind.change {
-        Change::Rolls => None,
-        Change::Ignored => kind.is_template().then_some(MACHINE),
-        Change::Refused(path) => Some(path),
+        InPlaceChange::Rolls => None,
+        InPlaceChange::Ignored => kind.is_template().then_some(MACHINE),
+        InPlaceChange::Refused(path) => Some(path),
     }
 }
 

@@ -87,7 +87,7 @@ fn image(
 /// The image fields of an object that are not as its image says.
 fn of_object(object: &ManifestObject, stamp: &Stamp) -> Result<Vec<Change>, Vec<String>> {
     let Some((provider, kind)) = providers::of_object(&object.api_version, &object.kind) else {
-        let (_, version) = object.group_version();
+        let version = object.version();
         let versions = object
             .machine_kind()
             .map_or(String::new(), |kind| kind.versions.join(", "));
@@ -113,7 +113,7 @@ fn changes(
     kind: &Kind,
     stamp: &Stamp,
 ) -> Result<Vec<Change>, String> {
-    let (_, version) = object.group_version();
+    let version = object.version();
     let wanted = provider.stamp(kind, version, stamp)?;
     fields::changes(&object.node, (object.document, &object.steps), &wanted)
 }

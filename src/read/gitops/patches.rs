@@ -52,7 +52,7 @@ impl Patches {
             found.files.extend(files(folder, &kustomization));
             whole.extend(resources(folder, &kustomization));
         }
-        let of_flux = |object: &&ManifestObject| object.group_version().0 == FLUX;
+        let of_flux = |object: &&ManifestObject| object.group() == FLUX;
         for flux in objects.iter().filter(of_flux) {
             let flux = flux.adopted(&flux.node, reader.sources);
             if let Some(spec) = flux.at(&["spec"]) {

@@ -340,7 +340,7 @@ fn selects(definition: &Node, template: &ManifestObject, machines: Machines<'_>)
     let selector = |path: &[&str]| definition.at(&["selector"])?.at(path);
     let of_text = |key: &str| selector(&[key]).and_then(|node| node.value.as_str());
     let group = of_text("apiVersion").and_then(|version| version.split_once('/'));
-    if group.map(|(group, _)| group) != Some(template.group_version().0)
+    if group.map(|(group, _)| group) != Some(template.group())
         || of_text("kind") != Some(&template.kind)
     {
         return false;

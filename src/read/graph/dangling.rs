@@ -82,7 +82,7 @@ impl Graph<'_> {
             });
             let nearest = target.and_then(|target| self.names.nearest(target, reference.from));
             let same = nearest.map_or(same, |nearest| &self.objects[nearest]);
-            let (group, _) = same.group_version();
+            let group = same.group();
             let label = format!("this one is of the group `{group}`");
             return Some(finding.at(same.name_spot(), label).help(format!(
                 "write `apiGroup: {group}`, or the same group in `apiVersion`"
@@ -101,7 +101,7 @@ impl Graph<'_> {
 fn is_of_cluster_api(from: &ManifestObject, reference: &Reference<'_>) -> bool {
     // Misspelled groups of providers contain it too.
     let is_own = |group: &str| group.contains(CLUSTER_API);
-    let (group, _) = from.group_version();
+    let group = from.group();
     let is_owner = reference.steps.contains(&Step::from("ownerReferences"));
     let is_template = reference.kind.ends_with("Template");
     is_own(group) && reference.group.map_or(is_template, is_own) && !is_owner

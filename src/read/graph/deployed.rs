@@ -38,9 +38,8 @@ pub(super) fn deployed(
     let is_meant = |text: &str| mentions(text, &["cluster.x-k8s.io", EKS_ANYWHERE, FLUX]);
     let found = manifests::below(tree, paths, is_meant)?;
     let is_whole = |object: &&ManifestObject| object.text.host.is_none() && !object.is_patch;
-    let is_flux = |object: &&ManifestObject| {
-        object.group_version().0 == FLUX && &*object.kind == "Kustomization"
-    };
+    let is_flux =
+        |object: &&ManifestObject| object.group() == FLUX && &*object.kind == "Kustomization";
     let flux: Vec<&ManifestObject> = { found.objects.iter() }
         .filter(|object| is_whole(object) && is_flux(object))
         .collect();
@@ -60,14 +59,14 @@ pub(super) fn deployed(
         }
     };
     let is_deploying = |object: &&ManifestObject| charts.may_be_deployed_by(object);
-    let is_of_pools = |object: &&ManifestObject| GROUPS.contains(&object.group_version().0);
+    let is_of_pools = |object: &&ManifestObject| GROUPS.contains(&object.group());
     let whole = found.objects.iter().filter(is_whole).filter(is_of_pools);
     let files = |objects: &mut dyn Iterator<Item = &ManifestObject>| -> BTreeSet<PathBuf> {
         objects.map(|object| path(object).to_owned()).collect()
     };
     let deploying = || deploying.iter().filter(is_whole);
     let deployments = files(&mut deploying().filter(is_deploying));
-    let is_argo = |object: &&ManifestObject| object.group_version().0 == "argoproj.io";
+    let is_argo = |object: &&ManifestObject| object.group() == "argoproj.io";
     let applications = files(&mut deploying().filter(is_argo));
     let input = Input {
         folders: found.kustomizations,

@@ -190,7 +190,7 @@ enum Owner<'a> {
 }
 
 fn is_of_group(object: &ManifestObject, group: &str) -> bool {
-    object.group_version().0 == group
+    object.group() == group
 }
 
 fn is_control_plane(object: &ManifestObject) -> bool {

@@ -109,7 +109,7 @@ impl HelmCharts {
 
     /// Whether an object may deploy one of the charts: it names the folder, or computes it.
     pub(super) fn may_be_deployed_by(&self, object: &ManifestObject) -> bool {
-        let kind = (object.group_version().0, &*object.kind);
+        let kind = (object.group(), &*object.kind);
         let is_chart = |text: &Arc<str>| {
             let folder = below(Path::new(""), text.trim_start_matches('/'));
             folder.is_some_and(|folder| self.charts.contains_key(&folder))

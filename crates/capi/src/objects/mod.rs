@@ -151,16 +151,23 @@ impl ManifestObject {
         name.map_or(self.node.place, |name| name.place)
     }
 
-    /// The group and version of its `apiVersion`.
-    pub fn group_version(&self) -> (&str, &str) {
+    /// The group of its `apiVersion`; empty for Kubernetes' first.
+    pub fn group(&self) -> &str {
         self.api_version
             .split_once('/')
-            .unwrap_or(("", &self.api_version))
+            .map_or("", |(group, _)| group)
+    }
+
+    /// The version of its `apiVersion`, without its group.
+    pub fn version(&self) -> &str {
+        self.api_version
+            .split_once('/')
+            .map_or(&self.api_version, |(_, version)| version)
     }
 
     /// Its kind among those with an image in them, whether or not its API version is known.
     pub fn machine_kind(&self) -> Option<&'static Kind> {
-        let (group, _) = self.group_version();
+        let group = self.group();
         let mut kinds = PROVIDERS.iter().flat_map(|provider| provider.kinds());
         kinds.find(|kind| kind.kind == &*self.kind && kind.group == group)
     }
@@ -175,7 +182,7 @@ impl ManifestObject {
 
     /// Whether it is a template that other objects refer to by name, and whose changes do not reach the objects made from it.
     pub fn is_template(&self) -> bool {
-        let (group, _) = self.group_version();
+        let group = self.group();
         let of_cluster_api = group.ends_with("cluster.x-k8s.io");
         self.kind.ends_with("Template") && of_cluster_api && !self.is_patch
     }
@@ -247,7 +254,7 @@ pub fn version_nodes(object: &ManifestObject) -> Vec<(Vec<Step>, &Node)> {
 }
 
 fn said_in<'o>(object: &'o ManifestObject, fields: &[VersionField]) -> Vec<(Vec<Step>, &'o Node)> {
-    let (group, _) = object.group_version();
+    let group = object.group();
     let is_of_kind = |kind: &str| {
         kind == &*object.kind || kind == ANY_CONTROL_PLANE && object.kind.ends_with(kind)
     };

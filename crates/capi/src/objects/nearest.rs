@@ -19,8 +19,16 @@ pub struct Name<'n> {
     pub name: &'n str,
 }
 
-/// Kind and name; then group and namespace, each also as any.
-type Key<'a> = (&'a str, &'a str, Option<&'a str>, Option<&'a str>);
+/// What objects are found by.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Key<'a> {
+    kind: &'a str,
+    name: &'a str,
+    /// None is any.
+    group: Option<&'a str>,
+    /// None is any.
+    namespace: Option<&'a str>,
+}
 
 /// Objects by folder and file: a look-up visits those that are near, however many others have the name.
 type Files<'a> = BTreeMap<(&'a str, &'a str), Vec<usize>>;
@@ -42,11 +50,16 @@ impl<'a> Names<'a> {
         let meant = objects.iter().enumerate();
         let is_meant = |object: &ManifestObject| !object.is_patch && is_meant(object);
         for (index, object) in meant.filter(|(_, object)| is_meant(object)) {
-            let (group, _) = object.group_version();
+            let group = object.group();
             let file = (object.folder(), &*object.file().path);
             for group in [Some(group), None] {
                 for namespace in [Some(&*object.namespace), None] {
-                    let key = (&*object.kind, &*object.name, group, namespace);
+                    let key = Key {
+                        kind: &object.kind,
+                        name: &object.name,
+                        group,
+                        namespace,
+                    };
                     let files = known.entry(key).or_default();
                     files.entry(file).or_default().push(index);
                 }
@@ -65,8 +78,12 @@ impl<'a> Names<'a> {
     /// All nearest objects of a name, if several are at the same distance from the object that refers to it; at most `most`.
     pub fn all_nearest(&self, name: Name<'_>, from: usize, most: usize) -> Vec<usize> {
         let of = |namespace| {
-            let key = (name.kind, name.name, name.group, namespace);
-            self.known.get(&key)
+            self.known.get(&Key {
+                kind: name.kind,
+                name: name.name,
+                group: name.group,
+                namespace,
+            })
         };
         let open = match name.namespace {
             "" => None,

@@ -136,7 +136,7 @@ fn patched(object: &ManifestObject, from: usize) -> Option<Reference<'_>> {
         steps: object.name_steps(),
         name,
         kind: &object.kind,
-        group: Some(object.group_version().0),
+        group: Some(object.group()),
         namespace: &object.namespace,
         to: None,
     })

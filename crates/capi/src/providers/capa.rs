@@ -5,7 +5,7 @@
 
 use super::images::{Field, ImageNames, Way};
 use super::kind::{INFRASTRUCTURE, MACHINE};
-use super::{Change, Edit, Kind, Provider, Stamp, set};
+use super::{Edit, InPlaceChange, Kind, Provider, Stamp, set};
 use yaml_tree::value::{Map, Node};
 
 /// See the module documentation.
@@ -21,7 +21,7 @@ const KINDS: &[Kind] = &[
         "AWSMachineTemplate",
         &["v1beta2"],
         FORMATS,
-        Change::Refused(MACHINE),
+        InPlaceChange::Refused(MACHINE),
     ),
     Kind {
         kind: "AWSMachinePool",
@@ -29,7 +29,7 @@ const KINDS: &[Kind] = &[
         versions: &["v1beta2"],
         machine: POOL,
         formats: FORMATS,
-        change: Change::Rolls,
+        change: InPlaceChange::Rolls,
     },
 ];
 
@@ -94,8 +94,9 @@ impl Provider for Capa {
 
     fn image(&self, _kind: &Kind, _version: &str, stamp: &Stamp) -> Result<Vec<Edit>, String> {
         if ids(stamp).next().is_none() {
-            let format = stamp.location("ami.name");
-            let format = format.ok_or_else(|| stamp.no_location("capa", "ami"))?;
+            let format = stamp
+                .location("ami.name")
+                .ok_or_else(|| stamp.no_location("capa", "ami"))?;
             return Ok(vec![
                 Edit::remove(&["ami", "id"]),
                 Edit::set(&["imageLookupFormat"], format),

@@ -4,7 +4,7 @@
 
 use super::images::{ImageNames, Way};
 use super::kind::INFRASTRUCTURE;
-use super::{Change, Edit, Kind, Provider, Stamp};
+use super::{Edit, InPlaceChange, Kind, Provider, Stamp};
 use crate::location::gce_path;
 
 /// See the module documentation.
@@ -19,7 +19,7 @@ const KINDS: &[Kind] = &[
         "GCPMachineTemplate",
         &["v1beta1"],
         FORMATS,
-        Change::Refused("spec"),
+        InPlaceChange::Refused("spec"),
     ),
     Kind {
         kind: "GCPMachinePool",
@@ -27,7 +27,7 @@ const KINDS: &[Kind] = &[
         versions: &["v1beta1"],
         machine: POOL,
         formats: FORMATS,
-        change: Change::Rolls,
+        change: InPlaceChange::Rolls,
     },
 ];
 
@@ -89,8 +89,9 @@ impl Provider for Capg {
                 Edit::remove(&["imageFamily"]),
             ]);
         }
-        let family = stamp.location("gce.family");
-        let family = family.ok_or_else(|| stamp.no_location("capg", "gce"))?;
+        let family = stamp
+            .location("gce.family")
+            .ok_or_else(|| stamp.no_location("capg", "gce"))?;
         Ok(vec![
             Edit::remove(&["image"]),
             Edit::set(&["imageFamily"], gce_path(project, true, family)),

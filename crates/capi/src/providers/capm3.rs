@@ -6,7 +6,7 @@
 
 use super::images::{ImageNames, Way};
 use super::kind::INFRASTRUCTURE;
-use super::{Change, Edit, Kind, Provider, Stamp, set};
+use super::{Edit, InPlaceChange, Kind, Provider, Stamp, TemplateFields, set};
 use crate::image::fact;
 use yaml_tree::value::{Entry, Map, Node};
 
@@ -52,7 +52,7 @@ const KINDS: &[Kind] = &[
         "Metal3MachineTemplate",
         &["v1beta1", V1BETA2],
         FORMATS,
-        Change::Ignored,
+        InPlaceChange::Ignored,
     ),
     Kind {
         kind: "Metal3Machine",
@@ -60,7 +60,7 @@ const KINDS: &[Kind] = &[
         versions: &["v1beta1", V1BETA2],
         machine: &["spec"],
         formats: FORMATS,
-        change: Change::Ignored,
+        change: InPlaceChange::Ignored,
     },
     Kind {
         kind: HOST,
@@ -68,7 +68,7 @@ const KINDS: &[Kind] = &[
         versions: &["v1alpha1"],
         machine: &["spec"],
         formats: FORMATS,
-        change: Change::Rolls,
+        change: InPlaceChange::Rolls,
     },
 ];
 
@@ -127,15 +127,15 @@ impl Provider for Capm3 {
         set(settings, MACHINE_FIELDS)
     }
 
-    fn beside(&self, settings: &Node, version: &str) -> (Map, Map) {
+    fn template_fields(&self, settings: &Node, version: &str) -> TemplateFields {
         let metadata = settings
             .at(&["template", "metadata"])
             .filter(|node| version == V1BETA2 && !node.value.is_null());
         let template = metadata.map(|node| Entry::holding("metadata", node.clone()));
-        (
-            template.into_iter().collect(),
-            set(settings, &["nodeReuse"]),
-        )
+        TemplateFields {
+            template: template.into_iter().collect(),
+            spec: set(settings, &["nodeReuse"]),
+        }
     }
 
     fn problems(&self, settings: &Node, version: &str) -> Vec<String> {

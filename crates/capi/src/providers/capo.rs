@@ -6,7 +6,7 @@
 
 use super::images::{ImageNames, Way};
 use super::kind::{INFRASTRUCTURE, MACHINE};
-use super::{Change, Edit, Kind, Provider, Stamp, image_name, set};
+use super::{Edit, InPlaceChange, Kind, Provider, Stamp, image_name, set};
 use crate::image::fact;
 use yaml_tree::value::{Entry, Map, Node, Value};
 
@@ -24,7 +24,7 @@ const KINDS: &[Kind] = &[
         "OpenStackMachineTemplate",
         &[V1BETA1, "v1beta2"],
         FORMATS,
-        Change::Refused(MACHINE),
+        InPlaceChange::Refused(MACHINE),
     ),
     Kind {
         kind: "OpenStackServer",
@@ -32,7 +32,7 @@ const KINDS: &[Kind] = &[
         versions: &["v1alpha1"],
         machine: &["spec"],
         formats: FORMATS,
-        change: Change::Refused("spec"),
+        change: InPlaceChange::Refused("spec"),
     },
 ];
 

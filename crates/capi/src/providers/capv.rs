@@ -4,7 +4,7 @@
 
 use super::images::{Field, ImageNames, Way};
 use super::kind::MACHINE;
-use super::{Change, Edit, IMAGE_NAME, Kind, Provider, Stamp, image_name, set};
+use super::{Edit, IMAGE_NAME, InPlaceChange, Kind, Provider, Stamp, image_name, set};
 use yaml_tree::value::{Entry, Map, Node};
 
 /// See the module documentation.
@@ -19,7 +19,7 @@ const KINDS: &[Kind] = &[
         "VSphereMachineTemplate",
         VERSIONS,
         FORMATS,
-        Change::Refused(MACHINE),
+        InPlaceChange::Refused(MACHINE),
     ),
     Kind {
         kind: "VSphereMachineTemplate",
@@ -27,7 +27,7 @@ const KINDS: &[Kind] = &[
         versions: VERSIONS,
         machine: &["spec", "template", "spec"],
         formats: FORMATS,
-        change: Change::Refused(MACHINE),
+        change: InPlaceChange::Refused(MACHINE),
     },
 ];
 

@@ -4,7 +4,7 @@
 
 use super::images::{Field, ImageNames, Way};
 use super::kind::{INFRASTRUCTURE, MACHINE};
-use super::{Change, Edit, Kind, Provider, Stamp};
+use super::{Edit, InPlaceChange, Kind, Provider, Stamp};
 
 /// See the module documentation.
 pub(super) struct Capz;
@@ -16,7 +16,7 @@ const KINDS: &[Kind] = &[
         "AzureMachineTemplate",
         &["v1beta1"],
         FORMATS,
-        Change::Refused(MACHINE),
+        InPlaceChange::Refused(MACHINE),
     ),
     Kind {
         kind: "AzureMachinePool",
@@ -24,7 +24,7 @@ const KINDS: &[Kind] = &[
         versions: &["v1beta1"],
         machine: &["spec", "template"],
         formats: FORMATS,
-        change: Change::Rolls,
+        change: InPlaceChange::Rolls,
     },
 ];
 
@@ -53,26 +53,39 @@ const SETTINGS: &[&str] = &[
     "vmSize",
 ];
 
-/// The fields of a gallery's image and of an offer, with their names in the image's facts; the first ones are required.
-const GALLERY: (usize, &[(&str, &str)]) = (
-    3,
-    &[
-        ("gallery", "azure.gallery"),
-        ("name", "azure.definition"),
-        ("version", "azure.version"),
-        ("subscriptionID", "azure.subscription"),
-        ("resourceGroup", "azure.resource-group"),
-    ],
-);
-const OFFER: (usize, &[(&str, &str)]) = (
-    4,
-    &[
-        ("publisher", "azure.publisher"),
-        ("offer", "azure.offer"),
-        ("sku", "azure.sku"),
-        ("version", "azure.version"),
-    ],
-);
+/// A place that images are taken from.
+struct ImageStore {
+    /// The field below `image`.
+    field: &'static str,
+    /// The fields below it, with their names in the image's facts. An image that has the first one is there.
+    fields: &'static [(&'static str, &'static str)],
+    /// How many of them are required.
+    required: usize,
+}
+
+const STORES: [ImageStore; 2] = [
+    ImageStore {
+        field: "computeGallery",
+        fields: &[
+            ("gallery", "azure.gallery"),
+            ("name", "azure.definition"),
+            ("version", "azure.version"),
+            ("subscriptionID", "azure.subscription"),
+            ("resourceGroup", "azure.resource-group"),
+        ],
+        required: 3,
+    },
+    ImageStore {
+        field: "marketplace",
+        fields: &[
+            ("publisher", "azure.publisher"),
+            ("offer", "azure.offer"),
+            ("sku", "azure.sku"),
+            ("version", "azure.version"),
+        ],
+        required: 4,
+    },
+];
 
 const IMAGE_NAMES: &[ImageNames] = &[ImageNames::new(
     "Azure",
@@ -133,29 +146,25 @@ impl Provider for Capz {
 
     fn image(&self, _kind: &Kind, _version: &str, stamp: &Stamp) -> Result<Vec<Edit>, String> {
         let id = stamp.location("azure.id");
-        let sources = [
-            ("computeGallery", GALLERY, "azure.gallery"),
-            ("marketplace", OFFER, "azure.publisher"),
-        ];
-        let source = sources
+        let store = STORES
             .iter()
             .filter(|_| id.is_none())
-            .find(|(_, _, first)| stamp.location(first).is_some());
+            .find(|store| stamp.location(store.fields[0].1).is_some());
         let mut edits = Vec::new();
-        match (id, source) {
+        match (id, store) {
             (Some(id), _) => edits.push(Edit::set(&["image", "id"], id)),
-            (None, Some((object, (required, fields), _))) => {
-                for (index, (field, word)) in fields.iter().enumerate() {
+            (None, Some(store)) => {
+                for (index, (field, word)) in store.fields.iter().enumerate() {
                     let text = stamp.location(word);
-                    if text.is_none() && index < *required {
+                    if text.is_none() && index < store.required {
                         return Err(stamp.no_location("capz", word));
                     }
-                    edits.push(Edit::text(&["image", object, field], text));
+                    edits.push(Edit::text(&["image", store.field, field], text));
                 }
             }
             (None, None) => return Err(stamp.no_location("capz", "azure")),
         }
-        let used = source.map_or("id", |(object, _, _)| object);
+        let used = store.map_or("id", |store| store.field);
         let all = ["id", "computeGallery", "marketplace", "sharedGallery"];
         let others = all.into_iter().filter(|field| *field != used);
         edits.extend(others.map(|field| Edit::remove(&["image", field])));

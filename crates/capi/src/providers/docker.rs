@@ -4,7 +4,7 @@
 
 use super::images::{ImageNames, Way};
 use super::kind::MACHINE;
-use super::{Change, Edit, IMAGE_NAME, Kind, Provider, Stamp, image_name, set};
+use super::{Edit, IMAGE_NAME, InPlaceChange, Kind, Provider, Stamp, image_name, set};
 use crate::image::fact;
 use yaml_tree::value::{Entry, Map, Node};
 
@@ -20,9 +20,9 @@ const KINDS: &[Kind] = &[
         "DockerMachineTemplate",
         VERSIONS,
         FORMATS,
-        Change::Refused(MACHINE),
+        InPlaceChange::Refused(MACHINE),
     ),
-    Kind::template(DEV, VERSIONS, FORMATS, Change::Refused(MACHINE)),
+    Kind::template(DEV, VERSIONS, FORMATS, InPlaceChange::Refused(MACHINE)),
 ];
 
 const SETTINGS: &[&str] = &[

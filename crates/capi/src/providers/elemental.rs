@@ -4,7 +4,7 @@
 //! `imageUri` is written, and the fields beside it are kept. The CRD has no schema for it, so nothing validates it.
 //! Source: rancher-sandbox/cluster-api-provider-elemental, doc/PLUGIN_ELEMENTAL.md.
 
-use super::{Change, Edit, Kind, Provider, Stamp, set};
+use super::{Edit, InPlaceChange, Kind, Provider, Stamp, set};
 use crate::image::{fact, is_oci};
 use yaml_tree::value::{Map, Node};
 
@@ -15,7 +15,7 @@ const KINDS: &[Kind] = &[Kind::template(
     "ElementalMachineTemplate",
     &["v1beta1"],
     &["container"],
-    Change::Ignored,
+    InPlaceChange::Ignored,
 )];
 
 /// The settings in the machine's spec.

@@ -7,7 +7,7 @@ use yaml_tree::value::{Entry, Map, Node, Value};
 
 /// A step of a path to a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum FieldStep {
     /// The value of a key.
     Key(&'static str),
     /// In a list, the item that has this key: `containerDisk`. Indexes are not used: people insert and move items.
@@ -20,7 +20,7 @@ pub enum Step {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Edit {
     /// The path from the object's root.
-    pub path: Vec<Step>,
+    pub path: Vec<FieldStep>,
     /// The new value; none removes the field.
     pub value: Option<Value>,
 }
@@ -29,7 +29,7 @@ impl Edit {
     /// Sets a field below a machine's spec.
     pub(super) fn set(path: &[&'static str], value: impl Into<Value>) -> Self {
         Self {
-            path: path.iter().map(|key| Step::Key(key)).collect(),
+            path: path.iter().map(|key| FieldStep::Key(key)).collect(),
             value: Some(value.into()),
         }
     }
@@ -37,7 +37,7 @@ impl Edit {
     /// Removes a field below a machine's spec.
     pub(super) fn remove(path: &[&'static str]) -> Self {
         Self {
-            path: path.iter().map(|key| Step::Key(key)).collect(),
+            path: path.iter().map(|key| FieldStep::Key(key)).collect(),
             value: None,
         }
     }
@@ -49,7 +49,7 @@ impl Edit {
 
     /// The same change, with a path from the object's root.
     pub(super) fn below(mut self, machine: &[&'static str]) -> Self {
-        let mut path: Vec<Step> = machine.iter().map(|key| Step::Key(key)).collect();
+        let mut path: Vec<FieldStep> = machine.iter().map(|key| FieldStep::Key(key)).collect();
         path.append(&mut self.path);
         Self { path, ..self }
     }
@@ -60,10 +60,10 @@ impl fmt::Display for Edit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, step) in self.path.iter().enumerate() {
             match step {
-                Step::Key(key) if index == 0 => f.write_str(key)?,
-                Step::Key(key) => write!(f, ".{key}")?,
-                Step::Having(key) => write!(f, "[{key}]")?,
-                Step::Named(name) => write!(f, "[name={name}]")?,
+                FieldStep::Key(key) if index == 0 => f.write_str(key)?,
+                FieldStep::Key(key) => write!(f, ".{key}")?,
+                FieldStep::Having(key) => write!(f, "[{key}]")?,
+                FieldStep::Named(name) => write!(f, "[name={name}]")?,
             }
         }
         Ok(())
@@ -85,12 +85,12 @@ pub fn apply_edits(root: Map, edits: &[Edit]) -> Result<Map, String> {
     })
 }
 
-fn changed(value: Value, path: &[Step], edit: &Edit) -> Result<Value, String> {
+fn changed(value: Value, path: &[FieldStep], edit: &Edit) -> Result<Value, String> {
     let Some((step, rest)) = path.split_first() else {
         return Ok(edit.value.clone().unwrap_or(value));
     };
     match step {
-        Step::Key(key) => {
+        FieldStep::Key(key) => {
             let mut map = match value {
                 Value::Map(map) => Arc::unwrap_or_clone(map),
                 _ => Map::default(),
@@ -107,7 +107,7 @@ fn changed(value: Value, path: &[Step], edit: &Edit) -> Result<Value, String> {
             }
             Ok(map.into())
         }
-        Step::Having(_) | Step::Named(_) => {
+        FieldStep::Having(_) | FieldStep::Named(_) => {
             let mut items = match value {
                 Value::List(items) => Arc::unwrap_or_clone(items),
                 _ => Vec::new(),
@@ -125,11 +125,11 @@ fn changed(value: Value, path: &[Step], edit: &Edit) -> Result<Value, String> {
 }
 
 /// Whether a step leads to an item of a list.
-pub fn is_meant(item: &Node, step: &Step) -> bool {
+pub fn is_meant(item: &Node, step: &FieldStep) -> bool {
     match step {
-        Step::Key(_) => false,
-        Step::Having(key) => item.at(&[key]).is_some_and(|node| !node.value.is_null()),
-        Step::Named(name) => [&["name"][..], &["metadata", "name"]]
+        FieldStep::Key(_) => false,
+        FieldStep::Having(key) => item.at(&[key]).is_some_and(|node| !node.value.is_null()),
+        FieldStep::Named(name) => [&["name"][..], &["metadata", "name"]]
             .iter()
             .filter_map(|path| item.at(path)?.value.as_str())
             .any(|text| text == name),
@@ -138,7 +138,7 @@ pub fn is_meant(item: &Node, step: &Step) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Edit, Step, apply_edits};
+    use super::{Edit, FieldStep, apply_edits};
     use yaml_tree::json::{Html, to_json};
     use yaml_tree::value::{Entry, Map, Node, Value};
 
@@ -154,9 +154,9 @@ mod tests {
         Map::from_iter([Entry::computed("volumes", items)])
     }
 
-    fn disk(step: Step) -> Edit {
-        let mut path = vec![Step::Key("volumes"), step];
-        path.extend([Step::Key("containerDisk"), Step::Key("image")]);
+    fn disk(step: FieldStep) -> Edit {
+        let mut path = vec![FieldStep::Key("volumes"), step];
+        path.extend([FieldStep::Key("containerDisk"), FieldStep::Key("image")]);
         Edit {
             path,
             value: Some("new".into()),
@@ -169,14 +169,17 @@ mod tests {
 
     #[test]
     fn an_item_is_found_by_a_key_or_by_its_name() {
-        for step in [Step::Having("containerDisk"), Step::Named("b".into())] {
+        for step in [
+            FieldStep::Having("containerDisk"),
+            FieldStep::Named("b".into()),
+        ] {
             let map = apply_edits(volumes(), &[disk(step)]).expect("the item is there");
             assert_eq!(
                 json(map),
                 r#"{"volumes":[{"cloudInit":{"image":"old"},"name":"a"},{"containerDisk":{"image":"new"},"name":"b"}]}"#
             );
         }
-        let missing = apply_edits(volumes(), &[disk(Step::Named("c".into()))]);
+        let missing = apply_edits(volumes(), &[disk(FieldStep::Named("c".into()))]);
         assert_eq!(
             missing,
             Err("there is no list item for `volumes[name=c].containerDisk.image`".to_owned())

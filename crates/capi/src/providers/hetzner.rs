@@ -3,7 +3,7 @@
 //! Source: CAPH's CRDs and webhooks: exactly one of `imageName` and `imageURL`, and `imageURLCommand` only with the latter.
 
 use super::images::{Field, ImageNames, Way};
-use super::{Change, Edit, Kind, Provider, Stamp};
+use super::{Edit, InPlaceChange, Kind, Provider, Stamp};
 use crate::image::fact;
 use crate::labels::LabelSelector;
 use crate::location::file_name;
@@ -25,9 +25,14 @@ const KINDS: &[Kind] = &[
         "HCloudMachineTemplate",
         VERSIONS,
         &[],
-        Change::Refused("spec"),
+        InPlaceChange::Refused("spec"),
     ),
-    Kind::template(BARE_METAL, VERSIONS, &["tar"], Change::Refused("spec")),
+    Kind::template(
+        BARE_METAL,
+        VERSIONS,
+        &["tar"],
+        InPlaceChange::Refused("spec"),
+    ),
 ];
 
 /// The setting with which bare-metal pools select hosts.

@@ -14,13 +14,13 @@ pub struct Kind {
     /// The image formats that its machines boot, spelled as in `image-format`; empty if they are not known.
     pub formats: &'static [&'static str],
     /// The effect of a change in place.
-    pub change: Change,
+    pub change: InPlaceChange,
 }
 
 /// The effect of changing the image of an existing object.
 /// Source: the providers' webhooks and controllers; none of them uses CEL `oldSelf` for the image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum InPlaceChange {
     /// It is accepted, but running machines are not replaced: old and new machines boot different images.
     Ignored,
     /// The webhook refuses changes below this path: the object must be copied under a new name.
@@ -35,7 +35,7 @@ impl Kind {
         kind: &'static str,
         versions: &'static [&'static str],
         formats: &'static [&'static str],
-        change: Change,
+        change: InPlaceChange,
     ) -> Self {
         Self {
             kind,

@@ -3,9 +3,9 @@
 //! Items of both lists are found by a key or by the name in the image's facts, never by index.
 //! Source: CAPK's CRD and webhook; CDI's import sources.
 
-use super::field::Step;
+use super::field::FieldStep;
 use super::images::{ImageNames, Way};
-use super::{Change, Edit, Kind, Provider, Stamp};
+use super::{Edit, InPlaceChange, Kind, Provider, Stamp};
 use crate::image::fact;
 
 /// See the module documentation.
@@ -15,7 +15,7 @@ const KINDS: &[Kind] = &[Kind::template(
     "KubevirtMachineTemplate",
     &["v1alpha1"],
     &["raw", "qcow2", "iso"],
-    Change::Refused("spec"),
+    InPlaceChange::Refused("spec"),
 )];
 
 const SETTINGS: &[&str] = &[
@@ -65,7 +65,7 @@ impl Provider for Kubevirt {
 
     fn image(&self, _kind: &Kind, _version: &str, stamp: &Stamp) -> Result<Vec<Edit>, String> {
         if let Some(image) = stamp.location("kubevirt.container-disk") {
-            let item = item(stamp, Step::Having("containerDisk"));
+            let item = item(stamp, FieldStep::Having("containerDisk"));
             let before = [
                 "virtualMachineTemplate",
                 "spec",
@@ -84,7 +84,7 @@ impl Provider for Kubevirt {
         } else {
             return Err(stamp.no_location("kubevirt", "kubevirt"));
         };
-        let item = item(stamp, Step::Having("spec"));
+        let item = item(stamp, FieldStep::Having("spec"));
         let before = ["virtualMachineTemplate", "spec", "dataVolumeTemplates"];
         let url = ["spec", "source", source.0, "url"];
         Ok(vec![at(&before, item, &url, source.1)])
@@ -92,13 +92,13 @@ impl Provider for Kubevirt {
 }
 
 /// The step to the item: by the name in the image's facts, else by a key.
-fn item(stamp: &Stamp, otherwise: Step) -> Step {
+fn item(stamp: &Stamp, otherwise: FieldStep) -> FieldStep {
     let named = stamp.location("kubevirt.volume");
-    named.map_or(otherwise, |name| Step::Named(name.into()))
+    named.map_or(otherwise, |name| FieldStep::Named(name.into()))
 }
 
-fn at(before: &[&'static str], item: Step, after: &[&'static str], text: &str) -> Edit {
-    let key = |key: &&'static str| Step::Key(key);
+fn at(before: &[&'static str], item: FieldStep, after: &[&'static str], text: &str) -> Edit {
+    let key = |key: &&'static str| FieldStep::Key(key);
     let path = before.iter().map(key).chain([item]);
     Edit {
         path: path.chain(after.iter().map(key)).collect(),

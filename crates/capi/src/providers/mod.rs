@@ -27,9 +27,9 @@ use std::sync::Arc;
 
 use crate::labels::LabelSelector;
 use crate::location::Location;
-pub use field::{Edit, Step, apply_edits, is_meant};
+pub use field::{Edit, FieldStep, apply_edits, is_meant};
 pub use images::{ImageFields, ImageNames, NamedBy, image_fields, node_at};
-pub use kind::{Change, Kind, is_refused_later};
+pub use kind::{InPlaceChange, Kind, is_refused_later};
 pub use stamp::Stamp;
 use yaml_tree::value::{Entry, Map, Node};
 
@@ -89,9 +89,9 @@ pub trait Provider: Sync {
         set(settings, self.settings())
     }
 
-    /// The fields outside the machine's spec: those of `spec.template`, and those of `spec`.
-    fn beside(&self, _settings: &Node, _version: &str) -> (Map, Map) {
-        (Map::default(), Map::default())
+    /// The fields outside the machine's spec.
+    fn template_fields(&self, _settings: &Node, _version: &str) -> TemplateFields {
+        TemplateFields::default()
     }
 
     /// The location of the image that a pool's settings name (`image_name`).
@@ -110,6 +110,15 @@ pub trait Provider: Sync {
     fn needs_no_image(&self, _settings: &Node) -> bool {
         false
     }
+}
+
+/// The fields of a machine template outside the machine's spec.
+#[derive(Clone, Debug, Default)]
+pub struct TemplateFields {
+    /// Of `spec.template`.
+    pub template: Map,
+    /// Of `spec`.
+    pub spec: Map,
 }
 
 /// Every provider, by name.
@@ -193,7 +202,10 @@ pub fn template_spec(
         Some(stamp) => apply_edits(machine, &provider.image(kind, version, &stamp)?)?,
         None => machine,
     };
-    let (mut template, mut spec) = provider.beside(settings, version);
+    let TemplateFields {
+        mut template,
+        mut spec,
+    } = provider.template_fields(settings, version);
     template.insert(Entry::computed("spec", machine));
     spec.insert(Entry::computed("template", template));
     Ok(spec)
@@ -222,7 +234,7 @@ fn set(settings: &Node, names: &[&'static str]) -> Map {
 
 #[cfg(test)]
 mod tests {
-    use super::{PROVIDERS, Step, of_object};
+    use super::{FieldStep, PROVIDERS, of_object};
     use crate::providers::stamp::tests::everywhere;
 
     #[test]
@@ -261,7 +273,7 @@ mod tests {
                         .unwrap_or_else(|problem| panic!("{}: {problem}", kind.kind));
                     assert!(edits.iter().any(|edit| edit.value.is_some()));
                     for edit in edits {
-                        assert_eq!(edit.path[0], Step::Key("spec"), "{edit}");
+                        assert_eq!(edit.path[0], FieldStep::Key("spec"), "{edit}");
                     }
                 }
             }

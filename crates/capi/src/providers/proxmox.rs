@@ -2,7 +2,7 @@
 //!
 //! Source: CAPMOX's CRDs: the ID wins over the tags, so only one of them is written.
 
-use super::{Change, Edit, Kind, Provider, Stamp};
+use super::{Edit, InPlaceChange, Kind, Provider, Stamp};
 use yaml_tree::value::{Node, Value};
 
 /// See the module documentation.
@@ -12,7 +12,7 @@ const KINDS: &[Kind] = &[Kind::template(
     "ProxmoxMachineTemplate",
     &["v1alpha2", "v1alpha1"],
     &["raw", "qcow2", "vmdk"],
-    Change::Refused("spec"),
+    InPlaceChange::Refused("spec"),
 )];
 
 const SETTINGS: &[&str] = &[
@@ -53,16 +53,18 @@ impl Provider for Proxmox {
             let number: i32 = id
                 .parse()
                 .map_err(|_| format!("`locations.proxmox.template-id: {id}` is not a number"))?;
-            let node = stamp.location("proxmox.node");
-            let node = node.ok_or_else(|| stamp.no_location("proxmox", "proxmox.node"))?;
+            let node = stamp
+                .location("proxmox.node")
+                .ok_or_else(|| stamp.no_location("proxmox", "proxmox.node"))?;
             return Ok(vec![
                 Edit::set(&["templateID"], i64::from(number)),
                 Edit::set(&["sourceNode"], node),
                 Edit::remove(&["templateSelector"]),
             ]);
         }
-        let tags = stamp.location("proxmox.tags");
-        let tags = tags.ok_or_else(|| stamp.no_location("proxmox", "proxmox"))?;
+        let tags = stamp
+            .location("proxmox.tags")
+            .ok_or_else(|| stamp.no_location("proxmox", "proxmox"))?;
         let tags: Vec<Node> = tags
             .split(',')
             .map(|tag| Node::computed(tag.trim()))

@@ -61,8 +61,7 @@ impl Stamp {
     /// The reference of a container image, without a scheme.
     pub(super) fn container(&self) -> Option<&str> {
         let declared = self.facts.text(fact::URI);
-        let references = [Some(&*self.url), declared];
-        let mut references = references.into_iter().flatten();
+        let mut references = [Some(&*self.url), declared].into_iter().flatten();
         references.find_map(|url| {
             let rest = url
                 .strip_prefix("oci://")

@@ -4,7 +4,7 @@
 //! Source: CAPT's CRD and webhook.
 
 use super::images::{Field, ImageNames, Way};
-use super::{Change, Edit, Kind, Provider, Stamp};
+use super::{Edit, InPlaceChange, Kind, Provider, Stamp};
 use crate::image::fact;
 use crate::labels::LabelSelector;
 use yaml_tree::value::{Node, Value};
@@ -16,7 +16,7 @@ const KINDS: &[Kind] = &[Kind::template(
     "TinkerbellMachineTemplate",
     &["v1beta1"],
     &["raw", "qcow2"],
-    Change::Refused("spec"),
+    InPlaceChange::Refused("spec"),
 )];
 
 /// The setting that selects hardware for pools.
@@ -92,8 +92,9 @@ impl Provider for Tinkerbell {
                 Some(&stamp.url)
             }
         });
-        let image = image.filter(|image| !image.is_empty());
-        let image = image.ok_or_else(|| stamp.no_location("tinkerbell", "tinkerbell.image"))?;
+        let image = image
+            .filter(|image| !image.is_empty())
+            .ok_or_else(|| stamp.no_location("tinkerbell", "tinkerbell.image"))?;
         if image.contains("{{") && stamp.location("tinkerbell.base-registry").is_none() {
             return Err(format!("`{image}` still contains variables"));
         }

@@ -22,8 +22,8 @@ impl Rule {
     pub(super) fn broken_by(&self, schema: &Schema, node: &Node) -> Option<String> {
         let program = self
             .program
-            .get_or_init(|| Program::compile(&self.text).ok());
-        let program = program.as_ref()?;
+            .get_or_init(|| Program::compile(&self.text).ok())
+            .as_ref()?;
         let mut context = Context::default();
         context.add_variable_from_value("self", with_defaults(Some(schema), node));
         let _ = context.add_function("matches", matches);
@@ -39,8 +39,8 @@ impl Rule {
 
 /// CEL's function, whose patterns are RE2's.
 fn matches(This(text): This<Arc<String>>, pattern: Arc<String>) -> Result<bool, ExecutionError> {
-    let pattern = Regexp::new(&pattern);
-    let pattern = pattern.map_err(|error| ExecutionError::function_error("matches", error))?;
+    let pattern =
+        Regexp::new(&pattern).map_err(|error| ExecutionError::function_error("matches", error))?;
     Ok(pattern.is_match(&text))
 }
 

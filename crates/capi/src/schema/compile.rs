@@ -16,7 +16,7 @@ const DEPTH: usize = 200;
 /// (<https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#specifying-a-structural-schema>).
 #[derive(Debug, Default)]
 pub(super) struct Schema {
-    pub(super) kind: Option<Kind>,
+    pub(super) kind: Option<SchemaType>,
     pub(super) nullable: bool,
     /// `x-kubernetes-int-or-string`
     pub(super) int_or_string: bool,
@@ -87,8 +87,9 @@ pub(super) struct Rule {
 impl Rule {
     /// The rules of a schema.
     pub(super) fn all(schema: &Node) -> Vec<Self> {
-        let list = schema.at(&["x-kubernetes-validations"]);
-        let list = list.and_then(|node| node.value.as_list());
+        let list = schema
+            .at(&["x-kubernetes-validations"])
+            .and_then(|node| node.value.as_list());
         list.unwrap_or_default()
             .iter()
             .filter_map(|rule| {
@@ -115,13 +116,13 @@ impl Schema {
 
     /// Whether the values are floats, also those that are written without a fraction.
     pub(super) fn is_number(&self) -> bool {
-        self.kind == Some(Kind::Number)
+        self.kind == Some(SchemaType::Number)
     }
 }
 
 /// A schema's `type`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum SchemaType {
     Object,
     Array,
     String,
@@ -230,14 +231,14 @@ fn unique(node: &Node) -> Unique {
     }
 }
 
-fn kind_of(name: &str) -> Option<Kind> {
+fn kind_of(name: &str) -> Option<SchemaType> {
     Some(match name {
-        "object" => Kind::Object,
-        "array" => Kind::Array,
-        "string" => Kind::String,
-        "integer" => Kind::Integer,
-        "number" => Kind::Number,
-        "boolean" => Kind::Boolean,
+        "object" => SchemaType::Object,
+        "array" => SchemaType::Array,
+        "string" => SchemaType::String,
+        "integer" => SchemaType::Integer,
+        "number" => SchemaType::Number,
+        "boolean" => SchemaType::Boolean,
         _ => return None,
     })
 }

@@ -33,7 +33,7 @@ const BUILT_IN: &[u8] = include_bytes!("builtin.yaml.gz");
 /// Definitions by group and kind.
 #[derive(Debug, Default)]
 pub struct Schemas {
-    definitions: BTreeMap<(String, String), Definition>,
+    definitions: BTreeMap<DefinedKind, Definition>,
 }
 
 /// A problem with an object.
@@ -49,6 +49,13 @@ pub struct Problem {
     pub is_unknown: bool,
     /// Whether the definition is built in, so that the cluster's own may differ.
     pub is_built_in: bool,
+}
+
+/// The kind that a definition defines.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct DefinedKind {
+    group: String,
+    kind: String,
 }
 
 #[derive(Debug)]
@@ -82,14 +89,14 @@ impl Schemas {
         let mut definitions = BTreeMap::new();
         for source in files {
             for range in documents(&source.text) {
-                if let Some(names) = names(&source.text[range.clone()]) {
+                if let Some(kind) = defined_kind(&source.text[range.clone()]) {
                     let definition = Definition {
                         source: Arc::clone(&source),
                         range,
                         is_built_in,
                         versions: OnceLock::new(),
                     };
-                    definitions.insert(names, definition);
+                    definitions.insert(kind, definition);
                 }
             }
         }
@@ -115,7 +122,11 @@ impl Schemas {
         let Some((group, version)) = api_version.split_once('/') else {
             return Vec::new();
         };
-        let Some(definition) = self.definitions.get(&(group.to_owned(), kind.to_string())) else {
+        let defined = DefinedKind {
+            group: group.to_owned(),
+            kind: kind.to_string(),
+        };
+        let Some(definition) = self.definitions.get(&defined) else {
             return Vec::new();
         };
         let problems = match definition.versions.get_or_init(|| definition.read()) {
@@ -206,8 +217,8 @@ fn documents(text: &str) -> Vec<Range<usize>> {
     documents
 }
 
-/// The group and kind of a definition, from the first lines that contain them; another layout is parsed.
-fn names(text: &str) -> Option<(String, String)> {
+/// What a definition defines, from the first lines that contain them; another layout is parsed.
+fn defined_kind(text: &str) -> Option<DefinedKind> {
     if !text.contains("CustomResourceDefinition") {
         return None;
     }
@@ -218,12 +229,16 @@ fn names(text: &str) -> Option<(String, String)> {
         (!value.is_empty() && !value.contains([' ', '#'])).then(|| value.to_owned())
     };
     if let (Some(group), Some(kind)) = (first("\n  group: "), first("\n    kind: ")) {
-        return Some((group, kind));
+        return Some(DefinedKind { group, kind });
     }
     let read = yaml_tree::read(text, FileId(0), Engine::Kubectl).ok()?;
     let definition = read.documents.first()?;
     let text = |path: &[&str]| Some(definition.at(path)?.value.as_str()?.to_string());
-    (text(&["kind"])? == "CustomResourceDefinition")
-        .then(|| Some((text(&["spec", "group"])?, text(&["spec", "names", "kind"])?)))
-        .flatten()
+    if text(&["kind"])? != "CustomResourceDefinition" {
+        return None;
+    }
+    Some(DefinedKind {
+        group: text(&["spec", "group"])?,
+        kind: text(&["spec", "names", "kind"])?,
+    })
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Display;
 
 use super::Problem;
-use super::compile::{Additional, Bounds, Kind, Limit, Schema, Unique};
+use super::compile::{Additional, Bounds, Limit, Schema, SchemaType, Unique};
 use yaml_tree::json::{Html, to_json};
 use yaml_tree::value::{Map, Node, Number, Value};
 
@@ -64,12 +64,14 @@ impl Check {
                 (!fits).then_some("an integer or a string")
             }
             None => None,
-            Some(Kind::Object) => node.value.as_map().is_none().then_some("a map"),
-            Some(Kind::Array) => node.value.as_list().is_none().then_some("a list"),
-            Some(Kind::String) => node.value.as_str().is_none().then_some("a string"),
-            Some(Kind::Integer) => (!is_integer(&node.value)).then_some("an integer"),
-            Some(Kind::Number) => (!matches!(node.value, Value::Number(_))).then_some("a number"),
-            Some(Kind::Boolean) => {
+            Some(SchemaType::Object) => node.value.as_map().is_none().then_some("a map"),
+            Some(SchemaType::Array) => node.value.as_list().is_none().then_some("a list"),
+            Some(SchemaType::String) => node.value.as_str().is_none().then_some("a string"),
+            Some(SchemaType::Integer) => (!is_integer(&node.value)).then_some("an integer"),
+            Some(SchemaType::Number) => {
+                (!matches!(node.value, Value::Number(_))).then_some("a number")
+            }
+            Some(SchemaType::Boolean) => {
                 (!matches!(node.value, Value::Bool(_))).then_some("true or false")
             }
         };

@@ -1,8 +1,7 @@
 //! Formats one value under one verb.
 
 use super::super::print::{self, NESTING};
-use super::super::value::Object;
-use super::super::value::{Element, List, Map};
+use super::super::value::{Complex, Element, List, Map, Object};
 use super::super::{Budget, Error, ErrorClass, Value};
 use super::{Spec, float, integer, quote};
 
@@ -171,18 +170,18 @@ impl<'b> Printer<'b> {
             }
             return Ok(());
         }
-        let (open, between, close) = brackets(spec, "[", ("{", "}"));
+        let brackets = Brackets::new(spec, "[");
         if spec.go_syntax {
             self.text.push_str(value.type_name());
         }
-        self.text.push_str(open);
+        self.text.push_str(brackets.open);
         for (index, item) in list.items.iter().enumerate() {
             if index > 0 {
-                self.text.push_str(between);
+                self.text.push_str(brackets.between);
             }
             self.value(item, verb, spec, depth + 1)?;
         }
-        self.text.push_str(close);
+        self.text.push_str(brackets.close);
         self.charge()
     }
 
@@ -194,26 +193,26 @@ impl<'b> Printer<'b> {
         spec: &Spec,
         depth: usize,
     ) -> Result<(), Error> {
-        let (open, between, close) = brackets(spec, "map[", ("{", "}"));
+        let brackets = Brackets::new(spec, "map[");
         if spec.go_syntax {
             self.text.push_str(value.type_name());
         }
-        self.text.push_str(open);
+        self.text.push_str(brackets.open);
         for (index, (key, item)) in self.budget.entries(map)?.into_iter().enumerate() {
             if index > 0 {
-                self.text.push_str(between);
+                self.text.push_str(brackets.between);
             }
             self.value(&Value::String(key), verb, spec, depth + 1)?;
             self.text.push(':');
             self.value(&item, verb, spec, depth + 1)?;
         }
-        self.text.push_str(close);
+        self.text.push_str(brackets.close);
         self.charge()
     }
 
     fn object(&mut self, object: &dyn Object, verb: char, spec: &Spec) -> bool {
-        if let Some((real, imaginary)) = object.complex() {
-            return self.complex(real, imaginary, verb, spec);
+        if let Some(number) = object.complex() {
+            return self.complex(number, verb, spec);
         }
         let text = object.text();
         self.string(&text, verb, spec);
@@ -221,7 +220,7 @@ impl<'b> Printer<'b> {
     }
 
     /// Writes `(1+2i)`, with the verb applied to both components and a sign on the second.
-    fn complex(&mut self, real: f64, imaginary: f64, verb: char, spec: &Spec) -> bool {
+    fn complex(&mut self, number: Complex, verb: char, spec: &Spec) -> bool {
         if !matches!(
             verb,
             'v' | 'b' | 'g' | 'G' | 'x' | 'X' | 'f' | 'F' | 'e' | 'E'
@@ -233,21 +232,35 @@ impl<'b> Printer<'b> {
             ..spec.clone()
         };
         self.text.push('(');
-        float::write(&mut self.text, real, verb, spec);
-        float::write(&mut self.text, imaginary, verb, &signed);
+        float::write(&mut self.text, number.real, verb, spec);
+        float::write(&mut self.text, number.imaginary, verb, &signed);
         self.text.push_str("i)");
         true
     }
 }
 
-fn brackets(
-    spec: &Spec,
+/// What is written around and between the items of a list or map.
+struct Brackets {
     open: &'static str,
-    go_syntax: (&'static str, &'static str),
-) -> (&'static str, &'static str, &'static str) {
-    if spec.go_syntax {
-        (go_syntax.0, ", ", go_syntax.1)
-    } else {
-        (open, " ", "]")
+    between: &'static str,
+    close: &'static str,
+}
+
+impl Brackets {
+    /// Those of `%v`, or of Go's syntax.
+    fn new(spec: &Spec, open: &'static str) -> Self {
+        if spec.go_syntax {
+            Self {
+                open: "{",
+                between: ", ",
+                close: "}",
+            }
+        } else {
+            Self {
+                open,
+                between: " ",
+                close: "]",
+            }
+        }
     }
 }

@@ -12,18 +12,18 @@ pub(super) fn separated(text: &str, connector: char) -> String {
     let mut next = Word::first(text);
     while !next.rest.is_empty() {
         let word = next;
-        if word.kind != Kind::Connector {
+        if word.kind != CharacterKind::Connector {
             out.word(word);
         }
         next = Word::first(word.rest);
         match word.kind {
-            Kind::Number => {
+            CharacterKind::Number => {
                 next = out.run(next);
                 out.connect(next.kind);
             }
-            Kind::Connector => out.word(word),
-            Kind::Punctuation => {}
-            _ if next.kind != Kind::Number => out.connect(next.kind),
+            CharacterKind::Connector => out.word(word),
+            CharacterKind::Punctuation => {}
+            _ if next.kind != CharacterKind::Number => out.connect(next.kind),
             _ if next.rest.is_empty() => {}
             _ => next = out.number_after_word(next),
         }
@@ -39,7 +39,7 @@ struct Output {
 
 impl Output {
     fn word(&mut self, word: Word<'_>) {
-        if !matches!(word.kind, Kind::Upper | Kind::Connector) {
+        if !matches!(word.kind, CharacterKind::Upper | CharacterKind::Connector) {
             self.text.push_str(word.text);
             return;
         }
@@ -50,15 +50,18 @@ impl Output {
     }
 
     /// Writes a connector, unless the next word is a connector, punctuation, or missing.
-    fn connect(&mut self, next: Kind) {
-        if !matches!(next, Kind::None | Kind::Connector | Kind::Punctuation) {
+    fn connect(&mut self, next: CharacterKind) {
+        if !matches!(
+            next,
+            CharacterKind::None | CharacterKind::Connector | CharacterKind::Punctuation
+        ) {
             self.text.push(self.connector);
         }
     }
 
     /// Writes a run of lowercase words and numbers, which count as one word.
     fn run<'t>(&mut self, mut next: Word<'t>) -> Word<'t> {
-        while matches!(next.kind, Kind::Lower | Kind::Number) {
+        while matches!(next.kind, CharacterKind::Lower | CharacterKind::Number) {
             self.word(next);
             next = Word::first(next.rest);
         }
@@ -69,7 +72,7 @@ impl Output {
     /// `HTTP2xx` becomes `http_2xx`, and `Bld4Floor` becomes `bld4_floor`.
     fn number_after_word<'t>(&mut self, number: Word<'t>) -> Word<'t> {
         let mut next = Word::first(number.rest);
-        if next.kind == Kind::Lower {
+        if next.kind == CharacterKind::Lower {
             self.text.push(self.connector);
             self.word(number);
             next = self.run(next);
@@ -119,7 +122,7 @@ pub(super) fn pascal(text: &str) -> String {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum CharacterKind {
     None,
     Number,
     /// Uppercase letters, or one uppercase letter with the lowercase letters after it.
@@ -132,7 +135,7 @@ enum Kind {
 
 #[derive(Clone, Copy)]
 struct Word<'t> {
-    kind: Kind,
+    kind: CharacterKind,
     text: &'t str,
     rest: &'t str,
 }
@@ -141,7 +144,7 @@ impl<'t> Word<'t> {
     fn first(text: &'t str) -> Self {
         let Some(first) = text.chars().next() else {
             return Self {
-                kind: Kind::None,
+                kind: CharacterKind::None,
                 text,
                 rest: text,
             };
@@ -149,9 +152,9 @@ impl<'t> Word<'t> {
         let kind = kind(first);
         let start = first.len_utf8();
         let length = match kind {
-            Kind::Upper => capitalized(text, start),
-            Kind::Lower => run_end(text, start, is_lower),
-            Kind::Other => run_end(text, start, |c| self::kind(c) == Kind::Other),
+            CharacterKind::Upper => capitalized(text, start),
+            CharacterKind::Lower => run_end(text, start, is_lower),
+            CharacterKind::Other => run_end(text, start, |c| self::kind(c) == CharacterKind::Other),
             _ => run_end(text, start, |c| self::kind(c) == kind),
         };
         let (word, rest) = text.split_at(length);
@@ -183,19 +186,19 @@ fn run_end(text: &str, from: usize, matches: impl Fn(char) -> bool) -> usize {
         .map_or(text.len(), |index| from + index)
 }
 
-fn kind(c: char) -> Kind {
+fn kind(c: char) -> CharacterKind {
     if is_connector(c) {
-        Kind::Connector
+        CharacterKind::Connector
     } else if is_punctuation(c) {
-        Kind::Punctuation
+        CharacterKind::Punctuation
     } else if c.is_uppercase() {
-        Kind::Upper
+        CharacterKind::Upper
     } else if is_letter(c) {
-        Kind::Lower
+        CharacterKind::Lower
     } else if c.is_numeric() {
-        Kind::Number
+        CharacterKind::Number
     } else {
-        Kind::Other
+        CharacterKind::Other
     }
 }
 

@@ -53,7 +53,7 @@ struct Writer<'a> {
 
 /// What a value is to TOML.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum TomlKind {
     Nil,
     Table,
     Tables,
@@ -61,7 +61,11 @@ enum Kind {
 }
 
 /// An entry of a table.
-type Entry<'v> = (&'v Arc<str>, &'v Value, Kind);
+struct TableEntry<'v> {
+    key: &'v Arc<str>,
+    value: &'v Value,
+    kind: TomlKind,
+}
 
 impl Writer<'_> {
     fn budget(&self) -> &Budget {
@@ -69,29 +73,29 @@ impl Writer<'_> {
     }
 
     /// The kind of a value. A nil in a list, however deep in lists, is an error.
-    fn kind(&self, value: &Value, depth: usize) -> Result<Kind, Fault> {
+    fn kind(&self, value: &Value, depth: usize) -> Result<TomlKind, Fault> {
         let inner = deeper(depth)?;
         self.budget().step(1)?;
         Ok(match value {
-            Value::Nil => Kind::Nil,
-            Value::List(list) if list.element.is_nil() => Kind::Nil,
-            Value::Map(_) => Kind::Table,
+            Value::Nil => TomlKind::Nil,
+            Value::List(list) if list.element.is_nil() => TomlKind::Nil,
+            Value::Map(_) => TomlKind::Table,
             Value::List(list) => {
                 let mut kind = if list.items.is_empty() {
-                    Kind::Other
+                    TomlKind::Other
                 } else {
-                    Kind::Tables
+                    TomlKind::Tables
                 };
                 for item in &list.items {
                     match self.kind(item, inner)? {
-                        Kind::Nil => return Err(Fault::Result(NIL_ELEMENT)),
-                        Kind::Table => {}
-                        Kind::Tables | Kind::Other => kind = Kind::Other,
+                        TomlKind::Nil => return Err(Fault::Result(NIL_ELEMENT)),
+                        TomlKind::Table => {}
+                        TomlKind::Tables | TomlKind::Other => kind = TomlKind::Other,
                     }
                 }
                 kind
             }
-            _ => Kind::Other,
+            _ => TomlKind::Other,
         })
     }
 
@@ -104,7 +108,7 @@ impl Writer<'_> {
     ) -> Result<(), Fault> {
         let inner = deeper(depth)?;
         match (self.kind(value, depth)?, value) {
-            (Kind::Table, Value::Map(map)) => {
+            (TomlKind::Table, Value::Map(map)) => {
                 if path.len() == 1 {
                     self.line();
                 }
@@ -112,7 +116,7 @@ impl Writer<'_> {
                 let entries = self.budget().entries(map)?;
                 self.table(path, &entries, inner)
             }
-            (Kind::Tables, Value::List(list)) => {
+            (TomlKind::Tables, Value::List(list)) => {
                 if path.is_empty() {
                     return Err(Fault::Result(NO_KEY));
                 }
@@ -145,8 +149,8 @@ impl Writer<'_> {
         entries: &BTreeMap<Arc<str>, Value>,
         depth: usize,
     ) -> Result<(), Fault> {
-        for (key, value, kind) in self.in_order(entries, depth)? {
-            if kind != Kind::Nil {
+        for TableEntry { key, value, kind } in self.in_order(entries, depth)? {
+            if kind != TomlKind::Nil {
                 path.push(Arc::clone(key));
                 self.value(path, value, depth)?;
                 path.pop();
@@ -160,13 +164,15 @@ impl Writer<'_> {
         &self,
         entries: &'v BTreeMap<Arc<str>, Value>,
         depth: usize,
-    ) -> Result<Vec<Entry<'v>>, Fault> {
+    ) -> Result<Vec<TableEntry<'v>>, Fault> {
         let (mut plain, mut tables) = (Vec::new(), Vec::new());
         for (key, value) in entries {
-            match self.kind(value, depth)? {
-                kind @ (Kind::Table | Kind::Tables) => tables.push((key, value, kind)),
-                kind @ (Kind::Nil | Kind::Other) => plain.push((key, value, kind)),
-            }
+            let kind = self.kind(value, depth)?;
+            let of_kind = match kind {
+                TomlKind::Table | TomlKind::Tables => &mut tables,
+                TomlKind::Nil | TomlKind::Other => &mut plain,
+            };
+            of_kind.push(TableEntry { key, value, kind });
         }
         plain.append(&mut tables);
         Ok(plain)
@@ -252,11 +258,11 @@ impl Writer<'_> {
         depth: usize,
     ) -> Result<(), Fault> {
         self.out.push('{');
-        for (index, (key, value, kind)) in self.in_order(entries, depth)?.into_iter().enumerate() {
-            if kind == Kind::Nil {
+        for (index, entry) in self.in_order(entries, depth)?.iter().enumerate() {
+            if entry.kind == TomlKind::Nil {
                 continue;
             }
-            self.entry(key, value, depth)?;
+            self.entry(entry.key, entry.value, depth)?;
             if index + 1 < entries.len() {
                 self.out.push_str(", ");
             }

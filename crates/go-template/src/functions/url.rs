@@ -268,8 +268,8 @@ fn unescape(text: &str) -> Result<String, &'static str> {
     for piece in pieces {
         let code = piece
             .get(..2)
-            .filter(|code| code.bytes().all(|byte| byte.is_ascii_hexdigit()));
-        let code = code.ok_or("a `%` is not followed by two hexadecimal digits")?;
+            .filter(|code| code.bytes().all(|byte| byte.is_ascii_hexdigit()))
+            .ok_or("a `%` is not followed by two hexadecimal digits")?;
         unescaped.push(u8::from_str_radix(code, 16).unwrap_or_default());
         unescaped.extend_from_slice(&piece.as_bytes()[2..]);
     }

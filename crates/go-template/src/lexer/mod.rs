@@ -4,7 +4,7 @@ mod word;
 
 /// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum TokenKind {
     Text,
     LeftDelimiter,
     RightDelimiter,
@@ -42,7 +42,7 @@ pub(super) enum Kind {
     Fault,
 }
 
-impl Kind {
+impl TokenKind {
     /// Whether an operand of a command begins with it.
     pub(super) fn begins_operand(self) -> bool {
         matches!(
@@ -66,12 +66,12 @@ impl Kind {
 /// A token and its byte range in the text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Token {
-    pub(super) kind: Kind,
+    pub(super) kind: TokenKind,
     pub(super) start: u32,
     pub(super) end: u32,
 }
 
-/// The tokens of a template. The last one is [`Kind::Eof`] or [`Kind::Fault`].
+/// The tokens of a template. The last one is [`TokenKind::Eof`] or [`TokenKind::Fault`].
 #[derive(Debug)]
 pub(super) struct Tokens {
     pub(super) list: Vec<Token>,
@@ -91,12 +91,12 @@ pub(super) fn tokens(text: &str) -> Tokens {
     let mut fault = match lexer.run() {
         Ok(()) => String::new(),
         Err(fault) => {
-            lexer.push(Kind::Fault);
+            lexer.push(TokenKind::Fault);
             fault
         }
     };
     if let Some(beyond) = lexer.first_beyond {
-        let kind = Kind::Fault;
+        let kind = TokenKind::Fault;
         lexer.list.push(Token { kind, ..beyond });
         fault = format!("the template has more than {WORDS_LIMIT} words");
     }
@@ -134,7 +134,7 @@ impl Lexer<'_> {
                 self.position = self.start + kept.len();
             }
             if self.position > self.start {
-                self.push(Kind::Text);
+                self.push(TokenKind::Text);
             }
             self.position = delimiter;
             self.start = delimiter;
@@ -144,7 +144,7 @@ impl Lexer<'_> {
                 self.comment()?;
             } else {
                 self.position = delimiter + LEFT.len();
-                self.push(Kind::LeftDelimiter);
+                self.push(TokenKind::LeftDelimiter);
                 self.skip_to(inside);
                 self.parentheses = 0;
                 self.action()?;
@@ -152,9 +152,9 @@ impl Lexer<'_> {
         }
         self.position = self.text.len();
         if self.position > self.start {
-            self.push(Kind::Text);
+            self.push(TokenKind::Text);
         }
-        self.push(Kind::Eof);
+        self.push(TokenKind::Eof);
         Ok(())
     }
 
@@ -185,7 +185,7 @@ impl Lexer<'_> {
         let end = self.position + RIGHT.len() + if trims { 2 } else { 0 };
         self.skip_to(end - RIGHT.len());
         self.position = end;
-        self.push(Kind::RightDelimiter);
+        self.push(TokenKind::RightDelimiter);
         if trims {
             let rest = self.rest();
             let blanks = rest.len() - rest.trim_start_matches(BLANKS).len();
@@ -217,7 +217,7 @@ impl Lexer<'_> {
         Some(character)
     }
 
-    fn push(&mut self, kind: Kind) {
+    fn push(&mut self, kind: TokenKind) {
         let token = Token {
             kind,
             start: self.start as u32,
@@ -248,11 +248,11 @@ fn trims_right(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Kind, tokens};
+    use super::{TokenKind, tokens};
 
     fn words(text: &str) -> Vec<&str> {
         let tokens = tokens(text).list;
-        let shown = tokens.iter().filter(|token| token.kind != Kind::Space);
+        let shown = tokens.iter().filter(|token| token.kind != TokenKind::Space);
         shown
             .map(|token| &text[token.start as usize..token.end as usize])
             .collect()

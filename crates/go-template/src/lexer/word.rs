@@ -1,6 +1,6 @@
 //! The tokens of actions: names, numbers, quoted texts, operators, and the blanks between them.
 
-use super::{BLANKS, Kind, Lexer, RIGHT, trims_right};
+use super::{BLANKS, Lexer, RIGHT, TokenKind, trims_right};
 use crate::regexp::CharClass;
 
 impl Lexer<'_> {
@@ -11,33 +11,33 @@ impl Lexer<'_> {
         };
         match character {
             blank if BLANKS.contains(&blank) => self.space(),
-            '=' => self.push(Kind::Assign),
-            ':' if self.next() == Some('=') => self.push(Kind::Declare),
+            '=' => self.push(TokenKind::Assign),
+            ':' if self.next() == Some('=') => self.push(TokenKind::Declare),
             ':' => return Err("`:` must be followed by `=`".to_owned()),
-            '|' => self.push(Kind::Pipe),
-            '"' => self.quoted('"', Kind::String)?,
-            '\'' => self.quoted('\'', Kind::CharacterConstant)?,
+            '|' => self.push(TokenKind::Pipe),
+            '"' => self.quoted('"', TokenKind::String)?,
+            '\'' => self.quoted('\'', TokenKind::CharacterConstant)?,
             '`' => self.raw_string()?,
-            '$' => self.field_or_variable(Kind::Variable)?,
+            '$' => self.field_or_variable(TokenKind::Variable)?,
             '.' if !self.rest().starts_with(|c: char| c.is_ascii_digit())
                 && !self.rest().is_empty() =>
             {
-                self.field_or_variable(Kind::Field)?;
+                self.field_or_variable(TokenKind::Field)?;
             }
             '.' | '+' | '-' | '0'..='9' => self.number()?,
             '(' => {
                 self.parentheses += 1;
-                self.push(Kind::LeftParenthesis);
+                self.push(TokenKind::LeftParenthesis);
             }
             ')' if self.parentheses == 0 => {
                 return Err("there is no parenthesis to close here".to_owned());
             }
             ')' => {
                 self.parentheses -= 1;
-                self.push(Kind::RightParenthesis);
+                self.push(TokenKind::RightParenthesis);
             }
             letter if is_alphanumeric(letter) => self.identifier()?,
-            ' '..='~' => self.push(Kind::Character),
+            ' '..='~' => self.push(TokenKind::Character),
             other => return Err(format!("unexpected character `{}`", other.escape_default())),
         }
         Ok(())
@@ -53,7 +53,7 @@ impl Lexer<'_> {
             self.position -= 1;
         }
         if self.position > self.start {
-            self.push(Kind::Space);
+            self.push(TokenKind::Space);
         }
     }
 
@@ -61,28 +61,32 @@ impl Lexer<'_> {
         self.alphanumerics();
         self.terminated()?;
         let kind = match &self.text[self.start..self.position] {
-            "block" => Kind::Block,
-            "break" => Kind::Break,
-            "continue" => Kind::Continue,
-            "define" => Kind::Define,
-            "else" => Kind::Else,
-            "end" => Kind::End,
-            "if" => Kind::If,
-            "range" => Kind::Range,
-            "nil" => Kind::Nil,
-            "template" => Kind::Template,
-            "with" => Kind::With,
-            "true" | "false" => Kind::Bool,
-            _ => Kind::Identifier,
+            "block" => TokenKind::Block,
+            "break" => TokenKind::Break,
+            "continue" => TokenKind::Continue,
+            "define" => TokenKind::Define,
+            "else" => TokenKind::Else,
+            "end" => TokenKind::End,
+            "if" => TokenKind::If,
+            "range" => TokenKind::Range,
+            "nil" => TokenKind::Nil,
+            "template" => TokenKind::Template,
+            "with" => TokenKind::With,
+            "true" | "false" => TokenKind::Bool,
+            _ => TokenKind::Identifier,
         };
         self.push(kind);
         Ok(())
     }
 
     /// Reads `.name`, `$name`, or a dot or dollar sign alone.
-    fn field_or_variable(&mut self, kind: Kind) -> Result<(), String> {
+    fn field_or_variable(&mut self, kind: TokenKind) -> Result<(), String> {
         if self.at_terminator() {
-            self.push(if kind == Kind::Field { Kind::Dot } else { kind });
+            self.push(if kind == TokenKind::Field {
+                TokenKind::Dot
+            } else {
+                kind
+            });
             return Ok(());
         }
         self.alphanumerics();
@@ -91,7 +95,7 @@ impl Lexer<'_> {
         Ok(())
     }
 
-    fn quoted(&mut self, quote: char, kind: Kind) -> Result<(), String> {
+    fn quoted(&mut self, quote: char, kind: TokenKind) -> Result<(), String> {
         loop {
             match self.next() {
                 Some('\\') if !matches!(self.next(), None | Some('\n')) => {}
@@ -111,7 +115,7 @@ impl Lexer<'_> {
             return Err("the text in backquotes is not closed".to_owned());
         };
         self.position += distance + 1;
-        self.push(Kind::RawString);
+        self.push(TokenKind::RawString);
         Ok(())
     }
 
@@ -124,9 +128,9 @@ impl Lexer<'_> {
             if !self.text[..self.position].ends_with('i') {
                 return Err(self.bad_number());
             }
-            Kind::Complex
+            TokenKind::Complex
         } else {
-            Kind::Number
+            TokenKind::Number
         };
         self.push(kind);
         Ok(())

@@ -14,8 +14,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::code::{Constant, Index, Operation, Template};
-use super::object::Complex;
 use super::rendered::{Part, Rendered};
+use super::value::Complex;
 use super::{Budget, Error, ErrorClass, Host, Value};
 use operands::Operand;
 use output::without_no_value;

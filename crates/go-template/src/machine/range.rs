@@ -27,6 +27,13 @@ enum Items {
     Count(i64, i64),
 }
 
+/// What one run through a loop's body gets.
+struct Iteration {
+    /// The index or key; nil where a count has none.
+    key: Operand,
+    item: Operand,
+}
+
 impl Machine<'_> {
     /// Pops the value to iterate and starts a loop, or jumps if it has no items.
     pub(super) fn begin_range(&mut self, variables: Variables, target: Index) -> Result<(), Error> {
@@ -91,7 +98,7 @@ impl Machine<'_> {
         let Some(current) = self.loops.last_mut() else {
             return Ok(());
         };
-        let Some((key, item)) = current.items.next() else {
+        let Some(Iteration { key, item }) = current.items.next() else {
             self.end_loop();
             self.jump(target);
             return Ok(());
@@ -130,24 +137,33 @@ impl Machine<'_> {
 }
 
 impl Items {
-    fn next(&mut self) -> Option<(Operand, Operand)> {
+    fn next(&mut self) -> Option<Iteration> {
         match self {
             Self::List(list, index) => {
                 let item = list.items.get(*index)?.clone();
                 *index += 1;
                 let key = Operand::plain(Value::Int(*index as i64 - 1));
-                Some((key, Operand::boxed(item)))
+                Some(Iteration {
+                    key,
+                    item: Operand::boxed(item),
+                })
             }
             Self::Map(entries) => {
                 let (key, item) = entries.next()?;
-                Some((Operand::plain(Value::String(key)), Operand::boxed(item)))
+                Some(Iteration {
+                    key: Operand::plain(Value::String(key)),
+                    item: Operand::boxed(item),
+                })
             }
             Self::Count(index, count) => {
                 if index == count {
                     return None;
                 }
                 *index += 1;
-                Some((Operand::default(), Operand::plain(Value::Int(*index - 1))))
+                Some(Iteration {
+                    key: Operand::default(),
+                    item: Operand::plain(Value::Int(*index - 1)),
+                })
             }
         }
     }

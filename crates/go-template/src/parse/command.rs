@@ -2,7 +2,7 @@
 
 use super::super::code::{Constant, Operation};
 use super::super::function::{Body, Function};
-use super::super::lexer::{Kind, Token};
+use super::super::lexer::{Token, TokenKind};
 use super::super::{Error, ErrorClass};
 use super::pipeline::{Command, Head, Open};
 use super::{Parser, join};
@@ -25,7 +25,7 @@ impl Parser<'_> {
         if token.kind.begins_operand() {
             self.next_token();
             self.begin_operand(open);
-            if token.kind == Kind::LeftParenthesis {
+            if token.kind == TokenKind::LeftParenthesis {
                 return Ok(Some(token));
             }
             self.operand(open, token)?;
@@ -43,9 +43,9 @@ impl Parser<'_> {
     fn after_operand(&mut self, open: &mut Open) -> Result<(), Error> {
         let token = self.next_token();
         match token.kind {
-            Kind::Space => return Ok(()),
-            Kind::RightDelimiter | Kind::RightParenthesis => self.position -= 1,
-            Kind::Pipe => {}
+            TokenKind::Space => return Ok(()),
+            TokenKind::RightDelimiter | TokenKind::RightParenthesis => self.position -= 1,
+            TokenKind::Pipe => {}
             _ => return Err(self.unexpected(token, "an operand")),
         }
         if let Some(command) = open.command.take() {

@@ -2,7 +2,7 @@
 
 use super::super::Error;
 use super::super::code::{Index, Operation, Variables};
-use super::super::lexer::{Kind, Token};
+use super::super::lexer::{Token, TokenKind};
 use super::Parser;
 use super::pipeline::{Context, Declarations};
 
@@ -37,7 +37,7 @@ pub(super) struct Loop {
 
 impl Parser<'_> {
     pub(super) fn leave_loop(&mut self, token: Token) -> Result<(), Error> {
-        self.expect_close(if token.kind == Kind::Break {
+        self.expect_close(if token.kind == TokenKind::Break {
             "`break`"
         } else {
             "`continue`"
@@ -50,14 +50,14 @@ impl Parser<'_> {
         let Some(index) = found else {
             return Err(self.error(token, "`break` and `continue` need a `range` around them"));
         };
-        if token.kind == Kind::Break {
+        if token.kind == TokenKind::Break {
             self.emit(Operation::Break, token);
         }
         let jump = self.emit(Operation::Jump(0), token);
         let Control::Range(range) = &mut self.builder().controls[index] else {
             return Ok(());
         };
-        if token.kind == Kind::Break {
+        if token.kind == TokenKind::Break {
             range.breaks.push(jump);
         } else {
             let next = range.next;
@@ -74,7 +74,7 @@ impl Parser<'_> {
             in_else: false,
             variables,
         };
-        self.open(if token.kind == Kind::If {
+        self.open(if token.kind == TokenKind::If {
             Control::If(branches)
         } else {
             Control::With(branches)
@@ -84,7 +84,7 @@ impl Parser<'_> {
 
     /// Parses the condition of an `if` or `with`, or of one after an `else`.
     fn level(&mut self, token: Token) -> Result<Level, Error> {
-        let (context, jump) = if token.kind == Kind::If {
+        let (context, jump) = if token.kind == TokenKind::If {
             (Context::If, Operation::JumpIfFalse(0))
         } else {
             (Context::With, Operation::With(0))
@@ -121,16 +121,16 @@ impl Parser<'_> {
 
     pub(super) fn otherwise(&mut self, token: Token) -> Result<(), Error> {
         let next = self.peek_word();
-        if !matches!(next.kind, Kind::If | Kind::With) {
+        if !matches!(next.kind, TokenKind::If | TokenKind::With) {
             self.expect_close("`else`")?;
         }
         match self.builder().controls.pop() {
             Some(Control::If(branches)) if !branches.in_else => {
-                self.else_branch(token, branches, Kind::If)
+                self.else_branch(token, branches, TokenKind::If)
             }
             Some(Control::With(branches)) if !branches.in_else => {
                 self.emit(Operation::EndWith, token);
-                self.else_branch(token, branches, Kind::With)
+                self.else_branch(token, branches, TokenKind::With)
             }
             Some(Control::Range(range)) if !range.in_else => {
                 self.check_plain_else(next)?;
@@ -146,7 +146,7 @@ impl Parser<'_> {
         &mut self,
         token: Token,
         mut branches: Branches,
-        kind: Kind,
+        kind: TokenKind,
     ) -> Result<(), Error> {
         let end = self.emit(Operation::Jump(0), token);
         if let Some(level) = branches.levels.last_mut() {
@@ -163,7 +163,7 @@ impl Parser<'_> {
             self.check_plain_else(next)?;
             branches.in_else = true;
         }
-        self.open(if kind == Kind::If {
+        self.open(if kind == TokenKind::If {
             Control::If(branches)
         } else {
             Control::With(branches)
@@ -173,7 +173,7 @@ impl Parser<'_> {
 
     /// Fails for an `else if` or `else with` that does not match the kind of the structure.
     fn check_plain_else(&self, next: Token) -> Result<(), Error> {
-        if matches!(self.last_token().kind, Kind::RightDelimiter) {
+        if matches!(self.last_token().kind, TokenKind::RightDelimiter) {
             return Ok(());
         }
         Err(self.unexpected(next, "`else`"))

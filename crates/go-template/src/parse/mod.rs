@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::code::{Operation, Template, Text};
-use super::lexer::{self, Kind, Token};
+use super::lexer::{self, Token, TokenKind};
 use super::literal;
 use super::{Error, ErrorClass};
 use build::{Builder, Tables};
@@ -61,12 +61,14 @@ impl Parser<'_> {
         loop {
             let token = self.next_word();
             match token.kind {
-                Kind::Text => self.plain_text(token),
-                Kind::LeftDelimiter => self.action()?,
-                Kind::Eof if self.builders.len() == 1 && self.builder().controls.is_empty() => {
+                TokenKind::Text => self.plain_text(token),
+                TokenKind::LeftDelimiter => self.action()?,
+                TokenKind::Eof
+                    if self.builders.len() == 1 && self.builder().controls.is_empty() =>
+                {
                     return Ok(());
                 }
-                Kind::Eof => return Err(self.error(token, "an `{{ end }}` is missing")),
+                TokenKind::Eof => return Err(self.error(token, "an `{{ end }}` is missing")),
                 _ => return Err(self.unexpected(token, "text")),
             }
         }
@@ -82,17 +84,17 @@ impl Parser<'_> {
         let at_top = self.builders.len() == 1 && self.builder().controls.is_empty();
         let token = self.next_word();
         match token.kind {
-            Kind::Define if at_top => return self.define(),
-            Kind::End => return self.end(token),
-            Kind::Else => return self.otherwise(token),
+            TokenKind::Define if at_top => return self.define(),
+            TokenKind::End => return self.end(token),
+            TokenKind::Else => return self.otherwise(token),
             _ => self.builder().is_empty = false,
         }
         match token.kind {
-            Kind::Block => self.block(),
-            Kind::Break | Kind::Continue => self.leave_loop(token),
-            Kind::If | Kind::With => self.begin_branches(token),
-            Kind::Range => self.begin_range(token),
-            Kind::Template => self.template(token),
+            TokenKind::Block => self.block(),
+            TokenKind::Break | TokenKind::Continue => self.leave_loop(token),
+            TokenKind::If | TokenKind::With => self.begin_branches(token),
+            TokenKind::Range => self.begin_range(token),
+            TokenKind::Template => self.template(token),
             _ => {
                 self.position -= 1;
                 let declarations = self.pipeline(Context::Command)?;
@@ -130,7 +132,7 @@ impl Parser<'_> {
         let name = self.quoted_name("`template`")?;
         let index = self.tables.name(&name);
         self.emit(Operation::Defined(index), join(token, self.last_token()));
-        if self.peek_word().kind == Kind::RightDelimiter {
+        if self.peek_word().kind == TokenKind::RightDelimiter {
             self.next_word();
             let nil = self.tables.nil();
             self.emit(Operation::Constant(nil), token);
@@ -144,7 +146,7 @@ impl Parser<'_> {
 
     fn quoted_name(&mut self, context: &str) -> Result<String, Error> {
         let token = self.next_word();
-        if !matches!(token.kind, Kind::String | Kind::RawString) {
+        if !matches!(token.kind, TokenKind::String | TokenKind::RawString) {
             return Err(self.unexpected(token, context));
         }
         literal::string(self.source(token)).map_err(|message| self.error(token, message))
@@ -205,7 +207,7 @@ impl Parser<'_> {
 
     fn expect_close(&mut self, context: &str) -> Result<(), Error> {
         let token = self.next_word();
-        if token.kind == Kind::RightDelimiter {
+        if token.kind == TokenKind::RightDelimiter {
             return Ok(());
         }
         Err(self.unexpected(token, context))
@@ -250,15 +252,15 @@ impl Parser<'_> {
     }
 
     fn skip_blanks(&mut self) {
-        while self.peek_token().kind == Kind::Space {
+        while self.peek_token().kind == TokenKind::Space {
             self.position += 1;
         }
     }
 
     fn unexpected(&self, token: Token, context: &str) -> Error {
         match token.kind {
-            Kind::Fault => self.error(token, self.fault.clone()),
-            Kind::Eof => self.error(token, format!("the text ends in {context}")),
+            TokenKind::Fault => self.error(token, self.fault.clone()),
+            TokenKind::Eof => self.error(token, format!("the text ends in {context}")),
             _ => {
                 let word = self.source(token);
                 self.error(token, format!("unexpected `{word}` in {context}"))

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::super::code::{Constant, Operation};
 use super::super::function::{Body, Function, Type};
-use super::super::lexer::{Kind, Token};
+use super::super::lexer::{Token, TokenKind};
 use super::super::literal::{self, Number};
 use super::super::{Error, ErrorClass, lookup};
 use super::pipeline::{Head, Open};
@@ -31,18 +31,18 @@ impl Parser<'_> {
     /// Parses an operand that is not in parentheses, after its first token.
     pub(super) fn operand(&mut self, open: &mut Open, token: Token) -> Result<(), Error> {
         match token.kind {
-            Kind::Identifier => self.function_operand(open, token),
-            Kind::Variable => {
+            TokenKind::Identifier => self.function_operand(open, token),
+            TokenKind::Variable => {
                 let name = self.variable(token)?;
                 self.emit(Operation::Variable(name), token);
                 self.fields_and_check(open, token, Head::Variable)
             }
-            Kind::Field => {
+            TokenKind::Field => {
                 self.emit(Operation::Dot, token);
                 self.position -= 1;
                 self.fields_and_check(open, token, Head::Other)
             }
-            Kind::Dot => {
+            TokenKind::Dot => {
                 self.no_fields(token)?;
                 self.note_head(open, token);
                 self.emit(Operation::Dot, token);
@@ -61,7 +61,7 @@ impl Parser<'_> {
         };
         if let Some(command) = &mut open.command
             && matches!(command.head, Head::Missing)
-            && self.peek_token().kind != Kind::Field
+            && self.peek_token().kind != TokenKind::Field
         {
             command.head = Head::Function(function);
             command.token = token;
@@ -93,7 +93,7 @@ impl Parser<'_> {
     ) -> Result<(), Error> {
         let mut token = token;
         let mut head = base;
-        while self.peek_token().kind == Kind::Field {
+        while self.peek_token().kind == TokenKind::Field {
             let field = self.next_token();
             token = join(token, field);
             let name = self.source(field)[1..].to_owned();
@@ -179,7 +179,7 @@ impl Parser<'_> {
     }
 
     fn no_fields(&self, token: Token) -> Result<(), Error> {
-        if self.peek_token().kind != Kind::Field {
+        if self.peek_token().kind != TokenKind::Field {
             return Ok(());
         }
         let message = format!("`{}` has no fields", self.source(token));
@@ -189,11 +189,11 @@ impl Parser<'_> {
     fn literal(&self, token: Token) -> Result<Literal, Error> {
         let source = self.source(token);
         let parsed = match token.kind {
-            Kind::Nil => Ok(Literal::Nil),
-            Kind::Bool => Ok(Literal::Bool(source == "true")),
-            Kind::Number => literal::number(source).map(Literal::Number),
-            Kind::Complex => literal::complex(source).map(Literal::Number),
-            Kind::CharacterConstant => literal::character(source).map(Literal::Number),
+            TokenKind::Nil => Ok(Literal::Nil),
+            TokenKind::Bool => Ok(Literal::Bool(source == "true")),
+            TokenKind::Number => literal::number(source).map(Literal::Number),
+            TokenKind::Complex => literal::complex(source).map(Literal::Number),
+            TokenKind::CharacterConstant => literal::character(source).map(Literal::Number),
             _ => literal::string(source).map(|text| Literal::String(text.into())),
         };
         parsed.map_err(|message| self.error(token, message))

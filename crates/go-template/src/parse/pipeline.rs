@@ -3,7 +3,7 @@
 use super::super::Error;
 use super::super::code::{Index, Operation};
 use super::super::function::Function;
-use super::super::lexer::{Kind, Token};
+use super::super::lexer::{Token, TokenKind};
 use super::{Parser, join};
 
 /// The maximum number of variables in scope, because they are searched one by one, as in Go.
@@ -34,11 +34,11 @@ impl Context {
         }
     }
 
-    fn closes(self) -> Kind {
+    fn closes(self) -> TokenKind {
         if self == Self::Parentheses {
-            Kind::RightParenthesis
+            TokenKind::RightParenthesis
         } else {
-            Kind::RightDelimiter
+            TokenKind::RightDelimiter
         }
     }
 }
@@ -151,7 +151,7 @@ impl Parser<'_> {
             start: first.start,
             end: first.end,
         };
-        while self.peek_word().kind == Kind::Variable {
+        while self.peek_word().kind == TokenKind::Variable {
             if !self.declaration(context, &mut declarations)? {
                 break;
             }
@@ -175,8 +175,8 @@ impl Parser<'_> {
         let before = self.position;
         let variable = self.next_token();
         let next = self.next_word();
-        let is_comma = next.kind == Kind::Character && self.source(next) == ",";
-        if !is_comma && !matches!(next.kind, Kind::Assign | Kind::Declare) {
+        let is_comma = next.kind == TokenKind::Character && self.source(next) == ",";
+        if !is_comma && !matches!(next.kind, TokenKind::Assign | TokenKind::Declare) {
             self.position = before;
             return Ok(false);
         }
@@ -189,15 +189,15 @@ impl Parser<'_> {
         }
         declarations.variables.push(name);
         if !is_comma {
-            declarations.assigns = next.kind == Kind::Assign;
+            declarations.assigns = next.kind == TokenKind::Assign;
             return Ok(false);
         }
         if context != Context::Range || declarations.variables.len() >= 2 {
             return Err(self.error(variable, "too many variables are declared here"));
         }
         match self.peek_word().kind {
-            Kind::Variable => Ok(true),
-            Kind::RightDelimiter | Kind::RightParenthesis => Ok(false),
+            TokenKind::Variable => Ok(true),
+            TokenKind::RightDelimiter | TokenKind::RightParenthesis => Ok(false),
             _ => Err(self.error(variable, "`range` can declare variables only")),
         }
     }
@@ -234,7 +234,7 @@ impl Parser<'_> {
         while position > 0
             && matches!(
                 self.tokens[position].kind,
-                Kind::Space | Kind::Pipe | Kind::RightDelimiter
+                TokenKind::Space | TokenKind::Pipe | TokenKind::RightDelimiter
             )
         {
             position -= 1;

@@ -7,7 +7,7 @@ use crate::portable_path;
 
 /// The type of an entry with legal names.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum EntryKind {
     /// A file; its contents follow.
     File,
     /// A folder.
@@ -17,7 +17,7 @@ pub(super) enum Kind {
 }
 
 /// The path and type of an entry; none for the root of the archive.
-pub(super) fn of(head: &Head, limits: &Limits) -> Result<Option<(String, Kind)>, Refusal> {
+pub(super) fn of(head: &Head, limits: &Limits) -> Result<Option<(String, EntryKind)>, Refusal> {
     let shown = || String::from_utf8_lossy(&head.path).into_owned();
     let refuse = |reason: Reason| Err(reason.of(shown()));
     let is_folder = head.kind == b'5' || (is_file(head.kind) && head.path.ends_with(b"/"));
@@ -48,13 +48,13 @@ pub(super) fn of(head: &Head, limits: &Limits) -> Result<Option<(String, Kind)>,
     match (path.is_empty(), is_folder, head.kind) {
         (true, true, _) => Ok(None),
         (true, false, _) => refuse(Reason::IllegalPath("has an empty name".to_owned())),
-        (_, true, _) => Ok(Some((path, Kind::Folder))),
+        (_, true, _) => Ok(Some((path, EntryKind::Folder))),
         (_, _, b'1') => {
-            let target = self::path(&head.link, limits);
-            let target = target.map_err(|_| hard_link(&head.link).of(shown()))?;
-            Ok(Some((path, Kind::HardLink(target))))
+            let target =
+                self::path(&head.link, limits).map_err(|_| hard_link(&head.link).of(shown()))?;
+            Ok(Some((path, EntryKind::HardLink(target))))
         }
-        _ => Ok(Some((path, Kind::File))),
+        _ => Ok(Some((path, EntryKind::File))),
     }
 }
 

@@ -5,7 +5,7 @@ use std::io::Read;
 
 use super::Limits;
 use super::blocks::{Blocks, Head};
-use super::entry::{self, Kind};
+use super::entry::{self, EntryKind};
 use super::refusal::{ReadError, Reason};
 use super::spool::Spooling;
 use super::stream::Stream;
@@ -93,24 +93,24 @@ impl Layers {
         };
         let name = path.rsplit('/').next().unwrap_or(&path);
         if self.whiteouts == Whiteouts::Hide && name.starts_with(WHITEOUT) {
-            if kind != Kind::File || !hidden.insert(path.clone()) {
+            if kind != EntryKind::File || !hidden.insert(path.clone()) {
                 return Err(Reason::Whiteout.of(path).into());
             }
             return self.white_out(&path, name);
         }
         let slot = match kind {
-            Kind::Folder => {
+            EntryKind::Folder => {
                 self.tree.add_folder(&path, &self.limits)?;
                 return Ok(());
             }
-            Kind::HardLink(ref target) => match self.tree.file(target) {
+            EntryKind::HardLink(ref target) => match self.tree.file(target) {
                 Some(slot) => slot,
                 None => return Err(Reason::HardLink(target.clone()).of(path).into()),
             },
-            Kind::File => Slot::new(self.spooling.length(), head.size, head.is_executable),
+            EntryKind::File => Slot::new(self.spooling.length(), head.size, head.is_executable),
         };
         self.tree.add_file(&path, slot, &self.limits)?;
-        if kind == Kind::File {
+        if kind == EntryKind::File {
             blocks.copy(&mut self.spooling)?;
         }
         Ok(())

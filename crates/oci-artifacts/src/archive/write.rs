@@ -54,13 +54,13 @@ pub fn pack(members: Vec<Member<'_>>, progress: &dyn Fn(usize)) -> io::Result<Pa
         .mtime(0)
         .operating_system(NO_SYSTEM)
         .write(Digesting::new(Spooling::new()), Compression::new(LEVEL));
-    let (gzip, unpacked, _) = tar(members, Digesting::new(gzip), progress)?.finish();
-    let (spooling, digest, size) = gzip.finish()?.finish();
+    let unpacked = tar(members, Digesting::new(gzip), progress)?.finish();
+    let packed = unpacked.into.finish()?.finish();
     Ok(Packed {
-        content: Arc::new(spooling.finish().whole()),
-        digest,
-        size,
-        unpacked,
+        content: Arc::new(packed.into.finish().whole()),
+        digest: packed.digest,
+        size: packed.size,
+        unpacked: unpacked.digest,
     })
 }
 
@@ -69,8 +69,8 @@ pub fn pack(members: Vec<Member<'_>>, progress: &dyn Fn(usize)) -> io::Result<Pa
 /// # Errors
 /// A file cannot be read or does not have its declared length.
 pub fn digest(members: Vec<Member<'_>>, progress: &dyn Fn(usize)) -> io::Result<Digest> {
-    let (_, digest, _) = tar(members, Digesting::new(io::sink()), progress)?.finish();
-    Ok(digest)
+    let written = tar(members, Digesting::new(io::sink()), progress)?;
+    Ok(written.finish().digest)
 }
 
 fn tar<W: Write>(mut members: Vec<Member<'_>>, into: W, progress: &dyn Fn(usize)) -> io::Result<W> {

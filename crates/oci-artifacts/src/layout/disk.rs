@@ -176,8 +176,8 @@ impl Folder {
             .take(blob.size.saturating_add(1));
         let mut digesting = Digesting::like(&blob.digest, into);
         io::copy(&mut reader, &mut digesting).map_err(|error| failure(Fault::Io(error)))?;
-        let (_, digest, length) = digesting.finish();
-        if length == blob.size && digest == blob.digest {
+        let got = digesting.finish();
+        if got.size == blob.size && got.digest == blob.digest {
             return Ok(());
         }
         let message = format!("{self}: `{path}` is not what its descriptor says");

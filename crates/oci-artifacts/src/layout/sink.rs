@@ -114,8 +114,8 @@ impl LayoutSink {
             return Err(Fault::Outside);
         }
         let staged = self.root.join(format!("{STAGED}{}", digest.hex()));
-        let written = write(&*blob.content, &blob.descriptor, &staged);
-        let written = written.and_then(|()| Ok(fs::rename(&staged, &path)?));
+        let written = write(&*blob.content, &blob.descriptor, &staged)
+            .and_then(|()| Ok(fs::rename(&staged, &path)?));
         if written.is_err() {
             let _ = fs::remove_file(&staged);
         }
@@ -199,17 +199,17 @@ fn write(content: &dyn Body, descriptor: &Descriptor, staged: &Path) -> Result<(
     let mut reader = content.open()?.take(limit);
     let mut into = Digesting::like(&descriptor.digest, File::create(staged)?);
     io::copy(&mut reader, &mut into)?;
-    let (file, digest, written) = into.finish();
-    if written != descriptor.size || digest != descriptor.digest {
+    let written = into.finish();
+    if written.size != descriptor.size || written.digest != descriptor.digest {
         return Err(Fault::Changed(descriptor.digest.clone()));
     }
-    Ok(file.sync_all()?)
+    Ok(written.into.sync_all()?)
 }
 
 fn digest_of(reader: &mut impl Read, like: &Digest) -> Result<Digest, Fault> {
     let mut into = Digesting::like(like, io::sink());
     io::copy(reader, &mut into)?;
-    Ok(into.finish().1)
+    Ok(into.finish().digest)
 }
 
 /// Why nothing was written.

@@ -52,8 +52,9 @@ where
                 };
                 let deadline = end.min(Instant::now() + limits.request);
                 let context = Context { batch, deadline };
-                let answer = timeout_at(deadline, each(item, context)).await;
-                let answer = answer.unwrap_or_else(|_| Err(timed_out(&limits, deadline == end)));
+                let answer = timeout_at(deadline, each(item, context))
+                    .await
+                    .unwrap_or_else(|_| Err(timed_out(&limits, deadline == end)));
                 let mut answers = answers.lock();
                 answers[index] = Some(answer);
                 drop(answers);

@@ -169,7 +169,7 @@ impl Source {
             let more = reader
                 .read(&mut [0])
                 .map_err(|error| self.unreadable(&error))?;
-            let whole = open.take().map(|open| open.digesting.finish().1);
+            let whole = open.take().map(|open| open.digesting.finish().digest);
             if more > 0 {
                 return Err(self.mismatch("its content has more bytes"));
             }

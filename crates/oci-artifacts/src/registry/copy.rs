@@ -53,7 +53,7 @@ pub(super) async fn blob(
         attempt += 1;
         sleep(pause).await;
     }
-    let (_, digest, _) = into.finish();
+    let digest = into.finish().digest;
     match digest == blob.digest {
         true => Ok(()),
         false => {

@@ -56,8 +56,7 @@ pub(super) async fn repositories(
     let url = registry
         .sessions
         .url(endpoint, &format!("_catalog?n={PAGE}"))?;
-    let pages = pages(&registry, url, NAMES).await;
-    let pages = pages.map_err(|mut error| {
+    let pages = pages(&registry, url, NAMES).await.map_err(|mut error| {
         if error.kind == FailureKind::NotFound {
             error.kind = FailureKind::Unsupported;
             error.message = format!("`{}` offers no list of its repositories", endpoint.registry);

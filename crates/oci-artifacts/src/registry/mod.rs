@@ -42,7 +42,7 @@ use crate::{Descriptor, Digest, Failure, FailureKind, Manifest, Reference, SCHEM
 use batch::BatchOptions;
 pub use credentials::{Environment, on_secret};
 use error::RegistryError;
-pub use options::{Limits, Options, Progress};
+pub use options::{Limits, Progress, RegistryOptions};
 use repository::Repository;
 use session::{Context, Sessions};
 
@@ -51,7 +51,7 @@ const MISSING: &str = "check the names of the repository and the tag; some regis
 
 /// The client for all registries. Do not use it within an asynchronous runtime: it has its own.
 pub struct Registries {
-    options: Options,
+    options: RegistryOptions,
     sessions: Arc<Sessions>,
     runtime: OnceLock<Option<Runtime>>,
     batches: AtomicU64,
@@ -59,7 +59,7 @@ pub struct Registries {
 
 impl Registries {
     /// Creates a client; sends nothing.
-    pub fn new(options: Options) -> Self {
+    pub fn new(options: RegistryOptions) -> Self {
         let clients = clients::Clients::new(options.settings.clone(), options.limits);
         let transport = transport::Transport::new(clients, options.limits);
         let known =

@@ -9,7 +9,7 @@ use super::credentials::Environment;
 
 /// The client's options.
 #[derive(Clone)]
-pub struct Options {
+pub struct RegistryOptions {
     /// The settings of hosts, and how many requests run at once. Mirrors are resolved elsewhere.
     pub settings: RegistrySettings,
     /// Timeouts and retries.
@@ -62,7 +62,7 @@ impl Default for Limits {
     }
 }
 
-impl Options {
+impl RegistryOptions {
     /// The default limits, and credentials from where this process's environment locates them.
     pub fn new(settings: RegistrySettings) -> Self {
         Self {

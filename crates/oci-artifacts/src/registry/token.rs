@@ -73,8 +73,9 @@ pub(super) async fn fetch(
             return Err(authorization::refused(&host, &answer, found, "a token"));
         }
         status => {
-            let reason = authorization::reason(&answer, found).map(|reason| format!(" ({reason})"));
-            let reason = reason.unwrap_or_default();
+            let reason = authorization::reason(&answer, found)
+                .map(|reason| format!(" ({reason})"))
+                .unwrap_or_default();
             let message = format!("`{host}` answered {status}{reason} to the request for a token");
             return Err(RegistryError::new(FailureKind::Unreachable, message));
         }

@@ -144,7 +144,7 @@ impl Bundle {
                 kind,
                 payload,
                 signatures,
-            } => self.claim_of_envelope(key, ours, (kind, payload), signatures),
+            } => self.claim_of_envelope(key, ours, kind, payload, signatures),
             Content::Message { signature } => match manifest {
                 Some(bytes) if ours.is_of(bytes) && key.verifies(bytes, signature) => {
                     Claim::Good(None)
@@ -158,7 +158,8 @@ impl Bundle {
         &self,
         key: &PublicKey,
         ours: &Digest,
-        (kind, payload): (&str, &[u8]),
+        kind: &str,
+        payload: &[u8],
         signatures: &[Vec<u8>],
     ) -> Claim {
         let message = encoded(kind, payload);

@@ -163,18 +163,18 @@ fn algorithms(der: &[u8]) -> Result<&'static [&'static dyn VerificationAlgorithm
 
 /// The content of the AlgorithmIdentifier of a SubjectPublicKeyInfo (RFC 5280 §4.1): two sequences, one in the other.
 fn identifiers(der: &[u8]) -> Option<&[u8]> {
-    let (whole, rest) = element(SEQUENCE, der)?;
-    let (identifiers, _) = element(SEQUENCE, whole)?;
-    rest.is_empty().then_some(identifiers)
+    let whole = element(SEQUENCE, der)?;
+    let identifiers = element(SEQUENCE, whole.content)?;
+    whole.rest.is_empty().then_some(identifiers.content)
 }
 
 /// The length of the modulus of an RSA key (RFC 8017 §A.1.1): the first number of the sequence in the bit string.
 fn modulus_bits(der: &[u8]) -> Option<usize> {
-    let (whole, _) = element(SEQUENCE, der)?;
-    let (_, key) = element(SEQUENCE, whole)?;
-    let (key, _) = element(BIT_STRING, key)?;
-    let (numbers, _) = element(SEQUENCE, key.strip_prefix(&[0])?)?;
-    let (modulus, _) = element(INTEGER, numbers)?;
+    let whole = element(SEQUENCE, der)?.content;
+    let key = element(SEQUENCE, whole)?.rest;
+    let key = element(BIT_STRING, key)?.content;
+    let numbers = element(SEQUENCE, key.strip_prefix(&[0])?)?.content;
+    let modulus = element(INTEGER, numbers)?.content;
     let modulus = modulus.strip_prefix(&[0]).unwrap_or(modulus);
     let unused = modulus.first()?.leading_zeros() as usize;
     Some(modulus.len() * 8 - unused)
@@ -184,8 +184,15 @@ const INTEGER: u8 = 0x02;
 const BIT_STRING: u8 = 0x03;
 const SEQUENCE: u8 = 0x30;
 
-/// The content of a DER element of that tag, and what follows it.
-fn element(tag: u8, der: &[u8]) -> Option<(&[u8], &[u8])> {
+/// An element of DER.
+struct Element<'a> {
+    content: &'a [u8],
+    /// What follows it.
+    rest: &'a [u8],
+}
+
+/// The element of that tag at the start.
+fn element(tag: u8, der: &[u8]) -> Option<Element<'_>> {
     let (length, content) = match der.strip_prefix(&[tag])? {
         [length @ 0..=0x7f, content @ ..] => (usize::from(*length), content),
         [0x81, length @ 0x80..=0xff, content @ ..] => (usize::from(*length), content),
@@ -194,5 +201,6 @@ fn element(tag: u8, der: &[u8]) -> Option<(&[u8], &[u8])> {
         }
         _ => return None,
     };
-    content.split_at_checked(length)
+    let (content, rest) = content.split_at_checked(length)?;
+    Some(Element { content, rest })
 }

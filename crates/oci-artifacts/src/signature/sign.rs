@@ -45,7 +45,8 @@ pub enum Signed {
 pub fn sign(
     store: &dyn Store,
     sink: &dyn Sink,
-    (of, artifact): (&Reference, &Descriptor),
+    of: &Reference,
+    artifact: &Descriptor,
     key: &SigningKey,
     form: SignatureForm,
 ) -> Result<Signed, Failure> {

@@ -43,6 +43,19 @@ pub struct Bundled {
     pub defines: Option<Defined>,
 }
 
+/// What identifies an object in a cluster, whatever its version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Identity<'a> {
+    /// The group.
+    pub group: &'a str,
+    /// The kind.
+    pub kind: &'a str,
+    /// The namespace; empty where it has none.
+    pub namespace: &'a str,
+    /// The name.
+    pub name: &'a str,
+}
+
 /// What a CustomResourceDefinition makes known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Defined {
@@ -81,8 +94,13 @@ impl Bundled {
     }
 
     /// What identifies an object in the cluster.
-    pub fn identity(&self) -> (&str, &str, &str, &str) {
-        (self.group(), &self.kind, &self.namespace, &self.name)
+    pub fn identity(&self) -> Identity<'_> {
+        Identity {
+            group: self.group(),
+            kind: &self.kind,
+            namespace: &self.namespace,
+            name: &self.name,
+        }
     }
 }
 
@@ -158,8 +176,8 @@ pub struct Indexed {
 pub fn index(file: usize, text: &str) -> Result<Indexed, SyntaxError> {
     let mut found = Indexed::default();
     for part in yaml_tree::parts(text)? {
-        let read = yaml_tree::read(&text[part.clone()], FileId(0), Engine::Kubectl);
-        let read = read.map_err(|error| within(error, part.start))?;
+        let read = yaml_tree::read(&text[part.clone()], FileId(0), Engine::Kubectl)
+            .map_err(|error| within(error, part.start))?;
         for (number, node) in read.documents.iter().enumerate() {
             let gathering = Gathering {
                 file,
@@ -230,8 +248,9 @@ impl Gathering<'_> {
             self.fault(node.place, message);
             return;
         }
-        let named = node.at(&["metadata", "name"]);
-        let named = named.map_or(node.place, |named| named.place);
+        let named = node
+            .at(&["metadata", "name"])
+            .map_or(node.place, |named| named.place);
         self.found.objects.push(Bundled {
             file: self.file,
             document: self.document.clone(),

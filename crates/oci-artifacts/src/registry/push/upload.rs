@@ -109,8 +109,9 @@ async fn once(repository: &Repository<'_>, source: &Source, mode: Mode) -> Resul
         let refusal = repository.refusal(&answer, "starting an upload").await;
         return Err(refusal.into());
     }
-    let smallest = answer.header("oci-chunk-min-length");
-    let smallest = smallest.and_then(|length| length.parse().ok());
+    let smallest = answer
+        .header("oci-chunk-min-length")
+        .and_then(|length| length.parse().ok());
     let mut upload = Upload {
         repository,
         source,
