@@ -3,6 +3,8 @@
 //! [`providers`] has one file an infrastructure provider, [`objects`] finds objects in files and follows their references, and
 //! [`schema`] validates objects against their definitions. Which image a machine should boot is not decided here.
 
+#![warn(missing_docs)]
+
 pub mod image;
 pub mod labels;
 pub mod location;

@@ -79,6 +79,9 @@ impl fmt::Display for Failure {
 }
 
 /// Lists failures in the given order. Failures with one cause are listed together: the first in full, the others by reference.
+///
+/// # Errors
+/// The writer fails.
 pub fn listed(failures: &[Failure], f: &mut dyn fmt::Write) -> fmt::Result {
     /// The most others that are listed.
     const SHOWN: usize = 5;

@@ -6,6 +6,8 @@
 //!
 //! Source: OCI image-spec and distribution-spec 1.1, <https://github.com/opencontainers/distribution-spec/blob/main/spec.md>.
 
+#![warn(missing_docs)]
+
 pub mod archive;
 mod artifact;
 mod choose;
