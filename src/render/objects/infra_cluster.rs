@@ -5,7 +5,7 @@ use crate::model::cluster_view::ClusterView;
 use crate::model::endpoint::Endpoint;
 use crate::model::finding::{Finding, Subject};
 use crate::model::rule::RuleId;
-use capi::providers::{Template, infra_cluster};
+use capi::providers::Template;
 use yaml_tree::json::{Html, to_json};
 use yaml_tree::value::{Entry, Map, Node, Value};
 
@@ -20,7 +20,8 @@ pub fn context(
     let cluster = &view.cluster;
     let found = cluster.endpoint.as_ref()?;
     let endpoint = found.endpoint.as_ref()?;
-    let (kind, version) = infra_cluster::beside(template.kind, template.version)?;
+    let kind = template.provider.infra_cluster(template.kind);
+    let version = kind.version_beside(template.version);
     let mut spec = found.infra_cluster.clone();
     if let Some(place) = secret_within(view, &Node::computed(spec.clone())) {
         let message = format!("`{}` would show a secret", kind.kind);
@@ -62,7 +63,7 @@ pub fn template(
     object: &Node,
     findings: &mut Vec<Finding>,
 ) -> Option<Node> {
-    let (kind, _) = infra_cluster::beside(template.kind, template.version)?;
+    let kind = template.provider.infra_cluster(template.kind);
     let cluster = &view.cluster;
     let Some(name) = kind.template() else {
         let message = format!("`{}` has no template with an endpoint in it", kind.kind);

@@ -5,7 +5,7 @@
 
 use super::images::{Field, ImageNames, Way};
 use super::kind::{INFRASTRUCTURE, MACHINE};
-use super::{Edit, InPlaceChange, Kind, Provider, Stamp, set};
+use super::{Edit, InPlaceChange, InfraCluster, Kind, Provider, Stamp, set};
 use yaml_tree::value::{Map, Node};
 
 /// See the module documentation.
@@ -75,6 +75,8 @@ const IMAGE_NAMES: &[ImageNames] = &[ImageNames::new(
 .or_lookup()
 .with_pool(POOL)];
 
+const CLUSTER: InfraCluster = InfraCluster::new("AWSCluster", &["v1beta2"], &[]);
+
 impl Provider for Capa {
     fn name(&self) -> &'static str {
         "capa"
@@ -82,6 +84,10 @@ impl Provider for Capa {
 
     fn kinds(&self) -> &'static [Kind] {
         KINDS
+    }
+
+    fn infra_cluster(&self, _template: &Kind) -> &'static InfraCluster {
+        &CLUSTER
     }
 
     fn image_names(&self) -> &'static [ImageNames] {

@@ -4,7 +4,7 @@
 
 use super::images::{ImageNames, Way};
 use super::kind::INFRASTRUCTURE;
-use super::{Edit, InPlaceChange, Kind, Provider, Stamp};
+use super::{Edit, InPlaceChange, InfraCluster, Kind, Provider, Stamp};
 use crate::location::gce_path;
 
 /// See the module documentation.
@@ -64,6 +64,8 @@ const IMAGE_NAMES: &[ImageNames] = &[ImageNames::new(
 .or_lookup()
 .with_pool(POOL)];
 
+const CLUSTER: InfraCluster = InfraCluster::new("GCPCluster", &["v1beta1"], &["project", "region"]);
+
 impl Provider for Capg {
     fn name(&self) -> &'static str {
         "capg"
@@ -71,6 +73,10 @@ impl Provider for Capg {
 
     fn kinds(&self) -> &'static [Kind] {
         KINDS
+    }
+
+    fn infra_cluster(&self, _template: &Kind) -> &'static InfraCluster {
+        &CLUSTER
     }
 
     fn image_names(&self) -> &'static [ImageNames] {

@@ -6,7 +6,7 @@
 
 use super::images::{ImageNames, Way};
 use super::kind::INFRASTRUCTURE;
-use super::{Edit, InPlaceChange, Kind, Provider, Stamp, TemplateFields, set};
+use super::{Edit, InPlaceChange, InfraCluster, Kind, Provider, Stamp, TemplateFields, set};
 use crate::image::fact;
 use yaml_tree::value::{Entry, Map, Node};
 
@@ -80,6 +80,8 @@ const IMAGE_NAMES: &[ImageNames] = &[ImageNames::new(
     )],
 )];
 
+const CLUSTER: InfraCluster = InfraCluster::new("Metal3Cluster", &["v1beta1", V1BETA2], &[]);
+
 impl Provider for Capm3 {
     fn name(&self) -> &'static str {
         "capm3"
@@ -87,6 +89,10 @@ impl Provider for Capm3 {
 
     fn kinds(&self) -> &'static [Kind] {
         KINDS
+    }
+
+    fn infra_cluster(&self, _template: &Kind) -> &'static InfraCluster {
+        &CLUSTER
     }
 
     fn image_names(&self) -> &'static [ImageNames] {

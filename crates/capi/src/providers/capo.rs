@@ -6,7 +6,7 @@
 
 use super::images::{ImageNames, Way};
 use super::kind::{INFRASTRUCTURE, MACHINE};
-use super::{Edit, InPlaceChange, Kind, Provider, Stamp, image_name, set};
+use super::{Edit, InPlaceChange, InfraCluster, Kind, Provider, Stamp, image_name, set};
 use crate::image::fact;
 use yaml_tree::value::{Entry, Map, Node, Value};
 
@@ -90,6 +90,9 @@ const IMAGE_NAMES: &[ImageNames] = &[ImageNames::new(
     ],
 )];
 
+const CLUSTER: InfraCluster =
+    InfraCluster::new("OpenStackCluster", &[V1BETA1, "v1beta2"], &["identityRef"]);
+
 impl Provider for Capo {
     fn name(&self) -> &'static str {
         "capo"
@@ -97,6 +100,10 @@ impl Provider for Capo {
 
     fn kinds(&self) -> &'static [Kind] {
         KINDS
+    }
+
+    fn infra_cluster(&self, _template: &Kind) -> &'static InfraCluster {
+        &CLUSTER
     }
 
     fn image_names(&self) -> &'static [ImageNames] {

@@ -4,7 +4,9 @@
 
 use super::images::{Field, ImageNames, Way};
 use super::kind::MACHINE;
-use super::{Edit, IMAGE_NAME, InPlaceChange, Kind, Provider, Stamp, image_name, set};
+use super::{
+    Edit, IMAGE_NAME, InPlaceChange, InfraCluster, Kind, Provider, Stamp, image_name, set,
+};
 use yaml_tree::value::{Entry, Map, Node};
 
 /// See the module documentation.
@@ -80,6 +82,12 @@ const IMAGE_NAMES: &[ImageNames] = &[ImageNames::new(
     ],
 )];
 
+const CLUSTER: InfraCluster = InfraCluster::new("VSphereCluster", VERSIONS, &["server"]);
+const SUPERVISOR_CLUSTER: InfraCluster = InfraCluster {
+    group: SUPERVISOR,
+    ..InfraCluster::new("VSphereCluster", VERSIONS, &[])
+};
+
 impl Provider for Capv {
     fn name(&self) -> &'static str {
         "capv"
@@ -87,6 +95,14 @@ impl Provider for Capv {
 
     fn kinds(&self) -> &'static [Kind] {
         KINDS
+    }
+
+    fn infra_cluster(&self, template: &Kind) -> &'static InfraCluster {
+        if template.group == SUPERVISOR {
+            &SUPERVISOR_CLUSTER
+        } else {
+            &CLUSTER
+        }
     }
 
     fn image_names(&self) -> &'static [ImageNames] {

@@ -4,7 +4,7 @@
 
 use super::images::{Field, ImageNames, Way};
 use super::kind::{INFRASTRUCTURE, MACHINE};
-use super::{Edit, InPlaceChange, Kind, Provider, Stamp};
+use super::{Edit, InPlaceChange, InfraCluster, Kind, Provider, Stamp};
 
 /// See the module documentation.
 pub(super) struct Capz;
@@ -127,6 +127,12 @@ const IMAGE_NAMES: &[ImageNames] = &[ImageNames::new(
 )
 .or_lookup()];
 
+/// Its template leaves the endpoint to the load balancer.
+const CLUSTER: InfraCluster = InfraCluster {
+    has_template: false,
+    ..InfraCluster::new("AzureCluster", &["v1beta1"], &["location"])
+};
+
 impl Provider for Capz {
     fn name(&self) -> &'static str {
         "capz"
@@ -134,6 +140,10 @@ impl Provider for Capz {
 
     fn kinds(&self) -> &'static [Kind] {
         KINDS
+    }
+
+    fn infra_cluster(&self, _template: &Kind) -> &'static InfraCluster {
+        &CLUSTER
     }
 
     fn image_names(&self) -> &'static [ImageNames] {

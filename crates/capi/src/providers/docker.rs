@@ -4,7 +4,9 @@
 
 use super::images::{ImageNames, Way};
 use super::kind::MACHINE;
-use super::{Edit, IMAGE_NAME, InPlaceChange, Kind, Provider, Stamp, image_name, set};
+use super::{
+    Edit, IMAGE_NAME, InPlaceChange, InfraCluster, Kind, Provider, Stamp, image_name, set,
+};
 use crate::image::fact;
 use yaml_tree::value::{Entry, Map, Node};
 
@@ -49,6 +51,9 @@ const IMAGE_NAMES: &[ImageNames] = &[
     ImageNames::new("Docker", &[Way::name("customImage", CONTAINER)]).or_lookup(),
 ];
 
+const DEV_CLUSTER: InfraCluster = InfraCluster::new("DevCluster", VERSIONS, &["backend"]);
+const DOCKER_CLUSTER: InfraCluster = InfraCluster::new("DockerCluster", VERSIONS, &[]);
+
 impl Provider for Docker {
     fn name(&self) -> &'static str {
         "docker"
@@ -60,6 +65,14 @@ impl Provider for Docker {
 
     fn kinds(&self) -> &'static [Kind] {
         KINDS
+    }
+
+    fn infra_cluster(&self, template: &Kind) -> &'static InfraCluster {
+        if template.kind == DEV {
+            &DEV_CLUSTER
+        } else {
+            &DOCKER_CLUSTER
+        }
     }
 
     fn image_names(&self) -> &'static [ImageNames] {

@@ -4,7 +4,7 @@
 //! `imageUri` is written, and the fields beside it are kept. The CRD has no schema for it, so nothing validates it.
 //! Source: rancher-sandbox/cluster-api-provider-elemental, doc/PLUGIN_ELEMENTAL.md.
 
-use super::{Edit, InPlaceChange, Kind, Provider, Stamp, set};
+use super::{Edit, InPlaceChange, InfraCluster, Kind, Provider, Stamp, set};
 use crate::image::{fact, is_oci};
 use yaml_tree::value::{Map, Node};
 
@@ -23,6 +23,8 @@ const MACHINE: &[&str] = &["osVersionManagement", "selector"];
 /// The same, and the setting for the pool's registration.
 const SETTINGS: &[&str] = &["osVersionManagement", "registration", "selector"];
 
+const CLUSTER: InfraCluster = InfraCluster::new("ElementalCluster", &["v1beta1"], &[]);
+
 impl Provider for Elemental {
     fn name(&self) -> &'static str {
         "elemental"
@@ -30,6 +32,10 @@ impl Provider for Elemental {
 
     fn kinds(&self) -> &'static [Kind] {
         KINDS
+    }
+
+    fn infra_cluster(&self, _template: &Kind) -> &'static InfraCluster {
+        &CLUSTER
     }
 
     fn host_selector(&self) -> Option<&'static str> {

@@ -3,7 +3,7 @@
 //! Source: CAPH's CRDs and webhooks: exactly one of `imageName` and `imageURL`, and `imageURLCommand` only with the latter.
 
 use super::images::{Field, ImageNames, Way};
-use super::{Edit, InPlaceChange, Kind, Provider, Stamp};
+use super::{Edit, InPlaceChange, InfraCluster, Kind, Provider, Stamp};
 use crate::image::fact;
 use crate::labels::LabelSelector;
 use crate::location::file_name;
@@ -72,6 +72,12 @@ const IMAGE_NAMES: &[ImageNames] = &[
     ),
 ];
 
+const CLUSTER: InfraCluster = InfraCluster::new(
+    "HetznerCluster",
+    VERSIONS,
+    &["controlPlaneRegions", "hetznerSecretRef", "sshKeys"],
+);
+
 impl Provider for Hetzner {
     fn name(&self) -> &'static str {
         "hetzner"
@@ -79,6 +85,10 @@ impl Provider for Hetzner {
 
     fn kinds(&self) -> &'static [Kind] {
         KINDS
+    }
+
+    fn infra_cluster(&self, _template: &Kind) -> &'static InfraCluster {
+        &CLUSTER
     }
 
     fn image_names(&self) -> &'static [ImageNames] {

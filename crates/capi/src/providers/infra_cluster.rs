@@ -3,7 +3,6 @@
 //! All of them have `spec.controlPlaneEndpoint.{host, port}` by Cluster API's contract; other required fields are in their CRDs.
 //! An endpoint is set once: Cluster API copies it to the `Cluster`, where it is immutable.
 
-use super::Kind;
 use super::kind::INFRASTRUCTURE;
 
 /// A kind of infrastructure cluster.
@@ -17,141 +16,56 @@ pub struct InfraCluster {
     pub versions: &'static [&'static str],
     /// The fields of `spec` that its CRD requires.
     pub required: &'static [&'static str],
-    /// The kinds of machine templates of the same provider.
-    templates: &'static [&'static str],
-}
-
-/// Every kind, by name; of two groups with one kind, the common one first.
-pub const INFRA_CLUSTERS: &[InfraCluster] = &[
-    known("AWSCluster", &["v1beta2"], &[], &["AWSMachineTemplate"]),
-    known(
-        "AzureCluster",
-        &["v1beta1"],
-        &["location"],
-        &["AzureMachineTemplate"],
-    ),
-    known("DevCluster", BOTH, &["backend"], &["DevMachineTemplate"]),
-    known("DockerCluster", BOTH, &[], &["DockerMachineTemplate"]),
-    known(
-        "ElementalCluster",
-        &["v1beta1"],
-        &[],
-        &["ElementalMachineTemplate"],
-    ),
-    known(
-        "GCPCluster",
-        &["v1beta1"],
-        &["project", "region"],
-        &["GCPMachineTemplate"],
-    ),
-    known(
-        "HetznerCluster",
-        BOTH,
-        &["controlPlaneRegions", "hetznerSecretRef", "sshKeys"],
-        &["HCloudMachineTemplate", "HetznerBareMetalMachineTemplate"],
-    ),
-    known(
-        "KubevirtCluster",
-        &["v1alpha1"],
-        &[],
-        &["KubevirtMachineTemplate"],
-    ),
-    known("Metal3Cluster", BOTH, &[], &["Metal3MachineTemplate"]),
-    known(
-        "OpenStackCluster",
-        BOTH,
-        &["identityRef"],
-        &["OpenStackMachineTemplate"],
-    ),
-    known(
-        "ProxmoxCluster",
-        &["v1alpha2", "v1alpha1"],
-        &["dnsServers"],
-        &["ProxmoxMachineTemplate"],
-    ),
-    known(
-        "TinkerbellCluster",
-        &["v1beta1"],
-        &[],
-        &["TinkerbellMachineTemplate"],
-    ),
-    known(
-        "VSphereCluster",
-        BOTH,
-        &["server"],
-        &["VSphereMachineTemplate"],
-    ),
-    InfraCluster {
-        kind: "VSphereCluster",
-        group: "vmware.infrastructure.cluster.x-k8s.io",
-        versions: BOTH,
-        required: &[],
-        templates: &["VSphereMachineTemplate"],
-    },
-];
-
-const BOTH: &[&str] = &["v1beta1", "v1beta2"];
-
-const fn known(
-    kind: &'static str,
-    versions: &'static [&'static str],
-    required: &'static [&'static str],
-    templates: &'static [&'static str],
-) -> InfraCluster {
-    InfraCluster {
-        kind,
-        group: INFRASTRUCTURE,
-        versions,
-        required,
-        templates,
-    }
+    /// Whether a ClusterClass may have a template of it with an endpoint.
+    pub has_template: bool,
 }
 
 impl InfraCluster {
-    /// The kind of template for a ClusterClass, if the provider has one with an endpoint: Azure's leaves it to the load balancer,
-    /// and Tinkerbell has none.
-    pub fn template(&self) -> Option<String> {
-        let has_one = !matches!(self.kind, "AzureCluster" | "TinkerbellCluster");
-        has_one.then(|| format!("{}Template", self.kind))
+    /// A kind of Cluster API's infrastructure group.
+    pub(super) const fn new(
+        kind: &'static str,
+        versions: &'static [&'static str],
+        required: &'static [&'static str],
+    ) -> Self {
+        Self {
+            kind,
+            group: INFRASTRUCTURE,
+            versions,
+            required,
+            has_template: true,
+        }
     }
-}
 
-/// The infrastructure cluster of a machine template's provider, in the template's API version if it exists, else in the kind's
-/// default.
-pub fn beside(template: &Kind, version: &str) -> Option<(&'static InfraCluster, &'static str)> {
-    let is_same_provider = |cluster: &&InfraCluster| {
-        cluster.group == template.group && cluster.templates.contains(&template.kind)
-    };
-    let cluster = INFRA_CLUSTERS.iter().find(is_same_provider)?;
-    let mut versions = cluster.versions.iter();
-    let same = versions.find(|known| **known == version);
-    Some((cluster, same.unwrap_or(&cluster.versions[0])))
+    /// The kind of template for a ClusterClass, if the provider has one with an endpoint.
+    pub fn template(&self) -> Option<String> {
+        self.has_template.then(|| format!("{}Template", self.kind))
+    }
+
+    /// The API version beside a machine template of that one: the same if it exists, else the default.
+    pub fn version_beside(&self, version: &str) -> &'static str {
+        let mut versions = self.versions.iter();
+        versions
+            .find(|known| **known == version)
+            .unwrap_or(&self.versions[0])
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{INFRA_CLUSTERS, beside};
     use crate::providers::PROVIDERS;
 
     #[test]
-    fn every_machine_template_has_its_infrastructure_cluster() {
-        let mut seen = Vec::new();
+    fn the_infrastructure_cluster_has_the_templates_group_and_its_version_where_it_exists() {
         for provider in PROVIDERS {
             for kind in provider.kinds().iter().filter(|kind| kind.is_template()) {
+                let cluster = provider.infra_cluster(kind);
+                assert_eq!(cluster.group, kind.group);
                 for version in kind.versions {
-                    let found = beside(kind, version);
-                    let (cluster, chosen) = found.unwrap_or_else(|| panic!("{}", kind.kind));
+                    let chosen = cluster.version_beside(version);
                     assert!(cluster.versions.contains(&chosen));
-                    seen.push((cluster.group, cluster.kind));
+                    assert!(chosen == *version || !cluster.versions.contains(version));
                 }
             }
-        }
-        for cluster in INFRA_CLUSTERS {
-            assert!(
-                seen.contains(&(cluster.group, cluster.kind)),
-                "{}",
-                cluster.kind
-            );
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use super::field::FieldStep;
 use super::images::{ImageNames, Way};
-use super::{Edit, InPlaceChange, Kind, Provider, Stamp};
+use super::{Edit, InPlaceChange, InfraCluster, Kind, Provider, Stamp};
 use crate::image::fact;
 
 /// See the module documentation.
@@ -46,6 +46,8 @@ const IMAGE_NAMES: &[ImageNames] = &[ImageNames::new(
     ],
 )];
 
+const CLUSTER: InfraCluster = InfraCluster::new("KubevirtCluster", &["v1alpha1"], &[]);
+
 impl Provider for Kubevirt {
     fn name(&self) -> &'static str {
         "kubevirt"
@@ -53,6 +55,10 @@ impl Provider for Kubevirt {
 
     fn kinds(&self) -> &'static [Kind] {
         KINDS
+    }
+
+    fn infra_cluster(&self, _template: &Kind) -> &'static InfraCluster {
+        &CLUSTER
     }
 
     fn image_names(&self) -> &'static [ImageNames] {

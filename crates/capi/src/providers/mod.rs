@@ -15,7 +15,7 @@ mod elemental;
 mod field;
 mod hetzner;
 mod images;
-pub mod infra_cluster;
+mod infra_cluster;
 mod kind;
 mod kubevirt;
 mod proxmox;
@@ -29,6 +29,7 @@ use crate::labels::LabelSelector;
 use crate::location::Location;
 pub use field::{Edit, FieldStep, apply_edits, is_meant};
 pub use images::{ImageFields, ImageNames, NamedBy, image_fields, node_at};
+pub use infra_cluster::InfraCluster;
 pub use kind::{InPlaceChange, Kind, is_refused_later};
 pub use stamp::Stamp;
 use yaml_tree::value::{Entry, Map, Node};
@@ -45,6 +46,9 @@ pub trait Provider: Sync {
 
     /// The kinds of objects that contain an image: machine templates first, the default one at the start.
     fn kinds(&self) -> &'static [Kind];
+
+    /// The kind of infrastructure cluster beside machine templates of a kind.
+    fn infra_cluster(&self, template: &Kind) -> &'static InfraCluster;
 
     /// Where its kinds name an image, those too that nothing is stamped into.
     fn image_names(&self) -> &'static [ImageNames] {

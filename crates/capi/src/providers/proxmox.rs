@@ -2,7 +2,7 @@
 //!
 //! Source: CAPMOX's CRDs: the ID wins over the tags, so only one of them is written.
 
-use super::{Edit, InPlaceChange, Kind, Provider, Stamp};
+use super::{Edit, InPlaceChange, InfraCluster, Kind, Provider, Stamp};
 use yaml_tree::value::{Node, Value};
 
 /// See the module documentation.
@@ -35,6 +35,9 @@ const SETTINGS: &[&str] = &[
     "vmIDRange",
 ];
 
+const CLUSTER: InfraCluster =
+    InfraCluster::new("ProxmoxCluster", &["v1alpha2", "v1alpha1"], &["dnsServers"]);
+
 impl Provider for Proxmox {
     fn name(&self) -> &'static str {
         "proxmox"
@@ -42,6 +45,10 @@ impl Provider for Proxmox {
 
     fn kinds(&self) -> &'static [Kind] {
         KINDS
+    }
+
+    fn infra_cluster(&self, _template: &Kind) -> &'static InfraCluster {
+        &CLUSTER
     }
 
     fn settings(&self) -> &'static [&'static str] {

@@ -4,7 +4,7 @@
 //! Source: CAPT's CRD and webhook.
 
 use super::images::{Field, ImageNames, Way};
-use super::{Edit, InPlaceChange, Kind, Provider, Stamp};
+use super::{Edit, InPlaceChange, InfraCluster, Kind, Provider, Stamp};
 use crate::image::fact;
 use crate::labels::LabelSelector;
 use yaml_tree::value::{Node, Value};
@@ -48,6 +48,12 @@ const IMAGE_NAMES: &[ImageNames] = &[ImageNames::new(
 )
 .or_lookup()];
 
+/// There is no template of it.
+const CLUSTER: InfraCluster = InfraCluster {
+    has_template: false,
+    ..InfraCluster::new("TinkerbellCluster", &["v1beta1"], &[])
+};
+
 impl Provider for Tinkerbell {
     fn name(&self) -> &'static str {
         "tinkerbell"
@@ -55,6 +61,10 @@ impl Provider for Tinkerbell {
 
     fn kinds(&self) -> &'static [Kind] {
         KINDS
+    }
+
+    fn infra_cluster(&self, _template: &Kind) -> &'static InfraCluster {
+        &CLUSTER
     }
 
     fn image_names(&self) -> &'static [ImageNames] {
