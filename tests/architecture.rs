@@ -460,8 +460,9 @@ fn file_of(
             .then(|| file_of(&other, modules, sources, depth + 1))
             .flatten()
     });
-    match file.ends_with("mod.rs") || file == Path::new("lib.rs") {
-        true => exported.or_else(|| Some(file.clone())),
-        false => Some(file.clone()),
+    if file.ends_with("mod.rs") || file == Path::new("lib.rs") {
+        exported.or_else(|| Some(file.clone()))
+    } else {
+        Some(file.clone())
     }
 }

@@ -220,9 +220,10 @@ fn what_cosign_signs_verifies_in_each_form_and_under_no_other_key() {
     // Only cosign 3 has a configuration to leave out, and two formats.
     let help = shop.run(&shop.cosign, &["sign", "--help"]).stdout;
     let is_3 = String::from_utf8_lossy(&help).contains("--use-signing-config=true");
-    let plain: &[&str] = match is_3 {
-        true => &["--use-signing-config=false", "--new-bundle-format=false"],
-        false => &[],
+    let plain: &[&str] = if is_3 {
+        &["--use-signing-config=false", "--new-bundle-format=false"]
+    } else {
+        &[]
     };
     shop.sign("tag", plain);
     let mut forms = vec![("tag", Form::Tag)];

@@ -25,9 +25,10 @@ fn server(files: Served, lists: bool) -> Registry {
             let links: String = files.iter().map(link).collect();
             let page =
                 format!("<html><body><pre><a href=\"../\">../</a>\r\n{links}</pre></body></html>");
-            return Some(match lists {
-                true => Reply::new(200, page.into_bytes()).header("Content-Type", "text/html"),
-                false => Reply::new(403, b"no".to_vec()),
+            return Some(if lists {
+                Reply::new(200, page.into_bytes()).header("Content-Type", "text/html")
+            } else {
+                Reply::new(403, b"no".to_vec())
             });
         }
         let found = files.iter().find(|(known, _)| *known == name);

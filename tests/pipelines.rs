@@ -9,19 +9,20 @@ use super::support::repository;
 
 /// The workflows and pipelines, of this repository and of those that take our templates.
 fn files(github: bool) -> Vec<PathBuf> {
-    let names: &[&str] = match github {
-        true => &[
+    let names: &[&str] = if github {
+        &[
             ".github/workflows/release.yml",
             "templates/hosts/github/example.workflow.yml",
             "templates/hosts/github/job.workflow.yml",
             "templates/hosts/shards/github-workflow.yml",
-        ],
-        false => &[
+        ]
+    } else {
+        &[
             ".gitlab-ci.yml",
             "templates/hosts/gitlab/example.gitlab-ci.yml",
             "templates/hosts/gitlab/job.gitlab-ci.yml",
             "templates/hosts/shards/gitlab-ci.yml",
-        ],
+        ]
     };
     names.iter().map(|name| repository().join(name)).collect()
 }

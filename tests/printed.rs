@@ -310,9 +310,10 @@ fn registry() -> Registry {
     registry.hook(|request, _| {
         let proof = request.header("authorization").unwrap_or_default();
         let message = format!("{HOSTILE} {proof} me:SEKRET-login-1");
-        match request.path.contains("faulty") {
-            true => Some(fault(400, "DENIED", &message)),
-            false => None,
+        if request.path.contains("faulty") {
+            Some(fault(400, "DENIED", &message))
+        } else {
+            None
         }
     });
     registry

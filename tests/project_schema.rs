@@ -96,10 +96,13 @@ fn faults(root: &Json, schema: &Json, data: &Json, at: &str) -> Vec<String> {
                     .flat_map(|item| faults(root, wanted, item, &format!("{at}[]")))
                     .collect()
             }
-            "minimum" => match data.as_f64() < wanted.as_f64() && data.is_number() {
-                true => fault("minimum"),
-                false => Vec::new(),
-            },
+            "minimum" => {
+                if data.as_f64() < wanted.as_f64() && data.is_number() {
+                    fault("minimum")
+                } else {
+                    Vec::new()
+                }
+            }
             "$schema" | "$id" | "x-names" | "$defs" | "title" | "x-older-spelling"
             | "description" | "default" | "format" => Vec::new(),
             other => panic!("the test knows no keyword `{other}`"),

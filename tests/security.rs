@@ -27,9 +27,12 @@ fn no_report_prints_a_control_character() {
         assert!(screen.contains("[31m"), "it is printed: {screen}");
         // Of those that nobody reads on a screen, only the ones that no format may have.
         let is_shown = ["human", "github", "markdown"].contains(&report.name());
-        let is_foreign = |letter: &char| match is_shown {
-            true => letter.is_control() && *letter != '\n',
-            false => letter.is_ascii_control() && *letter != '\n',
+        let is_foreign = |letter: &char| {
+            if is_shown {
+                letter.is_control() && *letter != '\n'
+            } else {
+                letter.is_ascii_control() && *letter != '\n'
+            }
         };
         let control = screen.chars().find(is_foreign);
         assert_eq!(control, None, "{}: {screen}", report.name());
@@ -101,13 +104,14 @@ fn an_ownership_file_removes_no_cluster() {
         let list = format!("{values}\t{digest}\tx\n");
         fs::write(root.join(".metalmark-owned"), list).expect("written");
         let after = check();
-        match is_silent {
-            true => assert_eq!(after.stdout, before.stdout),
-            false => assert!(
+        if is_silent {
+            assert_eq!(after.stdout, before.stdout)
+        } else {
+            assert!(
                 after.stderr.contains("lists it as rendered"),
                 "{}",
                 after.stderr
-            ),
+            )
         }
         assert_ne!(after.status, 0);
     }

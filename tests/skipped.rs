@@ -16,8 +16,9 @@ fn main() -> ExitCode {
     println!("\n{}", skips::summary(&notes));
     let required = std::env::var("METALMARK_REQUIRE").unwrap_or_default();
     let mut lacking = notes.lines().filter_map(|line| line.split('\t').nth(1));
-    match lacking.any(|name| skips::names(&required, name)) {
-        true => ExitCode::FAILURE,
-        false => ExitCode::SUCCESS,
+    if lacking.any(|name| skips::names(&required, name)) {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
     }
 }

@@ -410,9 +410,10 @@ fn the_tests_of_json_schemas_authors_pass() {
                 }
                 let parsed = ValuesSchema::parse(&schema.to_string()).expect("a schema");
                 for test in group["tests"].as_array().expect("a list") {
-                    let data = match is_whole {
-                        true => test["data"].clone(),
-                        false => json!({"value": test["data"]}),
+                    let data = if is_whole {
+                        test["data"].clone()
+                    } else {
+                        json!({"value": test["data"]})
                     };
                     if !data.is_object() {
                         continue;

@@ -136,9 +136,10 @@ pub(super) fn info(images: &[BuiltImage]) -> String {
 pub(super) fn cluster_values(number: usize, mismatched: usize, dice: &mut Dice) -> String {
     let flavor = if dice.percent(70) { "rke2" } else { "kubeadm" };
     let version = VERSIONS[dice.below(5) as usize];
-    let asked = match number % 100 < mismatched {
-        true => "1.27.1",
-        false => version,
+    let asked = if number % 100 < mismatched {
+        "1.27.1"
+    } else {
+        version
     };
     let (provider, full) = if flavor == "rke2" {
         ("cabpr", format!("v{asked}+rke2r1"))

@@ -101,8 +101,9 @@ pub(super) fn find(within: &[u8], text: &[u8]) -> Option<usize> {
 /// This repository's root.
 pub(super) fn repository() -> &'static Path {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
-    match manifest.join("fuzz_targets").is_dir() {
-        true => manifest.parent().expect("it is below the repository"),
-        false => manifest,
+    if manifest.join("fuzz_targets").is_dir() {
+        manifest.parent().expect("it is below the repository")
+    } else {
+        manifest
     }
 }

@@ -65,9 +65,10 @@ fn written(value: &Value) {
         return;
     }
     // Helm writes a key `<<` without quotes, which no reader takes for a text.
-    let lists = match has_merge_key(value) {
-        true => &[][..],
-        false => &[Lists::AtKey, Lists::Indented],
+    let lists = if has_merge_key(value) {
+        &[][..]
+    } else {
+        &[Lists::AtKey, Lists::Indented]
     };
     let helms: Vec<String> = lists
         .iter()

@@ -58,9 +58,10 @@ impl Kind {
 
     /// What its files make it, and the media type of its configuration where it came as an artifact.
     pub fn of(tree: &Tree, config_type: Option<&str>, layer_type: &str) -> Self {
-        let artifact = match layer_type.starts_with("application/vnd.cncf.flux.") {
-            true => Self::Artifact(LayerType::Flux),
-            false => Self::Artifact(LayerType::Oci),
+        let artifact = if layer_type.starts_with("application/vnd.cncf.flux.") {
+            Self::Artifact(LayerType::Flux)
+        } else {
+            Self::Artifact(LayerType::Oci)
         };
         if config_type.is_some_and(|config| !is_image_config(config)) {
             return artifact;

@@ -86,9 +86,10 @@ pub fn receive(
 
 /// The layers that count: all of a container image, the first of anything else.
 fn counting<'l>(config: &Descriptor, layers: &'l [Descriptor]) -> (&'l [Descriptor], Whiteouts) {
-    match is_image_config(&config.media_type) {
-        true => (layers, Whiteouts::Hide),
-        false => (&layers[..layers.len().min(1)], Whiteouts::AreFiles),
+    if is_image_config(&config.media_type) {
+        (layers, Whiteouts::Hide)
+    } else {
+        (&layers[..layers.len().min(1)], Whiteouts::AreFiles)
     }
 }
 

@@ -88,9 +88,10 @@ fn list(
         None => {
             let stores = sources::stores(&root, &settings, None);
             let of = named(&options.of)?;
-            match of.repository.is_empty() {
-                true => stores.repositories(&of)?,
-                false => stores.tags(&of)?,
+            if of.repository.is_empty() {
+                stores.repositories(&of)?
+            } else {
+                stores.tags(&of)?
             }
         }
     };
@@ -150,12 +151,13 @@ fn named(text: &str) -> Result<Reference, Error> {
         .strip_prefix(oci_artifacts::SCHEME)
         .unwrap_or(text)
         .trim_end_matches('/');
-    let parsed = match bare.contains('/') {
-        true => Reference::parse(bare),
-        false => Reference::parse(&format!("{bare}/x")).map(|reference| Reference {
+    let parsed = if bare.contains('/') {
+        Reference::parse(bare)
+    } else {
+        Reference::parse(&format!("{bare}/x")).map(|reference| Reference {
             repository: "".into(),
             ..reference
-        }),
+        })
     };
     parsed.map_err(|error| Error::usage(error.to_string()))
 }

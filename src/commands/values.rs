@@ -127,12 +127,13 @@ fn requested<'w>(
     };
     let path = path.unwrap_or_default();
     let Some(entry) = entry else {
-        let message = match clusters.is_empty() {
-            true => "there is no cluster".to_owned(),
-            false => format!(
+        let message = if clusters.is_empty() {
+            "there is no cluster".to_owned()
+        } else {
+            format!(
                 "which cluster?\nhelp: name one of {}",
                 names().collect::<Vec<_>>().join(", ")
-            ),
+            )
         };
         return Err(Error::usage(message));
     };

@@ -146,9 +146,10 @@ pub fn of_cluster(view: &ClusterView, images: &Images, goal: Goal) -> ClusterPla
         Goal::Minor(..) => return plan,
     };
     // Within its own minor there may be a newer patch; any later step goes up one minor.
-    let first = match version.minor == last {
-        true => version.minor,
-        false => version.minor + 1,
+    let first = if version.minor == last {
+        version.minor
+    } else {
+        version.minor + 1
     };
     let images = images.values().filter_map(|it| Some((version_of(it)?, it)));
     let images: Vec<(Version, &Image)> = images.collect();
@@ -292,9 +293,10 @@ fn step<'v>(
         .map(|(version, images)| (version.clone(), images));
     of_all.ok_or_else(|| Blocked {
         before: Some(format!("{}.{}", minor.0, minor.1)),
-        reason: match lacking.is_empty() {
-            true => "no version has an image for every node pool".to_owned(),
-            false => "an image is missing".to_owned(),
+        reason: if lacking.is_empty() {
+            "no version has an image for every node pool".to_owned()
+        } else {
+            "an image is missing".to_owned()
         },
         lacking,
     })

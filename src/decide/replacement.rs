@@ -205,9 +205,10 @@ fn age_obstacle(from: &Version, to: &Version) -> Option<VersionObstacle> {
     let is_one_minor = (from.major, from.minor) == (to.major, to.minor);
     let are_whole = !from.is_partial() && !to.is_partial();
     // A version without a build is not older than one with a build.
-    let order = match from.build.is_some() && to.build.is_some() {
-        true => to.cmp(from),
-        false => to.cmp_release(from),
+    let order = if from.build.is_some() && to.build.is_some() {
+        to.cmp(from)
+    } else {
+        to.cmp_release(from)
     };
     (is_one_minor && are_whole && order.is_lt()).then_some(VersionObstacle::Older)
 }

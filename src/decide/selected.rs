@@ -43,9 +43,10 @@ pub fn selected(
     let pools = cluster.pools.iter().zip(&selections);
     Selected {
         bundle_outcomes: pools.map(bundle).collect(),
-        served: match settings.images.serve_all {
-            true => images.keys().cloned().collect(),
-            false => served(cluster, &selections, images, mode, patterns),
+        served: if settings.images.serve_all {
+            images.keys().cloned().collect()
+        } else {
+            served(cluster, &selections, images, mode, patterns)
         },
         selections,
     }

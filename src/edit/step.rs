@@ -86,10 +86,7 @@ fn of_pool(view: &ClusterView, pool: &Pool, step: &PlanStep) -> Result<Vec<Fix>,
 
 /// A version written as another one is: with `v` or without, with its build or without, as a minor or as a patch.
 fn like(written: &str, version: &str) -> Arc<str> {
-    let v = match written.starts_with('v') {
-        true => "v",
-        false => "",
-    };
+    let v = if written.starts_with('v') { "v" } else { "" };
     let known = Version::parse(written).zip(Version::parse(version));
     let Some((old, new)) = known else {
         return format!("{v}{version}").into();

@@ -154,9 +154,10 @@ impl Answers<'_> {
 
     fn edit_of_fixes(&self, fixes: &[Fix]) -> Option<WorkspaceEdit> {
         let files = fix::all(fixes, self.analysis.workspace().engine).ok()?;
-        match files.is_empty() {
-            true => None,
-            false => self.edit(&files),
+        if files.is_empty() {
+            None
+        } else {
+            self.edit(&files)
         }
     }
 

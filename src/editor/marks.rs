@@ -163,9 +163,10 @@ impl Gatherer {
             cluster: 0,
             name: format!("{}/{}", view.cluster.name, pool.name),
             key: known.map(|image| Arc::clone(&image.key)),
-            boots: match is_secret {
-                true => "what a secret selects".to_owned(),
-                false => boots(view, pool, selection, self.matching),
+            boots: if is_secret {
+                "what a secret selects".to_owned()
+            } else {
+                boots(view, pool, selection, self.matching)
             },
             choices,
             template: template.and_then(|template| spot(template.name.place)),

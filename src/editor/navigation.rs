@@ -126,12 +126,11 @@ impl Answers<'_> {
         let path = Path::new(self.around(offset, is_part));
         let path = plain_path(&self.path.parent()?.join(path));
         let files = &*self.analysis.workspace().files;
-        let path = match files.is_file(&path) {
-            true => path,
-            false => {
-                let mut names = gitops::NAMES.iter().map(|name| path.join(name));
-                names.find(|path| files.is_file(path))?
-            }
+        let path = if files.is_file(&path) {
+            path
+        } else {
+            let mut names = gitops::NAMES.iter().map(|name| path.join(name));
+            names.find(|path| files.is_file(path))?
         };
         Some(Location {
             uri: answers::uri(&self.analysis.root().join(path))?,

@@ -117,12 +117,13 @@ impl<'t> Lines<'t> {
     /// The range of these bytes on their first line: what a client underlines.
     pub(super) fn first_line(&self, bytes: std::ops::Range<usize>) -> Range {
         let range = self.range(bytes);
-        match range.end.line > range.start.line {
-            true => Range {
+        if range.end.line > range.start.line {
+            Range {
                 end: self.line_end(range.start.line),
                 ..range
-            },
-            false => range,
+            }
+        } else {
+            range
         }
     }
 

@@ -331,9 +331,10 @@ impl Projects {
             Progress::Compared(result, took) => {
                 project.pause = took.max(PAUSE);
                 let is_stale = project.comparison == Comparison::Running { is_stale: true };
-                project.comparison = match is_stale {
-                    true => Comparison::Due,
-                    false => Comparison::Done,
+                project.comparison = if is_stale {
+                    Comparison::Due
+                } else {
+                    Comparison::Done
                 };
                 // Without a repository or a commit there is nothing to compare with.
                 let rolls = result.unwrap_or_default();

@@ -37,12 +37,11 @@ impl Session<'_> {
     pub(super) fn answer_waiting(&mut self) {
         let mut waiting = Vec::new();
         for request in std::mem::take(&mut self.waiting) {
-            match self.waits(&request) {
-                true => waiting.push(request),
-                false => {
-                    let answer = self.answer(&request);
-                    self.respond(request.id, answer);
-                }
+            if self.waits(&request) {
+                waiting.push(request)
+            } else {
+                let answer = self.answer(&request);
+                self.respond(request.id, answer);
             }
         }
         self.waiting = waiting;

@@ -350,17 +350,16 @@ impl Session<'_> {
             return;
         }
         let token = NumberOrString::String(format!("metalmark/{project}"));
-        let progress = match is_start {
-            true => {
-                let token = token.clone();
-                let create = WorkDoneProgressCreateParams { token };
-                self.request::<requests::WorkDoneProgressCreate>(&create);
-                WorkDoneProgress::Begin(WorkDoneProgressBegin {
-                    title: "metalmark: reading the project".to_owned(),
-                    ..WorkDoneProgressBegin::default()
-                })
-            }
-            false => WorkDoneProgress::End(WorkDoneProgressEnd::default()),
+        let progress = if is_start {
+            let token = token.clone();
+            let create = WorkDoneProgressCreateParams { token };
+            self.request::<requests::WorkDoneProgressCreate>(&create);
+            WorkDoneProgress::Begin(WorkDoneProgressBegin {
+                title: "metalmark: reading the project".to_owned(),
+                ..WorkDoneProgressBegin::default()
+            })
+        } else {
+            WorkDoneProgress::End(WorkDoneProgressEnd::default())
         };
         let value = ProgressParamsValue::WorkDone(progress);
         self.notify::<notifications::Progress>(&ProgressParams { token, value });

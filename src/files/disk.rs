@@ -54,9 +54,10 @@ impl Disk {
     fn read(&self, scope: &Scope, path: &Path) -> io::Result<Vec<u8>> {
         let read = scope.read(&self.real.join(path))?;
         let mut linkless = self.linkless();
-        match read.is_linkless {
-            true => linkless.insert(path.to_owned()),
-            false => linkless.remove(path),
+        if read.is_linkless {
+            linkless.insert(path.to_owned())
+        } else {
+            linkless.remove(path)
         };
         Ok(read.bytes)
     }
@@ -85,9 +86,10 @@ impl Files for Disk {
     }
 
     fn folder(&self, path: &Path) -> Result<Option<Vec<String>>, Error> {
-        let scope = match path.is_absolute() {
-            true => &self.scope,
-            false => &self.inner,
+        let scope = if path.is_absolute() {
+            &self.scope
+        } else {
+            &self.inner
         };
         let entries = match scope.entries(&self.real.join(path)) {
             Ok(entries) => entries,
@@ -141,9 +143,10 @@ impl Files for Disk {
         let root = root.map_err(self.unreadable(folder))?;
         let (mut found, mut open) = (Vec::new(), vec![PathBuf::new()]);
         while let Some(inner) = open.pop() {
-            let inside = match inner.as_os_str().is_empty() {
-                true => root.entries().and_then(names),
-                false => root.read_dir(&inner).and_then(names),
+            let inside = if inner.as_os_str().is_empty() {
+                root.entries().and_then(names)
+            } else {
+                root.read_dir(&inner).and_then(names)
             };
             for (name, kind) in inside.map_err(self.unreadable(&folder.join(&inner)))? {
                 match kind {

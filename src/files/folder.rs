@@ -94,9 +94,10 @@ impl Folder {
 }
 
 fn or_here(path: &Path) -> &Path {
-    match path.as_os_str().is_empty() {
-        true => Path::new("."),
-        false => path,
+    if path.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        path
     }
 }
 
@@ -174,9 +175,10 @@ impl Walk<'_> {
         let (folder, name) = self.parent(path)?;
         let file = folder.open_with(name, &options)?.into_std();
         let found = file.metadata()?;
-        match found.is_file() {
-            true => Ok((file, found.len())),
-            false => Err(super::no_regular_file()),
+        if found.is_file() {
+            Ok((file, found.len()))
+        } else {
+            Err(super::no_regular_file())
         }
     }
 

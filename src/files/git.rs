@@ -221,9 +221,10 @@ impl Repository {
 
     fn run(&self, arguments: &[&str]) -> Result<Vec<u8>, Failure> {
         let output = self.command(arguments).output().map_err(Failure::Start)?;
-        match output.status.success() {
-            true => Ok(output.stdout),
-            false => Err(Failure::Reported(text(output.stderr))),
+        if output.status.success() {
+            Ok(output.stdout)
+        } else {
+            Err(Failure::Reported(text(output.stderr)))
         }
     }
 

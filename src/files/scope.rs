@@ -56,9 +56,12 @@ impl Scope {
 
     /// Adds paths that the command line names. A path that does not exist is ignored.
     pub fn and<'p>(self, named: impl Iterator<Item = &'p Path>) -> Self {
-        let named = named.filter_map(|path| match path.is_dir() {
-            true => Allowed::folder(path).ok(),
-            false => Allowed::file(path).ok(),
+        let named = named.filter_map(|path| {
+            if path.is_dir() {
+                Allowed::folder(path).ok()
+            } else {
+                Allowed::file(path).ok()
+            }
         });
         Self(self.0.iter().cloned().chain(named).collect())
     }
@@ -198,9 +201,10 @@ fn open_linkless(_folder: &Dir, _below: &Path) -> Option<io::Result<File>> {
 
 /// A path below a folder, `.` for the folder itself.
 fn or_here(below: &Path) -> &Path {
-    match below.as_os_str().is_empty() {
-        true => Path::new("."),
-        false => below,
+    if below.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        below
     }
 }
 
@@ -228,9 +232,10 @@ fn bytes(file: File) -> io::Result<Vec<u8>> {
         bytes.truncate(read);
         file.read_to_end(&mut bytes)?;
     }
-    match bytes.len() as u64 > FILE_LIMIT {
-        true => Err(too_large()),
-        false => Ok(bytes),
+    if bytes.len() as u64 > FILE_LIMIT {
+        Err(too_large())
+    } else {
+        Ok(bytes)
     }
 }
 

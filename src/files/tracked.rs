@@ -46,9 +46,10 @@ impl Tracked {
 
 impl Files for Tracked {
     fn file(&self, path: &Path) -> Result<Found, Error> {
-        match self.is_new(path) {
-            true => Ok(Found::Nothing),
-            false => self.files.file(path),
+        if self.is_new(path) {
+            Ok(Found::Nothing)
+        } else {
+            self.files.file(path)
         }
     }
 
@@ -64,12 +65,13 @@ impl Files for Tracked {
     }
 
     fn named(&self, path: &Path) -> Result<Vec<u8>, Error> {
-        match self.is_new(path) {
-            true => Err(Error::Read {
+        if self.is_new(path) {
+            Err(Error::Read {
                 path: path.to_owned(),
                 cause: std::io::Error::other("git does not track it: `git add` it"),
-            }),
-            false => self.files.named(path),
+            })
+        } else {
+            self.files.named(path)
         }
     }
 

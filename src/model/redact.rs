@@ -15,19 +15,20 @@ impl Finding {
         // What an expression made is not what the file says there.
         let is_made = secrets.iter().any(|secret| secret.contains("{{"));
         let hide = |text: &mut String| {
-            *text = match is_made {
-                true => unquoted(text),
-                false => hide(text, &secrets),
+            *text = if is_made {
+                unquoted(text)
+            } else {
+                hide(text, &secrets)
             };
         };
         hide(&mut self.message);
         self.help.iter_mut().for_each(hide);
         let labels = self.labels.iter_mut();
         labels.for_each(|label| hide(&mut label.text));
-        match is_made {
-            // The text is the value or a part of it, not a sentence that quotes the value.
-            true => self.subject.image = self.subject.image.map(|_| HIDDEN.to_owned()),
-            false => self.subject.image.iter_mut().for_each(hide),
+        if is_made {
+            self.subject.image = self.subject.image.map(|_| HIDDEN.to_owned())
+        } else {
+            self.subject.image.iter_mut().for_each(hide)
         }
         let is_exposed = |fix: &Fix| secrets.iter().any(|secret| fix.text.contains(secret));
         self.fix = self.fix.filter(|fix| !is_exposed(fix));
@@ -57,9 +58,10 @@ fn hide(text: &str, secrets: &[String]) -> String {
             let is_within =
                 rest[..start].ends_with(is_of_word) || rest[end..].starts_with(is_of_word);
             hidden += &rest[..start];
-            hidden += match is_within && secret.len() < LONG {
-                true => secret,
-                false => HIDDEN,
+            hidden += if is_within && secret.len() < LONG {
+                secret
+            } else {
+                HIDDEN
             };
             rest = &rest[end..];
         }

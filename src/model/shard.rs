@@ -48,9 +48,10 @@ impl FromStr for Shard {
         let (index, count) = text.split_once('/').ok_or_else(wrong)?;
         let number = |text: &str| text.parse::<NonZeroU32>().map_err(|_| wrong());
         let (index, count) = (number(index)?, number(count)?);
-        match index <= count {
-            true => Ok(Self { index, count }),
-            false => Err(format!("there is no shard {index} of {count}")),
+        if index <= count {
+            Ok(Self { index, count })
+        } else {
+            Err(format!("there is no shard {index} of {count}"))
         }
     }
 }

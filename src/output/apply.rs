@@ -196,9 +196,10 @@ impl Step<'_> {
 
     fn unchanged(&self, walk: &mut Walk<'_>, change: &Change) -> Result<(), Error> {
         let path = self.changes.root.join(&change.path);
-        match unchanged::one(walk, change).map_err(unreadable(&path))? {
-            true => Ok(()),
-            false => Err(Error::Changed { path }),
+        if unchanged::one(walk, change).map_err(unreadable(&path))? {
+            Ok(())
+        } else {
+            Err(Error::Changed { path })
         }
     }
 

@@ -267,9 +267,10 @@ impl CopyPlan {
     /// Fails if a file to overwrite has changed since the plan was made.
     fn check_unchanged(&self, walk: &mut Walk<'_>, write: &Writing) -> Result<(), Error> {
         let path = self.root.join(&write.file.path);
-        match write.is_as_seen(walk).map_err(unreadable(&path))? {
-            true => Ok(()),
-            false => Err(Error::Changed { path }),
+        if write.is_as_seen(walk).map_err(unreadable(&path))? {
+            Ok(())
+        } else {
+            Err(Error::Changed { path })
         }
     }
 
@@ -354,10 +355,10 @@ fn digest(mut reader: impl Read) -> io::Result<Sum> {
 fn set_executable(file: &File, is_executable: bool) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
     let mode = file.metadata()?.permissions().mode();
-    match is_executable {
-        // Everyone who may read the file may execute it.
-        true => file.set_permissions(fs::Permissions::from_mode(mode | (mode & 0o444) >> 2)),
-        false => Ok(()),
+    if is_executable {
+        file.set_permissions(fs::Permissions::from_mode(mode | (mode & 0o444) >> 2))
+    } else {
+        Ok(())
     }
 }
 

@@ -53,14 +53,16 @@ fn change_set(plan: Plan, parts: Vec<Part>, keeps: &Keeps) -> Result<ChangeSet, 
     findings.sort_by(|a, b| a.message.cmp(&b.message));
     // As git merged it, with lines in another order or of both sides: the next change puts it in order.
     let is_merged = changes.is_empty() && !plan.unfinished && plan.record.lists_as(&after);
-    let during = match changes.is_empty() {
-        true => String::new(),
-        false => plan.record.union(&after).unfinished(),
+    let during = if changes.is_empty() {
+        String::new()
+    } else {
+        plan.record.union(&after).unfinished()
     };
     let ownership = Ownership {
-        after: match plan.before.as_deref().is_some_and(Record::is_whole) && is_merged {
-            true => plan.before.clone(),
-            false => after.finished(),
+        after: if plan.before.as_deref().is_some_and(Record::is_whole) && is_merged {
+            plan.before.clone()
+        } else {
+            after.finished()
         },
         before: plan.before,
         during,

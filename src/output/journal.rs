@@ -88,9 +88,10 @@ pub(super) fn top(root: &Path) -> Option<PathBuf> {
 /// A path with the links of its folder resolved.
 pub(super) fn inner(path: &Path) -> Result<PathBuf, Error> {
     let folder = path.parent().unwrap_or(Path::new(""));
-    let folder = match folder.as_os_str().is_empty() {
-        true => Path::new("."),
-        false => folder,
+    let folder = if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
     };
     Ok(real(folder)?.join(path.file_name().unwrap_or_default()))
 }

@@ -43,10 +43,11 @@ pub fn owned_file(
         keeps_mode: false,
         if_still: &is_still,
     };
-    match put(path, &new).map_err(unwritable(path))? {
-        true => Ok(()),
-        false => Err(Error::Changed {
+    if put(path, &new).map_err(unwritable(path))? {
+        Ok(())
+    } else {
+        Err(Error::Changed {
             path: path.to_owned(),
-        }),
+        })
     }
 }

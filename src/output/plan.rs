@@ -61,10 +61,7 @@ pub enum Foreign {
 impl Foreign {
     /// The value for `--adopt`.
     pub fn by(adopt: bool) -> Self {
-        match adopt {
-            true => Self::Adopt,
-            false => Self::Refuse,
-        }
+        if adopt { Self::Adopt } else { Self::Refuse }
     }
 }
 
@@ -158,11 +155,11 @@ impl Plan {
                 part.unnamed += 1;
                 continue;
             }
-            let state = match self.is_new {
-                true => PathState::Nothing,
-                false => walk
-                    .inspect(&file.path)
-                    .map_err(self.unreadable(&file.path))?,
+            let state = if self.is_new {
+                PathState::Nothing
+            } else {
+                walk.inspect(&file.path)
+                    .map_err(self.unreadable(&file.path))?
             };
             let sum = ownership::sum(file.text.as_bytes());
             let (path, owner, subject) =

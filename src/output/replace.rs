@@ -68,9 +68,10 @@ fn current(file: &Replacement<'_>) -> Result<(PathBuf, Vec<u8>), Error> {
     let unreadable = Error::reading(file.path);
     let path = real(file.path)?;
     let found = fs::read(&path).map_err(unreadable)?;
-    match found.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&found) == file.before.as_bytes() {
-        true => Ok((path, found)),
-        false => Err(changed(file)),
+    if found.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&found) == file.before.as_bytes() {
+        Ok((path, found))
+    } else {
+        Err(changed(file))
     }
 }
 

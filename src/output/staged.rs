@@ -35,9 +35,12 @@ pub(super) struct Put<'a> {
 pub(super) fn put(path: &Path, put: &Put<'_>) -> io::Result<bool> {
     let staged = beside(path);
     let mut file = create_locked(&staged)?;
-    let done = fill(&mut file, path, put).and_then(|()| match (put.if_still)()? {
-        true => fs::rename(&staged, path).map(|()| true),
-        false => Ok(false),
+    let done = fill(&mut file, path, put).and_then(|()| {
+        if (put.if_still)()? {
+            fs::rename(&staged, path).map(|()| true)
+        } else {
+            Ok(false)
+        }
     });
     if !matches!(done, Ok(true)) {
         // Best effort: the next run removes it too.
@@ -52,9 +55,10 @@ fn fill(file: &mut File, path: &Path, put: &Put<'_>) -> io::Result<()> {
     (put.fill)(file)?;
     // A power failure after the rename must not leave an empty file.
     file.sync_data()?;
-    match put.keeps_mode {
-        true => file.set_permissions(fs::metadata(path)?.permissions()),
-        false => Ok(()),
+    if put.keeps_mode {
+        file.set_permissions(fs::metadata(path)?.permissions())
+    } else {
+        Ok(())
     }
 }
 

@@ -22,9 +22,10 @@ pub(super) fn all(changes: &ChangeSet, folder: &Folder) -> Result<(), Error> {
                 Ok(walk) => before_deletions(walk, change).map_err(unreadable(&path))?,
                 Err(_) => false,
             };
-            match is_as_seen {
-                true => Ok(()),
-                false => Err(Error::Changed { path }),
+            if is_as_seen {
+                Ok(())
+            } else {
+                Err(Error::Changed { path })
             }
         },
     )

@@ -124,9 +124,10 @@ impl<'t> Trial<'t> {
             }
         }
         let finding = finding.with_proposals();
-        match are_all_tried {
-            true => finding,
-            false => finding.help(UNTRIED),
+        if are_all_tried {
+            finding
+        } else {
+            finding.help(UNTRIED)
         }
     }
 
@@ -138,9 +139,10 @@ impl<'t> Trial<'t> {
         }
         let changed = selected::after(change, self.view, self.settings);
         let lowers = lowers(self.view, &changed);
-        let found = match lowers {
-            true => Vec::new(),
-            false => run_rules(&changed, self.settings),
+        let found = if lowers {
+            Vec::new()
+        } else {
+            run_rules(&changed, self.settings)
         };
         self.tried.push(Tried {
             change: change.clone(),

@@ -298,9 +298,10 @@ impl<T> FleetCheck<T> {
                     "" => "no node pool was checked",
                     text => text,
                 };
-                let help = match workspace.has_values() {
-                    true => "select images in the values, `cluster.capm3.image_key: …`",
-                    false => "docs/manifests.md says what is read of manifests",
+                let help = if workspace.has_values() {
+                    "select images in the values, `cluster.capm3.image_key: …`"
+                } else {
+                    "docs/manifests.md says what is read of manifests"
                 };
                 Finding::new(RuleId::NothingChecked, message).help(help)
             }

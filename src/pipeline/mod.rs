@@ -46,9 +46,10 @@ pub enum Verdict {
 impl Verdict {
     /// Of a check, by whether it has errors.
     pub(crate) fn of(has_errors: bool) -> Self {
-        match has_errors {
-            true => Self::Findings,
-            false => Self::Clean,
+        if has_errors {
+            Self::Findings
+        } else {
+            Self::Clean
         }
     }
 

@@ -112,9 +112,10 @@ pub(crate) fn render(
         |fleet_check: &FleetCheck<_>| faulty == Faulty::KeepGoing || !fleet_check.has_errors();
     compare((&objects, &[]), &fleet, &mut fleet_check);
     let mut common =
-        match !matches!(part, RenderedPart::Cluster(_)) && scope.shares() && may(&fleet_check) {
-            true => shared(&fleet, &renderer, served, &mut fleet_check),
-            false => Vec::new(),
+        if !matches!(part, RenderedPart::Cluster(_)) && scope.shares() && may(&fleet_check) {
+            shared(&fleet, &renderer, served, &mut fleet_check)
+        } else {
+            Vec::new()
         };
     let of_all = render::objects(&mut common, None);
     compare_shared((&objects, &of_all), &fleet, &mut fleet_check);
@@ -122,9 +123,10 @@ pub(crate) fn render(
         .into_iter()
         .filter(|made| !fleet_check.faulty.contains(&made.cluster));
     let files = clean.flat_map(|made| made.files).chain(common);
-    let files = match may(&fleet_check) {
-        true => files.collect(),
-        false => Vec::new(),
+    let files = if may(&fleet_check) {
+        files.collect()
+    } else {
+        Vec::new()
     };
     let clusters = match part {
         RenderedPart::Cluster(_) => 1,
@@ -173,9 +175,10 @@ impl RenderScope {
             shard,
             today,
             managements,
-            shared: match renderer.has_shared() {
-                true => Some(fleet.shared()?),
-                false => None,
+            shared: if renderer.has_shared() {
+                Some(fleet.shared()?)
+            } else {
+                None
             },
         })
     }
@@ -216,9 +219,10 @@ impl RenderScope {
         if let Some(shared) = &self.shared {
             let served = view.served.iter();
             for image in served.filter_map(|key| view.images.get(key)) {
-                match shared.images.get(&image.key) == Some(image) {
-                    true => images.shared.push(Arc::clone(&image.key)),
-                    false => images.own.push(served_image(image, view)),
+                if shared.images.get(&image.key) == Some(image) {
+                    images.shared.push(Arc::clone(&image.key))
+                } else {
+                    images.own.push(served_image(image, view))
                 }
             }
         }

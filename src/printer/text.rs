@@ -81,17 +81,19 @@ fn without_command(line: String) -> String {
     let is_mark = rest
         .strip_prefix(":::")
         .is_some_and(|after| after.starts_with([' ', '\x1b']));
-    match rest.starts_with("::") && !is_mark {
-        true => format!("{}: {}", &line[..start], &line[start + 1..]),
-        false => line,
+    if rest.starts_with("::") && !is_mark {
+        format!("{}: {}", &line[..start], &line[start + 1..])
+    } else {
+        line
     }
 }
 
 /// Breaks up the commands that are detected anywhere in a line.
 pub(super) fn broken(text: &str) -> Cow<'_, str> {
-    match text.contains("##[") {
-        true => Cow::Owned(text.replace("##[", "## [")),
-        false => Cow::Borrowed(text),
+    if text.contains("##[") {
+        Cow::Owned(text.replace("##[", "## ["))
+    } else {
+        Cow::Borrowed(text)
     }
 }
 

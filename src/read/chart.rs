@@ -141,9 +141,10 @@ fn declared_library(metadata: &Node) -> Option<Library> {
 pub(super) fn library_of(version: &str) -> Library {
     let version = version.trim_start_matches(['v', '~', '^', '=', ' ']);
     let is_old = ["0.0.", "0.1.", "0.2.", "0.3."];
-    match is_old.iter().any(|start| version.starts_with(start)) {
-        true => Library::WithoutRegistries,
-        false => Library::WithRegistries,
+    if is_old.iter().any(|start| version.starts_with(start)) {
+        Library::WithoutRegistries
+    } else {
+        Library::WithRegistries
     }
 }
 
@@ -186,9 +187,10 @@ impl ChartTemplates {
             name.contains(&format!("{LIBRARY}/templates/")) && name.ends_with("/_os_images.tpl")
         };
         let (_, text) = self.texts.iter().find(of_library)?;
-        Some(match text.contains(REGISTRY_KEY) {
-            true => Library::WithRegistries,
-            false => Library::WithoutRegistries,
+        Some(if text.contains(REGISTRY_KEY) {
+            Library::WithRegistries
+        } else {
+            Library::WithoutRegistries
         })
     }
 

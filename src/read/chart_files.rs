@@ -137,9 +137,10 @@ pub(super) const HIDDEN: &str = "hidden";
 /// A file as `.Files` reads it.
 pub(super) fn without_secrets<'t>(path: &str, text: &'t str) -> &'t str {
     let source = secrets::source(path, text, false);
-    match source.is_hidden || source.has_secrets() {
-        true => HIDDEN,
-        false => text,
+    if source.is_hidden || source.has_secrets() {
+        HIDDEN
+    } else {
+        text
     }
 }
 
@@ -183,9 +184,10 @@ impl<'f> FolderReader<'f> {
             return Ok(tree);
         }
         let folder = display(folder);
-        let which = match self.left.is_nothing() {
-            true => format!("the charts from `{folder}` on are"),
-            false => format!("the chart `{folder}` is"),
+        let which = if self.left.is_nothing() {
+            format!("the charts from `{folder}` on are")
+        } else {
+            format!("the chart `{folder}` is")
         };
         Err(too_many(&which).into())
     }
@@ -315,9 +317,10 @@ impl<'f> FolderReader<'f> {
     }
 
     fn insert(&mut self, name: String, shown: String, bytes: Vec<u8>, tree: &mut Tree) {
-        match self.left.take(bytes.len()) {
-            true => drop(tree.insert(name, File { shown, bytes })),
-            false => self.is_cut = true,
+        if self.left.take(bytes.len()) {
+            drop(tree.insert(name, File { shown, bytes }))
+        } else {
+            self.is_cut = true
         }
     }
 }

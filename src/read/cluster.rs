@@ -100,9 +100,10 @@ fn with_state(state: &State<'_>, shared: &SharedCatalog) -> Result<ClusterRead, 
         .chain(of_schema.into_iter().flatten())
         .map(|finding| finding.about(subject.clone()))
         .collect();
-    let scope = match workspace.settings.renders_endpoints() {
-        true => sylva::Scope::Endpoints,
-        false => sylva::Scope::ImagesAlone,
+    let scope = if workspace.settings.renders_endpoints() {
+        sylva::Scope::Endpoints
+    } else {
+        sylva::Scope::ImagesAlone
     };
     let mut cluster = sylva::cluster(
         &evaluator,
@@ -187,9 +188,10 @@ pub(super) fn report_missing(missing: &[MissingSource], findings: &mut [Finding]
     }
     let is_provided =
         |missing: &MissingSource| management::is_provided(&missing.kind, &missing.name);
-    let management = match missing.iter().any(is_provided) {
-        true => ", or name the cluster that provides it: `management: …`",
-        false => "",
+    let management = if missing.iter().any(is_provided) {
+        ", or name the cluster that provides it: `management: …`"
+    } else {
+        ""
     };
     let help = format!(
         "{} may hold it, which exists only at run time: give it as a file under `state:`{management}",

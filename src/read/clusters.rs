@@ -119,14 +119,14 @@ fn matches_in(
         if !is_file || folders || !own_output.has(files, path)? {
             return Ok(is_file && !folders);
         }
-        match own_output.is_output(path) {
-            true => Ok(false),
-            // A list that anybody can write must not remove a cluster in silence.
-            false => Err(Error::usage(format!(
+        if own_output.is_output(path) {
+            Ok(false)
+        } else {
+            Err(Error::usage(format!(
                 "`{}` has the values of a cluster, and a {OWNERSHIP_FILE} above it lists it as rendered\n\
-                 help: remove its line there, or match other files",
+             help: remove its line there, or match other files",
                 path.display()
-            ))),
+            )))
         }
     };
     let matching = gitops::matches(files, pattern)?;

@@ -76,10 +76,10 @@ impl Rule {
         let name = path.rsplit('/').next().unwrap_or(path);
         let subject = if self.is_for_paths { path } else { name };
         let is_of_kind = !self.is_for_folders || is_folder;
-        match self.is_negated {
-            // Helm leaves out what a negated rule does not match.
-            true => !is_of_kind || !self.glob.is_match(subject),
-            false => is_of_kind && self.glob.is_match(subject),
+        if self.is_negated {
+            !is_of_kind || !self.glob.is_match(subject)
+        } else {
+            is_of_kind && self.glob.is_match(subject)
         }
     }
 }

@@ -113,9 +113,10 @@ fn without_expressions(text: &str) -> Option<String> {
     let blanked = lines.map(|(line, before)| {
         let is_expression = before.trim_start().starts_with("{{")
             && line.trim().bytes().all(|byte| matches!(byte, b'x' | b' '));
-        match is_expression {
-            true => line.replace('x', " "),
-            false => line.to_owned(),
+        if is_expression {
+            line.replace('x', " ")
+        } else {
+            line.to_owned()
         }
     });
     Some(blanked.collect())
@@ -156,9 +157,10 @@ pub(super) fn below(
     let (mut found, mut known) = (ManifestFiles::default(), BTreeSet::new());
     for path in named {
         let is_folder = tree.is_folder(path);
-        let inside = match is_folder {
-            true => in_folder(tree, path)?,
-            false => vec![path.clone()],
+        let inside = if is_folder {
+            in_folder(tree, path)?
+        } else {
+            vec![path.clone()]
         };
         for file in inside {
             let name = file.file_name().unwrap_or_default();
@@ -190,9 +192,12 @@ fn below_root(workspace: &Workspace, request: &Request, path: &Path) -> Result<P
 /// The YAML files below a folder that are somebody's own: what metalmark rendered, as it was rendered, is not.
 fn in_folder(tree: &dyn Files, folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let below = tree.below(folder)?;
-    let joined = |path: &Path| match folder.as_os_str() == "." {
-        true => path.to_owned(),
-        false => folder.join(path),
+    let joined = |path: &Path| {
+        if folder.as_os_str() == "." {
+            path.to_owned()
+        } else {
+            folder.join(path)
+        }
     };
     let is_list = |path: &&PathBuf| path.file_name().is_some_and(|name| name == OWNERSHIP_FILE);
     let mut lists = Vec::new();
@@ -276,12 +281,13 @@ fn unread(unread: Unread) -> Option<Finding> {
         kinds.any(|known| known.kind == **kind)
     };
     let kind = unread.kinds.iter().find(has_image)?;
-    let (why, help) = match unread.has_expressions {
-        true => (
+    let (why, help) = if unread.has_expressions {
+        (
             "that expressions of a template make no YAML",
             "mark what the expressions take their values from: `# metalmark: image=KEY field=url`",
-        ),
-        false => ("that is no YAML", "fix what is reported about it"),
+        )
+    } else {
+        ("that is no YAML", "fix what is reported about it")
     };
     let message = format!("a {kind} is in a string {why}, and is not looked at");
     let finding = Finding::new(RuleId::ImageUnstamped, message)

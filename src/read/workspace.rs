@@ -47,9 +47,10 @@ pub fn workspace(request: &Request) -> Result<Workspace, Error> {
         workspace.findings.extend(untracked(&tracked.missed()));
     }
     let is_empty = workspace.clusters.is_empty() && workspace.findings.is_empty();
-    match request.flags.discovers && location.file.is_none() && is_empty {
-        true => Err(super::location::no_project()),
-        false => Ok(workspace),
+    if request.flags.discovers && location.file.is_none() && is_empty {
+        Err(super::location::no_project())
+    } else {
+        Ok(workspace)
     }
 }
 
@@ -166,9 +167,10 @@ fn clusters(
     let manifests: Vec<PathBuf> = file.manifests.iter().map(PathBuf::from).collect();
     let of_manifests = flags.manifests || !manifests.is_empty() || !stamps.is_empty();
     let discovers = stated.discovers && clusters.is_empty();
-    let looked_at = match discovers {
-        true => vec![PathBuf::from(".")],
-        false => manifests.clone(),
+    let looked_at = if discovers {
+        vec![PathBuf::from(".")]
+    } else {
+        manifests.clone()
     };
     let read = graph::clusters(tree, &looked_at, own_output, findings)?;
     let pairs = graph::of_pairs(tree, &file.pairs, places, findings)?;
@@ -198,16 +200,18 @@ fn fact_files(
     shared: &Shared,
     findings: &mut Vec<Finding>,
 ) -> Result<(PathBuf, Vec<PathBuf>), Error> {
-    let named = match stated.flags.info.is_empty() {
-        true => &stated.file.images.facts,
-        false => &stated.flags.info,
+    let named = if stated.flags.info.is_empty() {
+        &stated.file.images.facts
+    } else {
+        &stated.flags.info
     };
     let (lock, named) = with_lock(tree, named);
     let mut facts = Vec::new();
     for file in named {
-        match shared.own_output().has(tree, &file)? {
-            true => findings.push(layers::left_out(&file, "facts")),
-            false => facts.push(file),
+        if shared.own_output().has(tree, &file)? {
+            findings.push(layers::left_out(&file, "facts"))
+        } else {
+            facts.push(file)
         }
     }
     Ok((lock, facts))

@@ -302,9 +302,10 @@ impl<'a> Renderer<'a> {
         findings: &mut Vec<Finding>,
     ) {
         let Prepared { target, output, .. } = prepared;
-        let root: Arc<str> = match target.is_one_folder(output) {
-            true => folder.into(),
-            false => owner.into(),
+        let root: Arc<str> = if target.is_one_folder(output) {
+            folder.into()
+        } else {
+            owner.into()
         };
         for file in made {
             let template = format!("{}/{}", target.name(), file.template);

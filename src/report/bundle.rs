@@ -164,9 +164,10 @@ fn human(description: &BundleDescription, out: &mut Printer) -> io::Result<()> {
 impl fmt::Display for PushedBundle<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.reference)?;
-        match self.unchanged {
-            true => f.write_str("nothing changed")?,
-            false => write!(f, "{} sent", counted(self.sent, "blob"))?,
+        if self.unchanged {
+            f.write_str("nothing changed")?
+        } else {
+            write!(f, "{} sent", counted(self.sent, "blob"))?
         }
         f.write_str(match self.signed {
             None => "",

@@ -179,9 +179,10 @@ impl<'a> Findings<'a> {
             let fault = finding.labels.first().map(|label| &label.text);
             let what = (group.judged.level, finding.rule, &finding.message);
             let cause = (what, &finding.help, fault, others);
-            let index = match finding.labels.is_empty() {
-                true => causes.len(),
-                false => *known.entry(cause).or_insert(causes.len()),
+            let index = if finding.labels.is_empty() {
+                causes.len()
+            } else {
+                *known.entry(cause).or_insert(causes.len())
             };
             match causes.get_mut(index) {
                 Some(alike) => alike.push(group),

@@ -82,9 +82,10 @@ impl Fingerprints {
                 return path.join("\n");
             }
         }
-        match spot.source.has_secrets() {
-            true => String::new(),
-            false => line(spot).to_owned(),
+        if spot.source.has_secrets() {
+            String::new()
+        } else {
+            line(spot).to_owned()
         }
     }
 }

@@ -127,11 +127,12 @@ pub fn next(has_facts: bool, can_render: bool, out: &mut dyn Write) -> io::Resul
              kubectl -n sylva-system get configmap os-images-info -o yaml > os-images-info.yaml"
         )?;
     }
-    match can_render {
-        true => writeln!(out, "next: `metalmark render`, then commit what it wrote"),
-        false => writeln!(
+    if can_render {
+        writeln!(out, "next: `metalmark render`, then commit what it wrote")
+    } else {
+        writeln!(
             out,
             "next: `metalmark check` shows each at its place; `metalmark explain RULE` says why it matters"
-        ),
+        )
     }
 }

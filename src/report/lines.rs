@@ -109,9 +109,10 @@ impl<'a> Lined<'a> {
         let start = self.starts[line] as usize;
         let marks = self.marks.partition_point(|(mark, _)| *mark <= offset);
         let (from, characters) = self.marks[marks - 1];
-        let column = match from >= start {
-            true => characters + self.text[from..offset].chars().count(),
-            false => self.text[start..offset].chars().count(),
+        let column = if from >= start {
+            characters + self.text[from..offset].chars().count()
+        } else {
+            self.text[start..offset].chars().count()
         };
         (line + 1, column + 1)
     }

@@ -56,9 +56,10 @@ pub struct Preview<'a> {
 pub fn preview(preview: &Preview<'_>, out: &mut Printer) -> io::Result<()> {
     let to = preview.to;
     for spot in preview.versions {
-        match preview.is_raised {
-            true => writeln!(out, "{spot}: version {to}")?,
-            false => writeln!(out, "would set {spot}: version {to}")?,
+        if preview.is_raised {
+            writeln!(out, "{spot}: version {to}")?
+        } else {
+            writeln!(out, "would set {spot}: version {to}")?
         }
     }
     for source in &preview.files {

@@ -29,9 +29,10 @@ fn fact(input: &ClusterInput<'_>, chosen: ChosenImage<'_>, name: &str) -> Option
         .filter(|fact| !fact.value.is_empty())?;
     let fault = checksum::fault(&fact.value, Kind::named(name))?;
     let message = format!("the {name} of image `{}` is no digest", image.key);
-    let place = match fact.place.is_known() {
-        true => fact.place,
-        false => image.place,
+    let place = if fact.place.is_known() {
+        fact.place
+    } else {
+        image.place
     };
     let finding = Finding::new(RuleId::ChecksumMalformed, message)
         .about(input.subject_with(pool, &image.key))

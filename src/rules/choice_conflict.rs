@@ -105,11 +105,12 @@ fn disagreement(
         [only] => {
             let moved = may_replace(key, only).then(|| input.propose_key(pool, only, false));
             let finding = finding.propose(moved);
-            match may_replace(only, key) {
-                true => finding.help(format!("remove `{path}` to boot `{key}`")),
-                false => finding.help(format!(
+            if may_replace(only, key) {
+                finding.help(format!("remove `{path}` to boot `{key}`"))
+            } else {
+                finding.help(format!(
                     "`{key}` and `{only}` are of different kinds: keep one of the two"
-                )),
+                ))
             }
         }
         _ => finding.help(format!("remove `{path}`: `{name}` says it all")),

@@ -79,9 +79,10 @@ fn none(
             against => format!("`{}` {}", bundle.key, against.join(", ")),
         });
     }
-    match input.view.bundles.is_empty() {
-        true => finding.help("`component_bundles` has none"),
-        false => finding,
+    if input.view.bundles.is_empty() {
+        finding.help("`component_bundles` has none")
+    } else {
+        finding
     }
 }
 
@@ -112,9 +113,10 @@ fn chosen(
     // Where the project has a lock, `lock-missing-image` reports what it lacks.
     let is_reported = input.view.lock.is_some() && is_lockable(bundle);
     if !is_reported && !is_pinned(bundle) {
-        let help = match is_lockable(bundle) {
-            true => "run `metalmark lock` and commit the lock",
-            false => "give the tarball's `sha256`",
+        let help = if is_lockable(bundle) {
+            "run `metalmark lock` and commit the lock"
+        } else {
+            "give the tarball's `sha256`"
         };
         findings.push(
             placed(finding_of(format!(

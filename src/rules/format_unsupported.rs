@@ -65,9 +65,10 @@ pub fn unbootable(provider: &dyn Provider, format: &str, bootable: &[&str]) -> O
         [first, ..] => format!("build or convert the image: `qemu-img convert -O {first}`"),
         [] => String::new(),
     });
-    Some(match is_refused_later(provider, format) {
-        true => finding.unless_set(Level::Warning),
-        false => finding,
+    Some(if is_refused_later(provider, format) {
+        finding.unless_set(Level::Warning)
+    } else {
+        finding
     })
 }
 

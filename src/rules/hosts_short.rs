@@ -25,13 +25,14 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
         if matching > wanted || (matching == wanted && (reuses || wanted == 0)) {
             continue;
         }
-        let message = match matching < wanted {
-            true => format!(
+        let message = if matching < wanted {
+            format!(
                 "{} pool `{}`, which needs {wanted}",
                 hosts(matching),
                 pool.name
-            ),
-            false => format!("no host is left for pool `{}` to roll with", pool.name),
+            )
+        } else {
+            format!("no host is left for pool `{}` to roll with", pool.name)
         };
         let finding = Finding::new(RuleId::HostsShort, message)
             .about(input.subject(Some(pool)))
@@ -40,9 +41,10 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
                 hosts(matching) + " its selector",
             )
             .help("label another host, or request fewer replicas");
-        findings.push(match matching < wanted {
-            true => finding,
-            false => finding.unless_set(Level::Warning),
+        findings.push(if matching < wanted {
+            finding
+        } else {
+            finding.unless_set(Level::Warning)
         });
     }
 }

@@ -136,17 +136,19 @@ impl<'a> ClusterInput<'a> {
         if let Some(template) = &pool.template {
             return providers::of_kind(&template.kind);
         }
-        match self.is_of_values() {
-            true => providers::find(self.infra()),
-            false => providers::find(&self.view.cluster.infra_provider.as_ref()?.value),
+        if self.is_of_values() {
+            providers::find(self.infra())
+        } else {
+            providers::find(&self.view.cluster.infra_provider.as_ref()?.value)
         }
     }
 
     /// A field of a pool's image as the cluster's files spell it: in values, or in a machine template.
     pub fn spelled(&self, in_values: &'static str, in_template: &'static str) -> &'static str {
-        match self.is_of_values() {
-            true => in_values,
-            false => in_template,
+        if self.is_of_values() {
+            in_values
+        } else {
+            in_template
         }
     }
 

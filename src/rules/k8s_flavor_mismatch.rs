@@ -30,9 +30,10 @@ fn mismatch(input: &ClusterInput<'_>, pool: &Pool, selection: &Selection) -> Opt
     }
     let (key, value) = (booted.name, &held.value);
     let is_of_values = input.view.cluster.origin == ClusterOrigin::Values;
-    let needs = match is_of_values {
-        true => format!("`{}` boots {needed}", bootstrap.value),
-        false => format!("this boots {needed}"),
+    let needs = if is_of_values {
+        format!("`{}` boots {needed}", bootstrap.value)
+    } else {
+        format!("this boots {needed}")
     };
     let finding = Finding::new(
         RuleId::K8sFlavorMismatch,

@@ -60,9 +60,10 @@ fn in_manifests(
         Some(why) => format!("`--set-version` does not write `{}`: {why}", held.value),
     });
     let finding = finding.helps(help);
-    match fitting.is_empty() {
-        true => near_misses(finding, &near),
-        false => finding,
+    if fitting.is_empty() {
+        near_misses(finding, &near)
+    } else {
+        finding
     }
 }
 

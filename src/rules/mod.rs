@@ -195,14 +195,15 @@ fn fact_missing(
             "this image is selected here",
         )
         .at(input.spot(image.place), lacks);
-    let finding = match input.could_lock(image) {
-        true => finding.help(LOCK_IT),
-        false => finding,
+    let finding = if input.could_lock(image) {
+        finding.help(LOCK_IT)
+    } else {
+        finding
     };
-    match image.built {
-        true => finding
-            .help("give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml"),
-        false => finding.help(format!("`{}.{written}`", entry_path(image))),
+    if image.built {
+        finding.help("give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml")
+    } else {
+        finding.help(format!("`{}.{written}`", entry_path(image)))
     }
 }
 

@@ -36,14 +36,15 @@ fn finding(input: &Bundle<'_>, namespace: &str, first: &Bundled, count: usize) -
         1 => (", and another object".to_owned(), "are"),
         others => (format!(", and {others} other objects"), "are"),
     };
-    match namespace.is_empty() {
-        true => Finding::new(
+    if namespace.is_empty() {
+        Finding::new(
             RuleId::NamespaceMissing,
             format!("`{first}`{others} {are} in no namespace"),
         )
         .at(input.spot(first), "it lands wherever it is applied")
-        .help("write `metadata.namespace`, or pack with `--namespace NAME`"),
-        false => Finding::new(
+        .help("write `metadata.namespace`, or pack with `--namespace NAME`")
+    } else {
+        Finding::new(
             RuleId::NamespaceMissing,
             format!(
                 "`{first}`{others} {are} in namespace `{namespace}`, which the bundle does not hold"
@@ -52,6 +53,6 @@ fn finding(input: &Bundle<'_>, namespace: &str, first: &Bundled, count: usize) -
         .at(input.spot(first), "")
         .help(format!(
             "add the Namespace `{namespace}`, unless it is there before the bundle"
-        )),
+        ))
     }
 }

@@ -22,9 +22,10 @@ impl ClusterInput<'_> {
         let version = |pool| cluster.k8s_version_of(pool).map(|version| &version.value);
         let runs_another = |other: &usize| version(&cluster.pools[*other]) != version(pool);
         let key = |choice: &Choice| choice.key.is_some();
-        match cluster.inheriting(&level, key).iter().any(runs_another) {
-            true => pool.name.level(),
-            false => level,
+        if cluster.inheriting(&level, key).iter().any(runs_another) {
+            pool.name.level()
+        } else {
+            level
         }
     }
 
@@ -46,9 +47,10 @@ impl ClusterInput<'_> {
             .images
             .get(key)
             .filter(|_| self.view.lock.is_some());
-        let then = match image.is_some_and(|image| self.could_lock(image)) {
-            true => ", then run `metalmark lock`",
-            false => "",
+        let then = if image.is_some_and(|image| self.could_lock(image)) {
+            ", then run `metalmark lock`"
+        } else {
+            ""
         };
         let level = self.key_level(pool);
         let line = self.key_line_at(&level, pool, key);
@@ -101,9 +103,10 @@ impl ClusterInput<'_> {
         if !is_allowed {
             return None;
         }
-        let v = match current.value.starts_with('v') {
-            true => "v",
-            false => "",
+        let v = if current.value.starts_with('v') {
+            "v"
+        } else {
+            ""
         };
         let version = format!("{v}{}", Version::parse(&held.value)?);
         (*version != *current.value).then(|| Proposal {

@@ -30,9 +30,10 @@ pub(super) fn change(input: &ChangeInput<'_>, findings: &mut Vec<Finding>) {
             .at(input.spot_before(was.place), "this one runs")
             .help(format!("keep `{}`, or make a new cluster", was.value));
         let is_minor = (to.major, to.minor) != (from.major, from.minor);
-        findings.push(match is_minor && *name == PoolName::ControlPlane {
-            true => finding,
-            false => finding.unless_set(Level::Warning),
+        findings.push(if is_minor && *name == PoolName::ControlPlane {
+            finding
+        } else {
+            finding.unless_set(Level::Warning)
         });
     }
 }

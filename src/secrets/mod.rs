@@ -70,12 +70,11 @@ pub fn secrets(text: &str, is_named_secret: bool) -> Secrets {
         found.push(range);
     };
     for document in &documents {
-        match is_named_secret || is_encrypted(document) {
-            true => {
-                user_chosen_keys(document, &mut add);
-                scalars(document, &mut add);
-            }
-            false => collect(document, Origin::File(text), &mut add),
+        if is_named_secret || is_encrypted(document) {
+            user_chosen_keys(document, &mut add);
+            scalars(document, &mut add);
+        } else {
+            collect(document, Origin::File(text), &mut add)
         }
     }
     found.into_iter().collect()
@@ -121,19 +120,20 @@ pub fn learn(text: &str) {
     if text.contains("{{") {
         return;
     }
-    let documents = match text.contains('\n') {
-        true => read(text, FileId(0), Engine::Kubectl)
-            .map_or_else(|_| Vec::new(), |read| read.documents),
-        false => Vec::new(),
+    let documents = if text.contains('\n') {
+        read(text, FileId(0), Engine::Kubectl).map_or_else(|_| Vec::new(), |read| read.documents)
+    } else {
+        Vec::new()
     };
     let is_data = |node: &Node| matches!(node.value, Value::Map(_) | Value::List(_));
     if documents.is_empty() || !documents.iter().all(is_data) {
         return secret::learn(text);
     }
     for document in &documents {
-        match document.at(&["kind"]).is_some() {
-            true => collect(document, Origin::Patch, &mut |_| {}),
-            false => each_scalar(document, &mut |value| secret::learn(&value)),
+        if document.at(&["kind"]).is_some() {
+            collect(document, Origin::Patch, &mut |_| {})
+        } else {
+            each_scalar(document, &mut |value| secret::learn(&value))
         }
     }
 }

@@ -49,9 +49,10 @@ fn an_output_folder_that_is_a_link_leads_no_writing_and_no_deletion_elsewhere() 
             let before = files(&other);
             fs::remove_dir_all(project.join(link)).expect("removed");
             let up = if link == "rendered" { ".." } else { "../.." };
-            let to = match is_absolute {
-                true => other.join(link),
-                false => Path::new(up).join("other").join(link),
+            let to = if is_absolute {
+                other.join(link)
+            } else {
+                Path::new(up).join("other").join(link)
             };
             symlink(to, project.join(link)).expect("linked");
             // A cluster that is gone: its rendered files would be pruned.

@@ -53,9 +53,10 @@ impl Random {
         text += self.pick(&["1", "1", "1", "0", "2", "v"]);
         for _ in 0..[2, 2, 2, 2, 1, 0, 3][self.number(7)] {
             text += ".";
-            text += match is_open && self.number(8) == 0 {
-                true => self.pick(&["x", "X", "*"]),
-                false => self.pick(&number),
+            text += if is_open && self.number(8) == 0 {
+                self.pick(&["x", "X", "*"])
+            } else {
+                self.pick(&number)
             };
         }
         text += self.pick(&[

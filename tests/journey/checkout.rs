@@ -144,9 +144,10 @@ impl Checkout {
                 }
                 let starts = line.trim_start().starts_with("os_image_selector:");
                 selector = starts.then(|| indent(line));
-                let line = match starts {
-                    true => line.replace("os_image_selector:", "image_key: some-image"),
-                    false => line.to_owned(),
+                let line = if starts {
+                    line.replace("os_image_selector:", "image_key: some-image")
+                } else {
+                    line.to_owned()
                 };
                 kept += &format!("{line}\n");
             }

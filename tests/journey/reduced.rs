@@ -148,9 +148,12 @@ fn changed(lines: &str) -> String {
     };
     lines
         .lines()
-        .map(|line| match is_changed(line) {
-            true => line.replace("-plain-", "-hardened-") + "\n",
-            false => format!("{line}\n"),
+        .map(|line| {
+            if is_changed(line) {
+                line.replace("-plain-", "-hardened-") + "\n"
+            } else {
+                format!("{line}\n")
+            }
         })
         .collect()
 }

@@ -171,9 +171,10 @@ impl Moment {
             }
         };
         let start = Instant::now();
-        match pause > Duration::from_millis(1) {
-            true => std::thread::sleep(pause),
-            false => while start.elapsed() < pause {},
+        if pause > Duration::from_millis(1) {
+            std::thread::sleep(pause)
+        } else {
+            while start.elapsed() < pause {}
         }
     }
 }

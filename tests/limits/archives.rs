@@ -57,9 +57,10 @@ fn indexes_nest_as_deep_as_is_stated() {
         let object = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
         fs::write(folder.join("app/manifests/a.yaml"), object).expect("written");
         for level in 0..depth {
-            let from = match level + 1 == depth {
-                true => "app".to_owned(),
-                false => format!("'index:{}.yaml'", level + 1),
+            let from = if level + 1 == depth {
+                "app".to_owned()
+            } else {
+                format!("'index:{}.yaml'", level + 1)
             };
             let text = format!("version: 1\nbundles: [{{name: a, from: {from}}}]\n");
             fs::write(folder.join(format!("{level}.yaml")), text).expect("written");

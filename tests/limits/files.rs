@@ -103,9 +103,10 @@ fn kustomizations_nest_as_deep_as_is_stated() {
                 0 => ("top".to_owned(), "../k1".to_owned()),
                 _ => (format!("k{level}"), format!("../k{}", level + 1)),
             };
-            let text = match level + 1 == length {
-                true => "configMapGenerator: [{name: a, literals: [k=v]}]\n".to_owned(),
-                false => format!("resources: [{below}]\n"),
+            let text = if level + 1 == length {
+                "configMapGenerator: [{name: a, literals: [k=v]}]\n".to_owned()
+            } else {
+                format!("resources: [{below}]\n")
             };
             (format!("{folder}/kustomization.yaml"), text)
         };
@@ -169,9 +170,10 @@ fn manifests_in_strings_are_found_as_deep_as_is_stated() {
         let source = Arc::new(Source::new("a.yaml", nested(depth)));
         let found = objects::objects(&source).expect("YAML").objects;
         let is_it = |object: &objects::ManifestObject| &*object.kind == "Metal3MachineTemplate";
-        match found.iter().any(is_it) {
-            true => Ok(()),
-            false => Err("none"),
+        if found.iter().any(is_it) {
+            Ok(())
+        } else {
+            Err("none")
         }
     });
 }

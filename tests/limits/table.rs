@@ -61,13 +61,11 @@ fn expression(constant: &str) -> String {
     let is_constant = name
         .chars()
         .all(|letter| letter.is_ascii_uppercase() || letter == '_');
-    let found = text.lines().find_map(|line| match is_constant {
-        true => {
+    let found = text.lines().find_map(|line| {
+        if is_constant {
             let (_, rest) = line.split_once(&format!("const {name}: "))?;
             Some(rest.split_once(" = ")?.1.trim_end_matches(';').to_owned())
-        }
-        // The first mention is the declaration.
-        false => {
+        } else {
             let rest = line.trim().strip_prefix(&format!("{name}: "))?;
             let value = rest.trim_end_matches(',');
             value

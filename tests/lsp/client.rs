@@ -216,9 +216,10 @@ impl Client {
             let file = self.file(&Value::from(uri));
             let path = self.folder.join(&file);
             let is_open = self.texts.contains_key(&file);
-            let mut text = match is_open {
-                true => self.texts[&file].clone(),
-                false => fs::read_to_string(&path).expect("a text"),
+            let mut text = if is_open {
+                self.texts[&file].clone()
+            } else {
+                fs::read_to_string(&path).expect("a text")
             };
             for edit in edits.as_array().expect("edits") {
                 let (start, end) = bytes(&text, &edit["range"]);

@@ -43,9 +43,10 @@ fn every_pool_boots_what_the_library_selects() {
             let answer = cluster.answer(mode);
             for (pool, recorded) in pools(&cluster.recorded(mode)) {
                 let (theirs, ours) = (theirs(recorded), ours(answer, pool));
-                let differs = match agree(&theirs, &ours, cluster, pool) {
-                    true => None,
-                    false => reason(cluster, mode, pool, (&theirs, &ours)),
+                let differs = if agree(&theirs, &ours, cluster, pool) {
+                    None
+                } else {
+                    reason(cluster, mode, pool, (&theirs, &ours))
                 };
                 counts.count(cluster, mode, differs);
                 if differs.is_none() && !agree(&theirs, &ours, cluster, pool) {

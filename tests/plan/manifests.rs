@@ -172,17 +172,18 @@ fn manifests(name: &str, cluster: &Cluster) -> String {
         let reference = format!(
             "{{apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: Metal3MachineTemplate, name: {pool}}}"
         );
-        text += &match pool.ends_with("-cp") {
-            true => format!(
+        text += &if pool.ends_with("-cp") {
+            format!(
                 "---\napiVersion: controlplane.cluster.x-k8s.io/v1beta1\nkind: KubeadmControlPlane\nmetadata: {{name: {pool}, namespace: {name}}}\n\
-                 spec:\n  version: v1.{minor}.4 # of the cluster\n  replicas: 3\n  machineTemplate:\n    infrastructureRef: {reference}\n"
-            ),
-            false => format!(
+             spec:\n  version: v1.{minor}.4 # of the cluster\n  replicas: 3\n  machineTemplate:\n    infrastructureRef: {reference}\n"
+            )
+        } else {
+            format!(
                 "---\napiVersion: cluster.x-k8s.io/v1beta1\nkind: MachineDeployment\nmetadata: {{name: {pool}, namespace: {name}}}\n\
-                 spec:\n  clusterName: {name}\n  replicas: 2\n  template:\n    spec:\n      clusterName: {name}\n      version: v1.{minor}.4\n      \
-                 bootstrap: {{configRef: {{apiVersion: bootstrap.cluster.x-k8s.io/v1beta1, kind: KubeadmConfigTemplate, name: {name}}}}}\n      \
-                 infrastructureRef: {reference}\n"
-            ),
+             spec:\n  clusterName: {name}\n  replicas: 2\n  template:\n    spec:\n      clusterName: {name}\n      version: v1.{minor}.4\n      \
+             bootstrap: {{configRef: {{apiVersion: bootstrap.cluster.x-k8s.io/v1beta1, kind: KubeadmConfigTemplate, name: {name}}}}}\n      \
+             infrastructureRef: {reference}\n"
+            )
         };
         text += &template(&pool, name, cluster);
     }

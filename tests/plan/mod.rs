@@ -193,9 +193,10 @@ fn each_step_is_the_newest_version_that_every_pool_has_an_image_for_and_check_ac
         project.runs(distribution, &of(start), &keys(start));
         let plan = project.plan(goal);
         let (steps, blocked) = project.expected(&lines, start, goal.max(start.0));
-        let (steps, blocked) = match goal < start.0 {
-            true => (Vec::new(), None),
-            false => (steps, blocked),
+        let (steps, blocked) = if goal < start.0 {
+            (Vec::new(), None)
+        } else {
+            (steps, blocked)
         };
         let planned: Vec<&str> = plan["steps"]
             .as_array()

@@ -117,9 +117,10 @@ fn a_header_that_disagrees_with_the_body_is_refused() {
     let registry = Registry::plain();
     let lie = Digest::of(b"another").to_string();
     registry.hook(move |request, _| {
-        let header = match request.path.ends_with("broken") {
-            true => "sha256:x".to_owned(),
-            false => lie.clone(),
+        let header = if request.path.ends_with("broken") {
+            "sha256:x".to_owned()
+        } else {
+            lie.clone()
         };
         Some(Reply::new(200, image(&[])).header("Docker-Content-Digest", header))
     });
@@ -139,9 +140,10 @@ fn a_header_of_sha512_is_compared_with_the_body() {
         .map(|byte| format!("{byte:02x}"))
         .collect();
     registry.hook(move |request, _| {
-        let digits = match request.path.ends_with("honest") {
-            true => honest.clone(),
-            false => "0".repeat(128),
+        let digits = if request.path.ends_with("honest") {
+            honest.clone()
+        } else {
+            "0".repeat(128)
         };
         let header = format!("sha512:{digits}");
         Some(Reply::new(200, image(&[])).header("Docker-Content-Digest", header))
@@ -257,9 +259,10 @@ fn lists_are_read_page_by_page() {
 fn a_list_that_goes_in_circles_or_elsewhere_ends() {
     let registry = Registry::plain();
     registry.hook(|request, _| {
-        let next = match request.path.contains("circle") {
-            true => "</v2/circle/tags/list?n=1>; rel=\"next\"",
-            false => "<http://127.0.0.1:1/v2/x/tags/list>; rel=\"next\"",
+        let next = if request.path.contains("circle") {
+            "</v2/circle/tags/list?n=1>; rel=\"next\""
+        } else {
+            "<http://127.0.0.1:1/v2/x/tags/list>; rel=\"next\""
         };
         Some(Reply::new(200, r#"{"tags":["a"]}"#).header("Link", next))
     });

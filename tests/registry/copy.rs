@@ -102,9 +102,10 @@ fn other_than_the_requested_content_is_refused() {
         let registry = Registry::plain();
         registry.hook(move |request, _| {
             let is_again = request.header("range").is_some();
-            Some(match is_again {
-                true => Reply::new(206, "").header("Content-Range", "bytes 1000-3145744/3145745"),
-                false => Reply::new(200, sent.clone()),
+            Some(if is_again {
+                Reply::new(206, "").header("Content-Range", "bytes 1000-3145744/3145745")
+            } else {
+                Reply::new(200, sent.clone())
             })
         });
         let refused = copied(&registry, &descriptor).expect_err("not it");

@@ -27,9 +27,10 @@ fn as_many_redirects_are_followed_as_is_stated() {
         let asked = AtomicUsize::new(0);
         registry.hook(move |_, _| {
             let asked = asked.fetch_add(1, Ordering::SeqCst);
-            Some(match asked < redirects {
-                true => Reply::new(307, "").header("Location", format!("/v2/a/{asked}")),
-                false => Reply::new(200, image(&[])),
+            Some(if asked < redirects {
+                Reply::new(307, "").header("Location", format!("/v2/a/{asked}"))
+            } else {
+                Reply::new(200, image(&[]))
             })
         });
         let answer = one(&client(&registry), registry.reference("a:1"));
@@ -61,9 +62,10 @@ fn an_answer_with_a_token_is_as_long_as_is_stated() {
         registry.hook(move |request, _| {
             let is_proven = request.header("authorization").is_some();
             let sold = || Reply::new(200, padded(r#"{"token":"t"}"#, length));
-            match request.path.starts_with("/token") {
-                true => Some(sold()),
-                false => is_proven.then(|| Reply::new(200, image(&[]))),
+            if request.path.starts_with("/token") {
+                Some(sold())
+            } else {
+                is_proven.then(|| Reply::new(200, image(&[])))
             }
         });
         let answer = one(&client(&registry), registry.reference("a:1"));
@@ -115,15 +117,17 @@ fn the_longest_list_is_read_and_a_longer_one_is_refused() {
             let page = counted.fetch_add(1, Ordering::SeqCst) + 1;
             let next = format!("</v2/a/tags/list?page={page}>; rel=\"next\"");
             let reply = Reply::new(200, padded(&format!(r#"{{"tags":["t{page}"]}}"#), PAGE));
-            Some(match page < pages {
-                true => reply.header("Link", next),
-                false => reply,
+            Some(if page < pages {
+                reply.header("Link", next)
+            } else {
+                reply
             })
         });
         let tags = client(&registry).tags(&registry.reference("a:1"));
-        match is_read {
-            true => assert_eq!(tags.expect("a list").len(), pages),
-            false => assert!(tags.expect_err("too long").message.contains("16 MiB")),
+        if is_read {
+            assert_eq!(tags.expect("a list").len(), pages)
+        } else {
+            assert!(tags.expect_err("too long").message.contains("16 MiB"))
         }
     }
 }
@@ -138,9 +142,10 @@ fn as_many_pages_of_a_list_are_read_as_is_stated() {
         let next = format!("</v2/a/tags/list?page={page}>; rel=\"next\"");
         let tags = format!(r#"{{"tags":["t{page}"]}}"#);
         let reply = Reply::new(200, tags);
-        Some(match page < 1100 {
-            true => reply.header("Link", next),
-            false => reply,
+        Some(if page < 1100 {
+            reply.header("Link", next)
+        } else {
+            reply
         })
     });
     let tags = client(&registry).tags(&registry.reference("a:1"));

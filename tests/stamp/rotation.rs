@@ -44,9 +44,10 @@ fn urls(text: &str) -> Vec<String> {
         let url = part.split("url: ").nth(1).unwrap_or_default();
         let url = url.split([',', '\n']).next().unwrap_or_default();
         let url = url.rsplit('/').next().unwrap_or_default().to_owned();
-        match part.contains("metalmark.dev/kept") {
-            true => format!("[{url}]"),
-            false => url,
+        if part.contains("metalmark.dev/kept") {
+            format!("[{url}]")
+        } else {
+            url
         }
     };
     documents.map(url).collect()

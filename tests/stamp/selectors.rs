@@ -50,9 +50,10 @@ fn stamped(images: &[&str]) -> String {
     let text = fs::read_to_string(folder.path().join("edge.yaml")).expect("there");
     let url = text.split("url: ").nth(1).expect("a URL");
     let url = url.split([',', '}', '\n']).next().unwrap_or_default();
-    match url.contains("old.raw") {
-        true => outcome.stdout + &outcome.stderr,
-        false => url.trim_matches('\'').to_owned(),
+    if url.contains("old.raw") {
+        outcome.stdout + &outcome.stderr
+    } else {
+        url.trim_matches('\'').to_owned()
     }
 }
 

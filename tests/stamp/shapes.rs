@@ -146,15 +146,16 @@ fn written(indent: usize, quote: &str, comment: &str, flow: bool, home: usize) -
     let pad = " ".repeat(indent);
     let word = |text: &str| format!("{quote}{text}{quote}");
     let url = word("https://images.example.org/noble-1.raw");
-    let image = match flow {
-        true => format!(
+    let image = if flow {
+        format!(
             "{pad}{pad}{pad}image: {{url: {url}, checksum: {}}}{comment}\n",
             word("ab")
-        ),
-        false => format!(
+        )
+    } else {
+        format!(
             "{pad}{pad}{pad}image:{comment}\n{pad}{pad}{pad}{pad}url: {url}{comment}\n{pad}{pad}{pad}{pad}checksum: {}\n",
             word("ab")
-        ),
+        )
     };
     let text = format!(
         "# metalmark: image=noble\napiVersion: infrastructure.cluster.x-k8s.io/v1beta1\nkind: {}\nmetadata:{comment}\n\

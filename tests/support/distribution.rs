@@ -133,12 +133,11 @@ impl Distribution {
 
     /// The status and the `Location` of an answer.
     fn send(&self, method: &str, path: &str, media_type: &str, body: &[u8]) -> (u16, String) {
-        let proof = match self.has_password {
-            true => {
-                let pair = BASE64.encode(format!("{}:{}", USER.0, USER.1).as_bytes());
-                format!("Authorization: Basic {pair}\r\n")
-            }
-            false => String::new(),
+        let proof = if self.has_password {
+            let pair = BASE64.encode(format!("{}:{}", USER.0, USER.1).as_bytes());
+            format!("Authorization: Basic {pair}\r\n")
+        } else {
+            String::new()
         };
         let head = format!(
             "{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n{proof}Content-Type: {media_type}\r\nContent-Length: {}\r\n\r\n",

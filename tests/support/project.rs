@@ -217,9 +217,10 @@ pub(crate) fn line(finding: &Finding, level: Level) -> String {
     let fix = fix.map_or(String::new(), |fix| format!(" fix {}", fix.value));
     let edits = finding.help.iter().flat_map(|help| quoted(help));
     let edits: Vec<&str> = edits.collect();
-    let edits = match edits.is_empty() {
-        true => String::new(),
-        false => format!(" => {}", edits.join(" | ")),
+    let edits = if edits.is_empty() {
+        String::new()
+    } else {
+        format!(" => {}", edits.join(" | "))
     };
     format!("{level} {pool} [{}]{fix}{edits}", labels.join(", "))
 }

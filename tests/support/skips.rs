@@ -66,8 +66,9 @@ pub(crate) fn summary(notes: &str) -> String {
     let parts = parts.map(|(lacks, tests)| format!("{lacks} {}", tests.len()));
     let parts: Vec<String> = parts.collect();
     let word = if tests.len() == 1 { "test" } else { "tests" };
-    match parts.is_empty() {
-        true => "no tests skipped".to_owned(),
-        false => format!("{} {word} skipped: {}", tests.len(), parts.join(", ")),
+    if parts.is_empty() {
+        "no tests skipped".to_owned()
+    } else {
+        format!("{} {word} skipped: {}", tests.len(), parts.join(", "))
     }
 }

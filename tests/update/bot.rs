@@ -91,9 +91,10 @@ fn clone() -> Option<TempDir> {
     ] {
         let from = case("locked/before").join(name);
         let to = scratch.path().join(name);
-        match from.is_dir() {
-            true => git::copy(&from, &to),
-            false => drop(fs::copy(&from, &to).expect("copied")),
+        if from.is_dir() {
+            git::copy(&from, &to)
+        } else {
+            fs::copy(&from, &to).expect("copied");
         }
     }
     let project = scratch.path().join("metalmark.yaml");

@@ -324,9 +324,10 @@ fn an_empty_catalog_is_filled_and_none_is_made_up() {
     ];
     write("offered.txt", &names.join("\n"));
     let run = |list: &str| {
-        let version = match list.starts_with("diskimage_builder") {
-            true => "diskimage_builder_version",
-            false => "sylva_diskimagebuilder_version",
+        let version = if list.starts_with("diskimage_builder") {
+            "diskimage_builder_version"
+        } else {
+            "sylva_diskimagebuilder_version"
         };
         write(
             "values.yaml",

@@ -188,9 +188,10 @@ fn release(registry: &Registry, path: &'static str, key: &str) {
     let body = serde_json::json!({"tag_name": "0.4.13", key: lines.join("\n")}).to_string();
     registry.hook(move |request, _| {
         let found = request.path == path;
-        Some(match found {
-            true => Reply::new(200, body.clone()),
-            false => Reply::new(404, r#"{"message": "404 Not Found"}"#),
+        Some(if found {
+            Reply::new(200, body.clone())
+        } else {
+            Reply::new(404, r#"{"message": "404 Not Found"}"#)
         })
     });
 }

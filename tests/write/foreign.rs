@@ -130,9 +130,10 @@ fn what_bears_the_name_of_a_file_being_written_is_in_the_way_unless_a_run_was_ki
             &[]
         };
         assert_eq!(rules(&changes), refused, "{is_listed} {is_killed}");
-        let left = match is_refused {
-            true => files(&[("a/", ""), (litter, "theirs")]),
-            false => files(&[("a", "2")]),
+        let left = if is_refused {
+            files(&[("a/", ""), (litter, "theirs")])
+        } else {
+            files(&[("a", "2")])
         };
         assert_eq!(on_disk(root.path()), left, "{is_listed} {is_killed}");
     }

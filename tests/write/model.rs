@@ -230,9 +230,10 @@ fn change(
             let mut inside = disk
                 .iter()
                 .filter(|(other, item)| is_below(other, path) && **item != Item::Folder);
-            match inside.all(|(other, _)| is_deleted(other)) {
-                true => created,
-                false => Err(RuleId::FileNotOwned),
+            if inside.all(|(other, _)| is_deleted(other)) {
+                created
+            } else {
+                Err(RuleId::FileNotOwned)
             }
         }
         At::File(old) if old == text => Ok(None),

@@ -239,10 +239,7 @@ proptest! {
         if let Some(change) = change {
             let after = edit(&before, Engine::Kubectl, std::slice::from_ref(&change));
             // The line break of the line before one that goes stays.
-            let end = |text: String| match kind == 1 && !habits.is_ended {
-                true => text.trim_end().to_owned(),
-                false => text,
-            };
+            let end = |text: String| if kind == 1 && !habits.is_ended { text.trim_end().to_owned() } else { text };
             prop_assert_eq!(after.map(end), Ok(end(text(&tree, habits))), "{:?}\n{}", change, before);
         }
     }

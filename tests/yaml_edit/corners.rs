@@ -216,9 +216,10 @@ fn of_texts_that_begin_with_a_digit_versions_digests_and_uuids_have_no_quotes() 
         (&binary, false),
         (&exponent, false),
     ] {
-        let wanted = match is_plain {
-            true => format!("a: {text}\n"),
-            false => format!("a: \"{text}\"\n"),
+        let wanted = if is_plain {
+            format!("a: {text}\n")
+        } else {
+            format!("a: \"{text}\"\n")
         };
         becomes("a: x\n", &[set("a", text)], &wanted);
     }

@@ -132,10 +132,7 @@ proptest! {
         }
         unique.push("zz: {y: [x]}".to_owned());
         unique.insert(0, "aa: b".to_owned());
-        let indented: String = unique.iter().map(|line| match line.is_empty() {
-            true => "\n".to_owned(),
-            false => format!("{:pad$}{line}\n", ""),
-        }).collect();
+        let indented: String = unique.iter().map(|line| if line.is_empty() { "\n".to_owned() } else { format!("{:pad$}{line}\n", "") }).collect();
         let mut text = format!("block: |{chomp}\n{indented}last: 1\n");
         if crlf {
             text = text.replace('\n', "\r\n");

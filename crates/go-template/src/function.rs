@@ -116,7 +116,7 @@ impl Call<'_> {
         }
     }
 
-    /// An argument declared as [`Type::Int`] or [`Type::Int64`].
+    /// An argument declared as [`Type::Int`].
     pub fn int(&self, index: usize) -> Result<i64, Error> {
         match self.arguments.get(index) {
             Some(Value::Int(number) | Value::Int64(number)) => Ok(*number),
@@ -149,7 +149,7 @@ impl Call<'_> {
     }
 
     /// Fails if the budget has no room for a result of this size. A function whose result can be much longer than its arguments
-    /// must call this before it allocates; [`Call::run`] charges the result afterwards.
+    /// must call this before it allocates; the engine charges the result afterwards.
     pub fn ensure_room(&self, bytes: usize) -> Result<(), Error> {
         self.budget.ensure_room(bytes)
     }

@@ -100,9 +100,10 @@ impl<W: Write> Digesting<W> {
 
     /// Uses the algorithm of a digest, to compare with it.
     pub fn like(digest: &Digest, into: W) -> Self {
-        let hash = match digest.as_str().starts_with("sha512:") {
-            true => Hash::Sha512(Sha512::new()),
-            false => Hash::Sha256(Sha256::new()),
+        let hash = if digest.as_str().starts_with("sha512:") {
+            Hash::Sha512(Sha512::new())
+        } else {
+            Hash::Sha256(Sha256::new())
         };
         Self {
             into,

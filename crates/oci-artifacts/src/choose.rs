@@ -84,12 +84,13 @@ fn for_architecture<'a>(
     offered.dedup();
     let message = format!("its index has no manifest for `{architecture}`");
     let failure = Failure::new(reference, FailureKind::NotFound, message);
-    Err(match offered.is_empty() {
-        true => failure.help("the index declares no architecture: name the digest of the manifest"),
-        false => failure.help(format!(
+    Err(if offered.is_empty() {
+        failure.help("the index declares no architecture: name the digest of the manifest")
+    } else {
+        failure.help(format!(
             "it has: {}; select one with `registries: {{architecture: …}}` in the project file",
             offered.join(", ")
-        )),
+        ))
     })
 }
 

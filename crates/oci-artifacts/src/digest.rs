@@ -81,9 +81,10 @@ impl Digest {
 
     /// Whether the bytes have this digest.
     pub fn is_of(&self, bytes: &[u8]) -> bool {
-        match self.0.starts_with("sha512:") {
-            true => self.hex() == HEXLOWER.encode(&Sha512::digest(bytes)),
-            false => *self == Self::of(bytes),
+        if self.0.starts_with("sha512:") {
+            self.hex() == HEXLOWER.encode(&Sha512::digest(bytes))
+        } else {
+            *self == Self::of(bytes)
         }
     }
 }

@@ -32,11 +32,12 @@ pub fn fault(path: &str) -> Option<String> {
 /// A path as file systems compare it that know no letter case and compose letters (NTFS, APFS, HFS+).
 pub fn folded(path: &str) -> String {
     let lower = path.to_lowercase();
-    match lower.is_ascii() {
-        true => lower,
-        false => ComposingNormalizerBorrowed::new_nfc()
+    if lower.is_ascii() {
+        lower
+    } else {
+        ComposingNormalizerBorrowed::new_nfc()
             .normalize(&lower)
-            .into_owned(),
+            .into_owned()
     }
 }
 

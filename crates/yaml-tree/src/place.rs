@@ -58,9 +58,10 @@ impl FromIterator<Range<u32>> for Secrets {
                 _ => apart.push(range),
             }
         }
-        match apart.is_empty() {
-            true => Self::None,
-            false => Self::Ranges(apart.into()),
+        if apart.is_empty() {
+            Self::None
+        } else {
+            Self::Ranges(apart.into())
         }
     }
 }
@@ -220,10 +221,7 @@ impl Place {
 
     /// Another place for a known one.
     pub fn moved(self, to: &mut dyn FnMut(Self) -> Self) -> Self {
-        match self.is_known() {
-            true => to(self),
-            false => self,
-        }
+        if self.is_known() { to(self) } else { self }
     }
 }
 
@@ -325,17 +323,15 @@ impl Sources {
 
     /// A value as it may be shown.
     pub fn shown<'t>(&self, value: &'t str, place: Place) -> &'t str {
-        match self.is_secret(place) {
-            true => HIDDEN,
-            false => value,
-        }
+        if self.is_secret(place) { HIDDEN } else { value }
     }
 
     /// These files, where the values of the expressions at these places are secret.
     pub fn with_made(self, places: HashSet<Place>) -> Self {
-        let made = match places.is_empty() {
-            true => self.made,
-            false => Arc::new(self.made.iter().copied().chain(places).collect()),
+        let made = if places.is_empty() {
+            self.made
+        } else {
+            Arc::new(self.made.iter().copied().chain(places).collect())
         };
         Self { made, ..self }
     }
@@ -358,12 +354,13 @@ impl Sources {
     /// The place with its file, to be kept by a finding after these sources are gone.
     pub fn resolve(&self, place: Place) -> Option<Spot> {
         let is_made = self.made.contains(&place);
-        let marked = |source: &Arc<Source>| match is_made {
-            true => {
+        let marked = |source: &Arc<Source>| {
+            if is_made {
                 let secrets = std::iter::once(place.start..place.end).collect();
                 Arc::new(source.with_secrets(secrets))
+            } else {
+                Arc::clone(source)
             }
-            false => Arc::clone(source),
         };
         self.get(place.file).map(|source| Spot {
             source: marked(source),

@@ -61,11 +61,10 @@ impl Destination {
             let (folder, name) = layout_name(layout);
             return Ok(Self::Layout(folder.to_owned(), name.map(str::to_owned)));
         }
-        match text.ends_with(".tgz") || text.ends_with(".tar.gz") {
-            true => Ok(Self::Archive(text.into())),
-            false => {
-                Err("write dir:DIR, FILE.tgz, oci-layout:DIR[:NAME] or configmaps:DIR".to_owned())
-            }
+        if text.ends_with(".tgz") || text.ends_with(".tar.gz") {
+            Ok(Self::Archive(text.into()))
+        } else {
+            Err("write dir:DIR, FILE.tgz, oci-layout:DIR[:NAME] or configmaps:DIR".to_owned())
         }
     }
 

@@ -102,9 +102,10 @@ pub(super) fn of_project(
         if is_plain && file.kind == FileKind::Input {
             continue;
         }
-        let path = match is_plain {
-            true => path_in_bundle(&flat(&file.path), kind),
-            false => file.path.clone(),
+        let path = if is_plain {
+            path_in_bundle(&flat(&file.path), kind)
+        } else {
+            file.path.clone()
         };
         let file = File {
             from: file.path.as_str().into(),
@@ -176,9 +177,10 @@ impl Gathered {
             if laid_flat && !is_manifest(&entry.path) {
                 continue;
             }
-            let path = match laid_flat {
-                true => path_in_bundle(&flat(&entry.path), kind),
-                false => entry.path,
+            let path = if laid_flat {
+                path_in_bundle(&flat(&entry.path), kind)
+            } else {
+                entry.path
             };
             self.add(path, on_disk(&from, &entry.at, size, is_executable));
         }

@@ -116,8 +116,9 @@ pub(super) fn namespace(text: &str) -> Result<String, String> {
         && text.bytes().all(|byte| is_word(byte) || byte == b'-')
         && !text.starts_with('-')
         && !text.ends_with('-');
-    match is_label {
-        true => Ok(text.to_owned()),
-        false => Err("a name is at most 63 lower-case letters, digits and dashes".to_owned()),
+    if is_label {
+        Ok(text.to_owned())
+    } else {
+        Err("a name is at most 63 lower-case letters, digits and dashes".to_owned())
     }
 }

@@ -119,9 +119,10 @@ fn print(
     terminal: &mut Terminal,
 ) -> Result<(), Error> {
     let prints_manifests = rukpak.deployment.is_some() || !written.config_maps.is_empty();
-    let stream = match prints_manifests {
-        true => &mut terminal.err,
-        false => &mut terminal.out,
+    let stream = if prints_manifests {
+        &mut terminal.err
+    } else {
+        &mut terminal.out
     };
     writeln!(stream, "{}", written.digest)?;
     writeln!(terminal.err, "{what}; {}", written.summary)?;

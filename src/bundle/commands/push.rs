@@ -180,9 +180,10 @@ fn artifact(
     let has_provenance = !options.no_provenance
         && options.kind == PackKind::Artifact
         && !matches!(source, Source::Archive(_));
-    let provenance = match has_provenance {
-        true => Some(provenance(run, source, terminal)?),
-        false => None,
+    let provenance = if has_provenance {
+        Some(provenance(run, source, terminal)?)
+    } else {
+        None
     };
     let packed =
         options
@@ -284,9 +285,10 @@ fn sign(
 
 fn tag(text: &str) -> Result<String, String> {
     let is_tag = Reference::parse(&format!("localhost/x:{text}")).is_ok_and(|it| it.tag.is_some());
-    match is_tag {
-        true => Ok(text.to_owned()),
-        false => Err("a tag is at most 128 letters, digits, `_`, `.` and `-`".to_owned()),
+    if is_tag {
+        Ok(text.to_owned())
+    } else {
+        Err("a tag is at most 128 letters, digits, `_`, `.` and `-`".to_owned())
     }
 }
 

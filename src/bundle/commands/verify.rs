@@ -49,12 +49,11 @@ pub(super) fn verify(
     let mut loaded = Input::Registry(of.clone()).load(run)?;
     let (kind, files) = (loaded.bundle.kind, loaded.bundle.files().len());
     let refused = std::mem::take(&mut loaded.findings);
-    found.extend(match refused.is_empty() {
-        true => {
-            let policy = &workspace.settings.policy;
-            check(run, loaded, &ManifestOptions::default(), policy)?.findings
-        }
-        false => refused,
+    found.extend(if refused.is_empty() {
+        let policy = &workspace.settings.policy;
+        check(run, loaded, &ManifestOptions::default(), policy)?.findings
+    } else {
+        refused
     });
     let verdict = run.report(&workspace, found, &Reporting::default(), terminal)?;
     let verified = VerifiedBundle {

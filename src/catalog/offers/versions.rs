@@ -56,9 +56,10 @@ pub fn replacements(
         let Some(new) = moved(word, moves).filter(|_| quoted || word == value) else {
             continue;
         };
-        let pair = match quoted {
-            true => (format!("\"{word}\""), format!("\"{new}\"")),
-            false => (word.to_owned(), new),
+        let pair = if quoted {
+            (format!("\"{word}\""), format!("\"{new}\""))
+        } else {
+            (word.to_owned(), new)
         };
         if !found.contains(&pair) {
             found.push(pair);

@@ -88,9 +88,10 @@ fn facts(entry: &CatalogEntry) -> Facts {
 /// The reference, with the scheme that the proposal leaves out and the digest beside it.
 fn reference(facts: &Facts, entry: &CatalogEntry) -> Option<Located<Arc<str>>> {
     let uri = facts.text(fact::URI).filter(|uri| !uri.is_empty())?;
-    let schemed = match uri.contains("://") {
-        true => uri.to_owned(),
-        false => format!("oci://{uri}"),
+    let schemed = if uri.contains("://") {
+        uri.to_owned()
+    } else {
+        format!("oci://{uri}")
     };
     let digest = facts.text("digest").filter(|_| !schemed.contains('@'));
     let digest = digest.filter(|digest| Digest::parse(digest).is_ok());

@@ -83,9 +83,10 @@ pub(super) fn learn_name(image: &mut Image, problems: &mut Vec<Problem>) {
             ..NameFacts::default()
         },
     });
-    let of_location = match of_artifact.is_some() || of_file.is_some() {
-        true => None,
-        false => of_location(image),
+    let of_location = if of_artifact.is_some() || of_file.is_some() {
+        None
+    } else {
+        of_location(image)
     };
     for name in of_artifact.into_iter().chain(of_file).chain(of_location) {
         for (fact, value) in name.facts() {

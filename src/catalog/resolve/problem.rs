@@ -90,9 +90,10 @@ impl Problem {
                 let finding = Finding::new(RuleId::FactConflict, self.message())
                     .at(spot(first.0), first.1)
                     .at(spot(second.0), second.1);
-                match is_own {
-                    true => finding.help("remove it here, or correct it"),
-                    false => finding,
+                if is_own {
+                    finding.help("remove it here, or correct it")
+                } else {
+                    finding
                 }
             }
         };

@@ -165,9 +165,10 @@ pub fn artifacts(
         }));
     }
     let references: Vec<Reference> = parts.iter().map(|(_, part)| part.clone()).collect();
-    let answers = match references.is_empty() {
-        true => Vec::new(),
-        false => store.manifests(&references),
+    let answers = if references.is_empty() {
+        Vec::new()
+    } else {
+        store.manifests(&references)
     };
     for ((index, _), answer) in parts.into_iter().zip(answers) {
         match (&mut all[index], answer) {

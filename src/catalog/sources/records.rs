@@ -56,9 +56,12 @@ impl Records {
 
 /// The description of an image as written, with its places in the file of that number.
 pub(super) fn description(image: &WrittenImage, file: FileId, origin: Origin) -> Described {
-    let moved = |place: Place| match place.is_known() {
-        true => Place { file, ..place },
-        false => place,
+    let moved = |place: Place| {
+        if place.is_known() {
+            Place { file, ..place }
+        } else {
+            place
+        }
     };
     let mut properties = image.properties.clone();
     for (_, text) in &mut properties {

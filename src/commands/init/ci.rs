@@ -32,9 +32,10 @@ impl CodeHost {
             return Ok(if gitlab { Self::Gitlab } else { Self::Github });
         }
         let config = Path::new(".git/config");
-        let config = match files.is_file(config) {
-            true => files.named(config)?,
-            false => Vec::new(),
+        let config = if files.is_file(config) {
+            files.named(config)?
+        } else {
+            Vec::new()
         };
         let config = String::from_utf8_lossy(&config).into_owned();
         let has = |name: &str| {
@@ -61,9 +62,10 @@ const COMMAND: &str = "metalmark render --check";
 /// The job for a project below a folder, which ends with a slash if it is not the top. A project without outputs has nothing
 /// to render.
 pub(super) fn job(host: CodeHost, project: &str, is_rendered: bool) -> Snippet {
-    let command = match is_rendered {
-        true => "render --check",
-        false => "check",
+    let command = if is_rendered {
+        "render --check"
+    } else {
+        "check"
     };
     let command = match project.trim_end_matches('/') {
         "" => format!("metalmark {command}"),

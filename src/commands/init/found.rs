@@ -144,9 +144,10 @@ pub(super) fn search(files: &dyn Files) -> Result<Found, Error> {
 
 /// The name of a management cluster, unlike those of the others.
 fn unlike(names: &BTreeSet<String>, own: String) -> String {
-    match names.contains(&own) {
-        true => format!("management-{own}"),
-        false => own,
+    if names.contains(&own) {
+        format!("management-{own}")
+    } else {
+        own
     }
 }
 
@@ -211,8 +212,9 @@ fn manifests(files: &dyn Files) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Error> {
         }
         all.push(file);
     }
-    match templates.is_empty() {
-        true => Ok((Vec::new(), templates)),
-        false => Ok((all, templates)),
+    if templates.is_empty() {
+        Ok((Vec::new(), templates))
+    } else {
+        Ok((all, templates))
     }
 }

@@ -153,9 +153,10 @@ pub(super) fn give(
         existing = text(package)?.contains("\"renovate\"").then_some(package);
     }
     if let Some(name) = existing {
-        match text(name)?.contains(snippet.mark) {
-            true => report::init::has_metalmark(name, out)?,
-            false => report::init::to_add(name, snippet.place, &snippet.part, out)?,
+        if text(name)?.contains(snippet.mark) {
+            report::init::has_metalmark(name, out)?
+        } else {
+            report::init::to_add(name, snippet.place, &snippet.part, out)?
         }
         return Ok(());
     }
@@ -163,9 +164,10 @@ pub(super) fn give(
     // A link may lead out of the repository.
     let mut folders = Path::new(name).ancestors().skip(1);
     let is_linked = folders.any(|folder| files.leads_to(folder).is_some());
-    match dry_run || is_linked || !output::new_file(&top.join(name), snippet.whole.as_bytes())? {
-        true => report::init::whole(name, &snippet.whole, out)?,
-        false => report::init::wrote(name, out)?,
+    if dry_run || is_linked || !output::new_file(&top.join(name), snippet.whole.as_bytes())? {
+        report::init::whole(name, &snippet.whole, out)?
+    } else {
+        report::init::wrote(name, out)?
     }
     Ok(())
 }

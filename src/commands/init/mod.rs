@@ -74,16 +74,16 @@ pub fn init(
             message: Found::missing().to_owned(),
         });
     }
-    let described = match found.templates.is_empty() || !is_of_manifests {
-        true => Described::default(),
-        false => {
-            let text = |described: &Described| project::of_manifests(&found, described);
-            records::describe(request, &root, &files, today, &text)?
-        }
+    let described = if found.templates.is_empty() || !is_of_manifests {
+        Described::default()
+    } else {
+        let text = |described: &Described| project::of_manifests(&found, described);
+        records::describe(request, &root, &files, today, &text)?
     };
-    let text = match is_of_manifests {
-        true => project::of_manifests(&found, &described),
-        false => project::text(&found),
+    let text = if is_of_manifests {
+        project::of_manifests(&found, &described)
+    } else {
+        project::text(&found)
     };
     if options.dry_run {
         terminal.out.write_all(text.as_bytes())?;
@@ -91,9 +91,10 @@ pub fn init(
         return again(request, &root, (options, host), &mut terminal.out);
     }
     // What is printed beside a printed file goes beside it.
-    let out = match options.dry_run {
-        true => &mut terminal.err,
-        false => &mut terminal.out,
+    let out = if options.dry_run {
+        &mut terminal.err
+    } else {
+        &mut terminal.out
     };
     if !options.dry_run {
         report::init::wrote(PROJECT_FILE_NAME, out)?;
@@ -104,9 +105,10 @@ pub fn init(
         host.map(|host| (host, !is_of_manifests)),
         out,
     )?;
-    match is_of_manifests {
-        true => stamping(&found, &described, out)?,
-        false => outlook(request, &root, files, &text, &found, today, out)?,
+    if is_of_manifests {
+        stamping(&found, &described, out)?
+    } else {
+        outlook(request, &root, files, &text, &found, today, out)?
     }
     Ok(Verdict::Clean)
 }
@@ -215,9 +217,10 @@ fn outlook(
     );
     let fleet_check = fleet.check(|view, checked, _| {
         let pools = view.cluster.pools.len();
-        let rendered = match checked.has_errors() {
-            true => 0,
-            false => renderer.cluster(view, &mut Vec::new()).len(),
+        let rendered = if checked.has_errors() {
+            0
+        } else {
+            renderer.cluster(view, &mut Vec::new()).len()
         };
         Ok((view.served.clone(), [pools, rendered]))
     })?;

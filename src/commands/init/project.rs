@@ -30,12 +30,13 @@ pub(super) fn of_manifests(found: &Found, described: &Described) -> String {
             word(image)
         )
     });
-    let pairs = match found.pairs.is_empty() {
-        true => String::new(),
-        false => format!(
+    let pairs = if found.pairs.is_empty() {
+        String::new()
+    } else {
+        format!(
             "# Versions and images that belong together: `metalmark check` compares them.\npairs:\n{}",
             pairs.collect::<String>()
-        ),
+        )
     };
     if found.templates.is_empty() {
         return format!(
@@ -44,31 +45,31 @@ pub(super) fn of_manifests(found: &Found, described: &Described) -> String {
         );
     }
     let (records, stamps) = records::to_yaml(described);
-    let (records, stamps) = match described.records.is_empty() {
-        false => (
+    let (records, stamps) = if !described.records.is_empty() {
+        (
             format!("  records:\n{records}"),
             format!("stamps:\n{stamps}"),
-        ),
-        true => (
+        )
+    } else {
+        (
             "  records: {}\n    \
-             # ubuntu-noble-kubeadm-1-34-1:\n    \
-             #   os: {name: ubuntu, version: \"24.04\"}\n    \
-             #   k8s: {flavor: kubeadm, version: 1.34.1}\n    \
-             #   format: qcow2\n    \
-             #   digests: {uncompressed: {sha256: 64 hex digits}}\n    \
-             #   locations: {https: https://images.example.org/noble-1.34.1.qcow2}\n"
+         # ubuntu-noble-kubeadm-1-34-1:\n    \
+         #   os: {name: ubuntu, version: \"24.04\"}\n    \
+         #   k8s: {flavor: kubeadm, version: 1.34.1}\n    \
+         #   format: qcow2\n    \
+         #   digests: {uncompressed: {sha256: 64 hex digits}}\n    \
+         #   locations: {https: https://images.example.org/noble-1.34.1.qcow2}\n"
                 .to_owned(),
             "stamps: []\n  \
-             # - {kind: Metal3MachineTemplate, name: edge-*, image: ubuntu-noble-kubeadm-1-34-1}\n"
+         # - {kind: Metal3MachineTemplate, name: edge-*, image: ubuntu-noble-kubeadm-1-34-1}\n"
                 .to_owned(),
-        ),
+        )
     };
-    let policy = match described.is_unproven {
-        true => {
-            "# Nothing but names says which Kubernetes the images hold: say it under `k8s` in each record, and remove this.\n\
-                 policy: {rules: {k8s-version-unproven: warning}}\n"
-        }
-        false => "",
+    let policy = if described.is_unproven {
+        "# Nothing but names says which Kubernetes the images hold: say it under `k8s` in each record, and remove this.\n\
+             policy: {rules: {k8s-version-unproven: warning}}\n"
+    } else {
+        ""
     };
     format!(
         "# What metalmark stamps: `metalmark stamp --check` shows what would change, `metalmark stamp` writes it.\n\

@@ -278,9 +278,10 @@ fn checksum(spec: &Node, image: &str) -> Option<(String, String)> {
         _ => return None,
     };
     let ends = [".gz", ".xz", ".zst", ".bz2"];
-    let of = match ends.iter().any(|end| image.ends_with(end)) {
-        true => "as-served",
-        false => "uncompressed",
+    let of = if ends.iter().any(|end| image.ends_with(end)) {
+        "as-served"
+    } else {
+        "uncompressed"
     };
     let is_digest = text.bytes().all(|byte| byte.is_ascii_hexdigit());
     is_digest.then(|| (format!("digests.{of}.{algorithm}"), text.to_owned()))

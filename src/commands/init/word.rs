@@ -7,9 +7,10 @@ use yaml_tree::place::FileId;
 pub(super) fn word(text: &str) -> String {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./".contains(letter);
     let starts = text.starts_with(|letter: char| letter.is_ascii_alphabetic());
-    match starts && text.chars().all(plain) && !is_keyword(text) {
-        true => text.to_owned(),
-        false => format!("'{}'", text.replace('\'', "''")),
+    if starts && text.chars().all(plain) && !is_keyword(text) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', "''"))
     }
 }
 

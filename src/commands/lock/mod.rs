@@ -112,14 +112,15 @@ pub(super) fn within(
     let answers = pages(workspace, &store);
     lock_request.pages = answers.pages;
     // Manifests that are stamped may name any of them.
-    lock_request.pages.used = match workspace.stamps.is_empty() {
-        true => required.used,
-        false => fleet
+    lock_request.pages.used = if workspace.stamps.is_empty() {
+        required.used
+    } else {
+        fleet
             .lock()
             .images()
             .iter()
             .map(|image| Arc::clone(&image.key.value))
-            .collect(),
+            .collect()
     };
     let wanted = (&lock_request, &fleet.keyring);
     let mut locked = locking::lock(
@@ -199,11 +200,12 @@ fn finish(
     }
     let path = workspace.lock.to_string_lossy();
     report::locked(&path, &locked, written, format, &mut terminal.out)?;
-    match locked.failures.is_empty() {
-        true => Ok(verdict),
-        false => Err(Error::Fetch {
+    if locked.failures.is_empty() {
+        Ok(verdict)
+    } else {
+        Err(Error::Fetch {
             failures: locked.failures,
-        }),
+        })
     }
 }
 

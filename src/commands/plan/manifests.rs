@@ -162,9 +162,10 @@ fn located(objects: &[ManifestObject], moves: &[PoolMove]) -> Result<Moves, Vec<
             (None, None) => lost.push(format!("{pool}: no file names its image: select one with a marker or in `stamps`")),
         }
     }
-    match lost.is_empty() {
-        true => Ok(found),
-        false => Err(lost),
+    if lost.is_empty() {
+        Ok(found)
+    } else {
+        Err(lost)
     }
 }
 

@@ -137,9 +137,10 @@ const NO_OUTPUT: &str = "there is nothing to render: the project file has no `ou
 
 /// Everything as one stream, clusters in order, then what they share.
 fn print(fleet: Fleet, options: &RenderOptions, terminal: &mut Terminal) -> Result<Verdict, Error> {
-    let faulty = match options.keep_going {
-        true => Faulty::KeepGoing,
-        false => Faulty::StopAll,
+    let faulty = if options.keep_going {
+        Faulty::KeepGoing
+    } else {
+        Faulty::StopAll
     };
     // Nothing is pruned by a stream, and another shard may have all the clusters.
     let in_shard = fleet.workspace.shard.is_some();
@@ -196,9 +197,10 @@ fn plan(job: &Job<'_>, held: Option<&mut Held>, terminal: &mut Terminal) -> Resu
     if changes.iter().any(ChangeSet::drift) {
         return drift(&changes, options, terminal);
     }
-    match job.request.flags.tracked {
-        true => added(workspace, &changes[..owned], terminal),
-        false => Ok(verdict),
+    if job.request.flags.tracked {
+        added(workspace, &changes[..owned], terminal)
+    } else {
+        Ok(verdict)
     }
 }
 
@@ -271,9 +273,10 @@ fn report<T>(
 ) -> Result<Verdict, Error> {
     let found = (fleet_check.judged.as_slice(), &fleet_check.counts);
     let reporting = &options.reporting;
-    match options.stdout {
-        true => reporting.print_beside(found, workspace, changes, terminal)?,
-        false => reporting.print(found, workspace, changes, terminal)?,
+    if options.stdout {
+        reporting.print_beside(found, workspace, changes, terminal)?
+    } else {
+        reporting.print(found, workspace, changes, terminal)?
     }
     Ok(fleet_check.verdict())
 }

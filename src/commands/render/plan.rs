@@ -45,9 +45,10 @@ pub(super) fn plan_render(job: &Job<'_>) -> Result<Planned, Error> {
     } = *job;
     let workspace = &fleet.workspace;
     let foreign = Foreign::by(options.adopt);
-    let previous = match options.check {
-        true => Previous::Keep,
-        false => Previous::Drop,
+    let previous = if options.check {
+        Previous::Keep
+    } else {
+        Previous::Drop
     };
     let trees = Outputs::open(workspace, foreign, previous)?;
     let mut fleet_check = fleet.check(|view, checked, findings| {
@@ -64,18 +65,20 @@ pub(super) fn plan_render(job: &Job<'_>) -> Result<Planned, Error> {
     rendered::compare((&objects, &[]), fleet, &mut fleet_check);
     fleet_check.require_pools(fleet);
     // While there is an error, shared files would name clusters that are not written.
-    let mut shared = match scope.shares() && may_write(&fleet_check, options) {
-        true => rendered::shared(fleet, renderer, served, &mut fleet_check),
-        false => Vec::new(),
+    let mut shared = if scope.shares() && may_write(&fleet_check, options) {
+        rendered::shared(fleet, renderer, served, &mut fleet_check)
+    } else {
+        Vec::new()
     };
     let of_all = render::objects(&mut shared, None);
     rendered::compare_shared((&objects, &of_all), fleet, &mut fleet_check);
     let mut parts = Vec::with_capacity(made.len() + 1);
     for (made, part) in made {
         // Clusters that render each other's objects were compared with the disk before that was known.
-        parts.push(match fleet_check.faulty.contains(&made.cluster) {
-            true => trees.compare(Vec::new())?,
-            false => part,
+        parts.push(if fleet_check.faulty.contains(&made.cluster) {
+            trees.compare(Vec::new())?
+        } else {
+            part
         });
     }
     parts.push(trees.compare(shared)?);

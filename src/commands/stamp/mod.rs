@@ -88,9 +88,10 @@ pub fn stamp(
         write_all(workspace, &plan)?;
     }
     report::stamped(&shown, reporting.output, &mut terminal.out)?;
-    Ok(match options.check && !plan.files.is_empty() {
-        true => Verdict::Drift,
-        false => Verdict::Clean,
+    Ok(if options.check && !plan.files.is_empty() {
+        Verdict::Drift
+    } else {
+        Verdict::Clean
     })
 }
 

@@ -44,12 +44,13 @@ pub(super) fn before(
         doubt: None,
     };
     if target.is_raised() {
-        before.doubt = match fleet.lock().images().is_empty() {
-            true => Some(format!(
+        before.doubt = if fleet.lock().images().is_empty() {
+            Some(format!(
                 "the values name {} already, and neither git nor a lock shows the version before",
                 target.to
-            )),
-            false => by_lock(&mut before, fleet),
+            ))
+        } else {
+            by_lock(&mut before, fleet)
         };
     }
     Ok(before)

@@ -88,9 +88,10 @@ pub fn update(
     let catalogs = fleet.catalogs()?;
     let target = target::target(options, renovate, &catalogs)?;
     let offer = offer(&options.offer, &target, workspace, &catalogs, terminal)?;
-    let versions = match options.k8s_versions {
-        true => Versions::Move,
-        false => Versions::Keep,
+    let versions = if options.k8s_versions {
+        Versions::Move
+    } else {
+        Versions::Keep
     };
     let mut plan = Plan::of_offer(request, &fleet, &catalogs, (&target, &offer), versions)?;
     plan.fix(request, options, terminal)?;

@@ -67,9 +67,10 @@ pub(in crate::commands) fn offer(
         return Ok(offer);
     }
     let others: Vec<&str> = offer.other_versions.iter().map(String::as_str).collect();
-    let mut help = match others.is_empty() {
-        true => form.to_owned(),
-        false => format!("there are images of {}", others.join(", ")),
+    let mut help = if others.is_empty() {
+        form.to_owned()
+    } else {
+        format!("there are images of {}", others.join(", "))
     };
     if let Some(unread) = offers::unread(&offer) {
         help += &format!("\n      {unread}");

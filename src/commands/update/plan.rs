@@ -37,9 +37,10 @@ impl Plan {
         let plan = Self::of(request, fleet, change(&BTreeSet::new())?)?;
         // What expressions evaluate to may change with the version.
         let computed = edit::computed(&plan.fleet.catalogs()?, Some(&target.to));
-        match plan.change.adds(&computed) {
-            true => Self::of(request, fleet, change(&computed)?),
-            false => Ok(plan),
+        if plan.change.adds(&computed) {
+            Self::of(request, fleet, change(&computed)?)
+        } else {
+            Ok(plan)
         }
     }
 
@@ -64,9 +65,10 @@ impl Plan {
             return Ok(());
         }
         let lost = lost(&self.fleet)?;
-        let tense = match options.check {
-            true => fix::Tense::Would,
-            false => fix::Tense::Done,
+        let tense = if options.check {
+            fix::Tense::Would
+        } else {
+            fix::Tense::Done
         };
         self.fixed = fix::preview_fixes(&self.fleet.workspace, &lost, tense, terminal)?;
         self.fleet = texts::read_with(request, &self.fleet, &self.fixed)?;

@@ -196,9 +196,10 @@ fn by_selector(
         Err(reason) => Outcome::Invalid(reason.clone()),
     };
     // A version known by its name only never beats a proven one, and two of them count as two matches.
-    let fitting = match found.proven.is_empty() {
-        true => &found.possible,
-        false => &found.proven,
+    let fitting = if found.proven.is_empty() {
+        &found.possible
+    } else {
+        &found.proven
     };
     let normalized = outcome_of(fitting, key, images);
     let (outcome, other) = match mode {

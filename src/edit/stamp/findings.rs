@@ -43,18 +43,19 @@ fn no_image(object: &ManifestObject, result: &ObjectResult) -> Option<Finding> {
     }
     let version = object.version();
     let (kind_name, name) = (&object.kind, &object.name);
-    let (message, help) = match kind.versions.contains(&version) {
-        true => (
+    let (message, help) = if kind.versions.contains(&version) {
+        (
             format!("nothing says which image {kind_name} `{name}` boots"),
             "write `# metalmark: image=KEY` above it, or `# metalmark: ignore`".to_owned(),
-        ),
-        false => (
+        )
+    } else {
+        (
             format!("nothing is known of {kind_name} `{name}`, whose API version is {version}"),
             format!(
                 "move it to {}, or write `# metalmark: ignore` above it",
                 kind.versions.join(" or ")
             ),
-        ),
+        )
     };
     let finding = finding(RuleId::ImageUnstamped, message, object, result).help(help);
     Some(finding.unless_set(Level::Warning))
@@ -81,9 +82,10 @@ fn edited_in_place(object: &ManifestObject, result: &ObjectResult) -> Option<Fin
     let kind = providers::of_object(&object.api_version, &object.kind).map(|(_, kind)| kind);
     let (why, level) = rules::not_applied(kind);
     let is_manual = !result.changes.iter().any(|change| change.overwrites);
-    let gets = match is_manual {
-        true => "changes under the same name",
-        false => "gets another image",
+    let gets = if is_manual {
+        "changes under the same name"
+    } else {
+        "gets another image"
     };
     let message = format!("{} {gets}, {why}", object.title());
     let finding = finding(RuleId::TemplateEditedInPlace, message, object, result)

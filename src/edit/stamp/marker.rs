@@ -83,9 +83,10 @@ fn request(text: &str, spot: Option<Spot>) -> Result<ImageRequest, String> {
         }
         rest = behind.trim_start();
     }
-    match is_said {
-        true => Ok(request),
-        false => Err("it names no image".to_owned()),
+    if is_said {
+        Ok(request)
+    } else {
+        Err("it names no image".to_owned())
     }
 }
 

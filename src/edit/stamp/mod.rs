@@ -79,9 +79,10 @@ pub fn plan(
     moved::redirect(objects, moves, &mut requests, &mut plan.results);
     let runners = versions::runners(objects);
     // A version that follows the image says nothing of which image is meant.
-    let versions = match options.set_version {
-        true => BTreeMap::new(),
-        false => versions::agreed(objects, &runners),
+    let versions = if options.set_version {
+        BTreeMap::new()
+    } else {
+        versions::agreed(objects, &runners)
     };
     for requested in &requests {
         let runs = versions.get(&requested.object).map(|text| &**text);

@@ -87,9 +87,10 @@ impl<'a> Past<'a> {
             if !Arc::ptr_eq(existing.file(), object.file()) {
                 continue;
             }
-            match existing.is_kept() {
-                true => remove(self.objects, other, plan),
-                false => return Err(format!("its new name would be `{name}`, which is taken")),
+            if existing.is_kept() {
+                remove(self.objects, other, plan)
+            } else {
+                return Err(format!("its new name would be `{name}`, which is taken"));
             }
         }
         Ok(())
@@ -149,19 +150,20 @@ fn copy(object: &ManifestObject, successor: &str) -> Option<String> {
     let text = text.get(parts.get(object.document)?.clone())?;
     let annotations = object.node.at(&["metadata", "annotations"]);
     let is_map = annotations.is_some_and(|node| node.value.as_map().is_some());
-    let change = match is_map {
-        true => Edit::Insert {
+    let change = if is_map {
+        Edit::Insert {
             map: Target::keys(&["metadata", "annotations"]),
             key: KEPT_ANNOTATION.to_owned(),
             value: successor.into(),
             position: Position::Last,
-        },
-        false => Edit::Insert {
+        }
+    } else {
+        Edit::Insert {
             map: Target::keys(&["metadata"]),
             key: "annotations".to_owned(),
             value: Map::from_iter([Entry::computed(KEPT_ANNOTATION, successor)]).into(),
             position: Position::Last,
-        },
+        }
     };
     edit(
         text.trim_start_matches('\u{feff}'),
@@ -189,13 +191,14 @@ fn as_kept(node: &Node, successor: &str) -> Value {
 /// Takes an object out of its file.
 fn remove(objects: &[ManifestObject], index: usize, plan: &mut Plan) {
     let object = &objects[index];
-    let edit = match object.steps.is_empty() {
-        true => Edit::RemoveDocument {
+    let edit = if object.steps.is_empty() {
+        Edit::RemoveDocument {
             document: object.document,
-        },
-        false => Edit::Remove {
+        }
+    } else {
+        Edit::Remove {
             at: Target::Path(object.document, object.steps.clone()),
-        },
+        }
     };
     plan.edit(index, edit);
 }

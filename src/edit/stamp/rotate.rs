@@ -205,8 +205,9 @@ fn new_name(object: &ManifestObject, spec: &Value, given: &BTreeSet<Identity<'_>
         format!("{}-{hash}", base[..end].trim_end_matches(['-', '.']))
     };
     let name = with_hash(base(&object.name));
-    match given.contains(&identity(object, &name)) {
-        true => with_hash(&object.name),
-        false => name,
+    if given.contains(&identity(object, &name)) {
+        with_hash(&object.name)
+    } else {
+        name
     }
 }

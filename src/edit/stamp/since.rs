@@ -42,9 +42,10 @@ pub fn since(
         let new = new.map_or(&source.text, |file| &file.text);
         let old = before(source).unwrap_or_default();
         let same = old == *new;
-        let (old, new) = match same {
-            true => (Vec::new(), Vec::new()),
-            false => (read(&old), read(new)),
+        let (old, new) = if same {
+            (Vec::new(), Vec::new())
+        } else {
+            (read(&old), read(new))
         };
         let (old, new) = (by_name(&old), by_name(&new));
         for index in indexes {

@@ -163,12 +163,13 @@ fn without_expressions(changes: Vec<Change>) -> Result<Vec<Change>, Vec<String>>
         (!is_template).then(|| format!("`{path}` holds the expression `{text}`"))
     };
     let held: Vec<String> = changes.iter().filter_map(held).collect();
-    match held.is_empty() {
-        true => Ok(changes),
-        false => Err(vec![format!(
+    if held.is_empty() {
+        Ok(changes)
+    } else {
+        Err(vec![format!(
             "{}, which is not replaced: delete it first",
             held.join(" and ")
-        )]),
+        )])
     }
 }
 

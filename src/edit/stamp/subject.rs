@@ -79,15 +79,16 @@ fn around<'o>(objects: &'o [&ManifestObject], before: usize) -> impl Iterator<It
 fn beside(marker: &Marker, text: &str, object: &ManifestObject) -> Option<(Vec<Step>, Node)> {
     let at = marker.at;
     let scalars = object.scalars();
-    let nearest = match marker.is_alone {
-        true => scalars
+    let nearest = if marker.is_alone {
+        scalars
             .iter()
             .find(|(_, node)| node.place.start >= at)
-            .filter(|(_, node)| follows(&text[at as usize..node.place.start as usize])),
-        false => scalars
+            .filter(|(_, node)| follows(&text[at as usize..node.place.start as usize]))
+    } else {
+        scalars
             .iter()
             .rfind(|(_, node)| node.place.start < at)
-            .filter(|(_, node)| !text[node.place.start as usize..at as usize].contains('\n')),
+            .filter(|(_, node)| !text[node.place.start as usize..at as usize].contains('\n'))
     };
     let nearest = nearest?;
     let line = line_of(text, nearest.1.place.start);

@@ -62,9 +62,10 @@ pub(super) fn announced(
     };
     let announced = ALL.iter().map(|parameter| {
         let default = default(parameter.name);
-        let (string, array) = match parameter.is_list {
-            true => (None, default),
-            false => (default.and_then(|mut all| all.pop()), None),
+        let (string, array) = if parameter.is_list {
+            (None, default)
+        } else {
+            (default.and_then(|mut all| all.pop()), None)
         };
         Announcement {
             name: parameter.name,

@@ -201,9 +201,10 @@ fn values(
     if found.is_empty() {
         let variable = format!("{ENV_PREFIX}{}", name.to_uppercase().replace('-', "_"));
         let text = environment.get(&variable).unwrap_or_default();
-        found = match is_list {
-            true => text.split(',').map(|part| part.trim().to_owned()).collect(),
-            false => vec![text.to_owned()],
+        found = if is_list {
+            text.split(',').map(|part| part.trim().to_owned()).collect()
+        } else {
+            vec![text.to_owned()]
         };
         found.retain(|value| !value.is_empty());
     }
@@ -222,9 +223,10 @@ fn of_parameter(parameter: &Passed, is_list: bool) -> Result<Vec<String>, Error>
         (None, Some(list), None, true) => Ok(list.clone()),
         (None, None, None, _) => Ok(Vec::new()),
         _ => Err(Error::Usage {
-            message: match is_list {
-                true => format!("the parameter `{name}` is a list: set its `array`"),
-                false => format!("the parameter `{name}` is a text: set its `string`"),
+            message: if is_list {
+                format!("the parameter `{name}` is a list: set its `array`")
+            } else {
+                format!("the parameter `{name}` is a text: set its `string`")
             },
         }),
     }

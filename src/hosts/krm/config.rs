@@ -71,9 +71,10 @@ impl Config {
         let empty = Map::default();
         let section = config.at(&[part]).and_then(|node| node.value.as_map());
         let section = section.map_or(&empty, |section| section);
-        let function = match is_map {
-            true => text(section, "function")?.unwrap_or_default(),
-            false => identity.kind.clone(),
+        let function = if is_map {
+            text(section, "function")?.unwrap_or_default()
+        } else {
+            identity.kind.clone()
         };
         let is_ours = is_map || identity.api_version.split('/').next() == Some(GROUP);
         let found = FUNCTIONS.iter().find(|(kind, word, _)| {

@@ -33,9 +33,10 @@ impl Release {
                 codename: Some(text),
             };
         }
-        let version = match is_year_and_month(&text) {
-            true => format!("{}.{}", &text[..2], &text[2..]),
-            false => text.replace('-', "."),
+        let version = if is_year_and_month(&text) {
+            format!("{}.{}", &text[..2], &text[2..])
+        } else {
+            text.replace('-', ".")
         };
         let known = CODENAMES
             .iter()

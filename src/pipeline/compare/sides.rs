@@ -136,9 +136,10 @@ fn with_project(
 
 /// A commit and the name that the user gave it, unless that is its hash.
 fn named(commit: String, name: &str) -> (String, String) {
-    let base = match commit.starts_with(name) {
-        true => "the commit that was named".to_owned(),
-        false => format!("`{name}`"),
+    let base = if commit.starts_with(name) {
+        "the commit that was named".to_owned()
+    } else {
+        format!("`{name}`")
     };
     (commit, base)
 }

@@ -379,9 +379,10 @@ impl<'t> Target<'t> {
         made: &mut Builds,
         refused: &mut Refused,
     ) -> Result<(), Error> {
-        let result = match made.kept.is_full() {
-            true => Err(reader.finding(UNSUPPORTED, too_many(), Place::NONE).into()),
-            false => self.build(reader, folders, input),
+        let result = if made.kept.is_full() {
+            Err(reader.finding(UNSUPPORTED, too_many(), Place::NONE).into())
+        } else {
+            self.build(reader, folders, input)
         };
         match result {
             Ok((built, parts)) => {

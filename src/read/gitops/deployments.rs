@@ -129,9 +129,10 @@ fn of_object(
         let composed = of_release(reader, state, built, object)?;
         return Ok(vec![with_findings(composed, reader)]);
     }
-    let applications = match is_argo(object, "Application") {
-        true => vec![object.clone()],
-        false => application_set::applications(reader, object)?,
+    let applications = if is_argo(object, "Application") {
+        vec![object.clone()]
+    } else {
+        application_set::applications(reader, object)?
     };
     let mut all = Vec::new();
     for application in applications {

@@ -66,9 +66,10 @@ fn apply_one(
         "remove" => remove(tree, &path).map(drop),
         "copy" => {
             let from = pointer(operation, "from")?;
-            let node = match dialect == Dialect::Kustomize && is_missing_key(tree, &from) {
-                true => Node::computed(Value::Null),
-                false => get(tree, &from)?.clone(),
+            let node = if dialect == Dialect::Kustomize && is_missing_key(tree, &from) {
+                Node::computed(Value::Null)
+            } else {
+                get(tree, &from)?.clone()
             };
             work.spend_on(&node, path.len())?;
             add(tree, &path, node)
@@ -80,9 +81,10 @@ fn apply_one(
         }
         "test" => {
             let found = get(tree, &path).map_or(&Value::Null, |node| &node.value);
-            match found.same(&value().value) {
-                true => Ok(()),
-                false => Err(format!("the test of `{}` fails", shown(&path))),
+            if found.same(&value().value) {
+                Ok(())
+            } else {
+                Err(format!("the test of `{}` fails", shown(&path)))
             }
         }
         other => Err(format!("there is no operation `{other}`")),

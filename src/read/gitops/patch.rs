@@ -139,9 +139,10 @@ pub(super) fn documents(
     let message =
         "a patch that begins with `[` is no JSON: write its operations as a list with `- `";
     if let Some((text, place)) = inline.filter(|(text, _)| !text.is_empty()) {
-        return match is_broken(text) {
-            true => Err(reader.refused(message.to_owned(), place)),
-            false => reader.inline(text, place),
+        return if is_broken(text) {
+            Err(reader.refused(message.to_owned(), place))
+        } else {
+            reader.inline(text, place)
         };
     }
     let Some(path) = patch.at(&["path"]) else {

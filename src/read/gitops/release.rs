@@ -90,9 +90,12 @@ impl Release<'_, '_> {
             (true, None) => Some(PathBuf::new()),
             (_, home) => home,
         };
-        self.chart = { root.as_ref() }.and_then(|root| match is_here {
-            true => below(root, chart.trim_start_matches('/')),
-            false => Some(root.clone()),
+        self.chart = { root.as_ref() }.and_then(|root| {
+            if is_here {
+                below(root, chart.trim_start_matches('/'))
+            } else {
+                Some(root.clone())
+            }
         });
         let mut files: Vec<(&str, Place)> = Vec::new();
         let named = spec
@@ -100,9 +103,10 @@ impl Release<'_, '_> {
             .into_iter()
             .chain(spec.items(&["valuesFiles"]));
         files.extend(named.filter_map(|node| Some((&**node.value.as_str()?, node.place))));
-        let default = match is_here {
-            true => format!("{}/{VALUES_KEY}", chart.trim_end_matches('/')),
-            false => VALUES_KEY.to_owned(),
+        let default = if is_here {
+            format!("{}/{VALUES_KEY}", chart.trim_end_matches('/'))
+        } else {
+            VALUES_KEY.to_owned()
         };
         let chart_place = spec.at(&["chart"]).map_or(spec.place, |node| node.place);
         if files.is_empty() {
@@ -294,25 +298,25 @@ impl Release<'_, '_> {
     }
 
     fn renamed(&self, object: &Object, kind: &str, name: &str, place: Place) -> Finding {
-        let message = match object.is_hashed {
-            true => format!(
+        let message = if object.is_hashed {
+            format!(
                 "{kind} `{name}` gets a hash at the end of its name, which `valuesFrom` does not follow"
-            ),
-            false => format!(
+            )
+        } else {
+            format!(
                 "{kind} `{name}` is renamed to `{}`, which `valuesFrom` does not follow",
                 object.name()
-            ),
+            )
         };
         let origin = self.reader.sources.resolve(object.tree.place);
         let finding = self
             .reader
             .finding(FAILED, message, place)
             .at(origin, "defined here");
-        let help = match object.is_hashed {
-            true => "set `options: {disableNameSuffixHash: true}` on its generator",
-            false => {
-                "add a `nameReference` for `spec/valuesFrom/name` of HelmRelease under `configurations`"
-            }
+        let help = if object.is_hashed {
+            "set `options: {disableNameSuffixHash: true}` on its generator"
+        } else {
+            "add a `nameReference` for `spec/valuesFrom/name` of HelmRelease under `configurations`"
         };
         finding.help(help)
     }

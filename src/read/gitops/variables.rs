@@ -80,9 +80,10 @@ fn fill(text: &str, variables: &Variables, work: &Work, depth: usize) -> Option<
         let (before, whole) = (&rest[..start], &rest[start..end]);
         filled.push_str(before);
         rest = &rest[end..];
-        let value = match before.ends_with('$') {
-            true => None,
-            false => value(&whole[2..whole.len() - 1], variables, work, depth),
+        let value = if before.ends_with('$') {
+            None
+        } else {
+            value(&whole[2..whole.len() - 1], variables, work, depth)
         };
         match value {
             Some(value) => {
@@ -135,9 +136,10 @@ fn value(
     if let Some(set) = set.filter(|set| !set.value.is_empty()) {
         return Some(set);
     }
-    let nested = match depth < DEEPEST {
-        true => fill(default, variables, work, depth + 1),
-        false => None,
+    let nested = if depth < DEEPEST {
+        fill(default, variables, work, depth + 1)
+    } else {
+        None
     };
     let text = nested.map_or_else(|| default.into(), |nested| Arc::from(nested.value));
     Some(Located::new(text, Place::NONE))

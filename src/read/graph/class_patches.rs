@@ -237,9 +237,10 @@ impl<'t> Patches<'t> {
             let value = steps.and_then(|steps| yaml_tree::at_steps(variables, &steps));
             let value = value.ok_or(unknown::PATCHES)?;
             spend_on(reader, value)?;
-            match has_run_time(value) {
-                true => return Err(unknown::PATCHES),
-                false => Some(value.clone()),
+            if has_run_time(value) {
+                return Err(unknown::PATCHES);
+            } else {
+                Some(value.clone())
             }
         } else if let Some(template) = operation.at(&["valueFrom", "template"]) {
             Some(self.output(reader, template, variables)?)

@@ -115,8 +115,9 @@ fn variables(name: &str) -> Vec<&str> {
 }
 
 fn without_spaces(name: &str) -> Cow<'_, str> {
-    match name.contains(' ') {
-        true => name.replace(' ', "").into(),
-        false => name.into(),
+    if name.contains(' ') {
+        name.replace(' ', "").into()
+    } else {
+        name.into()
     }
 }

@@ -44,19 +44,19 @@ pub(super) fn deployed(
         .filter(|object| is_whole(object) && is_flux(object))
         .collect();
     let from = ["spec", "postBuild", "substituteFrom"];
-    let config_maps = match flux.iter().any(|flux| !flux.node.items(&from).is_empty()) {
-        true => manifests::below(tree, paths, |text| mentions(text, &["ConfigMap"]))?.objects,
-        false => Vec::new(),
+    let config_maps = if flux.iter().any(|flux| !flux.node.items(&from).is_empty()) {
+        manifests::below(tree, paths, |text| mentions(text, &["ConfigMap"]))?.objects
+    } else {
+        Vec::new()
     };
     let mut sources = Sources::default();
     let charts = HelmCharts::load(tree, &found.charts, &mut sources)?;
     findings.extend(found.broken(|path| charts.has_template(path)));
-    let deploying = match charts.is_empty() && found.kustomizations.is_empty() {
-        true => Vec::new(),
-        false => {
-            let kinds = DEPLOYING.map(|(_, kind)| kind);
-            manifests::below(tree, paths, |text| mentions(text, &kinds))?.objects
-        }
+    let deploying = if charts.is_empty() && found.kustomizations.is_empty() {
+        Vec::new()
+    } else {
+        let kinds = DEPLOYING.map(|(_, kind)| kind);
+        manifests::below(tree, paths, |text| mentions(text, &kinds))?.objects
     };
     let is_deploying = |object: &&ManifestObject| charts.may_be_deployed_by(object);
     let is_of_pools = |object: &&ManifestObject| GROUPS.contains(&object.group());

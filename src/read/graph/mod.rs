@@ -290,9 +290,10 @@ impl<'a> Graph<'a> {
                 cluster.object_name = Arc::clone(&object.name);
                 cluster.namespace = Arc::clone(&object.namespace);
                 cluster.labels = object.labels();
-                match eks_anywhere::is_cluster(object) {
-                    true => reader.eks_anywhere(*index, &mut cluster),
-                    false => reader.topology(*index, &mut cluster),
+                if eks_anywhere::is_cluster(object) {
+                    reader.eks_anywhere(*index, &mut cluster)
+                } else {
+                    reader.topology(*index, &mut cluster)
                 }
             }
             Owner::Name(name, _) => cluster.object_name = (*name).into(),
@@ -337,9 +338,10 @@ impl<'a> Graph<'a> {
         };
         let image = |index: usize| image_node(&self.objects[index]).map(|(node, _)| &node.value);
         let is_one = all.iter().all(|other| image(*other) == image(first));
-        match is_one && all.len() < MOST_NEAR {
-            true => Template::At(first),
-            false => Template::Several,
+        if is_one && all.len() < MOST_NEAR {
+            Template::At(first)
+        } else {
+            Template::Several
         }
     }
 }

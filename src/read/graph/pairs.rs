@@ -178,9 +178,10 @@ impl<'t> Reader<'t> {
     ) -> Result<usize, String> {
         let mut count = 0;
         for version in at(document, path, &[], &self.work)? {
-            let name = match version.bound.is_empty() {
-                true => name.to_owned(),
-                false => format!("{name}#{}", version.bound.join(".")),
+            let name = if version.bound.is_empty() {
+                name.to_owned()
+            } else {
+                format!("{name}#{}", version.bound.join("."))
             };
             for (source_of_image, document) in images {
                 for image in at(document, image_path, &version.bound, &self.work)? {
@@ -250,15 +251,16 @@ fn located(sources: &mut Sources, source: &Arc<Source>, node: &Node) -> Option<L
 
 /// The image that a text names: by a URL, a reference or a name.
 fn choice(text: Located<Arc<str>>) -> Choice {
-    match text.value.starts_with("http://") || text.value.starts_with("https://") {
-        true => Choice {
+    if text.value.starts_with("http://") || text.value.starts_with("https://") {
+        Choice {
             url: Some(text),
             ..Choice::default()
-        },
-        false => Choice {
+        }
+    } else {
+        Choice {
             name: Some(text),
             ..Choice::default()
-        },
+        }
     }
 }
 

@@ -54,21 +54,23 @@ impl Reader<'_, '_> {
         let reference = self.graph.reference(index, is_template);
         let template = self.graph.template(index, reference);
         let is_leader = is_control_plane(object);
-        let bootstrap_provider = match is_leader {
-            true => bootstrap_provider(&object.kind).map(|provider| {
+        let bootstrap_provider = if is_leader {
+            bootstrap_provider(&object.kind).map(|provider| {
                 let place = object.name_place();
                 Located::new(provider.into(), self.place(object, place))
-            }),
-            false => CONFIGURATIONS
+            })
+        } else {
+            CONFIGURATIONS
                 .iter()
-                .find_map(|path| self.bootstrap_provider(object, object.node.at(path)?)),
+                .find_map(|path| self.bootstrap_provider(object, object.node.at(path)?))
         };
         if is_leader {
             cluster.bootstrap_provider.clone_from(&bootstrap_provider);
         }
-        let name = match is_leader {
-            true => PoolName::ControlPlane,
-            false => PoolName::MachineDeployment(Arc::clone(&object.name)),
+        let name = if is_leader {
+            PoolName::ControlPlane
+        } else {
+            PoolName::MachineDeployment(Arc::clone(&object.name))
         };
         let version = version_node(object).and_then(|(_, node)| self.version(index, node));
         if is_leader && template == Template::Unnamed {

@@ -320,12 +320,11 @@ impl Chart {
             version.is_some_and(|version| version.contains(CLUSTER_API))
         };
         outputs.retain(|output| output.objects.iter().any(is_of_cluster_api));
-        match outputs.is_empty() {
-            true => {
-                let why = (String::from("they make no Cluster API objects"), 0..0);
-                Err(self.failed(input, self.metadata, why))
-            }
-            false => Ok(outputs),
+        if outputs.is_empty() {
+            let why = (String::from("they make no Cluster API objects"), 0..0);
+            Err(self.failed(input, self.metadata, why))
+        } else {
+            Ok(outputs)
         }
     }
 

@@ -7,9 +7,10 @@ use super::super::chart_files::HIDDEN;
 
 /// These values with `hidden` for each text and number that is secret.
 pub(super) fn hidden(node: &Node, sources: &Sources) -> Node {
-    match sources.has_secrets() {
-        true => replaced(node, sources),
-        false => node.clone(),
+    if sources.has_secrets() {
+        replaced(node, sources)
+    } else {
+        node.clone()
     }
 }
 

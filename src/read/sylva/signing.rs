@@ -36,9 +36,10 @@ pub(super) fn keys(
         let key = key(below(all.clone(), name), KEY_PROPERTY, report);
         named.extend(key.map(|key| (Arc::clone(name), key)));
     }
-    let default_key = match registries.is_empty() {
-        true => None,
-        false => key(images, "cosign_public_key", report),
+    let default_key = if registries.is_empty() {
+        None
+    } else {
+        key(images, "cosign_public_key", report)
     };
     SigningKeys {
         skip,

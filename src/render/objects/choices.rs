@@ -63,9 +63,10 @@ pub fn values(view: &ClusterView, stamps: &[Option<Stamp>], style: Style, root: 
 impl Root {
     /// The root of a chart by its name or path.
     pub fn of_chart(chart: &str) -> Self {
-        match chart.trim_end_matches('/').ends_with("sylva-units") {
-            true => Self::Cluster,
-            false => Self::Top,
+        if chart.trim_end_matches('/').ends_with("sylva-units") {
+            Self::Cluster
+        } else {
+            Self::Top
         }
     }
 

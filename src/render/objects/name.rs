@@ -31,9 +31,10 @@ pub fn machine_template(cluster: &str, pool: &str, spec: &str) -> String {
 /// [`machine_template`] if it is too long.
 pub fn of_pool(cluster: &str, pool: &str) -> String {
     let readable = format!("{cluster}-{pool}");
-    match readable.len() <= LABEL_LENGTH {
-        true => readable,
-        false => machine_template(cluster, pool, ""),
+    if readable.len() <= LABEL_LENGTH {
+        readable
+    } else {
+        machine_template(cluster, pool, "")
     }
 }
 

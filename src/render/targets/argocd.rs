@@ -252,9 +252,10 @@ fn application(output: &Output, findings: &mut Vec<Finding>) -> Map {
 /// Where the chart expects the values.
 fn root(output: &Output, findings: &mut Vec<Finding>) -> Root {
     let chart = text_option(output, "chart", "", findings);
-    Root::of_chart(match chart.is_empty() {
-        true => text_option(output, "chart-path", "", findings),
-        false => chart,
+    Root::of_chart(if chart.is_empty() {
+        text_option(output, "chart-path", "", findings)
+    } else {
+        chart
     })
 }
 

@@ -62,9 +62,10 @@ impl Target for HelmValues {
         ];
         let style = word_option(input.output, "choice", &styles, findings);
         let root = word_option(input.output, "chart", ROOTS, findings);
-        let values = match flag_option(input.output, "os-images", true, findings) {
-            true => choices::values(input.view, input.stamps, style, root),
-            false => choices::overlay(input.view, input.stamps, style, root),
+        let values = if flag_option(input.output, "os-images", true, findings) {
+            choices::values(input.view, input.stamps, style, root)
+        } else {
+            choices::overlay(input.view, input.stamps, style, root)
         };
         if let (Root::Cluster, Some(path)) = (root, null_within(&values)) {
             findings.push(refused(input.output, &path));

@@ -176,9 +176,10 @@ impl TargetInput<'_> {
         for kind in templates {
             // If two groups have the same kind, the second one is selected with its group.
             let is_taken = kinds.iter().any(|(name, _)| name == kind.kind);
-            let name = match is_taken {
-                true => format!("{}/{}", kind.group, kind.kind),
-                false => kind.kind.to_owned(),
+            let name = if is_taken {
+                format!("{}/{}", kind.group, kind.kind)
+            } else {
+                kind.kind.to_owned()
             };
             kinds.push((name, kind));
         }

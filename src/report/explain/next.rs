@@ -36,8 +36,9 @@ fn blocked(plan: &ClusterPlan, out: &mut dyn Write) -> io::Result<()> {
         return Ok(());
     };
     let pools: Vec<&str> = blocked.lacking.keys().map(String::as_str).collect();
-    match pools.is_empty() {
-        true => writeln!(out, "{}", blocked.reason),
-        false => writeln!(out, "{} for {}", blocked.reason, pools.join(", ")),
+    if pools.is_empty() {
+        writeln!(out, "{}", blocked.reason)
+    } else {
+        writeln!(out, "{} for {}", blocked.reason, pools.join(", "))
     }
 }

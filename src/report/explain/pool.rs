@@ -122,9 +122,10 @@ impl PoolAccount {
             k8s_version: version.map(|version| placed(&version.value, version.place)),
             levels: levels(view, pool),
             selector: terms(&selection.finalized, &view.sources),
-            candidates: match is_secret {
-                true => Vec::new(),
-                false => considered(view, selection, matching, cache),
+            candidates: if is_secret {
+                Vec::new()
+            } else {
+                considered(view, selection, matching, cache)
             },
             outcome: match reached(view, pool, selection) {
                 (outcome, Some(spot)) => format!("{outcome}  ({spot})"),

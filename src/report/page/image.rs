@@ -58,9 +58,12 @@ pub(super) fn identity(view: &ClusterView, image: &Image) -> Identity {
     let uri = image.uri.as_ref();
     Identity {
         key: Arc::clone(&image.key),
-        uri: uri.map(|uri| match view.sources.is_secret(uri.place) {
-            true => view.sources.shown(&uri.value, uri.place).into(),
-            false => Arc::clone(&uri.value),
+        uri: uri.map(|uri| {
+            if view.sources.is_secret(uri.place) {
+                view.sources.shown(&uri.value, uri.place).into()
+            } else {
+                Arc::clone(&uri.value)
+            }
         }),
         is_listed: true,
     }

@@ -43,12 +43,11 @@ impl<'a> Sites<'a> {
 
     fn spot(&mut self, spot: &Spot) -> Site {
         let source = &spot.source;
-        let (line, column) = match self.is_own(source) {
-            true => self.own.line_column(spot),
-            false => {
-                let mut shared = self.shared.lock();
-                shared.line_column(spot)
-            }
+        let (line, column) = if self.is_own(source) {
+            self.own.line_column(spot)
+        } else {
+            let mut shared = self.shared.lock();
+            shared.line_column(spot)
         };
         Site(self.file(&source.path), line as u32, column as u32)
     }

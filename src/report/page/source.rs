@@ -20,11 +20,12 @@ impl FromStr for SourceUrl {
         let example = "https://gitlab.example/GROUP/PROJECT/-/blob/main/{path}#L{line}";
         let is_web = text.starts_with("https://") || text.starts_with("http://");
         let rest = text.replacen(PATH, "", 1).replacen(LINE, "", 1);
-        match is_web && text.contains(PATH) && !rest.contains(['{', '}']) {
-            true => Ok(Self(text.to_owned())),
-            false => Err(format!(
+        if is_web && text.contains(PATH) && !rest.contains(['{', '}']) {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(format!(
                 "write an address with `{PATH}` and `{LINE}`, such as {example}"
-            )),
+            ))
         }
     }
 }

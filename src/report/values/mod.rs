@@ -165,9 +165,10 @@ fn setting(setting: &Setting, requested: &str, out: &mut dyn Write) -> io::Resul
         Effect::Merges => format!("merges {}", shown(&setting.value)),
         Effect::Removes => "null, which removes it".to_owned(),
     };
-    let above = match setting.path == requested {
-        true => String::new(),
-        false => format!("{}: ", setting.path),
+    let above = if setting.path == requested {
+        String::new()
+    } else {
+        format!("{}: ", setting.path)
     };
     writeln!(out, "  {above}{what}{}", at(setting.origin.as_ref()))
 }

@@ -54,9 +54,10 @@ impl<'a> Secrets<'a> {
         let key = Value::String(entry.key.clone());
         let is_computed = self.written.get(&entry.key_place) != Some(&key);
         Entry {
-            key: match is_computed && self.is_made_of_secret(entry.key_place, &key) {
-                true => self.word(entry.key_place).into(),
-                false => self.key(entry),
+            key: if is_computed && self.is_made_of_secret(entry.key_place, &key) {
+                self.word(entry.key_place).into()
+            } else {
+                self.key(entry)
             },
             key_place: entry.key_place,
             node: self.hidden(&entry.node),
@@ -106,9 +107,10 @@ impl<'a> Secrets<'a> {
     /// A key as it is written, unless files of secrets alone have it and somebody chose it.
     fn key(&self, entry: &Entry) -> Arc<str> {
         let is_secret = self.sources.is_secret(entry.key_place);
-        match is_secret && !self.sources.is_public(&entry.key) {
-            true => self.word(entry.key_place).into(),
-            false => Arc::clone(&entry.key),
+        if is_secret && !self.sources.is_public(&entry.key) {
+            self.word(entry.key_place).into()
+        } else {
+            Arc::clone(&entry.key)
         }
     }
 

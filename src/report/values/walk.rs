@@ -112,9 +112,10 @@ fn parts(branch: &Branch) -> Result<Parts, Failure> {
             node: Node::computed(Value::Null),
         };
         // In Helm's order, the entries of `_internal` are evaluated in stages, which only evaluating one of them does.
-        let child = match branch.path() == "_internal" {
-            true => branch.child(&empty.key)?,
-            false => None,
+        let child = if branch.path() == "_internal" {
+            branch.child(&empty.key)?
+        } else {
+            None
         };
         parts.push((empty, child.unwrap_or(entry.branch)));
     }

@@ -86,9 +86,10 @@ impl Explainer<'_> {
     }
 
     fn link(&self, path: String, node: &Node, known: &mut HashSet<Place>) -> Link {
-        let readings = match is_expression(node) && known.insert(node.place) {
-            true => self.evaluator.readings(node.place).unwrap_or_default(),
-            false => Default::default(),
+        let readings = if is_expression(node) && known.insert(node.place) {
+            self.evaluator.readings(node.place).unwrap_or_default()
+        } else {
+            Default::default()
         };
         let reads = needed(&readings).into_iter().map(|reading| {
             let got = reading

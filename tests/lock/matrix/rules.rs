@@ -262,9 +262,10 @@ pub(super) fn lock(cell: Cell) -> Outcome {
     let is_forgotten = is_unasked && cell.entry.signer().is_some();
     if !cell.entry.has_evidence() && !cell.answer.has_manifest() {
         let failed = Outcome::failed(stays);
-        return match is_forgotten {
-            true => failed.and("signature-unchecked"),
-            false => failed,
+        return if is_forgotten {
+            failed.and("signature-unchecked")
+        } else {
+            failed
         };
     }
     match cell.key.trust() {
@@ -287,9 +288,10 @@ pub(super) fn lock(cell: Cell) -> Outcome {
 /// `metalmark verify`, of an image that is in the lock: whether the tag is the locked digest, the digest is signed, and the lock says
 /// what its artifact and its signatures say. What the registry says of a signature is reported before what the lock says.
 pub(super) fn verify(cell: Cell) -> Outcome {
-    let mut outcome = match cell.answer.has_manifest() {
-        true => Outcome::clean(After::Unchanged),
-        false => Outcome::failed(After::Unchanged),
+    let mut outcome = if cell.answer.has_manifest() {
+        Outcome::clean(After::Unchanged)
+    } else {
+        Outcome::failed(After::Unchanged)
     };
     if cell.entry == Entry::Edited || cell.entry.is_edited() && cell.answer.has_manifest() {
         outcome = outcome.and("lock-tampered").and("lock-tampered");

@@ -315,11 +315,12 @@ impl<'a> Site<'a> {
             .filter_map(|cell| Some((cell.name(), entry(*cell)?)))
             .collect();
         entries.sort();
-        let images = match entries.is_empty() {
-            true => " []\n".to_owned(),
-            false => entries
+        let images = if entries.is_empty() {
+            " []\n".to_owned()
+        } else {
+            entries
                 .into_iter()
-                .fold("\n".to_owned(), |text, (_, entry)| text + &entry),
+                .fold("\n".to_owned(), |text, (_, entry)| text + &entry)
         };
         format!(
             "# Written by `metalmark lock`; commit it. Each image's digest, and what the artifact says of itself.\n\
@@ -355,9 +356,10 @@ impl<'a> Site<'a> {
     /// docs/lock.md, "The file".
     fn entry(&self, cell: Cell, verified: Option<(Signer, &str)>, is_edited: bool) -> String {
         let name = cell.name();
-        let (file, checksum) = match is_edited {
-            true => ("another.raw".to_owned(), "c".repeat(64)),
-            false => (format!("{name}-{VERSION}.raw"), "a".repeat(64)),
+        let (file, checksum) = if is_edited {
+            ("another.raw".to_owned(), "c".repeat(64))
+        } else {
+            (format!("{name}-{VERSION}.raw"), "a".repeat(64))
         };
         let verified = verified.map(|(signer, form)| {
             let key = self.world.key(signer).fingerprint();
@@ -394,20 +396,22 @@ fn values(host: &str, cluster: &str, key: Key, cells: &[Cell], has_pools: bool) 
         Key::A => "    cosign_publickey: a.pub\n",
         Key::B => "    cosign_publickey: b.pub\n",
     };
-    let pools: String = match has_pools {
-        true => ENTRIES
+    let pools: String = if has_pools {
+        ENTRIES
             .iter()
             .zip(cells)
             .map(|(_, cell)| {
                 let (pool, name) = (format!("{:?}", cell.entry).to_lowercase(), cell.name());
                 format!("    {pool}: {{replicas: 1, capm3: {{image_key: {name}}}}}\n")
             })
-            .collect(),
-        false => String::new(),
+            .collect()
+    } else {
+        String::new()
     };
-    let pools = match pools.is_empty() {
-        true => pools,
-        false => format!("  machine_deployments:\n{pools}"),
+    let pools = if pools.is_empty() {
+        pools
+    } else {
+        format!("  machine_deployments:\n{pools}")
     };
     format!(
         "sylva_diskimagebuilder_images:\n{images}os_images_oci_registries:\n  sylva:\n    url: oci://{host}/os\n    tag: {VERSION}\n{key}\

@@ -202,9 +202,10 @@ fn unread(text: &Text, value: &str, error: SyntaxError) -> Option<Unread> {
         spot: text.spot(error.place),
         kinds,
         has_expressions: value.contains("{{"),
-        reason: match text.source.has_secrets() {
-            true => unquoted(&error.message),
-            false => error.message,
+        reason: if text.source.has_secrets() {
+            unquoted(&error.message)
+        } else {
+            error.message
         },
     })
 }

@@ -96,12 +96,11 @@ impl ManifestObject {
 
     /// A value of it, with its places in these files.
     pub fn adopted(&self, node: &Node, sources: &mut Sources) -> Node {
-        match self.text.is_file() {
-            true => {
-                let file = sources.adopt(self.file());
-                node.with_places(&mut |place| Place { file, ..place })
-            }
-            false => node.with_places(&mut |place| self.adopted_place(place, sources)),
+        if self.text.is_file() {
+            let file = sources.adopt(self.file());
+            node.with_places(&mut |place| Place { file, ..place })
+        } else {
+            node.with_places(&mut |place| self.adopted_place(place, sources))
         }
     }
 

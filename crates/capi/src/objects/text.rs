@@ -86,9 +86,10 @@ impl Text {
         };
         let outer_frozen = self.host.as_ref().and_then(|host| host.frozen);
         let (document, steps) = inner.at;
-        let secrets = match self.source.hides(place.start..place.end) {
-            true => Secrets::Whole,
-            false => Secrets::None,
+        let secrets = if self.source.hides(place.start..place.end) {
+            Secrets::Whole
+        } else {
+            Secrets::None
         };
         let source = Source::new(Arc::clone(&self.source.path), inner.value);
         Arc::new(Self {

@@ -326,9 +326,10 @@ fn float(number: f64, engine: Engine) -> String {
         Engine::Helm4 => print::float(number),
         _ => format!("{number}"),
     };
-    match text.contains(['.', 'e']) {
-        true => text,
-        false => format!("{text}.0"),
+    if text.contains(['.', 'e']) {
+        text
+    } else {
+        format!("{text}.0")
     }
 }
 

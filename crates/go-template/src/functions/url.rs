@@ -51,14 +51,15 @@ fn url_join(call: &mut Call<'_>) -> Result<Value, Error> {
         }
     };
     let userinfo = part("userinfo")?;
-    let userinfo = match userinfo.is_empty() {
-        true => None,
-        false => Some(escape_userinfo(&userinfo).map_err(|error| {
+    let userinfo = if userinfo.is_empty() {
+        None
+    } else {
+        Some(escape_userinfo(&userinfo).map_err(|error| {
             call.error(format!(
                 "`{}` is not a user and password: {error}",
                 quoted(&userinfo)
             ))
-        })?),
+        })?)
     };
     let url = Url {
         scheme: part("scheme")?,

@@ -62,9 +62,10 @@ impl<'a, R: Read> Blocks<'a, R> {
         let mut extension = Extension::default();
         loop {
             let Some(header) = self.header()? else {
-                return match extension.is_some() {
-                    true => Err(Reason::Malformed("ends after an extension header").into()),
-                    false => Ok(None),
+                return if extension.is_some() {
+                    Err(Reason::Malformed("ends after an extension header").into())
+                } else {
+                    Ok(None)
                 };
             };
             *count += 1;

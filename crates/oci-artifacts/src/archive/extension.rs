@@ -74,9 +74,10 @@ pub(super) fn global(bytes: &[u8]) -> Result<(), Reason> {
     let names = |key: &[u8]| {
         matches!(key, b"path" | b"linkpath" | b"size") || key.starts_with(b"GNU.sparse.")
     };
-    match records(bytes)?.iter().any(|(key, _)| names(key)) {
-        true => Err(Reason::Malformed("renames all entries by a global header")),
-        false => Ok(()),
+    if records(bytes)?.iter().any(|(key, _)| names(key)) {
+        Err(Reason::Malformed("renames all entries by a global header"))
+    } else {
+        Ok(())
     }
 }
 

@@ -57,9 +57,10 @@ impl<R: Read> Read for Counted<R> {
         match self.inner.read(buffer) {
             Ok(read) => {
                 self.count += read as u64;
-                match self.count > self.limit {
-                    true => Err(io::Error::other(Marked::TooLarge(self.limit))),
-                    false => Ok(read),
+                if self.count > self.limit {
+                    Err(io::Error::other(Marked::TooLarge(self.limit)))
+                } else {
+                    Ok(read)
                 }
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Err(error),
@@ -84,9 +85,10 @@ impl<'a, R: Read> Stream<'a, R> {
         }
         let is_gzip = head.starts_with(&GZIP);
         let raw = BufReader::with_capacity(64 << 10, Cursor::new(head).chain(counted));
-        let source = match is_gzip {
-            true => Source::Gzip(GzDecoder::new(raw)),
-            false => Source::Plain(raw),
+        let source = if is_gzip {
+            Source::Gzip(GzDecoder::new(raw))
+        } else {
+            Source::Plain(raw)
         };
         Ok(Self {
             source,
@@ -150,9 +152,10 @@ impl<'a, R: Read> Stream<'a, R> {
             Source::Plain(_) | Source::Ended => return Ok(read),
         };
         let unpacked = self.unpacked - self.before;
-        match unpacked > limits.ratio_from && unpacked > packed.saturating_mul(limits.ratio) {
-            true => Err(Reason::Ratio(limits.ratio).into()),
-            false => Ok(read),
+        if unpacked > limits.ratio_from && unpacked > packed.saturating_mul(limits.ratio) {
+            Err(Reason::Ratio(limits.ratio).into())
+        } else {
+            Ok(read)
         }
     }
 }

@@ -172,9 +172,10 @@ impl TreeBuilder {
 
     fn charge(&mut self, path: &str, limits: &Limits) -> Result<(), Refusal> {
         self.names += path.len();
-        match self.names > limits.names {
-            true => Err(Reason::NamesTooLong(limits.names).into()),
-            false => Ok(()),
+        if self.names > limits.names {
+            Err(Reason::NamesTooLong(limits.names).into())
+        } else {
+            Ok(())
         }
     }
 }

@@ -62,9 +62,10 @@ impl Layout {
             }
             Content::Index { .. } => INDEX_TYPE,
         };
-        let media_type = match media_type.is_empty() {
-            true => default,
-            false => media_type,
+        let media_type = if media_type.is_empty() {
+            default
+        } else {
+            media_type
         };
         Ok(Artifact {
             descriptor: Descriptor::new(

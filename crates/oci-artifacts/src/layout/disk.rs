@@ -221,9 +221,10 @@ impl Folder {
         }
         let metadata = fs::metadata(&path).map_err(Fault::of)?;
         // Opening a pipe would block.
-        match metadata.is_file() {
-            true => Ok((path, metadata.len())),
-            false => Err(Fault::Refused("not a file")),
+        if metadata.is_file() {
+            Ok((path, metadata.len()))
+        } else {
+            Err(Fault::Refused("not a file"))
         }
     }
 
@@ -234,9 +235,10 @@ impl Folder {
         file.take(limit + 1)
             .read_to_end(&mut bytes)
             .map_err(Fault::of)?;
-        match bytes.len() as u64 > limit {
-            true => Err(Fault::TooLarge(limit)),
-            false => Ok(bytes),
+        if bytes.len() as u64 > limit {
+            Err(Fault::TooLarge(limit))
+        } else {
+            Ok(bytes)
         }
     }
 }

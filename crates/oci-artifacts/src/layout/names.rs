@@ -85,9 +85,12 @@ impl Names {
         };
         get(&format!("{}:{tag}", reference.name()), false)
             .or_else(|| get(&format!("{}:{tag}", reference.repository), false))
-            .or_else(|| match self.has_only(reference) {
-                true => get(tag, self.repositories.is_empty()),
-                false => None,
+            .or_else(|| {
+                if self.has_only(reference) {
+                    get(tag, self.repositories.is_empty())
+                } else {
+                    None
+                }
             })
     }
 
@@ -120,13 +123,14 @@ impl Names {
             return format!("of `{}` it has {}", requested.repository, listed(&tags));
         }
         let all: Vec<String> = self.all().map(str::to_owned).collect();
-        match all.is_empty() {
-            true => format!(
+        if all.is_empty() {
+            format!(
                 "name its artifacts in index.json, by the annotation `{NAME}`: `{}:{}`",
                 requested.name(),
                 if tag.is_empty() { "TAG" } else { tag }
-            ),
-            false => format!("it has {}", listed(&all)),
+            )
+        } else {
+            format!("it has {}", listed(&all))
         }
     }
 

@@ -80,12 +80,13 @@ where
 }
 
 fn timed_out(limits: &Limits, is_batch: bool) -> RegistryError {
-    let message = match is_batch {
-        true => format!("the requests did not all finish within {:?}", limits.batch),
-        false => format!(
+    let message = if is_batch {
+        format!("the requests did not all finish within {:?}", limits.batch)
+    } else {
+        format!(
             "it was not answered within {:?}, retries included",
             limits.request
-        ),
+        )
     };
     RegistryError::new(FailureKind::Unreachable, message)
 }

@@ -54,15 +54,14 @@ pub(super) async fn blob(
         sleep(pause).await;
     }
     let digest = into.finish().digest;
-    match digest == blob.digest {
-        true => Ok(()),
-        false => {
-            let message = format!(
-                "`{}` sent {} bytes with the digest `{digest}`, not the requested digest `{}`",
-                repository.endpoint.authority, blob.size, blob.digest
-            );
-            Err(RegistryError::new(FailureKind::Corrupt, message).help(content::DO_NOT_USE))
-        }
+    if digest == blob.digest {
+        Ok(())
+    } else {
+        let message = format!(
+            "`{}` sent {} bytes with the digest `{digest}`, not the requested digest `{}`",
+            repository.endpoint.authority, blob.size, blob.digest
+        );
+        Err(RegistryError::new(FailureKind::Corrupt, message).help(content::DO_NOT_USE))
     }
 }
 
@@ -96,18 +95,17 @@ async fn append<W: Write>(
             RegistryError::new(FailureKind::Unreachable, message)
         })?;
     }
-    match into.written() < blob.size {
-        true => {
-            let host = authority(&answer.url);
-            let message = format!(
-                "`{host}` sent {} bytes of blob `{}`, which has {}",
-                into.written(),
-                blob.digest,
-                blob.size
-            );
-            Err(RegistryError::new(FailureKind::Corrupt, message).retryable())
-        }
-        false => Ok(()),
+    if into.written() < blob.size {
+        let host = authority(&answer.url);
+        let message = format!(
+            "`{host}` sent {} bytes of blob `{}`, which has {}",
+            into.written(),
+            blob.digest,
+            blob.size
+        );
+        Err(RegistryError::new(FailureKind::Corrupt, message).retryable())
+    } else {
+        Ok(())
     }
 }
 

@@ -73,9 +73,10 @@ impl Endpoint {
             Access::Pull => "pull",
             Access::Push => "pull,push",
         };
-        match self.repository.is_empty() {
-            true => "registry:catalog:*".to_owned(),
-            false => format!("repository:{}:{actions}", self.repository),
+        if self.repository.is_empty() {
+            "registry:catalog:*".to_owned()
+        } else {
+            format!("repository:{}:{actions}", self.repository)
         }
     }
 }

@@ -73,20 +73,22 @@ pub(super) fn of_exchange(error: &reqwest::Error, url: &Url, limits: &Limits) ->
     let host = authority(url);
     let unreachable = |message: String| RegistryError::new(FailureKind::Unreachable, message);
     if error.is_timeout() {
-        let message = match error.is_connect() {
-            true => format!(
+        let message = if error.is_connect() {
+            format!(
                 "`{host}` accepted no connection within {:?}",
                 limits.connect
-            ),
-            false => format!(
+            )
+        } else {
+            format!(
                 "`{host}` accepted the request and sent nothing for {:?}",
                 limits.read
-            ),
+            )
         };
         let failure = unreachable(message).retryable();
-        return match error.is_connect() {
-            true => failure.host_unreachable(),
-            false => failure,
+        return if error.is_connect() {
+            failure.host_unreachable()
+        } else {
+            failure
         };
     }
     let causes = causes(error);
@@ -120,9 +122,10 @@ pub(super) fn of_exchange(error: &reqwest::Error, url: &Url, limits: &Limits) ->
             .host_unreachable();
     }
     let reason = causes.last().cloned().unwrap_or_default();
-    match error.is_connect() {
-        true => unreachable(format!("`{host}` cannot be reached: {reason}")).host_unreachable(),
-        false => unreachable(format!("the connection to `{host}` broke: {reason}")).retryable(),
+    if error.is_connect() {
+        unreachable(format!("`{host}` cannot be reached: {reason}")).host_unreachable()
+    } else {
+        unreachable(format!("the connection to `{host}` broke: {reason}")).retryable()
     }
 }
 
@@ -140,9 +143,10 @@ fn of_tls(host: &str, says: &dyn Fn(&str) -> bool) -> Option<RegistryError> {
     }
     let is_closed = says("tls handshake eof");
     if is_closed || says("InvalidContentType") || says("corrupt message") {
-        let message = match is_closed {
-            true => format!("`{host}` closed the connection during the TLS handshake"),
-            false => format!("`{host}` does not support TLS on that port"),
+        let message = if is_closed {
+            format!("`{host}` closed the connection during the TLS handshake")
+        } else {
+            format!("`{host}` does not support TLS on that port")
         };
         return Some(error(message).help(format!(
             "if it is to be queried without TLS, write in the project file: {}",

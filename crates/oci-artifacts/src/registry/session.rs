@@ -343,9 +343,10 @@ impl Sessions {
 }
 
 fn refused(endpoint: &Endpoint, answer: &Answer, found: &Found) -> RegistryError {
-    let what = match endpoint.repository.is_empty() {
-        true => "its list of repositories",
-        false => &endpoint.repository,
+    let what = if endpoint.repository.is_empty() {
+        "its list of repositories"
+    } else {
+        &endpoint.repository
     };
     let mut error = authorization::refused(&endpoint.authority, answer, found, what);
     if endpoint.access == Access::Push {

@@ -190,9 +190,10 @@ impl Transport {
             if source.sent() != count {
                 (count, since) = (source.sent(), Instant::now());
             }
-            let timeout = match source.is_all_sent() {
-                true => self.limits.request,
-                false => self.limits.read,
+            let timeout = if source.is_all_sent() {
+                self.limits.request
+            } else {
+                self.limits.read
             };
             if since.elapsed() >= timeout {
                 let host = authority(url);

@@ -167,17 +167,19 @@ impl Bundle {
             .iter()
             .take(SIGNATURES)
             .any(|signature| key.verifies(&message, signature));
-        let statement = match kind == PAYLOAD {
-            true => serde_json::from_slice::<Statement>(payload).map_err(|error| error.to_string()),
-            false => Err(format!("it is not of type `{PAYLOAD}`")),
+        let statement = if kind == PAYLOAD {
+            serde_json::from_slice::<Statement>(payload).map_err(|error| error.to_string())
+        } else {
+            Err(format!("it is not of type `{PAYLOAD}`"))
         };
         let Ok(statement) = statement.as_ref().map_err(String::as_str) else {
             let error = statement.err().unwrap_or_default();
-            return match is_proven {
-                true => Claim::Bad(Flaw::Malformed(format!(
+            return if is_proven {
+                Claim::Bad(Flaw::Malformed(format!(
                     "its statement cannot be read: {error}"
-                ))),
-                false => self.unproven(key, false),
+                )))
+            } else {
+                self.unproven(key, false)
             };
         };
         if statement.predicate_type != PREDICATE {
@@ -204,9 +206,10 @@ impl Bundle {
             Some(hint) => *hint == hint_of(key),
             None => !is_ours,
         };
-        match is_altered {
-            true => Claim::Bad(Flaw::Altered),
-            false => Claim::Bad(Flaw::WrongKey),
+        if is_altered {
+            Claim::Bad(Flaw::Altered)
+        } else {
+            Claim::Bad(Flaw::WrongKey)
         }
     }
 }

@@ -181,9 +181,10 @@ fn layers(manifest: Manifest, form: Form) -> Vec<Result<Layer, Item>> {
     let layer = |descriptor: Descriptor| {
         if descriptor.media_type.starts_with(bundle::MEDIA_TYPE) {
             let form = Form::Bundle;
-            return Some(match descriptor.size > LIMIT {
-                true => Err(Item::Attestation),
-                false => Ok(Layer { form, descriptor }),
+            return Some(if descriptor.size > LIMIT {
+                Err(Item::Attestation)
+            } else {
+                Ok(Layer { form, descriptor })
             });
         }
         if descriptor.media_type != payload::MEDIA_TYPE {

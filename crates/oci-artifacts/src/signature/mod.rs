@@ -77,9 +77,10 @@ pub fn prove(store: &dyn Store, questions: &[Question]) -> Vec<Result<Proof, Fai
         })
         .collect();
     let left: Vec<Wanted> = open.iter().map(|place| targets[*place].clone()).collect();
-    let referring = match left.is_empty() {
-        true => Vec::new(),
-        false => gather::referring(store, &left),
+    let referring = if left.is_empty() {
+        Vec::new()
+    } else {
+        gather::referring(store, &left)
     };
     for (place, more) in open.into_iter().zip(referring) {
         match (&mut found[place], more) {

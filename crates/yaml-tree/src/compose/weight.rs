@@ -42,9 +42,10 @@ impl Composer<'_> {
     /// Counts something with the size in memory of this number of keys and values.
     #[inline]
     pub(super) fn values(&mut self, more: usize) -> Result<()> {
-        match self.values.count(more) {
-            true => Ok(()),
-            false => self.refused(Values::too_many()),
+        if self.values.count(more) {
+            Ok(())
+        } else {
+            self.refused(Values::too_many())
         }
     }
 

@@ -53,9 +53,10 @@ pub(super) fn edit_documents(
 fn with_its_line(layout: &Layout<'_>, part: &Range<usize>) -> Range<usize> {
     let line = layout.text[..part.start].trim_end_matches(['\r', '\n']);
     let start = layout.line_start(line.len());
-    match layout.text[start..].starts_with("---") {
-        true => start..part.end,
-        false => part.clone(),
+    if layout.text[start..].starts_with("---") {
+        start..part.end
+    } else {
+        part.clone()
     }
 }
 
@@ -63,17 +64,20 @@ fn with_its_line(layout: &Layout<'_>, part: &Range<usize>) -> Range<usize> {
 fn separated(layout: &Layout<'_>, part: &Range<usize>, text: &str) -> String {
     let eol = layout.eol;
     let is_last = part.end == layout.text.len();
-    let open = match layout.text[..part.end].ends_with('\n') {
-        true => "",
-        false => eol,
+    let open = if layout.text[..part.end].ends_with('\n') {
+        ""
+    } else {
+        eol
     };
-    let text = match is_last && layout.lacks_final_newline {
-        true => text.trim_end(),
-        false => text,
+    let text = if is_last && layout.lacks_final_newline {
+        text.trim_end()
+    } else {
+        text
     };
-    let close = match !is_last && !text.ends_with('\n') {
-        true => eol,
-        false => "",
+    let close = if !is_last && !text.ends_with('\n') {
+        eol
+    } else {
+        ""
     };
     format!("{open}---{eol}{text}{close}")
 }

@@ -319,15 +319,16 @@ impl Reader {
                 continue;
             };
             let key = &image.key.value;
-            let (message, help) = match first == digest {
-                true => (
+            let (message, help) = if first == digest {
+                (
                     format!("`{key}` is locked twice for one reference"),
                     "remove one of the two entries",
-                ),
-                false => (
+                )
+            } else {
+                (
                     format!("`{key}` is locked twice for one reference, to different digests"),
                     "remove the wrong one, or both, and run `metalmark lock`",
-                ),
+                )
             };
             self.fault(message, image.key.place, help);
         }

@@ -44,15 +44,16 @@ pub(super) fn of(kube_vip: &KubeVip, endpoint: &Endpoint) -> Result<Variables, V
         KubeVipMode::Wireguard => writer.wireguard(),
     }
     writer.set("address", &*endpoint.host.value);
-    match writer.problems.is_empty() {
-        true => Ok(Variables {
+    if writer.problems.is_empty() {
+        Ok(Variables {
             image,
             password_file: writer
                 .setting(PASSWORD_FILE)
                 .filter(|_| kube_vip.mode == KubeVipMode::Bgp),
             entries: writer.entries,
-        }),
-        false => Err(writer.problems),
+        })
+    } else {
+        Err(writer.problems)
     }
 }
 
@@ -178,9 +179,10 @@ impl Writer<'_> {
             });
             return None;
         };
-        let address = match address.contains(':') {
-            true => format!("[{address}]"),
-            false => address,
+        let address = if address.contains(':') {
+            format!("[{address}]")
+        } else {
+            address
         };
         let multihop = field("multihop").is_some_and(|multihop| multihop == "true");
         let password = self.setting(PASSWORD_FILE).map_or("", |_| PLACEHOLDER);

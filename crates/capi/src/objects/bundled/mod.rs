@@ -107,9 +107,10 @@ impl Bundled {
 /// As `kubectl` names it: `Deployment prod/web`.
 impl std::fmt::Display for Bundled {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.namespace.is_empty() {
-            true => write!(f, "{} {}", self.kind, self.name),
-            false => write!(f, "{} {}/{}", self.kind, self.namespace, self.name),
+        if self.namespace.is_empty() {
+            write!(f, "{} {}", self.kind, self.name)
+        } else {
+            write!(f, "{} {}/{}", self.kind, self.namespace, self.name)
         }
     }
 }
@@ -266,12 +267,11 @@ impl Gathering<'_> {
     }
 
     fn range(&self, place: Place) -> Range<usize> {
-        match place.is_known() {
-            true => {
-                let start = self.document.start;
-                start + place.start as usize..start + place.end as usize
-            }
-            false => self.document.clone(),
+        if place.is_known() {
+            let start = self.document.start;
+            start + place.start as usize..start + place.end as usize
+        } else {
+            self.document.clone()
         }
     }
 

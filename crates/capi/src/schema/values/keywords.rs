@@ -145,9 +145,10 @@ impl<'s> Check<'s> {
     }
 
     fn required(&mut self, node: &Node, key: &str, message: String) {
-        let path = match self.path.is_empty() {
-            true => key.to_owned(),
-            false => format!("{}.{key}", self.path),
+        let path = if self.path.is_empty() {
+            key.to_owned()
+        } else {
+            format!("{}.{key}", self.path)
         };
         let mismatch = self.mismatch(node.place, message);
         self.found.push(Mismatch { path, ..mismatch });

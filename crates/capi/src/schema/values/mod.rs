@@ -166,9 +166,10 @@ impl ValuesSchema {
             }
             .ok_or_else(unknown)?;
         }
-        match pointer.is_empty() || pointer.starts_with('/') {
-            true => Ok(node),
-            false => Err(unknown()),
+        if pointer.is_empty() || pointer.starts_with('/') {
+            Ok(node)
+        } else {
+            Err(unknown())
         }
     }
 }

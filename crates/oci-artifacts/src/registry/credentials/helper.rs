@@ -60,9 +60,10 @@ async fn run(name: &str, server: &str) -> Result<Option<Credential>, String> {
     if !output.status.success() {
         let printed = [output.stdout, output.stderr].concat();
         let printed = String::from_utf8_lossy(&printed).to_lowercase();
-        return match printed.contains("not found") {
-            true => Ok(None),
-            false => Err(format!("`{name}` ended with {}", output.status)),
+        return if printed.contains("not found") {
+            Ok(None)
+        } else {
+            Err(format!("`{name}` ended with {}", output.status))
         };
     }
     let answer: Answer = serde_json::from_slice(&output.stdout)

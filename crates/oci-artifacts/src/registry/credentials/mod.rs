@@ -125,12 +125,11 @@ impl Credentials {
                 Err(reason) => searched.push(format!("`{shown}` ({reason})")),
             }
         }
-        let origin = match searched.is_empty() {
-            true => {
-                "neither HOME, DOCKER_CONFIG nor REGISTRY_AUTH_FILE names a file with credentials"
-                    .to_owned()
-            }
-            false => format!("no credentials for `{host}` in {}", searched.join(", ")),
+        let origin = if searched.is_empty() {
+            "neither HOME, DOCKER_CONFIG nor REGISTRY_AUTH_FILE names a file with credentials"
+                .to_owned()
+        } else {
+            format!("no credentials for `{host}` in {}", searched.join(", "))
         };
         Found {
             credential: None,

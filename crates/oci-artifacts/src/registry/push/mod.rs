@@ -69,9 +69,10 @@ pub(super) async fn manifest(
         Err(_) => false,
     };
     let bytes = &artifact.manifest;
-    let lists = match is_unchanged {
-        true => None,
-        false => Some(put(repository, &named, descriptor, bytes).await?),
+    let lists = if is_unchanged {
+        None
+    } else {
+        Some(put(repository, &named, descriptor, bytes).await?)
     };
     if let Ok(Manifest { content, .. }) = Manifest::read(bytes.clone())
         && let Some(subject) = content.subject()

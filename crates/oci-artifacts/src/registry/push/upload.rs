@@ -49,9 +49,10 @@ enum Recovery {
 
 impl From<RegistryError> for UploadError {
     fn from(error: RegistryError) -> Self {
-        let recovery = match error.retryable {
-            true => Recovery::Retry(None),
-            false => Recovery::GiveUp,
+        let recovery = if error.retryable {
+            Recovery::Retry(None)
+        } else {
+            Recovery::GiveUp
         };
         Self { error, recovery }
     }
@@ -70,9 +71,10 @@ pub(super) async fn whole(
     source: &Source,
 ) -> Result<(), RegistryError> {
     let limits = &repository.sessions.transport.limits;
-    let mut mode = match source.descriptor().size > limits.piece {
-        true => Mode::Chunks(limits.piece),
-        false => Mode::Whole,
+    let mut mode = if source.descriptor().size > limits.piece {
+        Mode::Chunks(limits.piece)
+    } else {
+        Mode::Whole
     };
     let (mut attempt, mut refused_chunks) = (0, false);
     loop {
@@ -211,12 +213,11 @@ impl Upload<'_> {
     async fn send(&self, operation: Operation) -> Result<Answer, RegistryError> {
         let request = request(self.repository, self.url.clone(), operation);
         let own = self.repository.url("")?;
-        match self.url.origin() == own.origin() {
-            true => self.repository.get(request).await,
-            false => {
-                let transport = &self.repository.sessions.transport;
-                transport.execute(&request, None).await
-            }
+        if self.url.origin() == own.origin() {
+            self.repository.get(request).await
+        } else {
+            let transport = &self.repository.sessions.transport;
+            transport.execute(&request, None).await
         }
     }
 
@@ -249,9 +250,10 @@ impl Upload<'_> {
 /// return `http`, which becomes `https` again.
 fn continuation(answer: &Answer, endpoint: &Endpoint) -> Result<Url, RegistryError> {
     let location = answer.header("location").unwrap_or_default();
-    let found = match location.is_empty() {
-        true => None,
-        false => answer.url.join(location).ok(),
+    let found = if location.is_empty() {
+        None
+    } else {
+        answer.url.join(location).ok()
     };
     let found = found.filter(|url| matches!(url.scheme(), "http" | "https"));
     let Some(mut url) = found else {
