@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use oci_artifacts::{Failure, listed_failures};
+use oci_artifacts::{Failure, write_failures};
 
 /// Ends the run with exit status 2. Each variant says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file or folder could not be read.
-    #[error("cannot read `{}`: {}", shown(path), reason(cause))]
+    #[error("cannot read `{}`: {}", display_path(path), reason(cause))]
     Read {
         /// Which.
         path: PathBuf,
@@ -16,7 +16,7 @@ pub enum Error {
         cause: std::io::Error,
     },
     /// A file or folder could not be written.
-    #[error("cannot write `{}`: {}", shown(path), reason(cause))]
+    #[error("cannot write `{}`: {}", display_path(path), reason(cause))]
     Write {
         /// Which.
         path: PathBuf,
@@ -26,7 +26,7 @@ pub enum Error {
     /// An edit that is to be undone could not be.
     #[error(
         "cannot write `{}` back: {}\nhelp: some files are edited and some are not; the next run of metalmark undoes the edits",
-        shown(path),
+        display_path(path),
         reason(cause)
     )]
     Undo {
@@ -44,7 +44,7 @@ pub enum Error {
     /// Another run holds the output folder, or changed it between this run's plan and its writing.
     #[error(
         "another run{by} is writing to `{}`: wait for it to end, then run again",
-        shown(path)
+        display_path(path)
     )]
     Busy {
         /// The output folder, or the project's.
@@ -55,7 +55,7 @@ pub enum Error {
     /// A file is not what this run has read: another program changed it meanwhile.
     #[error(
         "`{}` is not what was read, so it is not written over: run again",
-        shown(path)
+        display_path(path)
     )]
     Changed {
         /// Which.
@@ -68,7 +68,7 @@ pub enum Error {
         message: String,
     },
     /// Artifacts could not be had. All that failed of a batch, in the order of the requests.
-    #[error("{}", listed(failures))]
+    #[error("{}", list_causes(failures))]
     Fetch {
         /// What failed, each with its advice.
         failures: Vec<Failure>,
@@ -119,15 +119,15 @@ impl Error {
 }
 
 /// Each cause once, its advice below it.
-fn listed(failures: &[Failure]) -> String {
+fn list_causes(failures: &[Failure]) -> String {
     let mut text = String::new();
     // A text takes whatever is written.
-    let _ = listed_failures(failures, &mut text);
+    let _ = write_failures(failures, &mut text);
     text
 }
 
 /// A path as people type it.
-fn shown(path: &Path) -> std::path::Display<'_> {
+fn display_path(path: &Path) -> std::path::Display<'_> {
     path.strip_prefix(".").unwrap_or(path).display()
 }
 

@@ -161,7 +161,7 @@ impl Given {
             replicas: None,
             k8s_version: None,
             bootstrap_provider: None,
-            settings: Node::computed(Value::empty_map()),
+            settings: Node::from_value(Value::empty_map()),
             template: None,
             unknown: None,
         });

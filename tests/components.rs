@@ -30,7 +30,7 @@ fn objects(folder: &Path) -> Vec<(String, String, String)> {
     let read = yaml_tree::read(&text, FileId(0), Engine::Kubectl).expect("YAML");
     let object = |object: &yaml_tree::value::Node| {
         let text = |path: &[&str]| {
-            let text = object.at(path).and_then(|node| node.value.as_str());
+            let text = object.get_path(path).and_then(|node| node.value.as_str());
             text.map(|text| text.to_string()).unwrap_or_default()
         };
         let script = text(&["stringData", "install-components.sh"]);
@@ -236,7 +236,7 @@ fn a_machine_installs_the_bundle_once_and_nothing_but_its_bytes() {
     assert_eq!(left.len(), 1, "only what says that it is done");
     // Other bytes than those that were locked.
     fs::remove_dir_all(folder.join("state")).expect("removed");
-    let digest = oci_artifacts::Digest::of(&bytes);
+    let digest = oci_artifacts::Digest::compute(&bytes);
     registry.hook(move |request, _| {
         let is_blob = request.path.ends_with(digest.as_str());
         is_blob.then(|| super::support::registry::Reply::new(200, b"other bytes".to_vec()))

@@ -36,7 +36,7 @@ fn cluster(path: &str, options: &Options) -> (Composition, Sources) {
 fn value(composed: &(Composition, Sources), path: &str) -> String {
     let merged = merge::layers(&composed.0.layers, Engine::Helm3);
     let keys: Vec<&str> = path.split('.').collect();
-    let Some(node) = merged.tree.at(&keys) else {
+    let Some(node) = merged.tree.get_path(&keys) else {
         return "nothing".to_owned();
     };
     let spot = composed
@@ -99,9 +99,9 @@ fn literals_env_files_and_patches_have_their_places() {
         "oci://registry.example.org/core at charts/sylva-units/from-registry.values.yaml:1:23"
     );
     let merged = merge::layers(&lyon.0.layers, Engine::Helm3);
-    let ports = merged.tree.at(&["cluster", "ports"]).expect("ports");
+    let ports = merged.tree.get_path(&["cluster", "ports"]).expect("ports");
     let range = ports.value.as_list().expect("a list")[1]
-        .at(&["range"])
+        .get_path(&["range"])
         .expect("set by path");
     assert_eq!(shown(&range.value), "Number(Int(6443))");
 }
@@ -327,7 +327,7 @@ fn a_namespace_gets_the_name_that_its_objects_are_in_and_no_prefix() {
     let disk = Disk::new(folder.path()).expect("a folder");
     let built = gitops::objects(&disk, Path::new(""), &mut Sources::default());
     let built = built.expect("readable").expect("it builds");
-    let text = |node: &Node, path: &[&str]| node.at(path).map(|node| shown(&node.value));
+    let text = |node: &Node, path: &[&str]| node.get_path(path).map(|node| shown(&node.value));
     let names = built.iter().map(|object| {
         let metadata = |field| text(object, &["metadata", field]).unwrap_or_default();
         format!("{}/{}", metadata("namespace"), metadata("name"))
@@ -575,7 +575,7 @@ fn compare(kubectl: &Path, root: &Path, folder: &Path) -> Result<bool, String> {
 /// What shapes values: data, stringData and spec of each object, as JSON by kind and name.
 fn shaping(objects: &[Node]) -> BTreeMap<String, String> {
     let text = |node: &Node, path: &[&str]| {
-        node.at(path)
+        node.get_path(path)
             .map(|node| shown(&node.value))
             .unwrap_or_default()
     };

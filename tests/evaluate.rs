@@ -432,7 +432,7 @@ fn a_failure_says_where_in_which_value_and_who_needs_it() {
     assert_eq!(paths, ["a", "b.c"]);
     let fault = failure.chain.last().expect("the faulty value");
     let span = fault.span.clone().expect("a place in it");
-    let place = yaml_tree::inside(text, fault.place, &fault.text, span);
+    let place = yaml_tree::locate(text, fault.place, &fault.text, span);
     let (start, end) = (place.start as usize, place.end as usize);
     assert_eq!(&text[start..end], "fail \"no good\"");
     let again = lazy(text);
@@ -512,7 +512,7 @@ fn what_helm_would_make_of_it_is_compared_where_it_matters() {
     assert_eq!(evaluator.order_differences().len(), 0);
     assert_eq!(answer(evaluator.get(&["good"])), r#""1-31-8""#);
     assert_eq!(evaluator.order_differences().len(), 0);
-    let images = evaluator.root().at(&["images"]);
+    let images = evaluator.root().get_path(&["images"]);
     let images = images.expect("they evaluate").expect("there are some");
     let entries = images.entries().expect("they evaluate").expect("a map");
     assert_eq!(&*entries[0].key, "ubuntu-1-31-8");

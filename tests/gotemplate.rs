@@ -44,12 +44,14 @@ impl Host for Names {
         Engine::Helm3_18
     }
 
-    fn named(&self, name: &str) -> Option<Definition<'_>> {
+    fn find_definition(&self, name: &str) -> Option<Definition<'_>> {
         if name == "again" {
             let call = |argument| NativeTemplate::call(self, argument);
             return Some(Definition::Native(Box::new(call)));
         }
-        self.template.defined(name).map(Definition::Template)
+        self.template
+            .find_definition(name)
+            .map(Definition::Template)
     }
 }
 

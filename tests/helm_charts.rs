@@ -43,7 +43,9 @@ fn objects(text: &str) -> BTreeSet<String> {
     let documents = yaml_tree::read(text, FileId(0), Engine::Kubectl)
         .expect("YAML")
         .documents;
-    let documents = documents.iter().filter(|node| node.at(&["kind"]).is_some());
+    let documents = documents
+        .iter()
+        .filter(|node| node.get_path(&["kind"]).is_some());
     documents.map(|node| json(&node.value)).collect()
 }
 
@@ -62,7 +64,7 @@ fn charts_are_rendered_as_helm_renders_them() {
             |values| std::fs::read_to_string(values).expect("readable"),
         );
         let user = yaml_tree::values(&user, FileId(0), engine).expect("values");
-        let rendered = read::rendered_chart(&disk, Path::new(name), &user, engine);
+        let rendered = read::render_chart(&disk, Path::new(name), &user, engine);
         let rendered = rendered.expect("readable");
         let Some(rendered) = rendered else { continue };
         let chart = std::fs::read_to_string(folder.join("Chart.yaml")).expect("readable");
@@ -566,7 +568,7 @@ fn version_in(files: &[(&str, &str)]) -> String {
     let disk = Disk::new(folder.path()).expect("a folder");
     let user = yaml_tree::values("", FileId(0), Engine::Helm4).expect("values");
     let engine = helm().map_or(Engine::Helm4, |(_, engine)| engine);
-    let rendered = read::rendered_chart(&disk, Path::new("chart"), &user, engine);
+    let rendered = read::render_chart(&disk, Path::new("chart"), &user, engine);
     let rendered = rendered.expect("readable").expect("of Cluster API");
     let text = |(_, text): &(_, Result<String, _>)| text.clone().unwrap_or_default();
     let ours = printed(&{ rendered.iter() }.map(text).collect::<String>());

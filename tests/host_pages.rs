@@ -136,7 +136,7 @@ fn inputs(path: &str, at: &[&str]) -> Vec<String> {
     let documents = yaml_tree::read(&text, FileId(0), Engine::Kubectl)
         .expect("it is YAML")
         .documents;
-    let inputs = keys(documents[0].at(at).expect("inputs"));
+    let inputs = keys(documents[0].get_path(at).expect("inputs"));
     let aside = ["release_url", "release-url", "source", "revision"];
     inputs
         .into_iter()

@@ -10,7 +10,9 @@ use super::support::{Metalmark, Outcome};
 type Served = Vec<(&'static str, String)>;
 
 fn digest(text: &str) -> String {
-    oci_artifacts::Digest::of(text.as_bytes()).hex().to_owned()
+    oci_artifacts::Digest::compute(text.as_bytes())
+        .hex()
+        .to_owned()
 }
 
 /// A web server with an index page as nginx writes it, or without one.

@@ -42,7 +42,9 @@ fn read(text: &str) -> Node {
 
 fn items(list: &str) -> Vec<Node> {
     let root = read(list);
-    let items = root.at(&["items"]).and_then(|items| items.value.as_list());
+    let items = root
+        .get_path(&["items"])
+        .and_then(|items| items.value.as_list());
     items.expect("items").to_vec()
 }
 
@@ -230,7 +232,7 @@ pub(super) fn files(list: &str) -> std::collections::BTreeMap<String, Vec<String
 /// Where an item belongs.
 fn annotation(item: &Node, name: &str) -> String {
     let key = format!("internal.config.kubernetes.io/{name}");
-    let node = item.at(&["metadata", "annotations", &key]);
+    let node = item.get_path(&["metadata", "annotations", &key]);
     let text = node.and_then(|node| node.value.as_str());
     text.expect("an annotation").to_string()
 }
@@ -283,7 +285,7 @@ fn the_generator_takes_lists_however_they_are_written() {
         let names: Vec<String> = found
             .iter()
             .map(|item| {
-                item.at(&["metadata", "name"])
+                item.get_path(&["metadata", "name"])
                     .and_then(|name| name.value.as_str())
                     .expect("a name")
                     .to_string()
@@ -301,7 +303,7 @@ fn the_generator_takes_lists_however_they_are_written() {
         );
         assert!(
             read(&outcome.stdout)
-                .at(&["own"])
+                .get_path(&["own"])
                 .is_some_and(|node| node.value == Value::from("field"))
         );
     }
@@ -400,7 +402,7 @@ fn the_real_kustomize_runs_the_generator_the_transformer_and_the_validator() {
     assert!(built, "{reported}");
     let image = read(&text);
     let image = image
-        .at(&["spec", "template", "spec", "image", "url"])
+        .get_path(&["spec", "template", "spec", "image", "url"])
         .expect("a URL");
     assert_eq!(
         image.value,

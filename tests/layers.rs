@@ -6,7 +6,7 @@ use proptest::prelude::{
     Just, Strategy, any, prop, prop_assert, prop_assert_eq, prop_oneof, proptest,
 };
 use yaml_tree::engine::Engine;
-use yaml_tree::merge::{Layer, LayerKind, layers, merge, over_chart};
+use yaml_tree::merge::{Layer, LayerKind, coalesce, layers, merge};
 use yaml_tree::place::{FileId, Place};
 use yaml_tree::value::{Entry, Map, Node, Value};
 
@@ -15,7 +15,7 @@ fn trees(consistent: bool) -> impl Strategy<Value = Node> {
     let leaf = prop_oneof![
         1 => Just(Value::Null),
         3 => any::<i8>().prop_map(|number| Value::from(i64::from(number))),
-        1 => prop::collection::vec(any::<bool>().prop_map(Node::computed), 0..3).prop_map(Value::from),
+        1 => prop::collection::vec(any::<bool>().prop_map(Node::from_value), 0..3).prop_map(Value::from),
         1 => Just(Value::empty_map()),
     ];
     let tree = leaf.prop_recursive(4, 24, 4, move |inner| {
@@ -29,13 +29,13 @@ fn trees(consistent: bool) -> impl Strategy<Value = Node> {
                     (Value::Map(_), false) => Value::from(7),
                     (_, false) => value,
                 };
-                Entry::computed(key, value)
+                Entry::from_value(key, value)
             });
             Value::from(entries.collect::<Map>())
         })
     });
     tree.prop_map(|value| {
-        Node::computed(if matches!(value, Value::Map(_)) {
+        Node::from_value(if matches!(value, Value::Map(_)) {
             value
         } else {
             Value::empty_map()
@@ -94,7 +94,7 @@ fn all_leaves(node: &Node) -> Vec<(Vec<String>, &Node)> {
 
 fn at<'n>(node: &'n Node, path: &[String]) -> Option<&'n Node> {
     let path: Vec<&str> = path.iter().map(String::as_str).collect();
-    node.at(&path)
+    node.get_path(&path)
 }
 
 fn same_branch(a: &Node, b: &Node) -> bool {
@@ -108,12 +108,12 @@ fn same_branch(a: &Node, b: &Node) -> bool {
 proptest! {
     #[test]
     fn the_empty_map_changes_nothing(tree in trees(false)) {
-        let empty = Node::computed(Value::empty_map());
+        let empty = Node::from_value(Value::empty_map());
         prop_assert!(same_branch(&merge(&tree, &empty), &tree));
         prop_assert!(same_branch(&merge(&empty, &tree), &tree));
         for engine in [Engine::Helm3, Engine::Helm4] {
-            prop_assert!(same_branch(&over_chart(&tree, &empty, engine).tree, &tree));
-            prop_assert!(same_branch(&over_chart(&empty, &tree, engine).tree, &tree));
+            prop_assert!(same_branch(&coalesce(&tree, &empty, engine).tree, &tree));
+            prop_assert!(same_branch(&coalesce(&empty, &tree, engine).tree, &tree));
         }
     }
 
@@ -185,7 +185,7 @@ proptest! {
     #[test]
     fn a_null_removes_what_the_chart_sets(chart in trees(false), user in trees(false)) {
         for engine in [Engine::Helm3, Engine::Helm4] {
-            let merged = over_chart(&chart, &user, engine).tree;
+            let merged = coalesce(&chart, &user, engine).tree;
             for (path, leaf) in all_leaves(&user) {
                 let under = at(&chart, &path).is_some_and(|node| !node.value.is_null());
                 if leaf.value.is_null() && under {
@@ -214,7 +214,7 @@ fn where_chart_and_user_disagree_about_maps_is_reported() {
     // Helm says nothing of `m`: it warns of a map that is lost only below the top.
     let chart = tree("a: {x: {y: 1}, z: 2}\nb: 3\nc: {d: 1}\nm: {x: 1}\n");
     let user = tree("a: {x: 4, z: {w: 5}}\nb: {e: 6}\nc: null\nm: 4\n");
-    let merged = over_chart(&chart, &user, Engine::Helm3);
+    let merged = coalesce(&chart, &user, Engine::Helm3);
     assert!(
         merged
             .tree
@@ -241,7 +241,7 @@ fn where_chart_and_user_disagree_about_maps_is_reported() {
 fn values_that_are_null_as_a_whole_leave_the_chart_alone() {
     let chart = tree("a: {x: 1}\nb: null\n");
     for engine in [Engine::Helm3, Engine::Helm4] {
-        let merged = over_chart(&chart, &Node::computed(Value::Null), engine);
+        let merged = coalesce(&chart, &Node::from_value(Value::Null), engine);
         assert!(merged.tree.value.same(&chart.value));
         assert!(merged.conflicts.is_empty());
     }

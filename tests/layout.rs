@@ -156,7 +156,7 @@ fn referrers_are_found_by_their_subject_and_by_the_fallback_tag() {
         image = Some(digest);
     });
     let image = image.expect("written");
-    let other = Digest::of(b"other");
+    let other = Digest::compute(b"other");
     let answers = open(&scratch).referrers(&[(reference(FULL), image), (reference(FULL), other)]);
     let found = answers[0].as_ref().expect("asked");
     let digests: Vec<_> = found.iter().map(|found| found.digest.clone()).collect();
@@ -278,7 +278,7 @@ fn a_blob_that_is_not_what_its_descriptor_says_is_refused() {
 
     fs::remove_file(&file).expect("removed");
     assert_eq!(failure(&layout, FULL).0, FailureKind::Corrupt);
-    let unlisted = format!("{FULL}@{}", Digest::of(b"unlisted"));
+    let unlisted = format!("{FULL}@{}", Digest::compute(b"unlisted"));
     assert_eq!(failure(&layout, &unlisted).0, FailureKind::NotFound);
     fs::create_dir(&file).expect("created");
     assert_eq!(failure(&layout, FULL).0, FailureKind::Corrupt);

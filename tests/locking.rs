@@ -102,7 +102,7 @@ fn an_index_has_the_facts_of_its_own_and_of_the_wanted_part_which_count_first() 
     let of =
         |store: &mut Stub, value: &str| store.put("", json!({"annotations": {"sylva/a": value}}));
     let (amd, arm) = (of(&mut store, "amd"), of(&mut store, "arm"));
-    let gone = Digest::of(b"gone");
+    let gone = Digest::compute(b"gone");
     let own = json!({"sylva/a": "index", "sylva/b": "index"});
     let [amd64, arm64, none] = [Some("amd64"), Some("arm64"), None];
     type Listed<'a> = Vec<(Option<&'a str>, Digest)>;
@@ -154,7 +154,7 @@ fn an_index_has_the_facts_of_its_own_and_of_the_wanted_part_which_count_first() 
 fn a_component_bundle_has_the_digest_of_its_one_layer_unless_an_annotation_says_one() {
     let mut store = Stub::default();
     let layers = [b"one", b"two"].map(|bytes| store.layer("a", bytes));
-    let hex = Digest::of(b"one").hex().to_owned();
+    let hex = Digest::compute(b"one").hex().to_owned();
     let own = json!({"sylva/sha256": "00"});
     for (kind, layers, annotations, expected) in [
         (
@@ -233,7 +233,7 @@ fn of_two_requirements_the_smaller_origin_is_written_in_either_order() {
 fn each_layer_is_judged_for_each_image_and_each_failure_is_reported_once() {
     let mut store = Stub::default();
     let mut put = |reference: &str, layers: &[(&[u8], u64)]| {
-        let layer = |(bytes, size): &(&[u8], u64)| json!({"mediaType": "a", "digest": Digest::of(bytes).as_str(), "size": size});
+        let layer = |(bytes, size): &(&[u8], u64)| json!({"mediaType": "a", "digest": Digest::compute(bytes).as_str(), "size": size});
         let layers: Vec<Value> = layers.iter().map(layer).collect();
         store.put(reference, json!({"layers": layers}));
     };
@@ -249,7 +249,7 @@ fn each_layer_is_judged_for_each_image_and_each_failure_is_reported_once() {
         (b"short", Ok(4)),
         (b"gone", Err(FailureKind::NotFound)),
     ] {
-        store.sizes.insert(Digest::of(bytes), answer);
+        store.sizes.insert(Digest::compute(bytes), answer);
     }
     let all = [
         ("a", "oci://r/a:1"),
@@ -362,7 +362,7 @@ fn the_evidence_of_an_index_is_its_bytes_and_those_of_its_part() {
     let image = &run.lock.images()[0];
     let whole = Evidence::clone(image.evidence.as_ref().expect("evidence"));
     let read = |evidence: &Evidence, architecture: &str| {
-        Artifact::of_evidence(evidence, &image.digest.value, architecture)
+        Artifact::from_evidence(evidence, &image.digest.value, architecture)
     };
     let facts_of = |artifact: Artifact| artifact.facts;
     let found = read(&whole, "amd64").map(facts_of).expect("facts");

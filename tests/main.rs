@@ -52,6 +52,7 @@ mod lsp;
 mod management;
 mod manifest_pools;
 mod merges;
+mod names;
 mod oracle;
 mod oracle_expressions;
 mod oracle_layers;

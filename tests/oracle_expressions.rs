@@ -203,8 +203,10 @@ impl Host for Chart {
         self.engine
     }
 
-    fn named(&self, name: &str) -> Option<Definition<'_>> {
-        self.partials.defined(name).map(Definition::Template)
+    fn find_definition(&self, name: &str) -> Option<Definition<'_>> {
+        self.partials
+            .find_definition(name)
+            .map(Definition::Template)
     }
 }
 
@@ -217,7 +219,7 @@ impl Chart {
     }
 
     pub(crate) fn root(&self, values: Rc<go_template::value::Map>) -> Value {
-        let root = go_template::value::Map::typed(
+        let root = go_template::value::Map::with_type(
             type_name(self.engine),
             BTreeMap::from([
                 ("Values".into(), Value::Map(values)),

@@ -35,7 +35,7 @@ const HOSTILE: &str = "x\u{1b}[31m\u{9b}7m\u{202e}\u{2028}`a` @all #1 ![i](http:
 
 /// The same in a YAML string.
 fn hostile() -> String {
-    yaml_tree::quoted(HOSTILE).into_owned()
+    yaml_tree::quote(HOSTILE).into_owned()
 }
 
 /// Each command by the name of its manual page, with the lines that are run. Behind `>` its stdout is the product: manifests

@@ -56,7 +56,7 @@ fn objects(schemas: &Schemas) -> Vec<(String, String, Vec<String>)> {
             let read = yaml_tree::read(&text, FileId(0), Engine::Kubectl).expect("YAML");
             for object in &read.documents {
                 let word = |key: &str| {
-                    let node = object.at(&[key]).expect("an object");
+                    let node = object.get_path(&[key]).expect("an object");
                     node.value.as_str().expect("a text").to_string()
                 };
                 let problems = schemas.check(object);

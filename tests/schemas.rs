@@ -257,7 +257,7 @@ fn several_definitions_may_be_in_one_file_in_any_layout() {
 /// What the built-in definitions say of an object.
 fn built_in(object: &str) -> Vec<String> {
     let read = yaml_tree::read(object, FileId(0), Engine::Kubectl).expect("YAML");
-    let found = Schemas::built_in(None).check(&read.documents[0]);
+    let found = Schemas::builtin(None).check(&read.documents[0]);
     let shown = |problem: capi::schema::Problem| {
         assert!(problem.is_built_in);
         format!("{}: {}", problem.path, problem.message)
@@ -267,7 +267,7 @@ fn built_in(object: &str) -> Vec<String> {
 
 #[test]
 fn every_machine_template_is_defined_without_a_folder() {
-    let schemas = Schemas::built_in(None);
+    let schemas = Schemas::builtin(None);
     for provider in capi::providers::PROVIDERS {
         for kind in provider.kinds().iter().filter(|kind| kind.is_template()) {
             let object = format!(
@@ -343,7 +343,7 @@ spec:
   versions: [{name: v1beta1, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
 ";
     let own = Schemas::new([Arc::new(Source::new("own.yaml", text))]);
-    let schemas = Schemas::built_in(Some(own));
+    let schemas = Schemas::builtin(Some(own));
     let object = "apiVersion: infrastructure.cluster.x-k8s.io/v1beta1\nkind: VSphereMachineTemplate\nmetadata: {name: a}\nspec: {}\n";
     let read = yaml_tree::read(object, FileId(0), Engine::Kubectl).expect("YAML");
     assert_eq!(schemas.check(&read.documents[0]), []);

@@ -137,14 +137,14 @@ fn openssl_verifies_what_is_signed_here() {
         Content::Image { layers, .. } => layers,
         Content::Index { .. } => Vec::new(),
     };
-    let sig = of.tagged(&format!("sha256-{}.sig", image.descriptor.digest.hex()));
+    let sig = of.with_tag(&format!("sha256-{}.sig", image.descriptor.digest.hex()));
     let listed = [(of.clone(), image.descriptor.digest.clone())];
     let referrer = client
         .referrers(&listed)
         .remove(0)
         .expect("a list")
         .remove(0);
-    let wanted = [sig, of.at(&referrer.digest)];
+    let wanted = [sig, of.with_digest(&referrer.digest)];
     let [tag, bundle]: [Vec<_>; 2] = client
         .manifests(&wanted)
         .into_iter()

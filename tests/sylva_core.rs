@@ -76,7 +76,9 @@ fn every_folder_gets_its_version_selector_and_catalog() {
             "{folder}"
         );
         assert!(evaluator.expressions_run() <= 2, "{folder}");
-        let images = evaluator.root().at(&["sylva_diskimagebuilder_images"]);
+        let images = evaluator
+            .root()
+            .get_path(&["sylva_diskimagebuilder_images"]);
         let images = images.ok().flatten().expect("the values have images");
         let entries = images.entries().ok().flatten();
         assert_eq!(entries.map(|entries| entries.len()), Some(19), "{folder}");
@@ -109,7 +111,7 @@ fn the_values_of_the_cluster_are_those_that_helm_evaluates() {
     for part in ["", "cluster", "_internal", "units"] {
         let path: Vec<&str> = part.split('.').filter(|key| !key.is_empty()).collect();
         for entry in expected
-            .at(&path)
+            .get_path(&path)
             .and_then(|node| node.value.as_map())
             .map(|map| Map::clone(map))
             .unwrap_or_default()

@@ -180,9 +180,10 @@ fn scalars() -> impl Strategy<Value = Value> {
 
 fn trees() -> impl Strategy<Value = Value> {
     scalars().prop_recursive(4, 40, 5, |inner| {
-        let entry = (strings(), inner.clone()).prop_map(|(key, value)| Entry::computed(key, value));
+        let entry =
+            (strings(), inner.clone()).prop_map(|(key, value)| Entry::from_value(key, value));
         prop_oneof![
-            prop::collection::vec(inner.prop_map(Node::computed), 0..5).prop_map(Value::from),
+            prop::collection::vec(inner.prop_map(Node::from_value), 0..5).prop_map(Value::from),
             prop::collection::vec(entry, 0..5)
                 .prop_map(|entries| Value::from(entries.into_iter().collect::<Map>())),
         ]
@@ -219,12 +220,12 @@ fn as_floats(value: &Value) -> Value {
         Value::List(items) => Value::from(
             items
                 .iter()
-                .map(|item| Node::computed(as_floats(&item.value)))
+                .map(|item| Node::from_value(as_floats(&item.value)))
                 .collect::<Vec<_>>(),
         ),
         Value::Map(map) => Value::from(
             map.iter()
-                .map(|entry| Entry::computed(entry.key.clone(), as_floats(&entry.node.value)))
+                .map(|entry| Entry::from_value(entry.key.clone(), as_floats(&entry.node.value)))
                 .collect::<Map>(),
         ),
         other => other.clone(),
@@ -246,15 +247,15 @@ proptest! {
     #[test]
     fn an_indented_tree_is_allowed_below_a_key(tree in trees(), indent in 1_usize..9) {
         let text = format!("key:\n{}", yaml_tree::emit_at(&tree, indent));
-        let whole = Value::from(Map::from_iter([Entry::computed("key", tree)]));
+        let whole = Value::from(Map::from_iter([Entry::from_value("key", tree)]));
         prop_assert_eq!(read_back(&text, Engine::Kubectl), to_json(&whole, Html::Plain));
     }
 
     #[test]
     fn a_quoted_string_is_allowed_in_flow_and_as_a_key(text in strings()) {
-        let quoted = yaml_tree::quoted(&text);
+        let quoted = yaml_tree::quote(&text);
         let whole = Value::from(Map::from_iter([
-            Entry::computed(text.as_str(), Value::from(vec![Node::computed(text.as_str())])),
+            Entry::from_value(text.as_str(), Value::from(vec![Node::from_value(text.as_str())])),
         ]));
         let expect = to_json(&whole, Html::Plain);
         prop_assert_eq!(read_back(&format!("{quoted}: [{quoted}]\n"), Engine::Kubectl), expect.clone());
@@ -267,14 +268,14 @@ fn sample() -> Value {
     let mut runner = TestRunner::deterministic();
     let mut entries: Vec<Entry> = HOSTILE
         .iter()
-        .map(|text| Entry::computed(*text, *text))
+        .map(|text| Entry::from_value(*text, *text))
         .collect();
     for _ in 0..300 {
         let tree = trees().new_tree(&mut runner).expect("trees can be made");
         let key = strings()
             .new_tree(&mut runner)
             .expect("strings can be made");
-        entries.push(Entry::computed(key.current(), tree.current()));
+        entries.push(Entry::from_value(key.current(), tree.current()));
     }
     Value::from(entries.into_iter().collect::<Map>())
 }
@@ -312,13 +313,13 @@ fn kubectl_reads_what_is_written() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let file = folder.path().join("object.yaml");
     let mut object = Map::from_iter([
-        Entry::computed("apiVersion", "metalmark.example/v1"),
-        Entry::computed("kind", "Probe"),
-        Entry::computed("data", sample()),
+        Entry::from_value("apiVersion", "metalmark.example/v1"),
+        Entry::from_value("kind", "Probe"),
+        Entry::from_value("data", sample()),
     ]);
-    object.insert(Entry::computed(
+    object.insert(Entry::from_value(
         "metadata",
-        Map::from_iter([Entry::computed("name", "probe")]),
+        Map::from_iter([Entry::from_value("name", "probe")]),
     ));
     let object = Value::from(object);
     std::fs::write(&file, yaml_tree::emit(&object)).expect("the file can be written");

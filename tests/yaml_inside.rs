@@ -2,7 +2,7 @@
 
 use proptest::prelude::{Strategy, prop, prop_oneof, proptest};
 use yaml_tree::engine::Engine;
-use yaml_tree::inside;
+use yaml_tree::locate;
 use yaml_tree::place::FileId;
 use yaml_tree::value::{Node, Value};
 
@@ -27,7 +27,7 @@ fn check(text: &str) -> usize {
             };
             let mut last = node.place.start;
             for (index, character) in value.char_indices() {
-                let place = inside(text, node.place, value, index..index + character.len_utf8());
+                let place = locate(text, node.place, value, index..index + character.len_utf8());
                 let spelled = &text[place.start as usize..place.end as usize];
                 assert!(
                     spells(spelled, character),
@@ -84,12 +84,12 @@ fn each_style_is_mapped() {
 fn a_range_runs_from_its_first_to_its_last_character() {
     let text = "x:\n  a: |\n    {{- if .b }}\n    {{ .c }}\n    {{- end }}\n";
     let tree = yaml_tree::values(text, FileId(0), Engine::Helm3).expect("it is YAML");
-    let node = tree.at(&["x", "a"]).expect("it is there");
+    let node = tree.get_path(&["x", "a"]).expect("it is there");
     let value = node.value.as_str().expect("it is a string");
     let start = value.find(".c").expect("it is there");
-    let place = inside(text, node.place, value, start..start + 2);
+    let place = locate(text, node.place, value, start..start + 2);
     assert_eq!(&text[place.start as usize..place.end as usize], ".c");
-    let place = inside(
+    let place = locate(
         text,
         node.place,
         value,
@@ -99,7 +99,7 @@ fn a_range_runs_from_its_first_to_its_last_character() {
         &text[place.start as usize..place.end as usize],
         "{{- if .b }}\n    {{ .c }}"
     );
-    let empty = inside(text, node.place, value, start..start);
+    let empty = locate(text, node.place, value, start..start);
     assert_eq!((empty.start, empty.end), (34, 34));
 }
 
@@ -107,9 +107,9 @@ fn a_range_runs_from_its_first_to_its_last_character() {
 fn a_value_that_was_computed_is_placed_as_a_whole() {
     let text = "a: one\n";
     let tree = yaml_tree::values(text, FileId(0), Engine::Helm3).expect("it is YAML");
-    let place = tree.at(&["a"]).expect("it is there").place;
-    assert_eq!(inside(text, place, "two", 0..1), place);
-    assert_eq!(inside("", place, "one", 0..1), place);
+    let place = tree.get_path(&["a"]).expect("it is there").place;
+    assert_eq!(locate(text, place, "two", 0..1), place);
+    assert_eq!(locate("", place, "one", 0..1), place);
 }
 
 fn lines() -> impl Strategy<Value = Vec<String>> {

@@ -88,7 +88,7 @@ fn a_block_scalar_without_a_line_is_empty_at_the_end_of_a_text() {
     for text in ["v: >+", "v: |+", "v: |+ # c", "v: |", "v: >-", "v: |2+"] {
         for engine in ENGINES {
             let tree = yaml_tree::read(text, FileId(0), engine).expect(text);
-            let value = &tree.documents[0].at(&["v"]).expect(text).value;
+            let value = &tree.documents[0].get_path(&["v"]).expect(text).value;
             assert_eq!(*value, Value::from(""), "{text:?} {engine:?}");
         }
     }
@@ -104,7 +104,7 @@ fn a_missing_value_is_placed_behind_its_colon() {
         (&["c", "d"], 18),
         (&["c", "e"], 22),
     ] {
-        let place = tree.at(path).expect("it is there").place;
+        let place = tree.get_path(path).expect("it is there").place;
         assert_eq!((place.start, place.end), (offset, offset), "{path:?}");
     }
 }
@@ -113,7 +113,7 @@ fn a_missing_value_is_placed_behind_its_colon() {
 fn a_collection_runs_from_its_first_to_its_last_token() {
     let text = "a:\n  b: 1\n  c: [x, {y: z}] # c\n\nd:\n- e\n- f: g\n\nh: {}\n";
     let tree = &read(text).documents[0];
-    let slice = |path: &[&str]| at(text, tree.at(path).expect("it is there").place);
+    let slice = |path: &[&str]| at(text, tree.get_path(path).expect("it is there").place);
     assert_eq!(slice(&["a"]), "b: 1\n  c: [x, {y: z}]");
     assert_eq!(slice(&["a", "c"]), "[x, {y: z}]");
     assert_eq!(slice(&["d"]), "- e\n- f: g");
@@ -125,10 +125,13 @@ fn the_value_of_an_alias_keeps_the_place_of_its_anchor() {
     let text = "a: &x {k: v}\nb: *x\n*x2 : 1\n".replace("*x2 ", "c");
     let tree = &read(&text).documents[0];
     assert_eq!(
-        at(&text, tree.at(&["b", "k"]).expect("it is there").place),
+        at(
+            &text,
+            tree.get_path(&["b", "k"]).expect("it is there").place
+        ),
         "v"
     );
-    assert_eq!(tree.at(&["a"]), tree.at(&["b"]));
+    assert_eq!(tree.get_path(&["a"]), tree.get_path(&["b"]));
 }
 
 fn notices(text: &str) -> Vec<(NoticeKind, String)> {

@@ -28,7 +28,7 @@ impl Locked {
         let mut evidence = String::new();
         for number in 0..count {
             let manifest = manifest(number);
-            let digest = Digest::of(manifest.as_bytes());
+            let digest = Digest::compute(manifest.as_bytes());
             let payload = json!({"critical": {
                 "identity": {"docker-reference": format!("registry.example.org/os/image-{number}")},
                 "image": {"docker-manifest-digest": digest.as_str()},
@@ -92,7 +92,7 @@ fn manifest(number: usize) -> String {
             (key, json!(format!("value-{number}-{name}")))
         })
         .collect();
-    let digest = Digest::of(b"{}");
+    let digest = Digest::compute(b"{}");
     json!({
         "schemaVersion": 2,
         "mediaType": "application/vnd.oci.image.manifest.v1+json",

@@ -78,7 +78,7 @@ pub(crate) fn start(count: usize) -> Served {
 }
 
 fn image(number: usize) -> String {
-    let config = Digest::of(b"{}");
+    let config = Digest::compute(b"{}");
     format!(
         r#"{{"schemaVersion":2,"mediaType":"{MANIFEST}","config":{{"mediaType":"application/vnd.oci.image.config.v1+json","digest":"{config}","size":2}},"layers":[],"annotations":{{"sylva/number":"{number}"}}}}"#
     )
@@ -101,7 +101,7 @@ fn push(host: &str, number: usize) {
     send(
         host,
         "PUT",
-        &format!("{path}&digest={}", Digest::of(b"{}")),
+        &format!("{path}&digest={}", Digest::compute(b"{}")),
         "application/octet-stream",
         "{}",
     );
@@ -133,7 +133,7 @@ fn answer(stream: TcpStream) {
     let body = image(0);
     let reply = format!(
         "HTTP/1.1 200 OK\r\nContent-Type: {MANIFEST}\r\nDocker-Content-Digest: {}\r\nContent-Length: {}\r\n\r\n{body}",
-        Digest::of(body.as_bytes()),
+        Digest::compute(body.as_bytes()),
         body.len()
     );
     let mut line = String::new();

@@ -69,11 +69,11 @@ pub(super) fn run(data: &[u8]) {
     let Ok(template) = parse("bomb", &text) else {
         return;
     };
-    let limits = Limits::default().divided(usize::MAX);
+    let limits = Limits::default().for_clusters(usize::MAX);
     let budget = Budget::new(limits);
     match execute(&template, &Value::Nil, &NoHost, &budget) {
         Ok(written) => {
-            let (steps, bytes) = (budget.spent_steps(), budget.spent_bytes());
+            let (steps, bytes) = (budget.steps_spent(), budget.bytes_spent());
             assert!(steps > 0 && steps <= limits.steps, "{text}");
             assert!(written.len() as u64 <= bytes, "{text}");
         }

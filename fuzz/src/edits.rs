@@ -73,7 +73,7 @@ fn change(how: u8, path: &Path, new: &Value, place: u8, before: &[Value]) -> (Ed
         ),
         (1, _) => (Edit::Remove { at }, put(tree, steps, None)),
         (2, Some(Value::List(items))) => {
-            let item = Node::computed(new.clone());
+            let item = Node::from_value(new.clone());
             let mut items = items.to_vec();
             match position {
                 Position::First => items.insert(0, item),
@@ -90,7 +90,7 @@ fn change(how: u8, path: &Path, new: &Value, place: u8, before: &[Value]) -> (Ed
             let key = "zz-added".to_owned();
             let wanted = match here {
                 Some(Value::Null) => {
-                    let map = Map::from_iter([Entry::computed(&*key, new.clone())]);
+                    let map = Map::from_iter([Entry::from_value(&*key, new.clone())]);
                     put(tree, steps, Some(&map.into()))
                 }
                 _ => put(tree, &below(Step::Key(key.clone())), Some(new)),
@@ -128,7 +128,7 @@ fn value_of(byte: u8) -> Value {
         0 => Value::Null,
         1 => Value::Bool(true),
         2 => Value::empty_map(),
-        3 => vec![Node::computed("i"), Node::computed(Value::empty_map())].into(),
+        3 => vec![Node::from_value("i"), Node::from_value(Value::empty_map())].into(),
         other => texts[usize::from(other) - 4].into(),
     }
 }
@@ -182,9 +182,9 @@ pub fn put(value: &Value, steps: &[Step], new: Option<&Value>) -> Value {
             match (rest.is_empty(), new, map.get(key).cloned()) {
                 (true, None, _) => drop(map.remove(key)),
                 (_, _, Some(node)) => {
-                    drop(map.insert(Entry::computed(&**key, put(&node.value, rest, new))))
+                    drop(map.insert(Entry::from_value(&**key, put(&node.value, rest, new))))
                 }
-                (_, Some(new), None) => drop(map.insert(Entry::computed(&**key, new.clone()))),
+                (_, Some(new), None) => drop(map.insert(Entry::from_value(&**key, new.clone()))),
                 _ => {}
             }
             map.into()
@@ -194,7 +194,7 @@ pub fn put(value: &Value, steps: &[Step], new: Option<&Value>) -> Value {
             if rest.is_empty() && new.is_none() {
                 items.remove(*index);
             } else {
-                items[*index] = Node::computed(put(&items[*index].value, rest, new));
+                items[*index] = Node::from_value(put(&items[*index].value, rest, new));
             }
             items.into()
         }

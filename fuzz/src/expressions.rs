@@ -33,7 +33,7 @@ pub(super) fn run(data: &[u8]) {
         Err(error) => return inside(text, &error.span),
     };
     // What a cluster of a large fleet may spend.
-    let limits = Limits::default().divided(usize::MAX);
+    let limits = Limits::default().for_clusters(usize::MAX);
     let budget = Budget::new(limits);
     match execute(
         &template,

@@ -49,6 +49,6 @@ fn answered(list: &str) -> Option<(Verdict, String)> {
 fn items(list: &str) -> Value {
     let read = yaml_tree::read(list, FileId(0), Engine::Kubectl);
     let read = read.unwrap_or_else(|error| panic!("{error} in\n{list}"));
-    let items = read.documents[0].at(&["items"]);
+    let items = read.documents[0].get_path(&["items"]);
     items.map_or(Value::Null, |items| items.value.clone())
 }

@@ -34,8 +34,8 @@ pub(super) fn run(data: &[u8]) {
         );
         let _ = (
             reference.target(),
-            reference.at(&Digest::of(data)),
-            reference.tagged("x"),
+            reference.with_digest(&Digest::compute(data)),
+            reference.with_tag("x"),
         );
     }
 }

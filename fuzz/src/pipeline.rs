@@ -57,7 +57,7 @@ pub(super) fn open(files: Memory) -> Option<Open> {
     }
     let templates = TemplateCache::default();
     Some(Open {
-        shared: read::shared_catalog(&workspace, &templates),
+        shared: read::read_shared_catalog(&workspace, &templates),
         catalogs: Catalogs::new(facts),
         patterns: PatternCache::default(),
         templates,
@@ -68,7 +68,7 @@ pub(super) fn open(files: Memory) -> Option<Open> {
 impl Open {
     /// What the shared layers come to by themselves.
     pub(super) fn shared(&self) -> Option<ClusterView> {
-        let read = read::shared(&self.workspace, &self.shared);
+        let read = read::cluster_without_nodes(&self.workspace, &self.shared);
         let settings = &self.workspace.settings;
         resolve::cluster(read, &self.catalogs, settings, &self.patterns).ok()
     }
@@ -99,7 +99,7 @@ impl Open {
                 images: shared.images,
                 ..ServedImages::default()
             };
-            files.extend(renderer.shared(&served, &names, &mut found));
+            files.extend(renderer.render_shared(&served, &names, &mut found));
         }
         judged.extend(check::findings(found, settings, today()).findings);
         (files, judged)
@@ -133,7 +133,7 @@ pub(super) fn laws(files: Memory) {
 fn check_reports(judged: &[Judged]) {
     for report in REPORTS {
         let findings = Findings::new(judged, 1, Color::Never);
-        let text = Printer::printed(Color::Never, |out| report.findings(&findings, out))
+        let text = Printer::print_to_string(Color::Never, |out| report.findings(&findings, out))
             .expect("memory takes it");
         assert!(!text.contains(|letter| !matches!(letter, '\n' | '\t') && is_unsafe(letter)));
     }

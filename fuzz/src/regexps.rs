@@ -63,7 +63,7 @@ pub(super) fn run(data: &[u8]) {
         let at = rest.find(part).expect("parts stand in the text, in order");
         rest = &rest[at + part.len()..];
     }
-    let _ = regexp.named_groups(text);
+    let _ = regexp.groups_by_name(text);
     let _ = regexp.replace_all(text, replacement, &mut purse());
     let _ = regexp.replace_all_literal(text, replacement, &mut purse());
 }

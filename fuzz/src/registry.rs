@@ -39,7 +39,7 @@ pub(super) fn run(data: &[u8]) {
 fn request(what: u8) {
     let host = host();
     let reference = Reference::parse(&format!("oci://{host}/os/noble:1")).expect("a reference");
-    let digest = Digest::of(b"{}");
+    let digest = Digest::compute(b"{}");
     let registries = client(host);
     match what % 7 {
         0 => {
@@ -49,7 +49,7 @@ fn request(what: u8) {
             }
         }
         1 => {
-            let found = registries.manifests(&[reference.at(&digest)]);
+            let found = registries.manifests(&[reference.with_digest(&digest)]);
             for manifest in found.into_iter().flatten() {
                 assert_eq!(
                     manifest.digest, digest,

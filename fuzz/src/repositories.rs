@@ -149,7 +149,7 @@ fn name(path: &Path) -> &str {
 
 /// Whether an ownership file above a path names it with the digest of the bytes.
 fn is_owned(path: &Path, bytes: &[u8], files: &Snapshot) -> bool {
-    is_recorded(path, &format!("\t{}\t", Digest::of(bytes)), files)
+    is_recorded(path, &format!("\t{}\t", Digest::compute(bytes)), files)
 }
 
 /// Whether an ownership file above a path names it.
@@ -309,7 +309,7 @@ fn stamp(request: &Request, is_check: bool, terminal: &mut Terminal) -> Result<V
 fn provenance(request: &Request, terminal: &mut Terminal) -> Result<Verdict, Error> {
     let top = request.directory.as_deref().expect("a folder");
     for folder in [top, &top.join("rendered")] {
-        writeln!(terminal.out, "{:?}", Provenance::of(folder))?;
+        writeln!(terminal.out, "{:?}", Provenance::from_folder(folder))?;
     }
     Ok(Verdict::Clean)
 }

@@ -88,7 +88,7 @@ impl Scene {
     /// `=== |PATH`.
     pub(super) fn new(data: &[u8], is_committed: bool) -> Self {
         let scene = Self(tempfile::tempdir().expect("a scratch folder"));
-        let sum = Digest::of(format!("{MARKER}\n").as_bytes()).to_string();
+        let sum = Digest::compute(format!("{MARKER}\n").as_bytes()).to_string();
         let other = entries(OTHER.replace("SUM", &sum).as_bytes());
         write(&scene.0.path().join("other"), &other);
         let (mut files, absolute) = (entries(PROJECT.as_bytes()), scene.0.path().join("other"));

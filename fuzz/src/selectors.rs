@@ -23,9 +23,9 @@ pub(super) fn run(data: &[u8]) {
     };
     labels(&root);
     let images = Selectable::new(Arc::new(images(&root)));
-    let selector = selector(root.at(&["selector"]));
+    let selector = selector(root.get_path(&["selector"]));
     let word = |key: &str| {
-        root.at(&["cluster", key])
+        root.get_path(&["cluster", key])
             .and_then(|node| node.value.as_str())
     };
     let cluster = ClusterFacts {
@@ -58,11 +58,11 @@ pub(super) fn run(data: &[u8]) {
 
 /// A label selector, and labels that it may match.
 fn labels(root: &Node) {
-    let Some(selector) = root.at(&["labels"]).and_then(LabelSelector::read) else {
+    let Some(selector) = root.get_path(&["labels"]).and_then(LabelSelector::read) else {
         return;
     };
     assert!(selector.is_within(&selector));
-    let labels = texts(root.at(&["of"])).collect();
+    let labels = texts(root.get_path(&["of"])).collect();
     let found = selector.matches(&labels);
     assert!(found || !selector.is_empty());
 }
@@ -79,7 +79,9 @@ fn texts(node: Option<&Node>) -> impl Iterator<Item = (Arc<str>, Arc<str>)> {
 }
 
 fn images(root: &Node) -> Images {
-    let map = root.at(&["images"]).and_then(|node| node.value.as_map());
+    let map = root
+        .get_path(&["images"])
+        .and_then(|node| node.value.as_map());
     let entries = map.map(|map| map.iter()).into_iter().flatten();
     let image = |key: &Arc<str>, node: &Node| {
         let mut facts = Facts::default();

@@ -24,7 +24,7 @@ pub(super) fn run(data: &[u8]) {
     let key = PublicKey::read(&key.expect("the fixture")).expect("a key");
     let reference = Reference::parse(NAME).expect("a reference");
     let signed = Digest::parse(SIGNED).expect("a digest");
-    let other = Digest::of(b"an image that nobody signed");
+    let other = Digest::compute(b"an image that nobody signed");
     let questions = [signed, other].map(|digest| Question {
         of: reference.clone(),
         digest,
@@ -103,7 +103,7 @@ impl Store for Parts {
     fn referrers(&self, wanted: &[(Reference, Digest)]) -> Vec<Result<Vec<Descriptor>, Failure>> {
         let listed = self.0.get(1).map(|bytes| Descriptor {
             media_type: "application/vnd.oci.image.manifest.v1+json".to_owned(),
-            digest: Digest::of(bytes),
+            digest: Digest::compute(bytes),
             size: bytes.len() as u64,
             annotations: Default::default(),
             architecture: None,

@@ -166,7 +166,7 @@ mod tests {
                 let mut bytes = Vec::new();
                 let mut reader = blob.content.open().expect("kept");
                 reader.read_to_end(&mut bytes).expect("kept");
-                assert_eq!(blob.descriptor.digest, Digest::of(&bytes));
+                assert_eq!(blob.descriptor.digest, Digest::compute(&bytes));
                 assert_eq!(blob.descriptor.size, bytes.len() as u64);
             }
             let read = Manifest::read(artifact.manifest.clone()).expect("a manifest");

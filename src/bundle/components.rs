@@ -30,13 +30,13 @@ pub fn contract(
     declared: &Declared,
 ) -> io::Result<(Option<Installer>, Vec<Finding>)> {
     let names = declared.variables.iter().flat_map(BTreeMap::keys);
-    let mut found = misnamed(names.clone());
+    let mut found = bad_variable_names(names.clone());
     let Some(file) = files.iter().find(|file| &*file.path == INSTALLER) else {
-        found.push(without(files));
+        found.push(missing_installer(files));
         return Ok((None, found));
     };
     let mut breach = |message: String, help: String| {
-        let finding = Finding::new(RuleId::ComponentContract, message).at(file.spot(), "");
+        let finding = Finding::new(RuleId::ComponentContract, message).with_label(file.spot(), "");
         found.push(finding.help(help));
     };
     if !file.is_executable {
@@ -63,7 +63,7 @@ pub fn contract(
 }
 
 /// The variables that no shell knows by such a name.
-fn misnamed<'n>(names: impl Iterator<Item = &'n Arc<str>>) -> Vec<Finding> {
+fn bad_variable_names<'n>(names: impl Iterator<Item = &'n Arc<str>>) -> Vec<Finding> {
     let finding = |name: &Arc<str>| {
         let message = format!("`{name}` is no name of an environment variable");
         let finding = Finding::new(RuleId::ComponentContract, message);
@@ -76,7 +76,7 @@ fn misnamed<'n>(names: impl Iterator<Item = &'n Arc<str>>) -> Vec<Finding> {
 }
 
 /// Reports a missing installer.
-fn without(files: &[File]) -> Finding {
+fn missing_installer(files: &[File]) -> Finding {
     let finding = Finding::new(
         RuleId::ComponentContract,
         format!("the bundle has no `{INSTALLER}` at its root"),

@@ -57,7 +57,7 @@ impl Kind {
     }
 
     /// What its files make it, and the media type of its configuration where it came as an artifact.
-    pub fn of(tree: &Tree, config_type: Option<&str>, layer_type: &str) -> Self {
+    pub fn from_tree(tree: &Tree, config_type: Option<&str>, layer_type: &str) -> Self {
         let artifact = if layer_type.starts_with("application/vnd.cncf.flux.") {
             Self::Artifact(LayerType::Flux)
         } else {
@@ -67,11 +67,11 @@ impl Kind {
             return artifact;
         }
         let has_file = |path: &str| tree.files.contains_key(path);
-        Self::of_files(has_file, tree.folders.contains(MANIFESTS)).unwrap_or(artifact)
+        Self::from_files(has_file, tree.folders.contains(MANIFESTS)).unwrap_or(artifact)
     }
 
     /// The kind that files have by their paths; none of a tree of files.
-    pub(super) fn of_files(has_file: impl Fn(&str) -> bool, has_manifests: bool) -> Option<Self> {
+    pub(super) fn from_files(has_file: impl Fn(&str) -> bool, has_manifests: bool) -> Option<Self> {
         if has_file(INSTALLER) {
             Some(Self::Components)
         } else if has_manifests && has_file("metadata/annotations.yaml") {
@@ -95,12 +95,12 @@ impl fmt::Display for Kind {
 }
 
 /// The finding about a registry+v1 bundle: OLM decides what it installs, so no plain manifests are equal to it.
-pub fn unsupported(spot: Option<Spot>) -> Finding {
+pub fn registry_bundle_finding(spot: Option<Spot>) -> Finding {
     let finding = Finding::new(
         RuleId::BundleUnsupported,
         format!("bundles of kind {} are not supported", Kind::Registry),
     );
-    finding.at(spot, "").help(
+    finding.with_label(spot, "").help(
         "install it with OLM, or pack the manifests that it installs with `metalmark bundle pack`",
     )
 }

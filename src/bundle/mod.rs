@@ -20,9 +20,9 @@ use oci_artifacts::archive::Tree;
 use yaml_tree::place::Spot;
 
 pub use components::{Installer, contract};
-pub use config_maps::{ConfigMaps, Shard, config_maps, of_config_maps};
+pub use config_maps::{ConfigMaps, Shard, config_maps, read_config_maps};
 pub use deployment::{Deployment, DeploymentSource, DeploymentVersion};
-pub use kind::{Kind, LayerType, MANIFESTS, unsupported};
+pub use kind::{Kind, LayerType, MANIFESTS, registry_bundle_finding};
 pub use receive::{ReceiveError, Received, receive, receive_archive};
 
 /// The annotation that says when an artifact was made.
@@ -65,7 +65,7 @@ pub struct File {
 impl File {
     /// Its start, for findings about the whole file.
     pub fn spot(&self) -> Option<Spot> {
-        Some(Spot::named(&self.from))
+        Some(Spot::from_path(&self.from))
     }
 
     /// A file that is not run, from bytes in memory.
@@ -91,17 +91,17 @@ impl Bundle {
         let twice = files.windows(2).find(|pair| pair[0].path == pair[1].path);
         match twice {
             Some(pair) => Err(Arc::clone(&pair[0].path)),
-            None => Ok(Self::of_files(kind, files)),
+            None => Ok(Self::from_files(kind, files)),
         }
     }
 
     /// A bundle without files.
     pub fn empty(kind: Kind) -> Self {
-        Self::of_files(kind, Vec::new())
+        Self::from_files(kind, Vec::new())
     }
 
     /// A bundle of files whose paths are known to differ.
-    fn of_files(kind: Kind, mut files: Vec<File>) -> Self {
+    fn from_files(kind: Kind, mut files: Vec<File>) -> Self {
         files.sort_by(|a, b| a.path.as_bytes().cmp(b.path.as_bytes()));
         Self {
             kind,
@@ -111,7 +111,7 @@ impl Bundle {
     }
 
     /// The files of an archive.
-    pub fn of_tree(kind: Kind, tree: &Tree) -> Self {
+    pub fn from_tree(kind: Kind, tree: &Tree) -> Self {
         let files = tree.files.iter().map(|(path, entry)| File {
             path: path.as_str().into(),
             from: path.as_str().into(),
@@ -119,11 +119,11 @@ impl Bundle {
             size: entry.size,
             content: Arc::new(entry.content.clone()),
         });
-        Self::of_files(kind, files.collect())
+        Self::from_files(kind, files.collect())
     }
 
     /// The same, with files that findings show below what the user wrote: `app.tgz:manifests/a.yaml`.
-    pub fn shown_below(mut self, shown: &str) -> Self {
+    pub fn with_origin(mut self, shown: &str) -> Self {
         for file in &mut self.files {
             file.from = format!("{shown}:{}", file.path).into();
         }

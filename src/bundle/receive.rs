@@ -72,14 +72,14 @@ pub fn receive(
     let (taken, whiteouts) = counting(config, layers);
     let mut stack = Layers::new(limits.clone(), whiteouts);
     for layer in taken {
-        stack.add(fetched(store, of, layer, &limits)?, progress)?;
+        stack.add(fetch_layer(store, of, layer, &limits)?, progress)?;
     }
     let tree = stack.finish();
     let kind = match artifact_type.as_deref() {
         Some(ARTIFACT_TYPE) => Kind::Components,
-        _ => Kind::of(&tree, Some(&config.media_type), &first.media_type),
+        _ => Kind::from_tree(&tree, Some(&config.media_type), &first.media_type),
     };
-    let mut bundle = Bundle::of_tree(kind, &tree);
+    let mut bundle = Bundle::from_tree(kind, &tree);
     bundle.annotations.clone_from(annotations);
     Ok(Received { bundle, tree })
 }
@@ -105,13 +105,13 @@ pub fn receive_archive(
     let mut layers = Layers::new(limits, Whiteouts::AreFiles);
     layers.add(reader, progress)?;
     let tree = layers.finish();
-    let kind = Kind::of(&tree, None, "");
-    let bundle = Bundle::of_tree(kind, &tree);
+    let kind = Kind::from_tree(&tree, None, "");
+    let bundle = Bundle::from_tree(kind, &tree);
     Ok(Received { bundle, tree })
 }
 
 /// A layer, fetched and verified before a byte of it is unpacked.
-fn fetched(
+fn fetch_layer(
     store: &dyn Store,
     of: &Reference,
     layer: &Descriptor,

@@ -23,5 +23,5 @@ pub(super) fn run(today: Date) -> Result<Verdict, Error> {
     let ended = editor::serve(&connection, bases, &|| today::today().unwrap_or(today))?;
     drop(connection);
     threads.join().map_err(Error::reading("stdin"))?;
-    Ok(Verdict::of(!ended))
+    Ok(Verdict::from_errors(!ended))
 }

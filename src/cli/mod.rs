@@ -50,7 +50,7 @@ pub fn run() -> ExitCode {
         });
     }
     let arguments = Arguments::parse();
-    oci_artifacts::registry::on_secret(secret::learn);
+    oci_artifacts::registry::set_secret_hook(secret::learn);
     secret::keep(RuleId::ALL.iter().map(|rule| rule.as_str()).chain(WORDS));
     let mut terminal = terminal::open(arguments.color);
     let outcome = today::today()

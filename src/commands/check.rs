@@ -52,7 +52,7 @@ pub fn check(
     if options.fix && fix::findings(&fleet.workspace, &fleet_check.judged, None, terminal)? > 0 {
         (fleet, fleet_check) = read_and_check(&request, options, today)?;
     }
-    let reporting = options.reporting.within(request.directory.as_ref());
+    let reporting = options.reporting.resolve_in(request.directory.as_ref());
     fleet_check.require_pools(&fleet);
     let found = (&*fleet_check.judged, &fleet_check.counts);
     reporting.save(found, &fleet.workspace, Changes::None)?;

@@ -43,7 +43,7 @@ pub fn explain(
         report::explain::rule(&account, options.format, &mut terminal.out)?;
         return Ok(Verdict::Clean);
     }
-    let workspace = read::workspace(request).map_err(|error| misspelled(subject, error))?;
+    let workspace = read::workspace(request).map_err(|error| suggest_rule(subject, error))?;
     let fleet = Fleet::open(workspace, today)?;
     let workspace = &fleet.workspace;
     if let Some((entry, pool)) = cluster(subject, workspace) {
@@ -77,7 +77,7 @@ fn cluster<'s, 'w>(
 }
 
 /// Where there is no project, a word that is nearly a rule's is a misspelled rule.
-fn misspelled(subject: &str, error: Error) -> Error {
+fn suggest_rule(subject: &str, error: Error) -> Error {
     match (
         did_you_mean(subject, RuleId::ALL.iter().map(|rule| rule.as_str())),
         &error,

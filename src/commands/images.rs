@@ -57,17 +57,17 @@ pub fn images(
 
 /// One cluster's catalog, with images that no pool selects; and the images outside of it that its manifests name.
 fn rows(view: &ClusterView) -> Rows {
-    let mut rows = named_rows(view);
+    let mut rows = rows_from_names(view);
     for image in view.images.values() {
         let uri = image.uri.as_ref();
-        let uri = uri.map(|uri| view.sources.shown(&uri.value, uri.place).into());
+        let uri = uri.map(|uri| view.sources.display(&uri.value, uri.place).into());
         rows.insert((Arc::clone(&image.key), uri.clone()), row(view, image, uri));
     }
     rows
 }
 
 /// The images that pools of manifests name, and no record describes: of them their names say what is known.
-fn named_rows(view: &ClusterView) -> Rows {
+fn rows_from_names(view: &ClusterView) -> Rows {
     let mut rows = Rows::new();
     if view.cluster.origin == ClusterOrigin::Values {
         return rows;
@@ -119,7 +119,7 @@ fn row(view: &ClusterView, image: &Image, uri: Option<Arc<str>>) -> ImageRow {
             .facts
             .iter()
             .map(|(name, fact)| {
-                let value = view.sources.shown(&fact.value, fact.place);
+                let value = view.sources.display(&fact.value, fact.place);
                 (Arc::clone(name), value.into())
             })
             .collect(),

@@ -29,13 +29,13 @@ pub fn overview(request: &Request, today: Date, terminal: &mut Terminal) -> Resu
         Findings::new(&found.judged, clusters, terminal.out.color).with_pools(&found.counts);
     let place = read::location(request)?;
     let project = place.file.map(|file| place.root.join(file));
-    let project = project.map(|file| shown(&file));
+    let project = project.map(|file| display_path(&file));
     report::overview::overview(&findings, project.as_deref(), &mut terminal.out)?;
     Ok(found.verdict())
 }
 
 /// The project file as people type it.
-fn shown(file: &Path) -> String {
+fn display_path(file: &Path) -> String {
     let file = file.strip_prefix(".").unwrap_or(file);
     file.to_string_lossy().into_owned()
 }

@@ -139,7 +139,7 @@ impl Print<'_> {
         if self.options.is_stdout() {
             return Ok(report::page::page(page, &mut terminal.out)?);
         }
-        let text = Printer::printed(Color::Never, |out| report::page::page(page, out))?;
+        let text = Printer::print_to_string(Color::Never, |out| report::page::page(page, out))?;
         let folder = self.request.directory.as_deref();
         let file = folder.unwrap_or(Path::new("")).join(&self.options.to);
         output::file(&file, text.as_bytes())
@@ -153,7 +153,7 @@ impl PageOptions {
     fn part(&self, gatherer: &Gatherer, view: &ClusterView) -> PageSection {
         let plan = self
             .plan
-            .map(|goal| plan::of_cluster(view, &view.images, goal));
+            .map(|goal| plan::for_cluster(view, &view.images, goal));
         (gatherer.cluster(view), plan)
     }
 

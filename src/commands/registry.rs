@@ -87,7 +87,7 @@ fn list(
         }
         None => {
             let stores = sources::stores(&root, &settings, None);
-            let of = named(&options.of)?;
+            let of = parse_reference(&options.of)?;
             if of.repository.is_empty() {
                 stores.repositories(&of)?
             } else {
@@ -146,7 +146,7 @@ fn facts(
 }
 
 /// A reference, or a host alone, which then has an empty repository.
-fn named(text: &str) -> Result<Reference, Error> {
+fn parse_reference(text: &str) -> Result<Reference, Error> {
     let bare = text
         .strip_prefix(oci_artifacts::SCHEME)
         .unwrap_or(text)

@@ -10,7 +10,7 @@ use crate::pipeline::{Terminal, Verdict};
 /// # Errors
 /// It cannot be printed.
 pub fn schema(terminal: &mut Terminal) -> Result<Verdict, Error> {
-    let schema = read::published_schema();
+    let schema = read::project_schema();
     terminal.out.json(&schema)?;
     Ok(Verdict::Clean)
 }

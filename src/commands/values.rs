@@ -49,10 +49,10 @@ pub fn values(
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
     let workspace = read::workspace(request)?;
-    let (entry, path) = requested(&workspace, options)?;
+    let (entry, path) = cluster_and_path(&workspace, options)?;
     let path = ValuePath::parse(&path)?;
     let values = read::values(&workspace, entry)?;
-    let evaluator = Evaluator::traced(
+    let evaluator = Evaluator::with_trace(
         &values.tree,
         &values.options,
         &TemplateCache::default(),
@@ -70,7 +70,7 @@ pub fn values(
         }
         (false, true) => print(&query, &query.raw()?, options, terminal)?,
         (false, false) => {
-            if let Some(node) = query.evaluated(&mut failures)? {
+            if let Some(node) = query.evaluate(&mut failures)? {
                 print(&query, &node, options, terminal)?;
             }
         }
@@ -80,7 +80,7 @@ pub fn values(
     let broken = broken
         .filter(|finding| INCOMPLETE.contains(&finding.rule))
         .cloned();
-    let found: Vec<Finding> = broken.chain(values.failed(failures)).collect();
+    let found: Vec<Finding> = broken.chain(values.failure_findings(failures)).collect();
     let checked = check::findings(found, &workspace.settings, today);
     if !checked.findings.is_empty() {
         print_findings(&mut terminal.err, &checked.findings, 1, Format::Human)?;
@@ -96,7 +96,7 @@ const INCOMPLETE: [RuleId; 3] = [
 ];
 
 /// The cluster and the path that are meant.
-fn requested<'w>(
+fn cluster_and_path<'w>(
     workspace: &'w Workspace,
     options: &ValuesOptions,
 ) -> Result<(&'w ClusterEntry, String), Error> {

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::matching::{PatternCache, candidates, named};
+use super::matching::{PatternCache, candidates, find_image};
 use crate::model::cluster::{BundleChoice, Cluster, Pool};
 use crate::model::component::Declared;
 use crate::model::selection::BundleOutcome;
@@ -30,7 +30,7 @@ pub struct Wants<'a> {
 
 impl<'a> Wants<'a> {
     /// Those of a pool that boots that image.
-    pub fn of(cluster: &'a Cluster, pool: &'a Pool, image: Option<&'a Image>) -> Self {
+    pub fn for_pool(cluster: &'a Cluster, pool: &'a Pool, image: Option<&'a Image>) -> Self {
         let version = cluster.k8s_version_of(pool);
         let bootstrap = cluster.bootstrap_provider.as_ref();
         let fact = |name: &str| image.and_then(|image| image.facts.text(name));
@@ -89,8 +89,10 @@ pub fn choose(
     bundles: &Images,
     patterns: &PatternCache,
 ) -> BundleOutcome {
-    if let Some(key) = choice.named() {
-        return match named(&key.value, bundles).or_else(|| referred(&key.value, bundles)) {
+    if let Some(key) = choice.explicit_key() {
+        return match find_image(&key.value, bundles)
+            .or_else(|| find_by_reference(&key.value, bundles))
+        {
             Some(key) => BundleOutcome::Bundle(Arc::clone(key)),
             None => BundleOutcome::Unknown(Arc::clone(&key.value)),
         };
@@ -105,7 +107,7 @@ pub fn choose(
     let fits = |key: &ImageKey| {
         let declared = bundles
             .get(key)
-            .map(|bundle| Declared::of_facts(&bundle.facts));
+            .map(|bundle| Declared::from_facts(&bundle.facts));
         declared.is_some_and(|declared| mismatches(&declared, wants).is_empty())
     };
     let mut keys: Vec<ImageKey> = matching.map(|found| found.key).filter(fits).collect();
@@ -117,7 +119,7 @@ pub fn choose(
 }
 
 /// The bundle of that reference, as the proposal writes it, without a scheme.
-fn referred<'a>(reference: &str, bundles: &'a Images) -> Option<&'a ImageKey> {
+fn find_by_reference<'a>(reference: &str, bundles: &'a Images) -> Option<&'a ImageKey> {
     let is_it = |bundle: &&Image| {
         let uri = bundle.uri.as_ref().map(|uri| &*uri.value);
         uri.is_some_and(|uri| uri.strip_prefix("oci://").unwrap_or(uri) == reference)
@@ -146,7 +148,7 @@ mod tests {
                 place: Place::NONE,
                 uri: Some(Located::new(uri.into(), Place::NONE)),
                 digest: None,
-                facts: Facts::of(Origin::Lock, facts),
+                facts: Facts::new(Origin::Lock, facts),
                 enabled: None,
                 built: false,
                 list: "component_bundles",
@@ -231,7 +233,7 @@ mod tests {
     #[test]
     fn everything_that_does_not_fit_is_reported() {
         let all = bundles(&[("rke2", RKE2)]);
-        let declared = Declared::of_facts(&all["rke2"].facts);
+        let declared = Declared::from_facts(&all["rke2"].facts);
         assert_eq!(mismatches(&declared, &wants()), []);
         let wrong = Wants {
             k8s_version: Some("v1.32.1+rke2r1"),

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::replacement::obstacles;
-use crate::model::built::built;
+use crate::model::built::build_day;
 use crate::model::cluster::{Pool, PoolName};
 use crate::model::cluster_view::{ClusterView, SelectedPool};
 use crate::model::date::Date;
@@ -34,7 +34,7 @@ pub enum Goal {
 
 impl Goal {
     /// The day on which images are to be built, or later.
-    fn since(self) -> Option<Date> {
+    fn earliest_day(self) -> Option<Date> {
         match self {
             Self::BuiltSince(day) => Some(day),
             Self::Minor(..) | Self::Patches => None,
@@ -112,7 +112,7 @@ pub struct Blocked {
 }
 
 /// Plans one cluster, with the images that it may move to.
-pub fn of_cluster(view: &ClusterView, images: &Images, goal: Goal) -> ClusterPlan {
+pub fn for_cluster(view: &ClusterView, images: &Images, goal: Goal) -> ClusterPlan {
     let pools = view.cluster.pools.iter();
     let machines = pools.map(|pool| Some(pool.replicas.as_ref()?.value as usize));
     let mut plan = ClusterPlan {
@@ -123,7 +123,7 @@ pub fn of_cluster(view: &ClusterView, images: &Images, goal: Goal) -> ClusterPla
         steps: Vec::new(),
         blocked: None,
     };
-    let current = current(view).and_then(|current| match goal.since() {
+    let current = current(view).and_then(|current| match goal.earliest_day() {
         Some(day) => is_built_since(day, &current.1).map(|is| (current, is)),
         None => Ok((current, false)),
     });
@@ -154,7 +154,12 @@ pub fn of_cluster(view: &ClusterView, images: &Images, goal: Goal) -> ClusterPla
     let images = images.values().filter_map(|it| Some((version_of(it)?, it)));
     let images: Vec<(Version, &Image)> = images.collect();
     for minor in first..=last {
-        match step(&images, &booted, (version.major, minor), goal.since()) {
+        match step(
+            &images,
+            &booted,
+            (version.major, minor),
+            goal.earliest_day(),
+        ) {
             Ok((next, chosen)) if next != version || differ(&booted, &chosen) => {
                 let named = chosen
                     .iter()
@@ -265,7 +270,7 @@ fn step<'v>(
 ) -> Result<(Version, PoolImages<'v>), Blocked> {
     let is_candidate = |(version, image): &&(Version, &Image)| {
         let is_of_minor = (version.major, version.minor) == minor;
-        let is_new = |day| built(image).is_some_and(|built| built >= day);
+        let is_new = |day| build_day(image).is_some_and(|built| built >= day);
         is_of_minor && version.prerelease.is_none() && since.is_none_or(is_new)
     };
     let candidates: Vec<&(Version, &Image)> = images.iter().filter(is_candidate).collect();
@@ -306,7 +311,7 @@ fn step<'v>(
 fn is_built_since(day: Date, booted: &PoolImages<'_>) -> Result<bool, String> {
     let mut is_new = true;
     for (pool, image) in booted {
-        let built = built(image).ok_or_else(|| {
+        let built = build_day(image).ok_or_else(|| {
             format!(
                 "it is not known when image `{}` of node pool `{pool}` was built",
                 image.key

@@ -36,13 +36,13 @@ pub enum PoolCheck<'a> {
 
 impl<'a> PoolCheck<'a> {
     /// What was checked of a pool.
-    pub fn of(
+    pub fn new(
         view: &'a ClusterView,
         pool: &'a Pool,
         selection: &'a Selection,
         matching: Matching,
     ) -> Self {
-        if let Some(weighed) = proof::of_pool(view, pool, selection, matching) {
+        if let Some(weighed) = proof::weigh_pool(view, pool, selection, matching) {
             return Self::Checked(weighed);
         }
         Self::Skipped(match proof::booted_image(view, pool, selection) {
@@ -57,10 +57,10 @@ impl<'a> PoolCheck<'a> {
 
 impl PoolCounts {
     /// The pools of a cluster.
-    pub fn of(view: &ClusterView, matching: Matching) -> Self {
+    pub fn count_pools(view: &ClusterView, matching: Matching) -> Self {
         let mut counts = Self::default();
         for SelectedPool { pool, selection } in view.pools() {
-            match PoolCheck::of(view, pool, selection, matching) {
+            match PoolCheck::new(view, pool, selection, matching) {
                 PoolCheck::Checked(weighed) => counts.count(weighed.proof),
                 PoolCheck::Skipped(reason) => *counts.skipped.entry(reason).or_default() += 1,
             }

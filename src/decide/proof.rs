@@ -33,20 +33,24 @@ pub enum Proof {
 
 /// Weighs a fact against a version, as `cluster.k8s_version` writes it. Under [`Matching::Exact`] only the same text
 /// without its `v` is the same version, as in Sylva's library (docs/sylva.md#what-is-added-to-a-selector).
-pub fn of_version(wanted: &str, fact: Option<&Fact>, matching: Matching) -> Proof {
+pub fn weigh_version(wanted: &str, fact: Option<&Fact>, matching: Matching) -> Proof {
     let Some(fact) = fact else {
         return Proof::Unknown;
     };
     let wanted_text = wanted.strip_prefix('v').unwrap_or(wanted);
     let equal = *wanted_text == *fact.value;
     if equal && has_patch(wanted_text) {
-        return agreed(fact);
+        return agreement(fact);
     }
     if matching == Matching::Exact && !equal && fact.origin != Origin::Name {
         return Proof::Refuted;
     }
     let (Some(wanted), Some(held)) = (Version::parse(wanted), Version::parse(&fact.value)) else {
-        return if equal { agreed(fact) } else { Proof::Refuted };
+        return if equal {
+            agreement(fact)
+        } else {
+            Proof::Refuted
+        };
     };
     if !held.admits(&wanted) && !wanted.admits(&held) {
         Proof::Refuted
@@ -114,7 +118,7 @@ pub struct PoolProof<'a> {
 
 /// Weighs the image of a pool; none where the pool selects no image, where no version is required, or where the image brings
 /// no Kubernetes.
-pub fn of_pool<'a>(
+pub fn weigh_pool<'a>(
     view: &'a ClusterView,
     pool: &'a Pool,
     selection: &'a Selection,
@@ -129,12 +133,12 @@ pub fn of_pool<'a>(
     let held = held
         .filter(|held| is_what_runs(view, pool, &facts, held))
         .cloned();
-    let proof = match (of_version(&wanted.value, held.as_ref(), matching), &held) {
+    let proof = match (weigh_version(&wanted.value, held.as_ref(), matching), &held) {
         // EKS Anywhere requires a minor with any patch level. Cluster API itself refuses such a version.
         (Proof::Partial, Some(held))
             if view.cluster.origin == ClusterOrigin::Manifests && has_patch(&held.value) =>
         {
-            agreed(held)
+            agreement(held)
         }
         (proof, _) => proof,
     };
@@ -170,7 +174,7 @@ pub fn holding<'a>(
     matching: Matching,
 ) -> Vec<(&'a Image, Vec<Obstacle>)> {
     let holds = |image: &&Image| {
-        let proof = of_version(wanted, image.facts.get(fact::K8S_VERSION), matching);
+        let proof = weigh_version(wanted, image.facts.get(fact::K8S_VERSION), matching);
         matches!(proof, Proof::Proven | Proof::NameOnly)
     };
     let others = images.values().filter(|image| image.key != like.key);
@@ -180,7 +184,7 @@ pub fn holding<'a>(
     found
 }
 
-fn agreed(fact: &Fact) -> Proof {
+fn agreement(fact: &Fact) -> Proof {
     if fact.origin == Origin::Name {
         Proof::NameOnly
     } else {
@@ -198,7 +202,7 @@ fn has_patch(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Proof, holding, of_version};
+    use super::{Proof, holding, weigh_version};
     use crate::model::selector::Matching;
     use crate::testing::Given;
     use capi::image::{Fact, Origin};
@@ -211,7 +215,7 @@ mod tests {
             place: Place::NONE,
         };
         [Matching::Normalized, Matching::Exact]
-            .map(|matching| of_version(wanted, Some(&fact), matching))
+            .map(|matching| weigh_version(wanted, Some(&fact), matching))
     }
 
     #[test]
@@ -261,7 +265,7 @@ mod tests {
         assert_eq!(normalized("v1.26", "1.26.9+rke2r1"), Proof::Partial);
         assert_eq!(normalized("1.26", "1.26"), Proof::Partial);
         assert_eq!(
-            of_version("v1.26.9", None, Matching::Normalized),
+            weigh_version("v1.26.9", None, Matching::Normalized),
             Proof::Unknown
         );
     }

@@ -225,7 +225,7 @@ mod tests {
 
     fn facts(facts: &[(&str, &str)]) -> Facts {
         let facts = facts.iter();
-        Facts::of(
+        Facts::new(
             Origin::InfoFile,
             facts.map(|(name, value)| (*name, *value, Place::NONE)),
         )

@@ -25,19 +25,22 @@ pub struct Selected {
 }
 
 /// Resolves the choices of a cluster's pools among images and component bundles.
-pub fn selected(
+pub fn resolve_choices(
     cluster: &Cluster,
     (catalog, bundles): (&Selectable, &Images),
     settings: &Settings,
     patterns: &PatternCache,
 ) -> Selected {
     let images: &Images = catalog;
-    let (facts, mode) = (ClusterFacts::of(cluster), settings.matching);
+    let (facts, mode) = (ClusterFacts::from_cluster(cluster), settings.matching);
     let select = |pool: &Pool| matching::select(&pool.choice, &facts, catalog, mode, patterns);
     let selections: Vec<Selection> = cluster.pools.iter().map(select).collect();
     let bundle = |(pool, selection): (&Pool, &Selection)| {
-        let image = selection.image().selected().and_then(|key| images.get(key));
-        let wants = Wants::of(cluster, pool, image);
+        let image = selection
+            .image()
+            .catalog_key()
+            .and_then(|key| images.get(key));
+        let wants = Wants::for_pool(cluster, pool, image);
         component_choice::choose(&pool.bundle, &wants, bundles, patterns)
     };
     let pools = cluster.pools.iter().zip(&selections);
@@ -46,14 +49,14 @@ pub fn selected(
         served: if settings.images.serve_all {
             images.keys().cloned().collect()
         } else {
-            served(cluster, &selections, images, mode, patterns)
+            images_to_serve(cluster, &selections, images, mode, patterns)
         },
         selections,
     }
 }
 
 /// The cluster after a change, its choices resolved again.
-pub fn after(change: &Change, view: &ClusterView, settings: &Settings) -> ClusterView {
+pub fn apply_change(change: &Change, view: &ClusterView, settings: &Settings) -> ClusterView {
     let mut view = view.clone();
     change.apply(&mut view.cluster);
     let catalog = Selectable::new(Arc::clone(&view.images));
@@ -63,7 +66,7 @@ pub fn after(change: &Change, view: &ClusterView, settings: &Settings) -> Cluste
         selections,
         bundle_outcomes,
         served,
-    } = selected(&view.cluster, artifacts, settings, &patterns);
+    } = resolve_choices(&view.cluster, artifacts, settings, &patterns);
     ClusterView {
         selections,
         bundle_outcomes,
@@ -76,7 +79,7 @@ pub fn after(change: &Change, view: &ClusterView, settings: &Settings) -> Cluste
 /// (docs/sylva.md#the-catalog); else those that its pools select and those that its additional selectors match
 /// (docs/sylva.md#the-image-server). A key that a pool names is a key here, where upstream takes it for a pattern
 /// (docs/sylva.md#the-image-server).
-pub fn served(
+pub fn images_to_serve(
     cluster: &Cluster,
     selections: &[Selection],
     images: &Images,
@@ -91,7 +94,7 @@ pub fn served(
     }
     let mut keys: BTreeSet<ImageKey> = selections
         .iter()
-        .filter_map(|selection| selection.image().selected())
+        .filter_map(|selection| selection.image().catalog_key())
         .cloned()
         .collect();
     for (_, selector) in &cluster.additional_selectors {

@@ -14,10 +14,10 @@ use capi::image::Facts;
 /// A name without a patch version (`…-rke2-1-35`) follows those with one only where no other does: the builder stopped
 /// naming patches. A prerelease follows prereleases only.
 pub fn successor<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let line = Line::of(name)?;
+    let line = Line::parse(name)?;
     let others = candidates.into_iter().filter(|other| *other != name);
     let others: Vec<(Line, &str)> = others
-        .filter_map(|other| Some((Line::of(other)?, other)))
+        .filter_map(|other| Some((Line::parse(other)?, other)))
         .collect();
     newest(&line, others.iter().map(|(line, other)| (line, *other)))
 }
@@ -28,8 +28,10 @@ pub fn successors(names: &[&str]) -> Vec<Option<usize>> {
     for (index, name) in names.iter().enumerate() {
         indexes.entry(*name).or_insert(index);
     }
-    let read: Vec<(&str, Option<Line>)> =
-        names.iter().map(|name| (*name, Line::of(name))).collect();
+    let read: Vec<(&str, Option<Line>)> = names
+        .iter()
+        .map(|name| (*name, Line::parse(name)))
+        .collect();
     let follows = |(name, line): &(&str, Option<Line>)| {
         let others = read.iter().filter(|(other, _)| other != name);
         let others = others.filter_map(|(other, line)| Some((line.as_ref()?, *other)));
@@ -54,7 +56,7 @@ fn newest<'l, 'a>(
 
 /// Whether two names belong to one line: they differ in their Kubernetes version only.
 pub fn same_line(one: &str, other: &str) -> bool {
-    match (Line::of(one), Line::of(other)) {
+    match (Line::parse(one), Line::parse(other)) {
         (Some(one), Some(other)) => one.is_beside(&other),
         _ => false,
     }
@@ -68,7 +70,7 @@ struct Line {
 }
 
 impl Line {
-    fn of(name: &str) -> Option<Self> {
+    fn parse(name: &str) -> Option<Self> {
         let read = NameFacts::parse(name)?;
         let version = read.k8s_version.clone()?;
         read.os.as_ref()?;

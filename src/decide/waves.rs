@@ -55,7 +55,7 @@ struct Limits {
 }
 
 impl Limits {
-    fn of(plans: &[ClusterPlan], settings: &WaveSettings) -> Self {
+    fn to_count(plans: &[ClusterPlan], settings: &WaveSettings) -> Self {
         let machines = plans.iter().filter_map(|plan| plan.machines).sum();
         let of = |most: Option<Most>, all| most.map_or(usize::MAX, |most| most.count(all));
         Self {
@@ -75,7 +75,7 @@ impl Limits {
 /// The waves of some plans: the whole fleet reaches one minor before any of it goes to the next, and in each minor the first
 /// clusters are followed by the others and these by the last. A cluster with more machines than a wave may have is alone in one.
 pub fn waves(plans: &[ClusterPlan], settings: &WaveSettings) -> Vec<Wave> {
-    let limits = Limits::of(plans, settings);
+    let limits = Limits::to_count(plans, settings);
     let stages: Vec<usize> = plans.iter().map(|plan| settings.stage(plan)).collect();
     let steps = plans.iter().enumerate().flat_map(|(plan, of_plan)| {
         let steps = of_plan.steps.iter().enumerate();
@@ -138,7 +138,7 @@ impl WaveSettings {
         let of = |patterns: &[ClusterPattern]| {
             patterns
                 .iter()
-                .position(|it| it.matched_value(&plan.cluster, &plan.labels).is_some())
+                .position(|it| it.match_cluster(&plan.cluster, &plan.labels).is_some())
         };
         match (of(&self.first), of(&self.last)) {
             (Some(first), _) => first,
@@ -150,14 +150,14 @@ impl WaveSettings {
     fn window(&self, plan: &ClusterPlan) -> Option<Arc<str>> {
         let mut windows = self.windows.iter().rev();
         let of = windows
-            .find(|(pattern, _)| pattern.matched_value(&plan.cluster, &plan.labels).is_some());
+            .find(|(pattern, _)| pattern.match_cluster(&plan.cluster, &plan.labels).is_some());
         of.map(|(_, words)| Arc::clone(words))
     }
 
     fn groups_of(&self, plan: &ClusterPlan) -> Groups {
         let groups = self.groups.iter().enumerate();
         let of = groups.filter_map(|(group, pattern)| {
-            Some((group, pattern.matched_value(&plan.cluster, &plan.labels)?))
+            Some((group, pattern.match_cluster(&plan.cluster, &plan.labels)?))
         });
         of.collect()
     }

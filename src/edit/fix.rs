@@ -27,7 +27,7 @@ pub(crate) fn findings(
     terminal: &mut Terminal,
 ) -> Result<usize, Error> {
     let (mut edited, mut outcomes) = (Vec::new(), Vec::new());
-    for (source, fixes) in by_file(of_findings(judged)) {
+    for (source, fixes) in group_by_file(fixes_of(judged)) {
         let (text, tried) = apply_fixes(&source, &fixes, workspace.engine);
         outcomes.extend(tried);
         if text != source.text {
@@ -76,7 +76,7 @@ pub(crate) fn preview_fixes(
         Tense::Done => ("fixed", "not fixed"),
     };
     let mut files = Vec::new();
-    for (source, fixes) in by_file(of_findings(judged)) {
+    for (source, fixes) in group_by_file(fixes_of(judged)) {
         let (text, outcomes) = apply_fixes(&source, &fixes, workspace.engine);
         for (place, outcome) in outcomes {
             match outcome {
@@ -97,7 +97,7 @@ pub(crate) fn preview_fixes(
 /// The first edit that cannot be made, and why.
 pub(crate) fn all(fixes: &[Fix], engine: Engine) -> Result<Vec<EditedFile>, String> {
     let mut files = Vec::new();
-    for (source, fixes) in by_file(fixes) {
+    for (source, fixes) in group_by_file(fixes) {
         let (text, outcomes) = apply_fixes(&source, &fixes, engine);
         for (place, outcome) in outcomes {
             outcome.map_err(|why| format!("{place}: {why}"))?;
@@ -107,13 +107,13 @@ pub(crate) fn all(fixes: &[Fix], engine: Engine) -> Result<Vec<EditedFile>, Stri
     Ok(files)
 }
 
-fn of_findings(judged: &[Judged]) -> impl Iterator<Item = &Fix> {
+fn fixes_of(judged: &[Judged]) -> impl Iterator<Item = &Fix> {
     let fixes = judged.iter().map(|judged| judged.finding.fix.as_ref());
     fixes.flatten()
 }
 
 /// The fixes of each file, in the order of their places; what many clusters share once.
-fn by_file<'f>(fixes: impl IntoIterator<Item = &'f Fix>) -> Vec<(Arc<Source>, Vec<&'f Fix>)> {
+fn group_by_file<'f>(fixes: impl IntoIterator<Item = &'f Fix>) -> Vec<(Arc<Source>, Vec<&'f Fix>)> {
     let mut files: BTreeMap<Arc<str>, (Arc<Source>, Vec<&Fix>)> = BTreeMap::new();
     for fix in fixes {
         let source = &fix.spot.source;
@@ -155,7 +155,7 @@ fn apply_fixes(source: &Source, fixes: &[&Fix], engine: Engine) -> (String, Vec<
             at: Target::Place(fix.spot.start as usize..fix.spot.end as usize),
             value: fix.value.as_str().into(),
         });
-        match edited(&source.text, engine, &edits) {
+        match apply_edits(&source.text, engine, &edits) {
             Ok(new) => {
                 text = new;
                 last = Some(fix);
@@ -171,7 +171,7 @@ fn apply_fixes(source: &Source, fixes: &[&Fix], engine: Engine) -> (String, Vec<
 }
 
 /// A text after edits: as the project's engine reads it, else, where the place is in a later document, as kubectl does.
-pub(crate) fn edited(text: &str, engine: Engine, edits: &[Edit]) -> Result<String, EditError> {
+pub(crate) fn apply_edits(text: &str, engine: Engine, edits: &[Edit]) -> Result<String, EditError> {
     match edit(text, engine, edits) {
         Err(EditError::Missing { .. }) if engine != Engine::Kubectl => {
             edit(text, Engine::Kubectl, edits)

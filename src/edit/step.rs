@@ -19,7 +19,7 @@ use yaml_tree::place::{Located, Place};
 pub(crate) fn edits(view: &ClusterView, step: &PlanStep) -> Result<Vec<Fix>, String> {
     let mut edits: Vec<Fix> = Vec::new();
     for pool in &view.cluster.pools {
-        for fix in of_pool(view, pool, step)? {
+        for fix in pool_edits(view, pool, step)? {
             if !edits.contains(&fix) {
                 edits.push(fix);
             }
@@ -28,7 +28,7 @@ pub(crate) fn edits(view: &ClusterView, step: &PlanStep) -> Result<Vec<Fix>, Str
     Ok(edits)
 }
 
-fn of_pool(view: &ClusterView, pool: &Pool, step: &PlanStep) -> Result<Vec<Fix>, String> {
+fn pool_edits(view: &ClusterView, pool: &Pool, step: &PlanStep) -> Result<Vec<Fix>, String> {
     let mut edits = Vec::new();
     let replaced = |old: &str, place: Place, new: &str, setting: &str| {
         let spot = view.sources.resolve(place);

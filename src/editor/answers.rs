@@ -37,7 +37,10 @@ impl Answers<'_> {
 
     /// The marks at a byte, and their range.
     pub(super) fn marks(&self, offset: usize) -> (Vec<&Mark>, Option<Range>) {
-        let found = self.file().map(|file| file.at(offset)).unwrap_or_default();
+        let found = self
+            .file()
+            .map(|file| file.marks_at(offset))
+            .unwrap_or_default();
         let range = found.first().map(|(bytes, _)| {
             let lines = Lines::new(self.text, self.encoding);
             lines.first_line(bytes.clone())
@@ -48,11 +51,11 @@ impl Answers<'_> {
     /// The word at a byte: letters, digits, and what keys, versions and rule ids have between them.
     pub(super) fn word(&self, offset: usize) -> &str {
         let is_part = |letter: char| letter.is_alphanumeric() || "-_.+".contains(letter);
-        self.around(offset, is_part).trim_end_matches('.')
+        self.text_around(offset, is_part).trim_end_matches('.')
     }
 
     /// The letters of a kind around a byte.
-    pub(super) fn around(&self, offset: usize, is_part: impl Fn(char) -> bool) -> &str {
+    pub(super) fn text_around(&self, offset: usize, is_part: impl Fn(char) -> bool) -> &str {
         let (before, behind) = self.text.split_at(offset);
         let start = before.trim_end_matches(&is_part).len();
         let end = offset + (behind.len() - behind.trim_start_matches(&is_part).len());

@@ -26,7 +26,7 @@ pub(super) struct Client {
 
 impl Client {
     /// What `initialize` says.
-    pub(super) fn of(params: &InitializeParams) -> Self {
+    pub(super) fn new(params: &InitializeParams) -> Self {
         let capabilities = &params.capabilities;
         let general = capabilities.general.as_ref();
         let document = capabilities.text_document.as_ref();
@@ -37,7 +37,7 @@ impl Client {
         let hints = workspace.and_then(|workspace| workspace.inlay_hint.as_ref());
         let window = capabilities.window.as_ref();
         Self {
-            encoding: Encoding::of_client(
+            encoding: Encoding::negotiate(
                 general.and_then(|general| general.position_encodings.as_deref()),
             ),
             markup,

@@ -48,8 +48,8 @@ impl Answers<'_> {
         };
         let candidates = match self.is_project_file() {
             true if names_registries(&cursor) => self.registry_prefixes()?,
-            true => of_project_file(&cursor),
-            false => self.of_values(&cursor)?,
+            true => project_file_candidates(&cursor),
+            false => self.value_candidates(&cursor)?,
         };
         let lines = Lines::new(self.text, self.encoding);
         let range = lines.range(cursor.word);
@@ -75,7 +75,7 @@ impl Answers<'_> {
         self.path.as_os_str() == crate::read::PROJECT_FILE_NAME
     }
 
-    fn of_values(&self, cursor: &Cursor) -> Result<Vec<Candidate>, Error> {
+    fn value_candidates(&self, cursor: &Cursor) -> Result<Vec<Candidate>, Error> {
         let last = cursor.keys.last().map_or("", String::as_str);
         let parent = cursor.keys.iter().rev().nth(1).map_or("", String::as_str);
         let is_value = cursor.slot == Slot::Value;
@@ -125,11 +125,11 @@ impl Answers<'_> {
 
     /// The images, those that hold the version of the pool first.
     fn images(&self, view: &ClusterView, keys: &[String]) -> Vec<Candidate> {
-        let wanted = wanted(view, keys);
+        let wanted = pool_version(view, keys);
         let matching = self.analysis.workspace().settings.matching;
         let candidate = |image: &Image| {
             let held = image.facts.get(fact::K8S_VERSION);
-            let proof = wanted.map(|wanted| proof::of_version(wanted, held, matching));
+            let proof = wanted.map(|wanted| proof::weigh_version(wanted, held, matching));
             let (rank, verdict) = match proof {
                 Some(Proof::Proven) => (0, ", fits"),
                 Some(Proof::NameOnly) => (1, ", fits by its name"),
@@ -140,7 +140,10 @@ impl Answers<'_> {
                 (true, _) => "without Kubernetes".to_owned(),
                 (_, None) => "Kubernetes is not known".to_owned(),
                 (_, Some(held)) => {
-                    format!("Kubernetes {}", view.sources.shown(&held.value, held.place))
+                    format!(
+                        "Kubernetes {}",
+                        view.sources.display(&held.value, held.place)
+                    )
                 }
             };
             Candidate {
@@ -156,7 +159,7 @@ impl Answers<'_> {
 }
 
 /// The Kubernetes version of the pool that these keys are of.
-fn wanted<'v>(view: &'v ClusterView, keys: &[String]) -> Option<&'v str> {
+fn pool_version<'v>(view: &'v ClusterView, keys: &[String]) -> Option<&'v str> {
     let cluster = &view.cluster;
     let level: Vec<&str> = keys.iter().skip(1).map(String::as_str).collect();
     let name = match &*level {
@@ -168,7 +171,7 @@ fn wanted<'v>(view: &'v ClusterView, keys: &[String]) -> Option<&'v str> {
     let pool = name.and_then(|name| pools.find(|pool| pool.name == name));
     let version = pool.and_then(|pool| cluster.k8s_version_of(pool));
     let version = version.or(cluster.k8s_version.as_ref())?;
-    Some(view.sources.shown(&version.value, version.place))
+    Some(view.sources.display(&version.value, version.place))
 }
 
 /// Whether the keys that are typed are the prefixes of registries.
@@ -205,7 +208,7 @@ fn fact_values(view: &ClusterView, name: &str) -> Vec<Candidate> {
         .filter_map(|image| image.facts.get(name));
     let shown = |fact| {
         let fact: &capi::image::Fact = fact;
-        view.sources.shown(&fact.value, fact.place)
+        view.sources.display(&fact.value, fact.place)
     };
     let values: BTreeSet<&str> = images.map(shown).collect();
     let values = values.into_iter();
@@ -227,7 +230,7 @@ fn versions(view: &ClusterView) -> Vec<Candidate> {
     found.map(version).collect()
 }
 
-fn of_project_file(cursor: &Cursor) -> Vec<Candidate> {
+fn project_file_candidates(cursor: &Cursor) -> Vec<Candidate> {
     let of_schema = |suggestion: Suggestion<'_>| Candidate {
         about: suggestion.about.map(str::to_owned),
         ..word(suggestion.name, "", CompletionItemKind::PROPERTY)

@@ -33,7 +33,7 @@ struct Line<'t> {
 }
 
 impl<'t> Line<'t> {
-    fn of(text: &'t str) -> Self {
+    fn parse(text: &'t str) -> Self {
         let mut content = text.trim_start_matches(' ');
         let mut dash = None;
         while let Some(rest) = content
@@ -68,7 +68,7 @@ impl<'t> Line<'t> {
 pub(super) fn cursor(text: &str, offset: usize) -> Option<Cursor> {
     let start = text[..offset].rfind('\n').map_or(0, |end| end + 1);
     let before = &text[start..offset];
-    let line = Line::of(before);
+    let line = Line::parse(before);
     if line.content.starts_with('#') || line.content.contains(" #") {
         return None;
     }
@@ -88,7 +88,7 @@ pub(super) fn cursor(text: &str, offset: usize) -> Option<Cursor> {
     let is_part = |letter: char| letter.is_alphanumeric() || "-_.+".contains(letter);
     let rest = &text[offset..];
     let end = offset + (rest.len() - rest.trim_start_matches(is_part).len());
-    keys.extend(above(&text[..start], &line));
+    keys.extend(parent_keys(&text[..start], &line));
     keys.reverse();
     Some(Cursor {
         keys,
@@ -98,12 +98,12 @@ pub(super) fn cursor(text: &str, offset: usize) -> Option<Cursor> {
 }
 
 /// The keys above a line, the nearest first.
-fn above(text: &str, line: &Line<'_>) -> Vec<String> {
+fn parent_keys(text: &str, line: &Line<'_>) -> Vec<String> {
     let mut keys = Vec::new();
     // A list may be as far to the left as the key that it belongs to.
     let (mut column, mut is_item) = (line.dash.unwrap_or(line.column), line.dash.is_some());
     for above in text.lines().rev() {
-        let above = Line::of(above.trim_end_matches('\r'));
+        let above = Line::parse(above.trim_end_matches('\r'));
         if above.content.is_empty() || above.content.starts_with('#') {
             continue;
         }

@@ -37,7 +37,7 @@ impl Answers<'_> {
         texts.extend(match (&*pools, image) {
             ([first, ..], _) => self.pool(*first, &pools)?,
             ([], Some(key)) => self.image(key)?,
-            ([], None) => self.named(self.word(offset))?,
+            ([], None) => self.explain_word(self.word(offset))?,
         });
         if let Some(Mark::Version(pool)) = marks.first() {
             texts.extend(self.next_versions(*pool)?);
@@ -68,10 +68,10 @@ impl Answers<'_> {
         };
         let templates = TemplateCache::default();
         let (tree, sources) = (&values.tree, &values.sources);
-        let evaluator = Evaluator::traced(tree, &values.options, &templates, sources);
+        let evaluator = Evaluator::with_trace(tree, &values.options, &templates, sources);
         let query = ValueQuery::new(&entry.name, path, &values, &evaluator);
         match query.account(&mut Vec::new()) {
-            Ok(account) => printed(|out| values::account(&account, out)).map(Some),
+            Ok(account) => print_to_string(|out| values::account(&account, out)).map(Some),
             // A key that is itself an expression has no path of its own.
             Err(_) => Ok(None),
         }
@@ -83,7 +83,7 @@ impl Answers<'_> {
         let Some(view) = self.view(cluster)? else {
             return Ok(None);
         };
-        printed(|out| explain::next_versions(&view, out)).map(Some)
+        print_to_string(|out| explain::next_versions(&view, out)).map(Some)
     }
 
     /// A pool, and the others that share its place.
@@ -102,15 +102,15 @@ impl Answers<'_> {
         };
         let patterns = &self.analysis.fleet.patterns;
         let account = PoolAccount::new(&view, pool, selection, settings.matching, patterns);
-        let mut text = printed(|out| explain::pools(&[account], Format::Human, out))?;
+        let mut text = print_to_string(|out| explain::pools(&[account], Format::Human, out))?;
         let others: Vec<String> = { all.iter().filter(|other| **other != number) }
             .map(|other| format!("{} boots {}", pools[*other].name, pools[*other].boots))
             .collect();
         if !others.is_empty() {
-            text += &printed(|out| {
+            text += &print_to_string(|out| {
                 use io::Write as _;
                 writeln!(out, "\nand, by the same line")?;
-                shortened(others)
+                shorten(others)
                     .iter()
                     .try_for_each(|other| writeln!(out, "  {other}"))
             })?;
@@ -130,22 +130,23 @@ impl Answers<'_> {
             };
             let users = index.booting(key).map(|pool| pool.name.clone()).collect();
             let served = index
-                .served(key)
+                .clusters_using(key)
                 .iter()
                 .filter_map(|cluster| clusters.get(*cluster));
             let served = served.map(|entry| entry.name.to_string()).collect();
-            let account = account.with_users(shortened(users), shortened(served));
-            return printed(|out| explain::images(&[account], Format::Human, out)).map(Some);
+            let account = account.with_users(shorten(users), shorten(served));
+            return print_to_string(|out| explain::images(&[account], Format::Human, out))
+                .map(Some);
         }
         Ok(None)
     }
 
     /// What a word names: in the project file a rule, anywhere the key of an image.
-    fn named(&self, word: &str) -> Result<Option<String>, Error> {
+    fn explain_word(&self, word: &str) -> Result<Option<String>, Error> {
         match word.parse::<RuleId>() {
             Ok(id) if self.is_project_file() => {
                 let account = RuleAccount::new(rule(id));
-                printed(|out| explain::rule(&account, Format::Human, out)).map(Some)
+                print_to_string(|out| explain::rule(&account, Format::Human, out)).map(Some)
             }
             _ if self.is_image(word) => self.image(word),
             _ => Ok(None),
@@ -160,7 +161,7 @@ impl Answers<'_> {
 }
 
 /// The first names, and how many more there are.
-fn shortened(mut names: Vec<String>) -> Vec<String> {
+fn shorten(mut names: Vec<String>) -> Vec<String> {
     let more = names.len().saturating_sub(NAMED);
     if more > 0 {
         names.truncate(NAMED);
@@ -169,14 +170,14 @@ fn shortened(mut names: Vec<String>) -> Vec<String> {
     names
 }
 
-fn printed(print: impl FnOnce(&mut Printer) -> io::Result<()>) -> Result<String, Error> {
-    Ok(Printer::printed(Color::Never, print)?)
+fn print_to_string(print: impl FnOnce(&mut Printer) -> io::Result<()>) -> Result<String, Error> {
+    Ok(Printer::print_to_string(Color::Never, print)?)
 }
 
 fn hover(text: &str, markup: &MarkupKind, range: Option<Range>) -> Hover {
     let value = match markup {
         MarkupKind::PlainText => text.to_owned(),
-        MarkupKind::Markdown => fenced(text),
+        MarkupKind::Markdown => fence(text),
     };
     let kind = markup.clone();
     Hover {
@@ -186,7 +187,7 @@ fn hover(text: &str, markup: &MarkupKind, range: Option<Range>) -> Hover {
 }
 
 /// A text that Markdown shows as it is: no run of backquotes in it is as long as those around it.
-fn fenced(text: &str) -> String {
+fn fence(text: &str) -> String {
     let runs = text.split(|letter| letter != '`').map(str::len);
     let fence = "`".repeat(runs.max().unwrap_or_default().max(2) + 1);
     format!("{fence}text\n{}\n{fence}", text.trim_end())
@@ -194,11 +195,11 @@ fn fenced(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::fenced;
+    use super::fence;
 
     #[test]
     fn a_text_stays_within_its_fence() {
-        assert_eq!(fenced("a\n"), "```text\na\n```");
-        assert_eq!(fenced("a ```` b"), "`````text\na ```` b\n`````");
+        assert_eq!(fence("a\n"), "```text\na\n```");
+        assert_eq!(fence("a ```` b"), "`````text\na ```` b\n`````");
     }
 }

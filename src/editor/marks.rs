@@ -202,7 +202,7 @@ fn boots(view: &ClusterView, pool: &Pool, selection: &Selection, matching: Match
         return "no image".to_owned();
     };
     let name = booted.name;
-    match PoolCheck::of(view, pool, selection, matching) {
+    match PoolCheck::new(view, pool, selection, matching) {
         PoolCheck::Skipped(reason) => format!("{name} ({reason})"),
         PoolCheck::Checked(weighed) => {
             let state = match weighed.proof {
@@ -212,7 +212,7 @@ fn boots(view: &ClusterView, pool: &Pool, selection: &Selection, matching: Match
                 Proof::Refuted => "wrong",
             };
             let held = weighed.held.map(|held| {
-                let value = view.sources.shown(&held.value, held.place);
+                let value = view.sources.display(&held.value, held.place);
                 format!("{value}, ")
             });
             format!("{name} ({}{state})", held.unwrap_or_default())
@@ -266,7 +266,7 @@ impl Index {
     }
 
     /// The names of clusters that are served an image, by their number.
-    pub(super) fn served(&self, key: &str) -> &[usize] {
+    pub(super) fn clusters_using(&self, key: &str) -> &[usize] {
         self.served.get(key).map_or(&[], Vec::as_slice)
     }
 
@@ -281,7 +281,7 @@ impl Index {
         self.files.values().flat_map(move |file| {
             let is_wanted = move |mark: &&(u32, u32, Mark)| matches!(&mark.2, Mark::Image(known) if **known == *key);
             let marks = file.marks.iter().filter(is_wanted);
-            marks.map(|(start, end, _)| Spot::at(&file.source, *start, *end))
+            marks.map(|(start, end, _)| Spot::from_range(&file.source, *start, *end))
         })
     }
 }
@@ -294,7 +294,7 @@ impl FileMarks {
     }
 
     /// The marks at a byte; of those around it, the narrowest.
-    pub(super) fn at(&self, offset: usize) -> Vec<(Range<usize>, &Mark)> {
+    pub(super) fn marks_at(&self, offset: usize) -> Vec<(Range<usize>, &Mark)> {
         let around = |bytes: &Range<usize>| bytes.start <= offset && offset <= bytes.end;
         let found: Vec<_> = self.all().filter(|(bytes, _)| around(bytes)).collect();
         let narrowest = found.iter().map(|(bytes, _)| bytes.len()).min();

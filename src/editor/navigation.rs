@@ -48,7 +48,7 @@ impl Answers<'_> {
             found.extend(index.images(word));
         }
         if found.is_empty() {
-            if let Some(file) = self.named_file(offset) {
+            if let Some(file) = self.file_at(offset) {
                 return Ok(vec![file]);
             }
             found.extend(self.set_by(offset)?);
@@ -97,7 +97,7 @@ impl Answers<'_> {
         let mut found = Vec::new();
         for file in index.files.values() {
             for (bytes, mark) in file.all() {
-                let spot = Spot::at(&file.source, bytes.start as u32, bytes.end as u32);
+                let spot = Spot::from_range(&file.source, bytes.start as u32, bytes.end as u32);
                 let refers = matches!(mark, Mark::Template(number) if is_same(number));
                 if refers && spot != *wanted {
                     found.push(spot);
@@ -115,15 +115,15 @@ impl Answers<'_> {
         let Some((_, values)) = self.values()? else {
             return Ok(None);
         };
-        let node = entry.path.of(&values.tree);
+        let node = entry.path.get(&values.tree);
         Ok(node.and_then(|node| values.sources.resolve(node.place)))
     }
 
     /// The file that the text at a byte names by its path from the document's folder, or the kustomization of that folder: what
     /// generators, resources and layers refer to.
-    fn named_file(&self, offset: usize) -> Option<Location> {
+    fn file_at(&self, offset: usize) -> Option<Location> {
         let is_part = |letter: char| !letter.is_whitespace() && !"\"'[]{},=".contains(letter);
-        let path = Path::new(self.around(offset, is_part));
+        let path = Path::new(self.text_around(offset, is_part));
         let path = plain_path(&self.path.parent()?.join(path));
         let files = &*self.analysis.workspace().files;
         let path = if files.is_file(&path) {

@@ -38,7 +38,7 @@ impl Answers<'_> {
         let root = self.root();
         let Some(place) = root
             .as_ref()
-            .and_then(|root| Some(selector.of(root)?.place))
+            .and_then(|root| Some(selector.get(root)?.place))
         else {
             return Ok(None);
         };

@@ -19,7 +19,7 @@ pub(super) enum Encoding {
 
 impl Encoding {
     /// The first encoding of the client's list that is known here.
-    pub(super) fn of_client(offered: Option<&[PositionEncodingKind]>) -> Self {
+    pub(super) fn negotiate(offered: Option<&[PositionEncodingKind]>) -> Self {
         let known = |kind: &PositionEncodingKind| match kind.as_str() {
             "utf-8" => Some(Self::Utf8),
             "utf-16" => Some(Self::Utf16),
@@ -204,7 +204,7 @@ mod tests {
         let offered = ["utf-7", "utf-8", "utf-16"].map(|name| -> PositionEncodingKind {
             serde_json::from_value(name.into()).expect("a text")
         });
-        assert_eq!(Encoding::of_client(Some(&offered)), Encoding::Utf8);
-        assert_eq!(Encoding::of_client(None), Encoding::Utf16);
+        assert_eq!(Encoding::negotiate(Some(&offered)), Encoding::Utf8);
+        assert_eq!(Encoding::negotiate(None), Encoding::Utf16);
     }
 }

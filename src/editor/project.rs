@@ -103,7 +103,7 @@ impl Checker {
         first: &dyn Fn(Vec<Problem>),
     ) -> Result<Checked, Error> {
         let now = self.run(texts, today, Some(first))?;
-        let broken = broken(&now.judged, texts);
+        let broken = invalid_documents(&now.judged, texts);
         let Some(valid) = self.with_known(texts, &broken) else {
             let problems = problems(&now.judged);
             let analysis = Arc::clone(&now.analysis);
@@ -118,7 +118,7 @@ impl Checker {
         self.is_known_old = false;
         Ok(Checked {
             analysis: Arc::clone(&known.analysis),
-            problems: problems(&joined(now.judged, known, &broken)),
+            problems: problems(&join_findings(now.judged, known, &broken)),
         })
     }
 
@@ -146,10 +146,10 @@ impl Checker {
         let (location, workspace) = read_project(&self.request, texts)?;
         let fleet = Fleet::open(workspace, today)?;
         if let (Some(first), Some(known)) = (first, &self.known)
-            && let Some(judged) = typed(&fleet, known, texts)?
+            && let Some(judged) = check_new_text(&fleet, known, texts)?
         {
-            let broken = broken(&judged, texts);
-            first(problems(&joined(judged, known, &broken)));
+            let broken = invalid_documents(&judged, texts);
+            first(problems(&join_findings(judged, known, &broken)));
         }
         let gatherer = Gatherer::new(fleet.workspace.settings.matching);
         let mut found = fleet.check(|view, _, _| Ok(gatherer.cluster(view)))?;
@@ -179,7 +179,7 @@ pub(super) fn read_project(
 ) -> Result<(Location, Workspace), Error> {
     let location = read::location(request)?;
     let scope = read::scope(request, &location.root)?;
-    let disk: Arc<dyn Files> = Arc::new(Disk::within(&location.root, scope)?);
+    let disk: Arc<dyn Files> = Arc::new(Disk::with_scope(&location.root, scope)?);
     let bytes = texts.iter();
     let bytes = bytes.map(|(path, text)| (path.clone(), text.as_bytes().to_vec()));
     let files = Arc::new(Overlay::new(disk, bytes));
@@ -188,7 +188,7 @@ pub(super) fn read_project(
 }
 
 /// The findings of a run with those of the clusters that read what was typed since; none where these are too many to come first.
-fn typed(fleet: &Fleet, known: &Run, texts: &Texts) -> Result<Option<Vec<Judged>>, Error> {
+fn check_new_text(fleet: &Fleet, known: &Run, texts: &Texts) -> Result<Option<Vec<Judged>>, Error> {
     let is_typed =
         |(path, text): &(&PathBuf, &Arc<str>)| known.analysis.texts.get(*path) != Some(*text);
     let typed: BTreeSet<&Path> = { texts.iter().filter(is_typed) }
@@ -260,7 +260,7 @@ fn path(judged: &Judged) -> Option<&str> {
 }
 
 /// The open documents that are no valid YAML.
-fn broken(judged: &[Judged], texts: &Texts) -> BTreeSet<PathBuf> {
+fn invalid_documents(judged: &[Judged], texts: &Texts) -> BTreeSet<PathBuf> {
     let faults = judged.iter();
     let faults = faults.filter(|judged| judged.finding.rule == RuleId::YamlSyntax);
     let paths = faults.filter_map(|judged| path(judged).map(PathBuf::from));
@@ -268,7 +268,7 @@ fn broken(judged: &[Judged], texts: &Texts) -> BTreeSet<PathBuf> {
 }
 
 /// What was known while the broken documents were valid; of these, only why they are broken. All of it where none is.
-fn joined(now: Vec<Judged>, known: &Run, broken: &BTreeSet<PathBuf>) -> Vec<Judged> {
+fn join_findings(now: Vec<Judged>, known: &Run, broken: &BTreeSet<PathBuf>) -> Vec<Judged> {
     if broken.is_empty() {
         return now;
     }

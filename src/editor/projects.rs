@@ -112,7 +112,7 @@ impl Project {
     }
 
     /// The path of a file as the project names it; none of one that it cannot read.
-    pub(super) fn named(&self, file: &Path) -> Option<PathBuf> {
+    pub(super) fn relative_path(&self, file: &Path) -> Option<PathBuf> {
         if let Ok(below) = file.strip_prefix(&self.root) {
             return Some(below.to_owned());
         }
@@ -130,7 +130,7 @@ impl Project {
 
     /// Whether its last check found clusters that read the file; none of a file that it cannot read.
     fn reads(&self, file: &Path) -> Option<bool> {
-        let named = self.named(file)?;
+        let named = self.relative_path(file)?;
         let analysis = self.analysis.as_ref();
         Some(analysis.is_some_and(|analysis| {
             let files = &analysis.index.files;
@@ -190,7 +190,7 @@ impl Projects {
     }
 
     /// The project of a file, which may be a new one: one that reads it, before one whose folder it is in.
-    pub(super) fn of_file(&mut self, file: &Path) -> Option<usize> {
+    pub(super) fn find_project(&mut self, file: &Path) -> Option<usize> {
         if let Some(root) = file.parent().and_then(project_above) {
             self.add(root);
         }
@@ -208,7 +208,7 @@ impl Projects {
     /// Whether a project that may read the file has not been checked yet.
     pub(super) fn is_first(&self, file: &Path) -> bool {
         let mut open = self.all.iter().filter(|project| !project.is_closed);
-        open.any(|project| project.is_first && project.named(file).is_some())
+        open.any(|project| project.is_first && project.relative_path(file).is_some())
     }
 
     fn add(&mut self, root: PathBuf) {
@@ -236,14 +236,14 @@ impl Projects {
 
     /// Marks every project as changed on disk.
     pub(super) fn disk_changed(&mut self) {
-        self.changed();
+        self.mark_stale();
         for project in &mut self.all {
             project.is_disk_stale = true;
         }
     }
 
     /// Marks every project as changed: a file may be read by any of them.
-    pub(super) fn changed(&mut self) {
+    pub(super) fn mark_stale(&mut self) {
         for project in &mut self.all {
             project.is_stale = !project.is_closed;
             project.comparison = match project.comparison {
@@ -294,7 +294,7 @@ impl Projects {
                 continue;
             }
             let texts = documents.iter().filter_map(|(file, document)| {
-                Some((project.named(file)?, Arc::clone(&document.text)))
+                Some((project.relative_path(file)?, Arc::clone(&document.text)))
             });
             let texts: Texts = texts.collect();
             let Some(mut checker) = project.checker.take() else {

@@ -67,7 +67,7 @@ impl Session<'_> {
     fn project_of(&mut self, params: &Value) -> Option<(PathBuf, &Project)> {
         let uri = params.get("textDocument")?.get("uri")?.as_str()?;
         let path = file(&uri.parse().ok()?)?;
-        let number = self.projects.of_file(&path)?;
+        let number = self.projects.find_project(&path)?;
         Some((path, &self.projects.all[number]))
     }
 
@@ -80,7 +80,7 @@ impl Session<'_> {
                 .iter()
                 .filter_map(|project| project.analysis.as_ref());
             let found: Vec<_> = analyses
-                .flat_map(|analysis| symbols::named(analysis, &params.query, self.client.encoding))
+                .flat_map(|analysis| symbols::search(analysis, &params.query, self.client.encoding))
                 .collect();
             return to_value(&found);
         }
@@ -92,7 +92,8 @@ impl Session<'_> {
         let Some((file, project)) = self.project_of(&request.params) else {
             return Ok(Value::Null);
         };
-        let (Some(analysis), Some(path)) = (project.analysis.clone(), project.named(&file)) else {
+        let (Some(analysis), Some(path)) = (project.analysis.clone(), project.relative_path(&file))
+        else {
             return Ok(Value::Null);
         };
         let (problems, rolls) = (Arc::clone(&project.problems), project.rolls.clone());
@@ -107,11 +108,11 @@ impl Session<'_> {
             path: &path,
             text: &document.text,
         };
-        self.about(&answers, request)
+        self.answer_document(&answers, request)
     }
 
     /// The answer to a request about a document.
-    fn about(&self, answers: &Answers<'_>, request: &Request) -> Result<Value, Refused> {
+    fn answer_document(&self, answers: &Answers<'_>, request: &Request) -> Result<Value, Refused> {
         let params = &request.params;
         let offset = |at: &TextDocumentPositionParams| answers.offset(at.position);
         let failed = |error: Error| (ErrorCode::RequestFailed, error.to_string());

@@ -53,7 +53,7 @@ impl Bases {
         Self { queries }
     }
 
-    fn of(&self, request: &Request, root: PathBuf) -> Result<Base, Error> {
+    fn query(&self, request: &Request, root: PathBuf) -> Result<Base, Error> {
         let (answer, answered) = bounded(1);
         let request = request.clone();
         let query = Query {
@@ -78,12 +78,13 @@ pub(super) fn rolls(
     today: Date,
 ) -> Result<Rolls, Error> {
     let (location, after) = read_project(request, texts)?;
-    let base = bases.of(request, location.root.clone())?;
-    let sides = Sides::between(request, &location, base, after)?;
+    let base = bases.query(request, location.root.clone())?;
+    let sides = Sides::new(request, &location, base, after)?;
     let change = compare::sides(sides, today, |_, _| ())?;
     let mut rolls = Rolls::new();
     for cluster in &change.impact.clusters {
-        let rolled = { cluster.pools.iter() }.filter_map(|pool| Some((pool, pool.rolled()?)));
+        let rolled =
+            { cluster.pools.iter() }.filter_map(|pool| Some((pool, pool.machines_to_roll()?)));
         rolls.extend(rolled.map(|(pool, machines)| {
             let name = format!("{}/{}", cluster.cluster, pool.pool);
             (name, machines)

@@ -15,13 +15,13 @@ pub(super) struct Suggestion<'s> {
 
 fn schema() -> &'static Value {
     static SCHEMA: OnceLock<Value> = OnceLock::new();
-    SCHEMA.get_or_init(read::published_schema)
+    SCHEMA.get_or_init(read::project_schema)
 }
 
 /// The keys of the map at these keys.
 pub(super) fn keys(path: &[String]) -> Vec<Suggestion<'static>> {
     let mut found = Vec::new();
-    for schema in below(schema(), path) {
+    for schema in subschemas(schema(), path) {
         let properties = schema.get("properties").and_then(Value::as_object);
         let properties = properties.into_iter().flatten();
         found.extend(properties.map(|(name, property)| Suggestion {
@@ -35,7 +35,7 @@ pub(super) fn keys(path: &[String]) -> Vec<Suggestion<'static>> {
 /// The words that the value at these keys may be.
 pub(super) fn words(path: &[String]) -> Vec<Suggestion<'static>> {
     let mut found = Vec::new();
-    for schema in below(schema(), path) {
+    for schema in subschemas(schema(), path) {
         let about = schema.get("description").and_then(Value::as_str);
         let listed = schema.get("enum").and_then(Value::as_array);
         let words = listed.into_iter().flatten().chain(schema.get("const"));
@@ -46,7 +46,7 @@ pub(super) fn words(path: &[String]) -> Vec<Suggestion<'static>> {
 }
 
 /// The schemas of the value at these keys: several where one of several forms is allowed.
-fn below<'s>(schema: &'s Value, path: &[String]) -> Vec<&'s Value> {
+fn subschemas<'s>(schema: &'s Value, path: &[String]) -> Vec<&'s Value> {
     let mut here = forms(schema);
     for key in path {
         let inner = here.iter().filter_map(|schema| {

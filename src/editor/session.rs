@@ -69,7 +69,7 @@ pub fn serve(
     let params: InitializeParams = serde_json::from_value(params).map_err(|error| {
         Error::usage(format!("the client's `initialize` is not valid: {error}"))
     })?;
-    let client = Client::of(&params);
+    let client = Client::new(&params);
     let answer = json!({
         "capabilities": capabilities(&client),
         "serverInfo": { "name": "metalmark", "version": env!("CARGO_PKG_VERSION") },
@@ -113,13 +113,13 @@ impl Session<'_> {
             select! {
                 recv(messages) -> message => match message {
                     Ok(Message::Request(request)) => {
-                        self.requested(request);
+                        self.take_request(request);
                     }
                     Ok(Message::Notification(notification)) => {
                         if notification.method == notifications::Exit::METHOD {
                             return self.has_shut_down;
                         }
-                        self.notified(notification);
+                        self.take_notification(notification);
                     }
                     Ok(Message::Response(_)) => {}
                     Err(_) => return false,
@@ -135,7 +135,7 @@ impl Session<'_> {
     }
 
     /// Takes a request.
-    fn requested(&mut self, request: Request) {
+    fn take_request(&mut self, request: Request) {
         if self.has_shut_down {
             let message = "the session is over".to_owned();
             self.respond(request.id, Err((ErrorCode::InvalidRequest, message)));
@@ -148,31 +148,31 @@ impl Session<'_> {
     }
 
     /// Takes a notification. One that is not valid, or not known, changes nothing.
-    fn notified(&mut self, notification: Notification) {
+    fn take_notification(&mut self, notification: Notification) {
         let Notification { method, params } = notification;
         match &*method {
             notifications::DidOpenTextDocument::METHOD => {
-                if let Some(params) = parsed::<DidOpenTextDocumentParams>(params) {
+                if let Some(params) = parse_params::<DidOpenTextDocumentParams>(params) {
                     let document = params.text_document;
                     self.open(&document.uri, document.version, document.text);
                 }
             }
             notifications::DidChangeTextDocument::METHOD => {
-                if let Some(params) = parsed(params) {
+                if let Some(params) = parse_params(params) {
                     self.change(params);
                 }
             }
             notifications::DidCloseTextDocument::METHOD => {
-                let params = parsed::<DidCloseTextDocumentParams>(params);
+                let params = parse_params::<DidCloseTextDocumentParams>(params);
                 if let Some(path) = params.and_then(|params| file(&params.text_document.uri)) {
                     self.documents.remove(&path);
-                    self.projects.changed();
+                    self.projects.mark_stale();
                 }
             }
             notifications::DidSaveTextDocument::METHOD
             | notifications::DidChangeWatchedFiles::METHOD => self.projects.disk_changed(),
             notifications::DidChangeWorkspaceFolders::METHOD => {
-                if let Some(params) = parsed::<DidChangeWorkspaceFoldersParams>(params) {
+                if let Some(params) = parse_params::<DidChangeWorkspaceFoldersParams>(params) {
                     let removed = params.event.removed.iter();
                     for folder in removed.filter_map(|folder| file(&folder.uri)) {
                         self.projects.close_folder(&folder);
@@ -191,10 +191,10 @@ impl Session<'_> {
 
     fn open(&mut self, uri: &lsp_types::Uri, version: i32, text: String) {
         if let Some(path) = file(uri) {
-            self.projects.of_file(&path);
+            self.projects.find_project(&path);
             let text = text.into();
             self.documents.insert(path, Document { text, version });
-            self.projects.changed();
+            self.projects.mark_stale();
         }
     }
 
@@ -219,12 +219,12 @@ impl Session<'_> {
         }
         document.text = text.into();
         document.version = params.text_document.version;
-        self.projects.changed();
+        self.projects.mark_stale();
     }
 
     /// Forgets a request that waits.
     fn cancel(&mut self, params: &Value) {
-        let id: Option<RequestId> = params.get("id").cloned().and_then(parsed);
+        let id: Option<RequestId> = params.get("id").cloned().and_then(parse_params);
         let is_canceled = |request: &Request| Some(&request.id) == id.as_ref();
         if let Some(index) = self.waiting.iter().position(is_canceled) {
             let request = self.waiting.remove(index);
@@ -296,14 +296,14 @@ impl Session<'_> {
 
     pub(super) fn respond(&self, id: RequestId, answer: Result<Value, Refused>) {
         let response = match answer {
-            Ok(value) => Response::new_ok(id, shown(value)),
+            Ok(value) => Response::new_ok(id, sanitize(value)),
             Err((code, message)) => Response::new_err(id, code as i32, plain(&message)),
         };
         self.send(response.into());
     }
 
     fn notify<N: notifications::Notification>(&self, params: &impl Serialize) {
-        let params = shown(serde_json::to_value(params).unwrap_or_default());
+        let params = sanitize(serde_json::to_value(params).unwrap_or_default());
         let method = N::METHOD.to_owned();
         self.send(Notification { method, params }.into());
     }
@@ -368,15 +368,17 @@ impl Session<'_> {
 
 /// What the client is sent: every text without secrets, and without characters that an editor obeys. Addresses stay, and so does
 /// the text of edits, which have none.
-fn shown(mut value: Value) -> Value {
+fn sanitize(mut value: Value) -> Value {
     match &mut value {
         Value::String(text) => *text = plain(text),
-        Value::Array(items) => items.iter_mut().for_each(|item| *item = shown(item.take())),
+        Value::Array(items) => items
+            .iter_mut()
+            .for_each(|item| *item = sanitize(item.take())),
         Value::Object(map) => {
             let entries = map.iter_mut();
             let is_shown = |name: &str| !["uri", "newText"].contains(&name);
             for (_, value) in entries.filter(|(name, _)| is_shown(name)) {
-                *value = shown(value.take());
+                *value = sanitize(value.take());
             }
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
@@ -384,6 +386,6 @@ fn shown(mut value: Value) -> Value {
     value
 }
 
-fn parsed<T: DeserializeOwned>(params: Value) -> Option<T> {
+fn parse_params<T: DeserializeOwned>(params: Value) -> Option<T> {
     serde_json::from_value(params).ok()
 }

@@ -111,7 +111,7 @@ impl Answers<'_> {
 }
 
 /// The pools and images of a project whose names have a text in them.
-pub(super) fn named(analysis: &Analysis, query: &str, encoding: Encoding) -> Vec<WorkspaceSymbol> {
+pub(super) fn search(analysis: &Analysis, query: &str, encoding: Encoding) -> Vec<WorkspaceSymbol> {
     let index = &analysis.index;
     let query = query.to_lowercase();
     let is_wanted = |name: &str| name.to_lowercase().contains(&query);
@@ -124,7 +124,7 @@ pub(super) fn named(analysis: &Analysis, query: &str, encoding: Encoding) -> Vec
                 Mark::Choice(_) | Mark::Version(_) | Mark::Template(_) => continue,
             };
             if found.len() < SHOWN && is_wanted(name) {
-                let spot = Spot::at(&file.source, bytes.start as u32, bytes.end as u32);
+                let spot = Spot::from_range(&file.source, bytes.start as u32, bytes.end as u32);
                 let location = answers::location(analysis.root(), &spot, encoding);
                 found.extend(location.map(|location| (name.to_owned(), kind, location)));
             }

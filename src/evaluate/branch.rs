@@ -79,7 +79,7 @@ impl Branch {
     ///
     /// # Errors
     /// As for [`Branch::child`].
-    pub fn at(&self, path: &[&str]) -> Result<Option<Self>, Failure> {
+    pub fn get_path(&self, path: &[&str]) -> Result<Option<Self>, Failure> {
         let mut branch = self.clone();
         for key in path {
             match branch.child(key)? {
@@ -190,7 +190,7 @@ impl Branch {
             let place = self.node.place;
             let value = self.session.leaf(text, place, &self.path)?;
             opened.node = match &value {
-                Value::String(text) if **text == *SKIP => Node::computed(tree::Value::Null),
+                Value::String(text) if **text == *SKIP => Node::from_value(tree::Value::Null),
                 value => convert::node(value, place, &self.session.budget)?,
             };
             opened.state = State::Evaluated;
@@ -209,7 +209,7 @@ impl Branch {
         let Some(value) = self.session.internal_entry(key)? else {
             return Ok(None);
         };
-        let raw = self.node.at(&[key]);
+        let raw = self.node.get_path(&[key]);
         let budget = &self.session.budget;
         Ok(Some(Self {
             session: Rc::clone(&self.session),

@@ -143,7 +143,7 @@ impl ChartTree {
             roots.push((template, root));
         }
         for dependency in &self.dependencies {
-            if let Some(own) = values.at(&[&*dependency.key]) {
+            if let Some(own) = values.get_path(&[&*dependency.key]) {
                 let chart = &dependency.chart;
                 chart.add_roots(own, release, engine, budget, roots);
             }
@@ -163,10 +163,10 @@ impl Host for ChartHost<'_> {
         self.engine
     }
 
-    fn named(&self, name: &str) -> Option<Definition<'_>> {
+    fn find_definition(&self, name: &str) -> Option<Definition<'_>> {
         let parsed =
             || { self.all.iter() }.filter_map(|one| Some((one, one.template.as_ref().ok()?)));
-        let defined = parsed().find_map(|(_, template)| template.defined(name));
+        let defined = parsed().find_map(|(_, template)| template.find_definition(name));
         let file = || parsed().find(|(one, _)| *one.name == *name);
         let template = defined.or_else(|| file().map(|(_, template)| template.clone()))?;
         Some(Definition::Template(template))

@@ -24,12 +24,12 @@ pub struct ChartRelease {
 impl ChartTree {
     /// The chart with values of its own and those of a user.
     pub fn with_values(&self, own: &Node, user: &Node, engine: Engine) -> ChartRelease {
-        let over_chart = |own: &Node, user: &Node| merge::over_chart(own, user, engine).tree;
-        let root = over_own(own, &self.dependencies, user, &over_chart);
-        let dependencies = switched_on(&self.dependencies, Some(&root), &[]);
+        let over_chart = |own: &Node, user: &Node| merge::coalesce(own, user, engine).tree;
+        let root = layer_values(own, &self.dependencies, user, &over_chart);
+        let dependencies = active_dependencies(&self.dependencies, Some(&root), &[]);
         let own = with_imports(own, &dependencies);
         ChartRelease {
-            values: over_own(&own, &dependencies, user, &over_chart),
+            values: layer_values(&own, &dependencies, user, &over_chart),
             chart: Self {
                 dependencies,
                 ..self.clone()
@@ -48,9 +48,9 @@ impl ChartTree {
     }
 
     /// The same chart with values that are in no file.
-    pub fn without_places(&self) -> Self {
+    pub fn strip_places(&self) -> Self {
         let below = |one: &Dependency| Dependency {
-            chart: Arc::new(one.chart.without_places()),
+            chart: Arc::new(one.chart.strip_places()),
             ..one.clone()
         };
         Self {
@@ -64,7 +64,7 @@ impl ChartTree {
 impl Dependency {
     /// Whether it is switched on, by the values of the outermost chart. `above` is the path of the chart that depends on it.
     fn is_on(&self, root: &Node, above: &[&str]) -> bool {
-        let flag = |path: &[&str]| match root.at(path)?.value {
+        let flag = |path: &[&str]| match root.get_path(path)?.value {
             Value::Bool(flag) => Some(flag),
             _ => None,
         };
@@ -84,12 +84,12 @@ impl Dependency {
 
 /// The dependencies that are switched on, each with its own, and with the values that it imports. Below a chart that declares
 /// none, nothing is switched off.
-fn switched_on(all: &[Dependency], root: Option<&Node>, above: &[&str]) -> Vec<Dependency> {
+fn active_dependencies(all: &[Dependency], root: Option<&Node>, above: &[&str]) -> Vec<Dependency> {
     let root = root.filter(|_| all.iter().any(|one| one.is_declared));
     let all = { all.iter() }.filter(|one| root.is_none_or(|root| one.is_on(root, above)));
     let with_own = |one: &Dependency| {
         let path: Vec<&str> = above.iter().copied().chain([&*one.key]).collect();
-        let dependencies = switched_on(&one.chart.dependencies, root, &path);
+        let dependencies = active_dependencies(&one.chart.dependencies, root, &path);
         let chart = ChartTree {
             values: with_imports(&one.chart.values, &dependencies),
             dependencies,
@@ -108,7 +108,7 @@ fn with_imports(own: &Node, dependencies: &[Dependency]) -> Node {
     if dependencies.iter().all(|one| one.imports.is_empty()) {
         return own.clone();
     }
-    let all = over_own(own, dependencies, &empty(), &merge::merge);
+    let all = layer_values(own, dependencies, &empty(), &merge::merge);
     let mut imported = empty();
     for (dependency, import) in { dependencies.iter() }
         .flat_map(|dependency| dependency.imports.iter().map(move |one| (dependency, one)))
@@ -120,14 +120,14 @@ fn with_imports(own: &Node, dependencies: &[Dependency]) -> Node {
             continue;
         };
         let parent = import.parent.split('.').filter(|key| !key.is_empty());
-        let node = { parent.rev() }.fold(node.clone(), |node, key| with(&empty(), key, node));
+        let node = { parent.rev() }.fold(node.clone(), |node, key| with_entry(&empty(), key, node));
         imported = merge::merge(&node, &imported);
     }
     merge::merge(&imported, &all)
 }
 
 /// A user's values over a chart's own ones and those of its dependencies. `over` lays one map over another.
-fn over_own(
+fn layer_values(
     own: &Node,
     dependencies: &[Dependency],
     user: &Node,
@@ -141,9 +141,9 @@ fn over_own(
             (Some(own), Some(user)) => merge::merge(own, user),
             _ => map_at(&values, &[key]).cloned().unwrap_or_else(empty),
         };
-        let below = with_global(below, values.at(&[GLOBAL]));
-        let below = over_own(&chart.values, &chart.dependencies, &below, over);
-        values = with(&values, key, below);
+        let below = with_global(below, values.get_path(&[GLOBAL]));
+        let below = layer_values(&chart.values, &chart.dependencies, &below, over);
+        values = with_entry(&values, key, below);
     }
     values
 }
@@ -152,14 +152,14 @@ fn over_own(
 /// each other.
 fn with_global(values: Node, global: Option<&Node>) -> Node {
     let none = empty();
-    let own = values.at(&[GLOBAL]).unwrap_or(&none);
+    let own = values.get_path(&[GLOBAL]).unwrap_or(&none);
     let global = global.unwrap_or(&none);
     let (Some(_), Some(all)) = (own.value.as_map(), global.value.as_map()) else {
         return values;
     };
     let is_map = |node: &Node| node.value.as_map().is_some();
     let fits = |entry: &&Entry| {
-        let replaced = own.at(&[&*entry.key]);
+        let replaced = own.get_path(&[&*entry.key]);
         replaced.is_none_or(|replaced| is_map(replaced) == is_map(&entry.node))
     };
     let fitting: Map = all.iter().filter(fits).cloned().collect();
@@ -167,19 +167,20 @@ fn with_global(values: Node, global: Option<&Node>) -> Node {
         value: Value::from(fitting),
         place: global.place,
     };
-    with(&values, GLOBAL, merge::merge(own, &global))
+    with_entry(&values, GLOBAL, merge::merge(own, &global))
 }
 
 fn empty() -> Node {
-    Node::computed(Value::empty_map())
+    Node::from_value(Value::empty_map())
 }
 
 fn map_at<'n>(node: &'n Node, path: &[&str]) -> Option<&'n Node> {
-    node.at(path).filter(|node| node.value.as_map().is_some())
+    node.get_path(path)
+        .filter(|node| node.value.as_map().is_some())
 }
 
 /// A map with another value at a key.
-fn with(map: &Node, key: &str, node: Node) -> Node {
+fn with_entry(map: &Node, key: &str, node: Node) -> Node {
     let mut entries = map
         .value
         .as_map()

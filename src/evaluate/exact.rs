@@ -67,7 +67,7 @@ impl Internal {
     }
 
     /// Evaluates something in a zone, with `_internal` at the stage that expressions there see.
-    pub(super) fn inside<T>(&self, zone: Zone, body: impl FnOnce() -> T) -> T {
+    pub(super) fn run_in_zone<T>(&self, zone: Zone, body: impl FnOnce() -> T) -> T {
         match zone {
             Zone::State => with_internal(&self.values, &self.raw, body),
             Zone::Internal => with_internal(&self.values, &self.staged, body),

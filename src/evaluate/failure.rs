@@ -62,7 +62,7 @@ fn steps(error: &Error) -> &[Step] {
 /// The error with one more step, the value that depends on the failed one.
 pub(super) fn with_step(error: Error, step: Step) -> Error {
     let steps = [steps(&error), &[step]].concat();
-    error.caused_by(steps)
+    error.with_cause(steps)
 }
 
 /// The error for an expression that passed on the text that failed. The engine adds nothing to an error with a cause.
@@ -70,11 +70,11 @@ pub(super) fn keep_message(error: Error) -> Error {
     if error.cause.is_some() {
         return error;
     }
-    error.caused_by(Vec::<Step>::new())
+    error.with_cause(Vec::<Step>::new())
 }
 
 /// The error without its message, which may contain a secret.
-pub(super) fn without_message(error: Error) -> Error {
+pub(super) fn hide_message(error: Error) -> Error {
     Error {
         message: "the expression fails, and the reason is not shown, because it may be a secret"
             .to_owned(),

@@ -40,7 +40,7 @@ impl Files {
     }
 
     /// Those of a chart whose values are evaluated.
-    pub(super) fn of_chart(chart: Option<&Arc<dyn Templates>>, budget: &Rc<Budget>) -> Value {
+    pub(super) fn for_chart(chart: Option<&Arc<dyn Templates>>, budget: &Rc<Budget>) -> Value {
         Value::Object(Rc::new(Self {
             chart: chart.cloned(),
             texts: OnceCell::new(),
@@ -84,8 +84,9 @@ impl Files {
         self.charge(bytes)?;
         self.budget.charge(2 * bytes)?;
         let name = |path: &Arc<str>| path.rsplit('/').next().map(Arc::from);
-        let entries = { self.texts()?.iter() }
-            .filter_map(|(path, text)| Some(Entry::computed(name(path)?, written(text).as_str())));
+        let entries = { self.texts()?.iter() }.filter_map(|(path, text)| {
+            Some(Entry::from_value(name(path)?, written(text).as_str()))
+        });
         let data = model::Value::from(entries.collect::<Map>());
         let text = yaml_tree::as_helm(&data, Lists::AtKey);
         Ok(Value::from(text.strip_suffix('\n').unwrap_or(&text)))

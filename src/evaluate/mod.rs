@@ -83,7 +83,7 @@ pub struct Options {
 /// A chart's named templates, and its files.
 pub trait Templates: fmt::Debug + Send + Sync {
     /// The template of this name.
-    fn named(&self, name: &str) -> Option<Template>;
+    fn find_template(&self, name: &str) -> Option<Template>;
 
     /// One sentence for each file that cannot be read or parsed, which may be why a template is missing.
     fn faults(&self) -> &[String];
@@ -107,7 +107,7 @@ impl Default for Options {
             chart: Chart {
                 name: "sylva-units".into(),
                 version: "0.0.0".into(),
-                metadata: Node::computed(tree::Value::empty_map()),
+                metadata: Node::from_value(tree::Value::empty_map()),
                 is_root: true,
             },
             templates: None,
@@ -131,7 +131,7 @@ impl Evaluator {
 
     /// An evaluator that registers the results of expressions that read a secret as [secrets](crate::secrets::known). `sources`
     /// are the files of the values.
-    pub fn guarded(
+    pub fn with_secrets(
         root: &Node,
         options: &Options,
         cache: &TemplateCache,
@@ -142,7 +142,7 @@ impl Evaluator {
     }
 
     /// An evaluator that records what each expression reads, and which ones [read a secret](Self::reads_secret).
-    pub fn traced(
+    pub fn with_trace(
         root: &Node,
         options: &Options,
         cache: &TemplateCache,
@@ -164,7 +164,7 @@ impl Evaluator {
     }
 
     /// What the expression at a place read, in order. In exact evaluation this includes what the expressions in its output read.
-    /// None if a [traced](Self::traced) evaluator has not evaluated an expression at this place.
+    /// None if a [traced](Self::with_trace) evaluator has not evaluated an expression at this place.
     pub fn readings(&self, place: Place) -> Option<Rc<Vec<Reading>>> {
         self.session.trace()?.readings(place)
     }
@@ -179,7 +179,7 @@ impl Evaluator {
     /// # Errors
     /// An expression at the path or below it fails, or one that they depend on.
     pub fn get(&self, path: &[&str]) -> Result<Option<Node>, Failure> {
-        match self.root().at(path)? {
+        match self.root().get_path(path)? {
             Some(branch) => branch.node(),
             None => Ok(None),
         }
@@ -200,7 +200,7 @@ impl Evaluator {
         candidates.iter().filter_map(difference).collect()
     }
 
-    /// Whether the expression at a place of a [guarded](Self::guarded) or [traced](Self::traced) evaluator read a secret.
+    /// Whether the expression at a place of a [guarded](Self::with_secrets) or [traced](Self::with_trace) evaluator read a secret.
     pub fn reads_secret(&self, place: Place) -> bool {
         let guard = self.session.guard.as_ref();
         guard.is_some_and(|guard| guard.read_secret(place))

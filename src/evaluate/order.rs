@@ -59,7 +59,7 @@ impl OrderCandidate {
 pub(super) struct OrderLog {
     candidates: Vec<OrderCandidate>,
     known: HashSet<Expression>,
-    /// The number of candidates that were returned by [`Self::unreported`].
+    /// The number of candidates that were returned by [`Self::take_candidates`].
     reported: usize,
     /// Whether maps may contain results of expressions, which are read from there without being recorded.
     holds_evaluated: bool,
@@ -91,7 +91,7 @@ impl OrderLog {
     }
 
     /// The candidates since the last call.
-    pub(super) fn unreported(&mut self) -> Vec<OrderCandidate> {
+    pub(super) fn take_candidates(&mut self) -> Vec<OrderCandidate> {
         let reported = std::mem::replace(&mut self.reported, self.candidates.len());
         self.candidates[reported..].to_vec()
     }

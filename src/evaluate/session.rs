@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use super::convert::{self, DEEPEST, NODE};
 use super::exact::{Evaluate, Internal};
-use super::failure::{Step, keep_message, with_step, without_message};
+use super::failure::{Step, hide_message, keep_message, with_step};
 use super::files::Files;
 use super::guard::Guard;
 use super::order::{OrderCandidate, OrderLog};
@@ -183,7 +183,7 @@ impl Session {
 
     /// The expressions since the last call whose result may depend on the order of evaluation.
     pub(super) fn order_candidates(&self) -> Vec<OrderCandidate> {
-        self.progress.borrow_mut().order.unreported()
+        self.progress.borrow_mut().order.take_candidates()
     }
 
     /// The root `.` of the running expression.
@@ -235,7 +235,7 @@ impl Session {
             chart,
             base: format!("{}/templates", chart.name).into(),
             template: format!("{}/templates/values.yaml", chart.name).into(),
-            files: Files::of_chart(options.templates.as_ref(), &self.budget),
+            files: Files::for_chart(options.templates.as_ref(), &self.budget),
             values: Value::Map(Rc::clone(&values)),
         };
         Scope {
@@ -251,7 +251,7 @@ impl Session {
     }
 
     /// Runs the body of a helper. What it reads does not make the calling expression order-dependent, because it evaluates that.
-    pub(super) fn in_helper<T>(&self, body: impl FnOnce() -> T) -> T {
+    pub(super) fn run_helper<T>(&self, body: impl FnOnce() -> T) -> T {
         let count = |change: i32| {
             if let Some(frame) = self.progress.borrow_mut().frames.last_mut() {
                 frame.helpers = frame.helpers.saturating_add_signed(change);
@@ -270,7 +270,7 @@ impl Session {
     pub(super) fn leaf(&self, text: &Arc<str>, place: Place, path: &Path) -> Result<Value, Error> {
         let expression = Expression {
             text: Arc::clone(text),
-            zone: Zone::of(path),
+            zone: Zone::from_path(path),
         };
         let result = match self.leaf_text(&expression, place, path) {
             Ok(done) => {
@@ -360,7 +360,7 @@ impl Session {
     fn text_exactly(&self, expression: &Expression) -> Result<TextResult, TextError> {
         let evaluate = || self.rounds(&self.dot(), &expression.text);
         let value = match &self.scope(Zone::Values).internal {
-            Some(internal) => internal.inside(expression.zone, evaluate),
+            Some(internal) => internal.run_in_zone(expression.zone, evaluate),
             None => evaluate(),
         };
         value.map(|value| TextResult {
@@ -452,7 +452,7 @@ impl Session {
         let value = self.leaf(target, node.place, &path);
         self.note_reading(&path, &node, value.as_ref().ok());
         let value = value.map_err(|error| TextError { error, span })?;
-        let evaluated_before = Zone::of(&path) < expression.zone;
+        let evaluated_before = Zone::from_path(&path) < expression.zone;
         Ok(match value {
             Value::String(value) => {
                 let is_missing = evaluated_before && *value == *SKIP;
@@ -553,7 +553,7 @@ impl Session {
                 self.budget.charge(items.len() * size_of::<Value>())?;
                 let items: Result<Vec<Value>, Error> = { items.iter().enumerate() }
                     .filter_map(|(index, item)| {
-                        self.seen_value(item, &path.index(index), reader)
+                        self.visible_value(item, &path.index(index), reader)
                             .transpose()
                     })
                     .collect();
@@ -574,7 +574,12 @@ impl Session {
 
     /// The value of an entry or item as the expressions of a zone see it; none if it was left out before. Expressions of its own
     /// zone, to which Helm gives its text, get the skip text: it is true as any text, and leaves out what it is printed to.
-    fn seen_value(&self, node: &Node, path: &Path, reader: Zone) -> Result<Option<Value>, Error> {
+    fn visible_value(
+        &self,
+        node: &Node,
+        path: &Path,
+        reader: Zone,
+    ) -> Result<Option<Value>, Error> {
         let value = self.value(node, path, reader)?;
         match &value {
             Value::String(text) if self.is_before(path, reader) && is_special(text) => {
@@ -586,7 +591,7 @@ impl Session {
 
     /// Whether the value at a path is evaluated before all expressions of a zone: those read its result.
     fn is_before(&self, path: &Path, zone: Zone) -> bool {
-        !self.is_exact() && Zone::of(path) < zone
+        !self.is_exact() && Zone::from_path(path) < zone
     }
 
     /// A map of the values with its keys evaluated: the map itself if none is an expression. If two keys have the same result,
@@ -698,7 +703,7 @@ impl View {
             let path = self.path.key(&entry.key);
             session.is_before(&path, self.reader)
                 && matches!(
-                    session.seen_value(&entry.node, &path, self.reader),
+                    session.visible_value(&entry.node, &path, self.reader),
                     Ok(None)
                 )
         }
@@ -719,7 +724,7 @@ impl Lazy for View {
             return Ok(None);
         };
         let path = self.path.key(&entry.key);
-        let value = session.seen_value(&entry.node, &path, self.reader);
+        let value = session.visible_value(&entry.node, &path, self.reader);
         let got = value.as_ref().ok().and_then(Option::as_ref);
         session.note_reading(&path, &entry.node, got);
         value
@@ -840,7 +845,7 @@ impl Session {
         let result = self.interpret(&scope.dot, &values, 0)?;
         if let Value::Map(result) = &result {
             for key in [UNIT_TEMPLATES, UNIT_DEFAULTS] {
-                if let Some(node) = self.root.at(&[key]) {
+                if let Some(node) = self.root.get_path(&[key]) {
                     result.set(key, convert::whole_value(node));
                 }
             }
@@ -901,7 +906,7 @@ impl Session {
         if !guard.is_secret(place) {
             return result;
         }
-        let value = result.map_err(without_message)?;
+        let value = result.map_err(hide_message)?;
         if guard.registers {
             guard.learn(&convert::node(&value, place, &self.budget)?);
         }

@@ -45,7 +45,7 @@ fn expand(text: &Arc<str>, error: &Error, values: &Node) -> Option<(Arc<str>, In
         .take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
         .count();
     let name = text.get(at..at + name_length)?;
-    values.at(&["cluster", name])?;
+    values.get_path(&["cluster", name])?;
     let before = text[..at].trim_end();
     let after = text[at + name_length..].trim_start();
     let starts_command = before.ends_with("{{") || before.ends_with("{{-") || before.ends_with('(');

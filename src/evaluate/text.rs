@@ -27,7 +27,7 @@ pub(super) enum Zone {
 
 impl Zone {
     /// The zone of the value at a path.
-    pub(super) fn of(path: &Path) -> Self {
+    pub(super) fn from_path(path: &Path) -> Self {
         match path.begins_with(&["_internal"]) {
             true if path.begins_with(&["_internal", "state"]) => Self::State,
             true => Self::Internal,

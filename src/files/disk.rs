@@ -33,14 +33,14 @@ impl Disk {
     /// # Errors
     /// There is no such folder.
     pub fn new(root: &Path) -> Result<Self, Error> {
-        Self::within(root, Scope::repository(root)?)
+        Self::with_scope(root, Scope::repository(root)?)
     }
 
     /// The folder `root`, with access to what a scope allows.
     ///
     /// # Errors
     /// There is no such folder.
-    pub fn within(root: &Path, scope: Scope) -> Result<Self, Error> {
+    pub fn with_scope(root: &Path, scope: Scope) -> Result<Self, Error> {
         let inner = Scope::folder(root)?;
         Ok(Self {
             root: root.to_owned(),
@@ -100,7 +100,7 @@ impl Files for Disk {
         Ok(Some(names.into_iter().map(|(name, _)| name).collect()))
     }
 
-    fn named(&self, path: &Path) -> Result<Vec<u8>, Error> {
+    fn read_file(&self, path: &Path) -> Result<Vec<u8>, Error> {
         let read = self.read(&self.scope, path);
         read.map_err(self.unreadable(path))
     }
@@ -138,7 +138,7 @@ impl Files for Disk {
         found.is_ok_and(|found| found.is_dir())
     }
 
-    fn below(&self, folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    fn list_recursive(&self, folder: &Path) -> Result<Vec<PathBuf>, Error> {
         let root = self.scope.open_folder(&self.real.join(folder));
         let root = root.map_err(self.unreadable(folder))?;
         let (mut found, mut open) = (Vec::new(), vec![PathBuf::new()]);
@@ -213,10 +213,10 @@ mod tests {
         let (disk, path) = (Disk::new(folder.path()).expect("there"), Path::new("a"));
         let file = File::create(folder.path().join(path)).expect("created");
         file.set_len(FILE_LIMIT).expect("a sparse file");
-        let read = disk.named(path).expect("just fits");
+        let read = disk.read_file(path).expect("just fits");
         assert_eq!(read.len() as u64, FILE_LIMIT);
         file.set_len(FILE_LIMIT + 1).expect("a sparse file");
-        assert!(is_too_large(disk.named(path)) && is_too_large(disk.file(path)));
+        assert!(is_too_large(disk.read_file(path)) && is_too_large(disk.file(path)));
     }
 
     #[cfg(unix)]
@@ -231,11 +231,11 @@ mod tests {
         std::fs::create_dir(folder.path().join("inner")).expect("made");
         std::fs::write(&a, "1").expect("written");
         std::fs::write(&b, "2").expect("written");
-        assert_eq!(disk.named(path).expect("read"), b"1");
+        assert_eq!(disk.read_file(path).expect("read"), b"1");
         assert_eq!(disk.leads_to(path), None);
         std::fs::remove_file(&a).expect("removed");
         std::os::unix::fs::symlink("../b", &a).expect("linked");
-        assert_eq!(disk.named(path).expect("read"), b"2");
+        assert_eq!(disk.read_file(path).expect("read"), b"2");
         assert_eq!(disk.leads_to(path).as_deref(), Some(Path::new("b")));
         let below = disk.file(path).expect("read");
         assert_eq!(below, crate::files::Found::File(b"2".into()));

@@ -3,7 +3,7 @@
 //! It never checks anything out, takes no lock and does not use the network, not even in a partial clone.
 //!
 //! Git runs programs that a repository's configuration names. The configuration of a clone belongs to its user, but the files
-//! of a commit can look like a bare repository, and git would use their configuration: [`Repository::of`] refuses those. In
+//! of a commit can look like a bare repository, and git would use their configuration: [`Repository::find`] refuses those. In
 //! addition, every run overrides the settings that name programs. The user's other configuration applies: which folders are
 //! safe to read (`safe.directory`), which files are ignored, how line endings are written.
 
@@ -59,7 +59,7 @@ impl Repository {
     ///
     /// # Errors
     /// It is in none, git refuses to read it, or there is no git.
-    pub fn of(folder: &Path) -> Result<Self, Error> {
+    pub fn find(folder: &Path) -> Result<Self, Error> {
         const QUERY: [&str; 3] = ["rev-parse", "--is-bare-repository", "--is-inside-work-tree"];
         let by = |found_by| Self {
             folder: folder.to_owned(),
@@ -170,7 +170,7 @@ impl Repository {
     ///
     /// # Errors
     /// Git cannot read its index.
-    pub fn untracked(&self) -> Result<BTreeSet<PathBuf>, Error> {
+    pub fn new_files(&self) -> Result<BTreeSet<PathBuf>, Error> {
         let arguments = [
             "ls-files",
             "-z",

@@ -26,7 +26,7 @@ pub use revision::Revision;
 pub use sandbox::sandbox;
 pub use scope::Scope;
 pub use tracked::Tracked;
-pub use tree::{Inside, InsideKind, body, named, open, read_argument, real, tree};
+pub use tree::{Inside, InsideKind, body, open, path_kind, read_argument, real, tree};
 
 /// The most bytes of a file that are read: no larger file is input of this tool, and a link to a device has no end.
 pub const FILE_LIMIT: u64 = 16 << 20;
@@ -73,7 +73,7 @@ pub trait Files: Send + Sync {
     ///
     /// # Errors
     /// There is no such file, or it cannot be read.
-    fn named(&self, path: &Path) -> Result<Vec<u8>, Error> {
+    fn read_file(&self, path: &Path) -> Result<Vec<u8>, Error> {
         match self.file(path)? {
             Found::File(bytes) => Ok(bytes),
             Found::Nothing | Found::Outside => Err(Error::Read {
@@ -103,7 +103,7 @@ pub trait Files: Send + Sync {
     ///
     /// # Errors
     /// There is no such folder, or one in it cannot be read.
-    fn below(&self, folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    fn list_recursive(&self, folder: &Path) -> Result<Vec<PathBuf>, Error> {
         let (mut found, mut open) = (Vec::new(), vec![PathBuf::new()]);
         while let Some(inner) = open.pop() {
             let path = folder.join(&inner);
@@ -126,7 +126,7 @@ pub trait Files: Send + Sync {
     }
 
     /// A path from the command line, relative to the root if it is below it; the path may be absolute.
-    fn seen(&self, path: &Path) -> PathBuf {
+    fn relative_path(&self, path: &Path) -> PathBuf {
         path.to_owned()
     }
 }

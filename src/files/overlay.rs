@@ -21,7 +21,7 @@ impl Overlay {
         Self { files, added }
     }
 
-    fn added(&self, path: &Path) -> Option<&Vec<u8>> {
+    fn get(&self, path: &Path) -> Option<&Vec<u8>> {
         self.added.get(&plain(path))
     }
 }
@@ -34,7 +34,7 @@ fn plain(path: &Path) -> PathBuf {
 
 impl Files for Overlay {
     fn file(&self, path: &Path) -> Result<Found, Error> {
-        match self.added(path) {
+        match self.get(path) {
             Some(bytes) => Ok(Found::File(bytes.clone())),
             None => self.files.file(path),
         }
@@ -44,37 +44,37 @@ impl Files for Overlay {
         self.files.folder(path)
     }
 
-    fn named(&self, path: &Path) -> Result<Vec<u8>, Error> {
-        match self.added(path) {
+    fn read_file(&self, path: &Path) -> Result<Vec<u8>, Error> {
+        match self.get(path) {
             Some(bytes) => Ok(bytes.clone()),
-            None => self.files.named(path),
+            None => self.files.read_file(path),
         }
     }
 
     fn is_file(&self, path: &Path) -> bool {
-        self.added(path).is_some() || self.files.is_file(path)
+        self.get(path).is_some() || self.files.is_file(path)
     }
 
     fn is_there(&self, path: &Path) -> bool {
-        self.added(path).is_some() || self.files.is_there(path)
+        self.get(path).is_some() || self.files.is_there(path)
     }
 
     fn is_folder(&self, path: &Path) -> bool {
         self.files.is_folder(path)
     }
 
-    fn below(&self, folder: &Path) -> Result<Vec<PathBuf>, Error> {
-        self.files.below(folder)
+    fn list_recursive(&self, folder: &Path) -> Result<Vec<PathBuf>, Error> {
+        self.files.list_recursive(folder)
     }
 
     fn leads_to(&self, path: &Path) -> Option<PathBuf> {
-        match self.added(path) {
+        match self.get(path) {
             Some(_) => None,
             None => self.files.leads_to(path),
         }
     }
 
-    fn seen(&self, path: &Path) -> PathBuf {
-        self.files.seen(path)
+    fn relative_path(&self, path: &Path) -> PathBuf {
+        self.files.relative_path(path)
     }
 }

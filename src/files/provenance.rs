@@ -22,8 +22,8 @@ pub struct Provenance {
 
 impl Provenance {
     /// Queries git; empty if the folder is not in a repository, or there is no git.
-    pub fn of(folder: &Path) -> Self {
-        let Ok(repository) = Repository::of(folder) else {
+    pub fn from_folder(folder: &Path) -> Self {
+        let Ok(repository) = Repository::find(folder) else {
             return Self::default();
         };
         let line = |arguments: &[&str]| repository.optional(arguments);

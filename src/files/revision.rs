@@ -101,7 +101,7 @@ impl Listing<'_> {
         let repository = folder
             .join(".git")
             .exists()
-            .then(|| Repository::of(&folder));
+            .then(|| Repository::find(&folder));
         let repository = repository.and_then(Result::ok).filter(own);
         let added = repository
             .filter(|repository| repository.commit(commit).is_ok())
@@ -128,7 +128,7 @@ impl Revision {
             .add(repository, commit, "")
             .map_err(|failure| git::git_error(failure, &repository.top))?;
         Ok(Self {
-            outside: Disk::within(&repository.top, scope)?,
+            outside: Disk::with_scope(&repository.top, scope)?,
             commit: commit.to_owned(),
             top: repository.top.clone(),
             prefix: repository.prefix.trim_end_matches('/').to_owned(),
@@ -152,7 +152,7 @@ impl Revision {
     }
 
     /// The same files, relative to another folder of the commit.
-    pub fn seen_from(&self, folder: &str) -> Self {
+    pub fn with_root(&self, folder: &str) -> Self {
         Self {
             prefix: folder.to_owned(),
             ..self.clone()
@@ -166,7 +166,7 @@ impl Revision {
 
     /// Resolves a path that is relative to the folder.
     fn resolve(&self, path: &Path) -> Result<Target<'_>, Error> {
-        let seen = self.seen(path);
+        let seen = self.relative_path(path);
         if seen.is_absolute() {
             return Ok(Target::Outside(seen));
         }
@@ -276,7 +276,7 @@ impl Revision {
         Error::Git { message }
     }
 
-    fn in_submodule(&self, path: &Path, submodule: &str) -> Error {
+    fn submodule_error(&self, path: &Path, submodule: &str) -> Error {
         let why = format!(
             "it is in the submodule `{submodule}`, whose commit is not available\n\
              help: git submodule update --init {submodule}"
@@ -298,7 +298,7 @@ impl Files for Revision {
             Target::File(real, _) if !self.is_below_folder(&real) => Found::Outside,
             Target::File(real, object) => Found::File(self.content(&real, object)?),
             Target::Outside(_) => Found::Outside,
-            Target::Submodule(submodule) => return Err(self.in_submodule(path, &submodule)),
+            Target::Submodule(submodule) => return Err(self.submodule_error(path, &submodule)),
             Target::Nothing | Target::Folder(_) => Found::Nothing,
         })
     }
@@ -307,16 +307,16 @@ impl Files for Revision {
         Ok(match self.resolve(path)? {
             Target::Folder(real) if self.is_below_folder(&real) => Some(self.names(&real)),
             Target::Outside(on_disk) if path.is_absolute() => self.outside.folder(&on_disk)?,
-            Target::Submodule(submodule) => return Err(self.in_submodule(path, &submodule)),
+            Target::Submodule(submodule) => return Err(self.submodule_error(path, &submodule)),
             _ => None,
         })
     }
 
-    fn named(&self, path: &Path) -> Result<Vec<u8>, Error> {
+    fn read_file(&self, path: &Path) -> Result<Vec<u8>, Error> {
         match self.resolve(path)? {
             Target::File(real, object) => self.content(&real, object),
-            Target::Outside(on_disk) => self.outside.named(&on_disk),
-            Target::Submodule(submodule) => Err(self.in_submodule(path, &submodule)),
+            Target::Outside(on_disk) => self.outside.read_file(&on_disk),
+            Target::Submodule(submodule) => Err(self.submodule_error(path, &submodule)),
             Target::Nothing | Target::Folder(_) => {
                 let shown = path.to_string_lossy().replace('\\', "/");
                 Err(self.unreadable(&shown, "there is no such file in that commit"))
@@ -352,10 +352,10 @@ impl Files for Revision {
         }
     }
 
-    fn below(&self, folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    fn list_recursive(&self, folder: &Path) -> Result<Vec<PathBuf>, Error> {
         match self.resolve(folder)? {
-            Target::Outside(on_disk) => self.outside.below(&on_disk),
-            Target::Submodule(submodule) => Err(self.in_submodule(folder, &submodule)),
+            Target::Outside(on_disk) => self.outside.list_recursive(&on_disk),
+            Target::Submodule(submodule) => Err(self.submodule_error(folder, &submodule)),
             Target::Folder(real) => {
                 let start = match &*real {
                     "" => String::new(),
@@ -375,7 +375,7 @@ impl Files for Revision {
         }
     }
 
-    fn seen(&self, path: &Path) -> PathBuf {
+    fn relative_path(&self, path: &Path) -> PathBuf {
         match path.strip_prefix(&self.top) {
             Ok(below) if path.is_absolute() => {
                 let up = self.prefix_parts().map(|_| "..").collect::<PathBuf>();

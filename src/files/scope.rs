@@ -86,7 +86,7 @@ impl Scope {
     }
 
     /// Runs `act` at a path: relative to the first folder if possible, otherwise at the path with its links resolved.
-    fn at<T>(
+    fn run_at<T>(
         &self,
         path: &Path,
         act: impl Fn(&Dir, &Path, FollowSymlinks) -> io::Result<T>,
@@ -109,7 +109,7 @@ impl Scope {
     /// A regular file.
     pub(super) fn read(&self, path: &Path) -> io::Result<Read> {
         let is_linkless = Cell::new(false);
-        let file = self.at(path, |folder, below, follow| {
+        let file = self.run_at(path, |folder, below, follow| {
             let opened = match follow {
                 FollowSymlinks::Yes => open_linkless(folder, below),
                 FollowSymlinks::No => None,
@@ -125,7 +125,7 @@ impl Scope {
 
     /// The metadata of a path.
     pub(super) fn metadata(&self, path: &Path) -> io::Result<Metadata> {
-        self.at(path, |folder, below, follow| match follow {
+        self.run_at(path, |folder, below, follow| match follow {
             FollowSymlinks::Yes => folder.metadata(below),
             FollowSymlinks::No => folder.symlink_metadata(below),
         })
@@ -138,19 +138,19 @@ impl Scope {
             Err(cause) if is_outside(&cause) => true,
             Err(_) => {
                 let link = |folder: &Dir, below: &Path, _| folder.symlink_metadata(below);
-                self.at(path, link).is_ok()
+                self.run_at(path, link).is_ok()
             }
         }
     }
 
     /// The entries of a folder.
     pub(super) fn entries(&self, path: &Path) -> io::Result<ReadDir> {
-        self.at(path, |folder, below, _| folder.read_dir(below))
+        self.run_at(path, |folder, below, _| folder.read_dir(below))
     }
 
     /// Opens a folder.
     pub(super) fn open_folder(&self, path: &Path) -> io::Result<Dir> {
-        self.at(path, |folder, below, _| folder.open_dir(below))
+        self.run_at(path, |folder, below, _| folder.open_dir(below))
     }
 }
 

@@ -18,7 +18,7 @@ pub struct Tracked {
 }
 
 impl Tracked {
-    /// The files without these, which [`super::Repository::untracked`] lists.
+    /// The files without these, which [`super::Repository::new_files`] lists.
     pub fn new(files: Arc<dyn Files>, new: BTreeSet<PathBuf>) -> Self {
         Self {
             files,
@@ -28,7 +28,7 @@ impl Tracked {
     }
 
     /// The new files and folders that were looked for, and not read.
-    pub fn missed(&self) -> Vec<PathBuf> {
+    pub fn misses(&self) -> Vec<PathBuf> {
         self.missed.lock().iter().cloned().collect()
     }
 
@@ -64,14 +64,14 @@ impl Files for Tracked {
         Ok(names)
     }
 
-    fn named(&self, path: &Path) -> Result<Vec<u8>, Error> {
+    fn read_file(&self, path: &Path) -> Result<Vec<u8>, Error> {
         if self.is_new(path) {
             Err(Error::Read {
                 path: path.to_owned(),
                 cause: std::io::Error::other("git does not track it: `git add` it"),
             })
         } else {
-            self.files.named(path)
+            self.files.read_file(path)
         }
     }
 
@@ -87,8 +87,8 @@ impl Files for Tracked {
         !self.is_new(path) && self.files.is_folder(path)
     }
 
-    fn below(&self, folder: &Path) -> Result<Vec<PathBuf>, Error> {
-        let mut below = self.files.below(folder)?;
+    fn list_recursive(&self, folder: &Path) -> Result<Vec<PathBuf>, Error> {
+        let mut below = self.files.list_recursive(folder)?;
         below.retain(|path| !self.is_new(&folder.join(path)));
         Ok(below)
     }
@@ -97,7 +97,7 @@ impl Files for Tracked {
         self.files.leads_to(path)
     }
 
-    fn seen(&self, path: &Path) -> PathBuf {
-        self.files.seen(path)
+    fn relative_path(&self, path: &Path) -> PathBuf {
+        self.files.relative_path(path)
     }
 }

@@ -126,12 +126,12 @@ pub fn real(path: &Path) -> Result<PathBuf, Error> {
 ///
 /// # Errors
 /// The path does not exist, or cannot be queried.
-pub fn named(path: &Path) -> Result<InsideKind, Error> {
+pub fn path_kind(path: &Path) -> Result<InsideKind, Error> {
     let metadata = fs::metadata(path).map_err(|cause| Error::Read {
         path: path.to_owned(),
         cause,
     })?;
-    Ok(of(&metadata))
+    Ok(metadata_kind(&metadata))
 }
 
 fn kind(entry: &walkdir::DirEntry) -> Result<InsideKind, Error> {
@@ -141,10 +141,10 @@ fn kind(entry: &walkdir::DirEntry) -> Result<InsideKind, Error> {
             .into_io_error()
             .unwrap_or_else(|| io::ErrorKind::Other.into()),
     })?;
-    Ok(of(&metadata))
+    Ok(metadata_kind(&metadata))
 }
 
-fn of(metadata: &fs::Metadata) -> InsideKind {
+fn metadata_kind(metadata: &fs::Metadata) -> InsideKind {
     let kind = metadata.file_type();
     if kind.is_file() {
         InsideKind::File {

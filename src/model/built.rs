@@ -4,7 +4,7 @@ use super::date::Date;
 use capi::image::{Image, fact};
 
 /// The day (UTC) of an image's `build-timestamp`; none where it has none, or one that is no time.
-pub fn built(image: &Image) -> Option<Date> {
+pub fn build_day(image: &Image) -> Option<Date> {
     day(image.facts.text(fact::BUILD_TIMESTAMP)?)
 }
 

@@ -27,7 +27,7 @@ pub struct Kind {
 
 impl Kind {
     /// The kind of that name.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         KINDS.into_iter().find(|kind| kind.name == name)
     }
 }
@@ -70,9 +70,9 @@ mod tests {
     #[test]
     fn a_digest_of_its_kind_has_no_fault() {
         let sha256 = "0123456789abcdef".repeat(4);
-        assert_eq!(fault(&sha256, Kind::named("sha256")), None);
+        assert_eq!(fault(&sha256, Kind::from_name("sha256")), None);
         assert_eq!(fault(&sha256, None), None);
-        assert_eq!(fault(&sha256[..32], Kind::named("md5")), None);
+        assert_eq!(fault(&sha256[..32], Kind::from_name("md5")), None);
     }
 
     #[test]
@@ -84,7 +84,10 @@ mod tests {
             (sha256[1..].to_string(), "it has 63 digits, sha256 has 64"),
             (sha256.replace('f', "g"), "'g' is not a hex digit"),
         ] {
-            assert_eq!(fault(&text, Kind::named("sha256")).as_deref(), Some(says));
+            assert_eq!(
+                fault(&text, Kind::from_name("sha256")).as_deref(),
+                Some(says)
+            );
         }
         assert!(fault("abc", None).is_some_and(|fault| fault.contains("3 digits")));
     }
@@ -93,6 +96,6 @@ mod tests {
     fn only_http_makes_a_url() {
         assert!(is_url("https://a.b/c.sha256sum"));
         assert!(!is_url("oci://a.b/c"));
-        assert_eq!(Kind::named("auto"), None);
+        assert_eq!(Kind::from_name("auto"), None);
     }
 }

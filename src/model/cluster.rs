@@ -308,13 +308,13 @@ pub struct BundleChoice {
 impl BundleChoice {
     /// The place of the selection.
     pub fn place(&self) -> Place {
-        let key = self.named().map(|key| key.place);
+        let key = self.explicit_key().map(|key| key.place);
         let selector = self.selector.as_ref().map(|selector| selector.place);
         key.or(selector).unwrap_or(Place::NONE)
     }
 
     /// The key, where one is named.
-    pub fn named(&self) -> Option<&Located<Arc<str>>> {
+    pub fn explicit_key(&self) -> Option<&Located<Arc<str>>> {
         self.key.as_ref().filter(|key| !key.value.is_empty())
     }
 }

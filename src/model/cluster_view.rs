@@ -74,7 +74,7 @@ impl ClusterView {
     }
 
     /// The pools with a component bundle, and that bundle.
-    pub fn chosen_bundles(&self) -> impl Iterator<Item = (&Pool, &Image)> {
+    pub fn pool_bundles(&self) -> impl Iterator<Item = (&Pool, &Image)> {
         let pools = self.cluster.pools.iter().zip(&self.bundle_outcomes);
         pools.filter_map(|(pool, outcome)| match outcome {
             BundleOutcome::Bundle(key) => Some((pool, self.bundles.get(key)?)),
@@ -84,12 +84,12 @@ impl ClusterView {
 
     /// The image of the catalog that a pool selects.
     pub fn selected_image(&self, selection: &Selection) -> Option<&Image> {
-        self.images.get(selection.image().selected()?)
+        self.images.get(selection.image().catalog_key()?)
     }
 
     /// The image of the catalog that a pool boots: the one that it selects, or the one that is known under its name or URL.
     pub fn described_image(&self, selection: &Selection) -> Option<&Image> {
-        self.images.get(selection.image().described()?)
+        self.images.get(selection.image().facts_key()?)
     }
 
     /// Whether a secret, or what an expression made of one, decides which image a pool boots.
@@ -104,7 +104,7 @@ impl ClusterView {
 
     /// Whether a pool boots an image, or it is served for this cluster.
     pub fn is_used(&self, key: &ImageKey) -> bool {
-        let boots = |selection: &Selection| selection.image().selected() == Some(key);
+        let boots = |selection: &Selection| selection.image().catalog_key() == Some(key);
         self.served.binary_search(key).is_ok() || self.selections.iter().any(boots)
     }
 }

@@ -91,7 +91,7 @@ pub enum Need {
 
 impl Declared {
     /// What a manifest's annotations say.
-    pub fn of_annotations(annotations: &BTreeMap<String, String>) -> Self {
+    pub fn from_annotations(annotations: &BTreeMap<String, String>) -> Self {
         Self::read(|name| {
             let key = format!("{}{name}", annotation::PREFIX);
             annotations.get(&key).map(String::as_str)
@@ -99,7 +99,7 @@ impl Declared {
     }
 
     /// What is known of a bundle of the catalog.
-    pub fn of_facts(facts: &Facts) -> Self {
+    pub fn from_facts(facts: &Facts) -> Self {
         Self::read(|name| facts.text(name))
     }
 
@@ -231,7 +231,7 @@ mod tests {
     fn declared(pairs: &[(&str, &str)]) -> Declared {
         let pairs = pairs.iter();
         let annotations = pairs.map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
-        Declared::of_annotations(&annotations.collect())
+        Declared::from_annotations(&annotations.collect())
     }
 
     #[test]
@@ -307,8 +307,8 @@ mod tests {
             let mut annotations = BTreeMap::new();
             annotations.insert(annotation::DISTROS.to_owned(), distros.join(","));
             annotations.insert(annotation::ENV.to_owned(), env.join(","));
-            let found = Declared::of_annotations(&annotations);
-            let again = Declared::of_annotations(&found.annotations());
+            let found = Declared::from_annotations(&annotations);
+            let again = Declared::from_annotations(&found.annotations());
             prop_assert_eq!(&again.distros, &found.distros);
             prop_assert_eq!(again.variables.unwrap_or_default(), found.variables.unwrap_or_default());
         }

@@ -94,13 +94,13 @@ impl Finding {
 
     /// Why a text is not valid YAML, without what it quotes of a secret.
     pub fn from_syntax(error: SyntaxError, spot: Option<Spot>) -> Self {
-        let mut finding = Self::new(RuleId::YamlSyntax, error.message).at(spot, "");
+        let mut finding = Self::new(RuleId::YamlSyntax, error.message).with_label(spot, "");
         finding.help.extend(error.help);
-        finding.without_quoted_secrets()
+        finding.hide_quoted_secrets()
     }
 
     /// Says what it is about.
-    pub fn about(mut self, subject: Subject) -> Self {
+    pub fn with_subject(mut self, subject: Subject) -> Self {
         self.subject = subject;
         self
     }
@@ -112,7 +112,7 @@ impl Finding {
     }
 
     /// Adds a place; the first one added is where the fault is. A value that is in no file adds nothing.
-    pub fn at(mut self, spot: Option<Spot>, text: impl Into<String>) -> Self {
+    pub fn with_label(mut self, spot: Option<Spot>, text: impl Into<String>) -> Self {
         self.labels.extend(spot.map(|spot| Label {
             spot,
             text: text.into(),

@@ -82,7 +82,7 @@ impl Lock {
     }
 
     /// The entries of a key.
-    pub fn of_key(&self, key: &str) -> &[LockedImage] {
+    pub fn entries_of(&self, key: &str) -> &[LockedImage] {
         let images = &self.images;
         let start = images.partition_point(|image| &*image.key.value < key);
         let count = images[start..].partition_point(|image| &*image.key.value == key);
@@ -171,7 +171,7 @@ mod tests {
         LockedImage {
             key: Located::new(key.into(), Place::NONE),
             reference: Located::new(reference.into(), Place::NONE),
-            digest: Located::new(Digest::of(bytes), Place::NONE),
+            digest: Located::new(Digest::compute(bytes), Place::NONE),
             mirror: None,
             facts: std::collections::BTreeMap::new(),
             origin: LockOrigin::default(),
@@ -189,12 +189,12 @@ mod tests {
             locked("a", "oci://r/a:1", b"lost"),
         ]);
         assert_eq!(lock.images().len(), 3);
-        assert_eq!(lock.of_key("a").len(), 2);
-        assert!(lock.of_key("c").is_empty());
+        assert_eq!(lock.entries_of("a").len(), 2);
+        assert!(lock.entries_of("c").is_empty());
         let found = lock
             .get("a", "oci://r/a:1")
             .map(|image| &image.digest.value);
-        assert_eq!(found, Some(&Digest::of(b"3")));
+        assert_eq!(found, Some(&Digest::compute(b"3")));
         assert!(lock.get("a", "oci://mirror/a:1").is_none());
         assert!(lock.get("b", "oci://r/a:1").is_none());
     }

@@ -34,7 +34,7 @@ pub fn gaps(view: &ClusterView, locking: Locking) -> Gaps<'_> {
     if view.lock.is_none() && locking == Locking::Loose {
         return gaps;
     }
-    let chosen: BTreeSet<&ImageKey> = view.chosen_bundles().map(|(_, it)| &it.key).collect();
+    let chosen: BTreeSet<&ImageKey> = view.pool_bundles().map(|(_, it)| &it.key).collect();
     let images = view.images.values();
     let images = images.map(|image| ("image", image, view.is_used(&image.key)));
     let bundles = view.bundles.values();
@@ -47,7 +47,7 @@ pub fn gaps(view: &ClusterView, locking: Locking) -> Gaps<'_> {
         let gap = Gap {
             what,
             image,
-            locked: lock.map_or(&[], |lock| lock.of_key(&image.key)),
+            locked: lock.map_or(&[], |lock| lock.entries_of(&image.key)),
             is_used,
         };
         match gap.locked {

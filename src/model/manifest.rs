@@ -216,7 +216,7 @@ impl ChangeSet {
     }
 
     /// A path below the output folder as the user would type it.
-    pub fn shown(&self, path: &str) -> String {
+    pub fn display_path(&self, path: &str) -> String {
         match self.shown.trim_end_matches('/') {
             "" | "." => path.to_owned(),
             root => format!("{root}/{path}"),
@@ -243,7 +243,7 @@ mod tests {
                 shown: root.into(),
                 ..ChangeSet::default()
             };
-            changes.shown("a.yaml")
+            changes.display_path("a.yaml")
         };
         assert_eq!(shown(""), "a.yaml");
         assert_eq!(shown("."), "a.yaml");

@@ -1,14 +1,14 @@
 //! Which names a rendered file may have: the ones that stay in the output folder on every system that checks it out, and are none of
 //! metalmark's own.
 
-use oci_artifacts::portable_path::{self, folded};
+use oci_artifacts::portable_path::{self, fold};
 
 /// Files of metalmark's own in an output folder start with this: the ownership file and files that are being written.
 pub const RESERVED_PREFIX: &str = ".metalmark-";
 
 /// What is wrong with a path below an output folder, as the end of the sentence "the path …"; none where it is fine.
 pub fn fault(path: &str) -> Option<String> {
-    let is_reserved = |name: &str| folded(name).starts_with(RESERVED_PREFIX);
+    let is_reserved = |name: &str| fold(name).starts_with(RESERVED_PREFIX);
     let reserved = || {
         let message = "has a name that starts with `.metalmark-`, which is reserved";
         path.split('/').any(is_reserved).then(|| message.to_owned())

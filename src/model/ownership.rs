@@ -53,17 +53,17 @@ impl Record {
     }
 
     /// The ownership file of a finished run; none where nothing is owned.
-    pub fn finished(&self) -> Option<String> {
+    pub fn print_finished(&self) -> Option<String> {
         (!self.files.is_empty()).then(|| self.print(HEADER.to_owned()))
     }
 
     /// The ownership file while files are being written.
-    pub fn unfinished(&self) -> String {
+    pub fn print_unfinished(&self) -> String {
         self.print(format!("{HEADER}{UNFINISHED}"))
     }
 
     /// The text of an ownership file without some of its paths.
-    pub fn without(text: &str, paths: &[&str]) -> String {
+    pub fn remove_paths(text: &str, paths: &[&str]) -> String {
         let is_kept = |line: &&str| match line.split_once('\t') {
             Some((path, _)) => !paths.contains(&path),
             None => true,
@@ -200,9 +200,9 @@ mod tests {
             ("a b.yaml", &["x"], "manifests/ä b"),
             ("a/b.yaml", &["x", "y"], ""),
         ]);
-        let text = record.finished().expect("something is owned");
+        let text = record.print_finished().expect("something is owned");
         assert_eq!(Record::parse(&text), (record.clone(), false));
-        assert_eq!(Record::parse(&record.unfinished()), (record, true));
+        assert_eq!(Record::parse(&record.print_unfinished()), (record, true));
     }
 
     #[test]
@@ -211,8 +211,8 @@ mod tests {
         let theirs = record(&[("a", &["2"], "o"), ("c", &["1"], "o")]);
         let text = format!(
             "<<<<<<< HEAD\n{}=======\n{}>>>>>>> branch\n",
-            ours.unfinished(),
-            theirs.unfinished()
+            ours.print_unfinished(),
+            theirs.print_unfinished()
         );
         let expected = record(&[
             ("a", &["1", "2"], "o"),
@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn a_tampered_path_owns_nothing() {
         let good = record(&[("x", &["1"], "o")])
-            .finished()
+            .print_finished()
             .expect("something is owned");
         for path in ["../x", "/etc/passwd", ".git/config"] {
             let text = good.replace("\nx\t", &format!("\n{path}\t"));
@@ -237,7 +237,7 @@ mod tests {
 
     #[test]
     fn an_owner_with_a_line_break_stays_on_its_line() {
-        let text = record(&[("x", &["1"], "a\nb\tc")]).unfinished();
+        let text = record(&[("x", &["1"], "a\nb\tc")]).print_unfinished();
         assert_eq!(
             &*Record::parse(&text).0.files["x"].owner,
             "a\u{fffd}b\u{fffd}c"
@@ -248,7 +248,7 @@ mod tests {
         #[test]
         fn any_text_is_read(text in "\\PC*|([a#\t\n:]|sha256|[0-9a-f]{64}){0,20}") {
             let (record, _) = Record::parse(&text);
-            assert_eq!(Record::parse(&record.unfinished()).0, record);
+            assert_eq!(Record::parse(&record.print_unfinished()).0, record);
         }
     }
 }

@@ -176,7 +176,7 @@ mod tests {
     const RULE: RuleId = RuleId::K8sVersionMismatch;
 
     fn finding(cluster: &str, pool: &str) -> Finding {
-        Finding::new(RULE, "wrong").about(Subject {
+        Finding::new(RULE, "wrong").with_subject(Subject {
             cluster: Some(cluster.into()),
             pool: Some(pool.into()),
             image: Some("ubuntu-noble".into()),

@@ -3,11 +3,11 @@
 use super::finding::{Finding, Label};
 use super::fix::Fix;
 use crate::secrets::known::{LONG, is_of_word};
-use yaml_tree::place::{HIDDEN, unquoted};
+use yaml_tree::place::{HIDDEN, hide_quotes};
 
 impl Finding {
     /// The finding without the secrets that it points at: no report may show them.
-    pub fn without_secrets(mut self) -> Self {
+    pub fn hide_secrets(mut self) -> Self {
         let secrets: Vec<String> = self.labels.iter().filter_map(secret_text).collect();
         if secrets.is_empty() {
             return self;
@@ -16,7 +16,7 @@ impl Finding {
         let is_made = secrets.iter().any(|secret| secret.contains("{{"));
         let hide = |text: &mut String| {
             *text = if is_made {
-                unquoted(text)
+                hide_quotes(text)
             } else {
                 hide(text, &secrets)
             };
@@ -37,11 +37,11 @@ impl Finding {
 
     /// A finding of a reader without what it quotes of a secret, or of a file outside the project: a value, what it reads as, a
     /// key, an anchor.
-    pub fn without_quoted_secrets(mut self) -> Self {
+    pub fn hide_quoted_secrets(mut self) -> Self {
         let is_hidden = |label: &Label| label.spot.is_secret() || label.spot.source.is_hidden;
         if self.labels.iter().any(is_hidden) {
             let texts = std::iter::once(&mut self.message).chain(&mut self.help);
-            texts.for_each(|text| *text = unquoted(text));
+            texts.for_each(|text| *text = hide_quotes(text));
         }
         self
     }

@@ -53,7 +53,7 @@ pub enum PoolImage<'a> {
 
 impl<'a> PoolImage<'a> {
     /// The image that is taken from the catalog.
-    pub fn selected(self) -> Option<&'a ImageKey> {
+    pub fn catalog_key(self) -> Option<&'a ImageKey> {
         match self {
             Self::Selected(key) => Some(key),
             Self::Recognized(_) | Self::Foreign | Self::None => None,
@@ -61,7 +61,7 @@ impl<'a> PoolImage<'a> {
     }
 
     /// The image of the catalog whose facts are those of what boots.
-    pub fn described(self) -> Option<&'a ImageKey> {
+    pub fn facts_key(self) -> Option<&'a ImageKey> {
         match self {
             Self::Selected(key) | Self::Recognized(key) => Some(key),
             Self::Foreign | Self::None => None,

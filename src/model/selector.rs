@@ -38,7 +38,7 @@ pub enum Wanted {
 
 impl Selector {
     /// The terms of a map, whatever their types: rules check those (docs/sylva.md#patterns).
-    pub fn of_map(map: &Map) -> Self {
+    pub fn from_map(map: &Map) -> Self {
         let term = |entry: &Entry| Term {
             fact: Arc::clone(&entry.key),
             wanted: match &entry.node.value {

@@ -31,7 +31,7 @@ pub struct ServedImage {
 
 impl ServedImages {
     /// The images of clusters, in the clusters' order.
-    pub fn of(served: impl IntoIterator<Item = ServedImage>) -> Self {
+    pub fn new(served: impl IntoIterator<Item = ServedImage>) -> Self {
         let mut first: BTreeMap<ImageKey, ServedImage> = BTreeMap::new();
         let mut collisions = BTreeMap::new();
         for other in served {
@@ -55,7 +55,7 @@ impl ServedImages {
 
 /// Whether all that is written of two images is the same.
 fn is_alike(one: &Image, other: &Image) -> bool {
-    fn written(image: &Image) -> impl PartialEq {
+    fn content(image: &Image) -> impl PartialEq {
         let facts = image.facts.iter();
         let facts: Vec<(&Arc<str>, &Arc<str>)> = facts
             .map(|(name, Fact { value, .. })| (name, value))
@@ -64,7 +64,7 @@ fn is_alike(one: &Image, other: &Image) -> bool {
         let digest = image.digest.as_ref().map(|digest| &digest.value);
         (&image.artifact, &image.registry, uri, digest, facts)
     }
-    written(one) == written(other)
+    content(one) == content(other)
 }
 
 fn collision(one: &ServedImage, other: &ServedImage) -> Finding {
@@ -74,9 +74,9 @@ fn collision(one: &ServedImage, other: &ServedImage) -> Finding {
         one.cluster, other.cluster
     );
     Finding::new(RuleId::ImageNameCollision, message)
-        .about(super::finding::Subject::image(key))
-        .at(other.spot.clone(), format!("the one of `{}`", other.cluster))
-        .at(one.spot.clone(), format!("the one of `{}`", one.cluster))
+        .with_subject(super::finding::Subject::image(key))
+        .with_label(other.spot.clone(), format!("the one of `{}`", other.cluster))
+        .with_label(one.spot.clone(), format!("the one of `{}`", one.cluster))
         .help("give one of the two another key")
         .help("or render a file for each cluster: `scope: cluster` where the target is `configmap`, else `{{ cluster.name }}` in the `path`")
 }

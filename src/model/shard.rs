@@ -19,7 +19,7 @@ pub struct Shard {
 impl Shard {
     /// Whether the part holds a cluster.
     pub fn holds(self, cluster: &str) -> bool {
-        let digest = Digest::of(cluster.as_bytes());
+        let digest = Digest::compute(cluster.as_bytes());
         let leading = digest.hex().get(..16).unwrap_or_default();
         // Sixteen hex digits are a number.
         let number = u64::from_str_radix(leading, 16).unwrap_or_default();

@@ -42,13 +42,13 @@ impl NamedKey {
 impl SigningKeys {
     /// The key that an image is to be signed with: its own, its registry's, for the builder's images the default one. None
     /// where none is named.
-    pub fn of(&self, image: &Image) -> Option<NamedKey> {
+    pub fn find_key(&self, image: &Image) -> Option<NamedKey> {
         if !image.built {
             let own = image.facts.get(KEY_PROPERTY);
             let own = own.filter(|key| !key.value.trim().is_empty());
             let named =
                 own.map(|own| NamedKey::Text(Located::new(Arc::clone(&own.value), own.place)));
-            let mistyped = image.facts.mistyped(KEY_PROPERTY);
+            let mistyped = image.facts.wrong_type(KEY_PROPERTY);
             let is_no_text = mistyped.is_some_and(|kind| kind != "null");
             return named.or_else(|| is_no_text.then_some(NamedKey::Failed(image.place)));
         }
@@ -73,9 +73,9 @@ pub enum RequiredSignatures {
 impl RequiredSignatures {
     /// Whether an image with this reference or address has to be signed.
     pub fn cover(&self, reference: &str) -> bool {
-        let name = without_scheme(reference);
+        let name = strip_scheme(reference);
         let is_below = |prefix: &String| {
-            let prefix = without_scheme(prefix).trim_end_matches('/');
+            let prefix = strip_scheme(prefix).trim_end_matches('/');
             let rest = name.strip_prefix(prefix);
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', ':', '@']))
         };
@@ -88,7 +88,7 @@ impl RequiredSignatures {
 }
 
 /// A reference or an address behind `oci://`, `https://` or any other scheme.
-fn without_scheme(reference: &str) -> &str {
+fn strip_scheme(reference: &str) -> &str {
     reference
         .split_once("://")
         .map_or(reference, |(_, name)| name)

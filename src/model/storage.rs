@@ -53,7 +53,7 @@ mod tests {
         let facts = list
             .iter()
             .map(|(name, value)| (*name, *value, Place::NONE));
-        Facts::of(Origin::Annotation, facts)
+        Facts::new(Origin::Annotation, facts)
     }
 
     fn sized(compression: &str) -> Facts {

@@ -44,7 +44,7 @@ impl Version {
             major,
             minor,
             patch,
-            prerelease: prerelease.map(spelled_with_dots),
+            prerelease: prerelease.map(add_dots),
             build: build.map(str::to_owned),
         })
     }
@@ -193,7 +193,7 @@ fn is_distribution_build(text: &str) -> bool {
 }
 
 /// `rc3` and `rc-3` as `rc.3`.
-fn spelled_with_dots(prerelease: &str) -> String {
+fn add_dots(prerelease: &str) -> String {
     let mut spelled = String::with_capacity(prerelease.len() + 1);
     for c in prerelease.chars() {
         let c = if c == '-' { '.' } else { c };

@@ -47,7 +47,7 @@ impl ClusterPattern {
     }
 
     /// The label's value, or an empty text, of a cluster that is matched.
-    pub fn matched_value(&self, cluster: &str, labels: &Labels) -> Option<Arc<str>> {
+    pub fn match_cluster(&self, cluster: &str, labels: &Labels) -> Option<Arc<str>> {
         match &self.label {
             None => self.pattern.is_match(cluster).then(Arc::default),
             Some(label) => {

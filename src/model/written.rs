@@ -127,7 +127,7 @@ pub fn facts(properties: &[(Arc<str>, Located<Arc<str>>)], origin: Origin) -> Fa
         learn(&mut facts, name, value, place, origin);
     };
     if let Some((_, written)) = of("hardening")
-        && let Some(flag) = hardened(&written.value)
+        && let Some(flag) = hardening(&written.value)
     {
         today(fact::HARDENED, &flag.into(), written.place);
     }
@@ -159,7 +159,7 @@ pub fn facts(properties: &[(Arc<str>, Located<Arc<str>>)], origin: Origin) -> Fa
 const KEPT: [&str; 3] = ["format", HTTPS, "url"];
 
 /// Whether a record's word for hardening means that the image is hardened; `fips` does not.
-fn hardened(word: &str) -> Option<&'static str> {
+fn hardening(word: &str) -> Option<&'static str> {
     match word {
         "plain" => Some("false"),
         "hardened" | "cis" => Some("true"),
@@ -196,7 +196,7 @@ fn digest_kind(properties: &[(Arc<str>, Located<Arc<str>>)], digest: &str) -> &'
     let stated = properties
         .iter()
         .find(|(name, _)| matches!(&**name, "checksumType" | "checksum_type"))
-        .and_then(|(_, written)| Kind::named(&written.value));
+        .and_then(|(_, written)| Kind::from_name(&written.value));
     let by_length = || KINDS.into_iter().find(|kind| kind.digits == digest.len());
     stated
         .or_else(by_length)

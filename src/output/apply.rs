@@ -30,7 +30,7 @@ pub fn apply_all(plans: &[ChangeSet]) -> Result<(), Error> {
     for changes in plans {
         let phases = phases(changes);
         if !phases.is_empty() {
-            ready.push((changes, phases, locked(changes)?));
+            ready.push((changes, phases, lock_folder(changes)?));
         }
     }
     ready
@@ -39,7 +39,7 @@ pub fn apply_all(plans: &[ChangeSet]) -> Result<(), Error> {
 }
 
 /// Locks the folder, and verifies that it is in the state that the plan was made for.
-fn locked(changes: &ChangeSet) -> Result<Locked, Error> {
+fn lock_folder(changes: &ChangeSet) -> Result<Locked, Error> {
     let (root, folder) = (&changes.root, folder(changes));
     folder.make().map_err(unwritable(root))?;
     let locked = lock(&folder, root)?;
@@ -82,7 +82,7 @@ fn disown(changes: &ChangeSet, folder: &Folder) {
     if foreign.is_empty() {
         return;
     }
-    let text = Record::without(&changes.ownership.during, &foreign);
+    let text = Record::remove_paths(&changes.ownership.during, &foreign);
     // The disk that refused the step may refuse this too; then the next run reports the file as edited.
     let action = Action::Record(Some(&text));
     let _ = Step { changes, action }.run();
@@ -128,14 +128,14 @@ fn file_phases(changes: &ChangeSet) -> [Vec<Action<'_>>; 7] {
         vec![Action::Record(Some(&changes.ownership.during))],
         early.into_iter().map(Action::Delete).collect(),
         vec![Action::RemoveFolders(&changes.folders)],
-        needed_folders(changes).map(Action::MakeFolder).collect(),
-        written(changes).map(stage).collect(),
-        written(changes).map(rename).collect(),
+        folders_to_make(changes).map(Action::MakeFolder).collect(),
+        writes(changes).map(stage).collect(),
+        writes(changes).map(rename).collect(),
         late.into_iter().map(Action::Delete).collect(),
     ]
 }
 
-fn written(changes: &ChangeSet) -> impl Iterator<Item = (usize, &Change)> {
+fn writes(changes: &ChangeSet) -> impl Iterator<Item = (usize, &Change)> {
     let numbered = changes.changes.iter().enumerate();
     numbered.filter(|(_, change)| change.new.is_some())
 }
@@ -169,7 +169,7 @@ impl Step<'_> {
             Action::Record(text) => record(walk, *text).map_err(failed(OWNERSHIP_FILE)),
             Action::Sweep(folder) => sweep(walk, folder).map_err(failed(folder)),
             Action::Delete(change) => {
-                self.unchanged(walk, change)?;
+                self.check_unchanged(walk, change)?;
                 remove(walk, &change.path).map_err(failed(&change.path))
             }
             Action::RemoveFolders(folders) => {
@@ -182,19 +182,19 @@ impl Step<'_> {
             Action::MakeFolder(folder) => walk.make_folder(folder).map_err(failed(folder)),
             Action::Stage(change, number) => {
                 let text = change.new.as_deref().unwrap_or_default();
-                let staged = staged(&change.path, *number);
+                let staged = staging_path(&change.path, *number);
                 write_new(walk, &staged, text).map_err(failed(&change.path))
             }
             Action::Rename(change, number) => {
-                self.unchanged(walk, change)?;
-                let staged = staged(&change.path, *number);
+                self.check_unchanged(walk, change)?;
+                let staged = staging_path(&change.path, *number);
                 walk.rename(&staged, &change.path)
                     .map_err(failed(&change.path))
             }
         }
     }
 
-    fn unchanged(&self, walk: &mut Walk<'_>, change: &Change) -> Result<(), Error> {
+    fn check_unchanged(&self, walk: &mut Walk<'_>, change: &Change) -> Result<(), Error> {
         let path = self.changes.root.join(&change.path);
         if unchanged::one(walk, change).map_err(unreadable(&path))? {
             Ok(())
@@ -206,13 +206,13 @@ impl Step<'_> {
     /// Removes the staged file of this step, after another step failed.
     fn clean_up(&self, walk: &mut Walk<'_>) {
         if let Action::Stage(change, number) = &self.action {
-            let _ = walk.remove(&staged(&change.path, *number));
+            let _ = walk.remove(&staging_path(&change.path, *number));
         }
     }
 }
 
 /// The path where a file is written before it is renamed: in the same folder, under a name that the run owns.
-pub(super) fn staged(path: &str, number: usize) -> String {
+pub(super) fn staging_path(path: &str, number: usize) -> String {
     match path.rsplit_once('/') {
         Some((folder, _)) => format!("{folder}/{STAGED}{number}"),
         None => format!("{STAGED}{number}"),
@@ -253,7 +253,7 @@ fn deletions(changes: &[Change]) -> (Vec<&Change>, Vec<&Change>) {
     let lower = |changes: &[&Change]| -> Vec<String> {
         let paths = changes
             .iter()
-            .map(|change| portable_path::folded(&change.path));
+            .map(|change| portable_path::fold(&change.path));
         paths.collect()
     };
     let (written, deleted_lower) = (lower(&written), lower(&deleted));
@@ -273,8 +273,8 @@ fn deletions(changes: &[Change]) -> (Vec<&Change>, Vec<&Change>) {
 }
 
 /// The folders of the files to write, without the root, which exists.
-fn needed_folders(changes: &ChangeSet) -> impl Iterator<Item = &str> {
-    let folders: BTreeSet<&str> = written(changes)
+fn folders_to_make(changes: &ChangeSet) -> impl Iterator<Item = &str> {
+    let folders: BTreeSet<&str> = writes(changes)
         .filter_map(|(_, change)| change.path.rsplit_once('/'))
         .map(|(folder, _)| folder)
         .collect();

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
-use super::apply::{busy, create, leftovers, lock, record, staged, sweep, unwritable};
+use super::apply::{busy, create, leftovers, lock, record, staging_path, sweep, unwritable};
 use super::plan::{Foreign, Options, Plan, ownership, unreadable, walk};
 use super::refusal::{self, Side};
 use crate::error::Error;
@@ -110,7 +110,7 @@ pub fn copy_plan(
     };
     let mut paths = BTreeMap::new();
     for (index, file) in files.into_iter().enumerate() {
-        let twin = paths.insert(portable_path::folded(&file.path), file.path.clone());
+        let twin = paths.insert(portable_path::fold(&file.path), file.path.clone());
         match twin {
             Some(twin) => copy.collide(&plan, &twin, &file.path),
             None => copy.compare(&plan, &mut walk, file)?,
@@ -124,7 +124,7 @@ pub fn copy_plan(
         .iter()
         .filter(|(path, owned)| *owned.owner == *owner && !kept.contains(path.as_str()));
     for (path, owned) in gone {
-        copy.gone(&plan, &mut walk, path, owned)?;
+        copy.plan_deletion(&plan, &mut walk, path, owned)?;
     }
     Ok(copy)
 }
@@ -158,7 +158,7 @@ impl CopyPlan {
                 }
                 let is_owned = self.record.files.contains_key(&file.path);
                 if !is_same && !is_owned && plan.options.foreign == Foreign::Refuse {
-                    let shown = plan.shown(&file.path);
+                    let shown = plan.display_path(&file.path);
                     self.findings
                         .push(refusal::not_owned(&shown, Subject::default()));
                     return Ok(());
@@ -166,7 +166,7 @@ impl CopyPlan {
                 Some(existing)
             }
             other => {
-                self.findings.push(in_the_way(plan, &file.path, other));
+                self.findings.push(obstacle(plan, &file.path, other));
                 return Ok(());
             }
         };
@@ -176,7 +176,7 @@ impl CopyPlan {
     }
 
     /// Plans the deletion of a file of an earlier copy, if it was not edited since.
-    fn gone(
+    fn plan_deletion(
         &mut self,
         plan: &Plan,
         walk: &mut Walk<'_>,
@@ -190,8 +190,8 @@ impl CopyPlan {
                 .and_then(digest)
                 .map_err(unreadable(&full))?;
             if !owned.sums.contains(&sum) && plan.options.foreign == Foreign::Refuse {
-                let shown = plan.shown(path);
-                let finding = refusal::edited(&shown, Subject::default());
+                let shown = plan.display_path(path);
+                let finding = refusal::manual_edit(&shown, Subject::default());
                 self.findings.push(finding);
                 return Ok(());
             }
@@ -204,7 +204,7 @@ impl CopyPlan {
     /// Refuses two files whose paths differ only in letter case.
     fn collide(&mut self, plan: &Plan, one: &str, other: &str) {
         let side = |path: &str| Side {
-            path: plan.shown(path),
+            path: plan.display_path(path),
             owner: &self.owner,
         };
         let finding = refusal::collision(&side(one), &side(other), 1, Subject::default());
@@ -231,7 +231,7 @@ impl CopyPlan {
             deleted: self.deletes.len(),
             ..Copied::default()
         };
-        if !self.drift() && !self.is_unfinished && self.before == self.after.finished() {
+        if !self.drift() && !self.is_unfinished && self.before == self.after.print_finished() {
             return Ok(copied);
         }
         self.folder.make().map_err(unwritable(root))?;
@@ -248,19 +248,19 @@ impl CopyPlan {
             }
         }
         let recorded = unwritable(&root.join(OWNERSHIP_FILE));
-        let during = self.record.clone().union(&self.after).unfinished();
+        let during = self.record.clone().union(&self.after).print_unfinished();
         record(walk, Some(&during)).map_err(&recorded)?;
         let placed = self.stage(walk, progress).and_then(|()| self.place(walk));
         placed.inspect_err(|_| {
             for (number, write) in self.writes.iter().enumerate() {
-                let _ = walk.remove(&staged(&write.file.path, number));
+                let _ = walk.remove(&staging_path(&write.file.path, number));
             }
         })?;
         let new = self.writes.iter().filter(|write| write.seen.is_none());
         copied.created = new.count();
         copied.updated = self.writes.len() - copied.created;
         self.delete(walk)?;
-        record(walk, self.after.finished().as_deref()).map_err(&recorded)?;
+        record(walk, self.after.print_finished().as_deref()).map_err(&recorded)?;
         Ok(copied)
     }
 
@@ -278,7 +278,7 @@ impl CopyPlan {
         for (number, write) in self.writes.iter().enumerate() {
             self.check_unchanged(walk, write)?;
             let path = &write.file.path;
-            walk.rename(&staged(path, number), path)
+            walk.rename(&staging_path(path, number), path)
                 .map_err(unwritable(&self.root.join(path)))?;
         }
         Ok(())
@@ -290,7 +290,7 @@ impl CopyPlan {
             let (folder, _) = path.rsplit_once('/').unwrap_or(("", path));
             walk.make_folder(folder)
                 .map_err(unwritable(&self.root.join(folder)))?;
-            copy(walk, &write.file, &staged(path, number))
+            copy(walk, &write.file, &staging_path(path, number))
                 .map_err(unwritable(&self.root.join(path)))?;
             progress(number + 1);
         }
@@ -316,14 +316,14 @@ impl CopyPlan {
 }
 
 /// The finding for a path at which something exists that is not a file.
-fn in_the_way(plan: &Plan, path: &str, state: PathState) -> Finding {
-    let (shown, subject) = (plan.shown(path), Subject::default());
+fn obstacle(plan: &Plan, path: &str, state: PathState) -> Finding {
+    let (shown, subject) = (plan.display_path(path), Subject::default());
     match state {
-        PathState::Link(link) => refusal::link(&shown, &plan.shown(&link), subject),
+        PathState::Link(link) => refusal::link(&shown, &plan.display_path(&link), subject),
         PathState::BelowFile(obstacle) => {
-            refusal::in_the_way(&shown, &plan.shown(&obstacle), subject)
+            refusal::obstacle(&shown, &plan.display_path(&obstacle), subject)
         }
-        _ => refusal::in_the_way(&shown, &shown, subject),
+        _ => refusal::obstacle(&shown, &shown, subject),
     }
 }
 

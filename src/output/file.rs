@@ -59,7 +59,7 @@ pub fn new_file(path: &Path, content: &[u8]) -> Result<bool, Error> {
 
 /// Refuses a path that a link in a repository leads out of the repository, or into git's own folder: the person who types the command
 /// has not made the link.
-fn confined(path: &Path) -> std::io::Result<()> {
+fn refuse_escape(path: &Path) -> std::io::Result<()> {
     let path = std::path::absolute(path)?;
     let mut parts: Vec<&Path> = path.ancestors().collect();
     parts.reverse();
@@ -89,7 +89,7 @@ fn confined(path: &Path) -> std::io::Result<()> {
 }
 
 fn put(path: &Path, fill: &dyn Fn(&mut fs::File) -> std::io::Result<()>) -> std::io::Result<()> {
-    confined(path)?;
+    refuse_escape(path)?;
     // A link is kept: the file that it leads to is replaced.
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     if let Some(folder) = path.parent() {

@@ -62,7 +62,7 @@ pub fn hold(root: &Path) -> Result<Held, Error> {
     }
     Err(Error::Busy {
         path: root.to_owned(),
-        by: fs::read_to_string(&path).map_or_else(|_| String::new(), |text| named(&text)),
+        by: fs::read_to_string(&path).map_or_else(|_| String::new(), |text| name_process(&text)),
     })
 }
 
@@ -109,7 +109,7 @@ impl Held {
     ///
     /// # Errors
     /// The disk is full.
-    pub(super) fn about_to_edit(
+    pub(super) fn record_edit(
         &mut self,
         path: &Path,
         before: Option<&[u8]>,
@@ -237,7 +237,7 @@ fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
 }
 
 /// The process in a run file, for messages.
-fn named(text: &str) -> String {
+fn name_process(text: &str) -> String {
     match (field(text, PROCESS), field(text, HOST)) {
         (Some(process), Some(host)) if !host.is_empty() => {
             format!(" (process {process} on `{host}`)")
@@ -267,7 +267,7 @@ mod tests {
     use std::fs;
     use std::path::{Path, PathBuf};
 
-    use super::{field, hold, is_dead, named, owner, recover};
+    use super::{field, hold, is_dead, name_process, owner, recover};
     use crate::error::Error;
     use crate::model::manifest::RUN_FILE;
 
@@ -318,7 +318,7 @@ mod tests {
         let mut held = hold(root.path()).expect("free");
         let text = || fs::read_to_string(&run).expect("there");
         assert_eq!(text(), owner());
-        held.about_to_edit(&root.path().join("a"), None, Some(b"new"))
+        held.record_edit(&root.path().join("a"), None, Some(b"new"))
             .expect("named");
         assert!(text().len() > owner().len());
         held.undo().expect("nothing was written");
@@ -330,7 +330,7 @@ mod tests {
         let mut held = hold(root).expect("free");
         for (path, before, after) in edits {
             let (before, after) = (before.as_bytes(), after.as_bytes());
-            held.about_to_edit(&root.join(path), Some(before), Some(after))
+            held.record_edit(&root.join(path), Some(before), Some(after))
                 .expect("named");
         }
         let text = fs::read(root.join(RUN_FILE)).expect("there");
@@ -394,7 +394,7 @@ mod tests {
         fs::create_dir(root.path().join("a")).expect("made");
         fs::write(&path, "new").expect("written");
         let mut held = hold(root.path()).expect("free");
-        held.about_to_edit(&path, Some(b"old"), Some(b"new"))
+        held.record_edit(&path, Some(b"old"), Some(b"new"))
             .expect("named");
         // A folder at the path of the staged file.
         let beside = root.path().join("a/.metalmark-tmp-values.yaml");
@@ -436,9 +436,9 @@ mod tests {
         );
         assert!(!is_dead("process 1\nhost elsewhere\nstarted 7\n"));
         assert!(is_dead(""));
-        assert_eq!(named("process 7\nhost h\n"), " (process 7 on `h`)");
-        assert_eq!(named("process 7\nhost \n"), " (process 7)");
-        assert_eq!(named("torn"), "");
+        assert_eq!(name_process("process 7\nhost h\n"), " (process 7 on `h`)");
+        assert_eq!(name_process("process 7\nhost \n"), " (process 7)");
+        assert_eq!(name_process("torn"), "");
     }
 
     #[test]

@@ -35,14 +35,14 @@ fn change_set(plan: Plan, parts: Vec<Part>, keeps: &Keeps) -> Result<ChangeSet, 
     refuse_collisions(&plan, &mut entries, &mut findings);
     let keeps = as_recorded(keeps);
     refuse_elsewhere(&plan, &keeps, &mut entries, &mut findings);
-    let pruned = pruned(&plan, &entries, &keeps, &mut findings)?;
+    let pruned = prune(&plan, &entries, &keeps, &mut findings)?;
     let in_the_way = refuse_blocked(&plan, &pruned.changes, &mut entries, &mut findings)?;
     let rendered = entries.len() + unnamed;
     let refused = entries
         .iter()
         .filter(|entry| matches!(entry.outcome, FileOutcome::Refused));
     let refused = refused.count() + unnamed;
-    let after = owned_after(&plan.record, &entries, &pruned.gone);
+    let after = next_record(&plan.record, &entries, &pruned.gone);
     let mut changes = pruned.changes;
     for entry in entries {
         if let FileOutcome::Change(change) | FileOutcome::Blocked(change, _) = entry.outcome {
@@ -56,20 +56,20 @@ fn change_set(plan: Plan, parts: Vec<Part>, keeps: &Keeps) -> Result<ChangeSet, 
     let during = if changes.is_empty() {
         String::new()
     } else {
-        plan.record.union(&after).unfinished()
+        plan.record.union(&after).print_unfinished()
     };
     let ownership = Ownership {
         after: if plan.before.as_deref().is_some_and(Record::is_whole) && is_merged {
             plan.before.clone()
         } else {
-            after.finished()
+            after.print_finished()
         },
         before: plan.before,
         during,
         unfinished: plan.unfinished,
     };
     Ok(ChangeSet {
-        folders: emptied(&pruned.left, &in_the_way, &after),
+        folders: folders_to_remove(&pruned.left, &in_the_way, &after),
         ownership,
         root: plan.root,
         base: plan.options.base,
@@ -94,14 +94,14 @@ fn refuse_collisions(plan: &Plan, entries: &mut [Entry], findings: &mut Vec<Find
     };
     for (index, entry) in entries.iter().enumerate() {
         let first = *first_at
-            .entry(portable_path::folded(&entry.path))
+            .entry(portable_path::fold(&entry.path))
             .or_insert(index);
         if first != index {
             collide(first, index);
         }
     }
     for (index, entry) in entries.iter().enumerate() {
-        let lower = portable_path::folded(&entry.path);
+        let lower = portable_path::fold(&entry.path);
         if let Some(file) =
             portable_path::folders_above(&lower).find_map(|folder| first_at.get(folder))
         {
@@ -110,7 +110,7 @@ fn refuse_collisions(plan: &Plan, entries: &mut [Entry], findings: &mut Vec<Find
     }
     for (first, (other, count)) in collisions {
         let side = |index: usize| Side {
-            path: plan.shown(&entries[index].path),
+            path: plan.display_path(&entries[index].path),
             owner: &entries[index].owner,
         };
         let subject = entries[other].subject.clone();
@@ -139,7 +139,7 @@ fn refuse_elsewhere(
             continue;
         };
         let side = |owner| Side {
-            path: plan.shown(&entry.path),
+            path: plan.display_path(&entry.path),
             owner,
         };
         let subject = entry.subject.clone();
@@ -159,7 +159,7 @@ struct Pruned {
     left: Vec<String>,
 }
 
-fn pruned(
+fn prune(
     plan: &Plan,
     entries: &[Entry],
     keeps: &Keeps,
@@ -178,9 +178,9 @@ fn pruned(
         .map_init(
             || walk(&plan.folder, &plan.root),
             |walk, (path, owned)| match walk {
-                Ok(walk) => deleted(plan, walk, path, owned),
+                Ok(walk) => plan_deletion(plan, walk, path, owned),
                 // The error is produced again: it cannot be cloned.
-                Err(_) => deleted(
+                Err(_) => plan_deletion(
                     plan,
                     &mut super::plan::walk(&plan.folder, &plan.root)?,
                     path,
@@ -197,7 +197,10 @@ fn pruned(
     for ((path, _), (inside, change)) in unclaimed.into_iter().zip(inspected) {
         let is_edited = |change: &Change| change.origin == Origin::Edited;
         if plan.options.foreign == Foreign::Refuse && change.as_ref().is_some_and(is_edited) {
-            findings.push(refusal::edited(&plan.shown(path), Subject::default()));
+            findings.push(refusal::manual_edit(
+                &plan.display_path(path),
+                Subject::default(),
+            ));
             continue;
         }
         pruned.gone.insert(path.clone());
@@ -209,7 +212,7 @@ fn pruned(
 
 /// The deletion of an owned file, and whether its folder is ours to remove. A link or folder that replaced the file is not
 /// ours and is kept.
-fn deleted(
+fn plan_deletion(
     plan: &Plan,
     walk: &mut Walk<'_>,
     path: &str,
@@ -225,7 +228,7 @@ fn deleted(
                 kind: ChangeKind::Deleted,
                 origin: origin(&owned.sums, seen.as_ref()),
                 seen,
-                old: plan.kept(old),
+                old: plan.old_text(old),
                 new: None,
             };
             Ok((true, Some(change)))
@@ -256,9 +259,9 @@ fn refuse_blocked(
             Some(obstacle.clone()).filter(|file| !deleted.contains(&**file))
         };
         if let Some(foreign) = foreign {
-            let (shown, foreign) = (plan.shown(&entry.path), plan.shown(&foreign));
+            let (shown, foreign) = (plan.display_path(&entry.path), plan.display_path(&foreign));
             let subject = entry.subject.clone();
-            findings.push(refusal::in_the_way(&shown, &foreign, subject));
+            findings.push(refusal::obstacle(&shown, &foreign, subject));
             entry.outcome = FileOutcome::Refused;
         } else {
             folders.extend(inside);
@@ -297,7 +300,7 @@ fn foreign_inside(
 }
 
 /// What is owned afterwards. For a refused file nothing changes.
-fn owned_after(before: &Record, entries: &[Entry], gone: &HashSet<String>) -> Record {
+fn next_record(before: &Record, entries: &[Entry], gone: &HashSet<String>) -> Record {
     let mut files = before.files.clone();
     files.retain(|path, _| !gone.contains(path));
     for entry in entries {
@@ -314,7 +317,7 @@ fn owned_after(before: &Record, entries: &[Entry], gone: &HashSet<String>) -> Re
 }
 
 /// The folders above pruned files that contain nothing owned, and those that block new files; deepest first.
-fn emptied(left: &[String], in_the_way: &[String], after: &Record) -> Vec<String> {
+fn folders_to_remove(left: &[String], in_the_way: &[String], after: &Record) -> Vec<String> {
     let mut folders: BTreeSet<&str> = left
         .iter()
         .flat_map(|path| portable_path::folders_above(path))

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::staged::{self, Put, beside, put};
+use super::staged::{self, Put, put, staging_path};
 use crate::error::Error;
 use crate::files::{Folder, PathState, real, repository_top};
 use crate::model::output_path;
@@ -133,7 +133,7 @@ pub(super) fn undo(root: &Path, text: &str) -> Result<Vec<PathBuf>, Error> {
             ..edit
         };
         // Best effort: a staged file does no harm.
-        let _ = staged::sweep(&beside(&path));
+        let _ = staged::sweep(&staging_path(&path));
         if edit.undo().map_err(unwritable)? {
             let shown = inside
                 .as_deref()

@@ -7,7 +7,7 @@
 //! * Only owned files are overwritten or deleted; a folder is removed only when it is empty.
 //! * Nothing is written outside the output folder, through a link, or under a name that some system does not support.
 //! * A file that another program changed after the plan was made is neither overwritten nor deleted.
-//! * One run at a time writes below a project ([`hold`]); commands hold the lock while they write.
+//! * One run at a time writes below a project (`hold`); commands hold the lock while they write.
 //! * New and changed files have the default mode, 0666 minus the umask: usually 0644.
 //!
 //! Whether findings allow a run is decided elsewhere; but a refused file is not in the change set, whatever the policy.
@@ -29,6 +29,6 @@ pub use apply::{Step, apply, apply_all, phases};
 pub use copy::{Copied, CopyPlan, Incoming, copy_plan};
 pub use file::{body, file, new_file};
 pub use hold::{Held, hold, holding, recover};
-pub use owned_file::owned_file;
+pub use owned_file::write_owned_file;
 pub use plan::{Foreign, Options, Part, Plan, Previous, plan};
 pub use replace::{Replacement, replace_all};

@@ -15,7 +15,7 @@ use crate::error::Error;
 ///
 /// # Errors
 /// The file cannot be written, or has changed.
-pub fn owned_file(
+pub fn write_owned_file(
     held: &mut Held,
     path: &Path,
     before: Option<&[u8]>,
@@ -32,7 +32,7 @@ pub fn owned_file(
         );
         return Err(unwritable(path)(cause));
     }
-    held.about_to_edit(path, before, Some(text.as_bytes()))?;
+    held.record_edit(path, before, Some(text.as_bytes()))?;
     let is_still = || match fs::read(path) {
         Ok(found) => Ok(before == Some(&*found)),
         Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(before.is_none()),

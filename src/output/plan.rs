@@ -60,7 +60,7 @@ pub enum Foreign {
 
 impl Foreign {
     /// The value for `--adopt`.
-    pub fn by(adopt: bool) -> Self {
+    pub fn from_flag(adopt: bool) -> Self {
         if adopt { Self::Adopt } else { Self::Refuse }
     }
 }
@@ -185,24 +185,24 @@ impl Plan {
     ) -> Result<FileOutcome, Error> {
         let path = file.path.clone();
         match state {
-            PathState::Nothing => Ok(FileOutcome::Change(created(file))),
-            PathState::File(length) => self.replaced(file, length, walk, findings),
-            PathState::Folder => Ok(FileOutcome::Blocked(created(file), path)),
-            PathState::BelowFile(obstacle) => Ok(FileOutcome::Blocked(created(file), obstacle)),
+            PathState::Nothing => Ok(FileOutcome::Change(creation(file))),
+            PathState::File(length) => self.plan_replacement(file, length, walk, findings),
+            PathState::Folder => Ok(FileOutcome::Blocked(creation(file), path)),
+            PathState::BelowFile(obstacle) => Ok(FileOutcome::Blocked(creation(file), obstacle)),
             PathState::Link(link) => {
-                let (shown, link) = (self.shown(&path), self.shown(&link));
+                let (shown, link) = (self.display_path(&path), self.display_path(&link));
                 findings.push(refusal::link(&shown, &link, file.subject));
                 Ok(FileOutcome::Refused)
             }
             PathState::Special => {
-                let shown = self.shown(&path);
-                findings.push(refusal::in_the_way(&shown, &shown, file.subject));
+                let shown = self.display_path(&path);
+                findings.push(refusal::obstacle(&shown, &shown, file.subject));
                 Ok(FileOutcome::Refused)
             }
         }
     }
 
-    fn replaced(
+    fn plan_replacement(
         &self,
         file: ManifestFile,
         length: u64,
@@ -212,7 +212,10 @@ impl Plan {
         let owned = self.record.files.get(&file.path);
         let same_length = length == file.text.len() as u64;
         if !same_length && owned.is_none() && self.options.foreign == Foreign::Refuse {
-            findings.push(refusal::not_owned(&self.shown(&file.path), file.subject));
+            findings.push(refusal::not_owned(
+                &self.display_path(&file.path),
+                file.subject,
+            ));
             return Ok(FileOutcome::Refused);
         }
         let old = self.present(walk, &file.path)?;
@@ -224,7 +227,10 @@ impl Plan {
             Some(owned) => origin(&owned.sums, seen.as_ref()),
             None if self.options.foreign == Foreign::Adopt => Origin::Adopted,
             None => {
-                findings.push(refusal::not_owned(&self.shown(&file.path), file.subject));
+                findings.push(refusal::not_owned(
+                    &self.display_path(&file.path),
+                    file.subject,
+                ));
                 return Ok(FileOutcome::Refused);
             }
         };
@@ -232,7 +238,7 @@ impl Plan {
             path: file.path,
             kind: ChangeKind::Updated,
             seen,
-            old: self.kept(old),
+            old: self.old_text(old),
             new: Some(file.text),
             origin,
         })))
@@ -252,7 +258,7 @@ impl Plan {
     }
 
     /// The old text, if changes carry it.
-    pub(super) fn kept(&self, old: Option<Vec<u8>>) -> Option<String> {
+    pub(super) fn old_text(&self, old: Option<Vec<u8>>) -> Option<String> {
         match self.options.previous {
             Previous::Drop => None,
             Previous::Keep => old.map(|old| String::from_utf8_lossy(&old).into_owned()),
@@ -260,12 +266,12 @@ impl Plan {
     }
 
     /// A path below the root as the user would write it.
-    pub(super) fn shown(&self, path: &str) -> String {
+    pub(super) fn display_path(&self, path: &str) -> String {
         let changes = ChangeSet {
             shown: self.options.shown.clone(),
             ..ChangeSet::default()
         };
-        changes.shown(path)
+        changes.display_path(path)
     }
 }
 
@@ -325,7 +331,7 @@ pub(super) fn unreadable(path: &Path) -> impl Fn(std::io::Error) -> Error + use<
     }
 }
 
-fn created(file: ManifestFile) -> Box<Change> {
+fn creation(file: ManifestFile) -> Box<Change> {
     Box::new(Change {
         path: file.path,
         kind: ChangeKind::Created,

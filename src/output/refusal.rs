@@ -13,7 +13,7 @@ pub(super) fn not_owned(shown: &str, subject: Subject) -> Finding {
 }
 
 /// A file that is no longer rendered, and was edited.
-pub(super) fn edited(shown: &str, subject: Subject) -> Finding {
+pub(super) fn manual_edit(shown: &str, subject: Subject) -> Finding {
     let message = format!(
         "`{shown}` is not rendered any more, and is not what metalmark wrote: it would be lost"
     );
@@ -22,7 +22,7 @@ pub(super) fn edited(shown: &str, subject: Subject) -> Finding {
 }
 
 /// A folder exists at `shown` and contains `foreign`, or something that is not a file blocks the path.
-pub(super) fn in_the_way(shown: &str, foreign: &str, subject: Subject) -> Finding {
+pub(super) fn obstacle(shown: &str, foreign: &str, subject: Subject) -> Finding {
     let message =
         format!("`{shown}` cannot be written: `{foreign}` is in the way and not metalmark's");
     refusal(RuleId::FileNotOwned, message, foreign, subject).help(format!("move `{foreign}` away"))
@@ -64,7 +64,7 @@ pub(super) fn collision(
         format!("`{path}` is rendered more than once, by `{owner}` and by `{other}`")
     } else if path.to_lowercase() == other_path.to_lowercase() {
         format!("`{path}` and `{other_path}` are one file where letter case counts nothing")
-    } else if portable_path::folded(path) == portable_path::folded(other_path) {
+    } else if portable_path::fold(path) == portable_path::fold(other_path) {
         format!("`{path}` and `{other_path}` are one file where letters are composed")
     } else {
         format!("`{path}` is rendered as a file and, for `{other_path}`, as a folder")
@@ -78,10 +78,10 @@ pub(super) fn collision(
 
 /// A finding at a path. It shows no source text, since the file is not the user's input.
 fn refusal(rule: RuleId, message: String, shown: &str, subject: Subject) -> Finding {
-    let spot = Spot::named(shown);
+    let spot = Spot::from_path(shown);
     Finding {
         subject,
         ..Finding::new(rule, message)
     }
-    .at(Some(spot), "")
+    .with_label(Some(spot), "")
 }

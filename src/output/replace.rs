@@ -40,14 +40,14 @@ pub fn replace_all(held: &mut Held, files: &[Replacement<'_>]) -> Result<(), Err
         edits.push((path, [mark, file.after.as_bytes()].concat(), before));
     }
     for (path, after, before) in &edits {
-        held.about_to_edit(path, Some(before), Some(after))?;
+        held.record_edit(path, Some(before), Some(after))?;
     }
     for (file, (path, after, before)) in files.iter().zip(&edits) {
         let done = write(path, before, after).map_err(Error::writing(file.path));
         if !matches!(done, Ok(true)) {
             held.undo()?;
             done?;
-            return Err(changed(file));
+            return Err(change_error(file));
         }
     }
     Ok(())
@@ -71,11 +71,11 @@ fn current(file: &Replacement<'_>) -> Result<(PathBuf, Vec<u8>), Error> {
     if found.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&found) == file.before.as_bytes() {
         Ok((path, found))
     } else {
-        Err(changed(file))
+        Err(change_error(file))
     }
 }
 
-fn changed(file: &Replacement<'_>) -> Error {
+fn change_error(file: &Replacement<'_>) -> Error {
     Error::Changed {
         path: file.path.to_owned(),
     }

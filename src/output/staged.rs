@@ -16,7 +16,7 @@ const ATTEMPTS: u32 = 1000;
 const PAUSE: Duration = Duration::from_millis(2);
 
 /// The path where a file is written before it is renamed.
-pub(super) fn beside(path: &Path) -> PathBuf {
+pub(super) fn staging_path(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!("{STAGED}{name}"))
 }
@@ -33,7 +33,7 @@ pub(super) struct Put<'a> {
 
 /// Replaces or creates a file. Returns whether it did.
 pub(super) fn put(path: &Path, put: &Put<'_>) -> io::Result<bool> {
-    let staged = beside(path);
+    let staged = staging_path(path);
     let mut file = create_locked(&staged)?;
     let done = fill(&mut file, path, put).and_then(|()| {
         if (put.if_still)()? {
@@ -94,16 +94,16 @@ pub(super) fn sweep(staged: &Path) -> io::Result<bool> {
             Ok(file) if is_held(&file) => return Ok(false),
             // It was replaced meanwhile.
             Ok(file) if !is_at(&file, staged) => return Ok(false),
-            Ok(_file) => return gone(fs::remove_file(staged)),
+            Ok(_file) => return ignore_missing(fs::remove_file(staged)),
             Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(true),
             // Its mode forbids reading but not removal.
             Err(_) => {}
         }
     }
-    gone(fs::remove_file(staged))
+    ignore_missing(fs::remove_file(staged))
 }
 
-fn gone(removed: io::Result<()>) -> io::Result<bool> {
+fn ignore_missing(removed: io::Result<()>) -> io::Result<bool> {
     match removed {
         Err(cause) if cause.kind() != ErrorKind::NotFound => Err(cause),
         _ => Ok(true),
@@ -141,7 +141,7 @@ mod tests {
     use std::io::Write;
     use std::path::Path;
 
-    use super::{Put, beside, put};
+    use super::{Put, put, staging_path};
 
     fn written(path: &Path, text: &str) -> bool {
         let one = Put {
@@ -156,10 +156,10 @@ mod tests {
     fn a_leftover_is_replaced_and_a_link_at_its_path_is_not_followed() {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let (path, other) = (folder.path().join("a"), folder.path().join("other"));
-        fs::write(beside(&path), "half").expect("written");
+        fs::write(staging_path(&path), "half").expect("written");
         assert!(written(&path, "one"));
         fs::write(&other, "theirs").expect("written");
-        std::os::unix::fs::symlink(&other, beside(&path)).expect("linked");
+        std::os::unix::fs::symlink(&other, staging_path(&path)).expect("linked");
         assert!(written(&path, "two"));
         assert_eq!(fs::read_to_string(&path).expect("there"), "two");
         assert_eq!(fs::read_to_string(&other).expect("there"), "theirs");

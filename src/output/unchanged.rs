@@ -19,7 +19,7 @@ pub(super) fn all(changes: &ChangeSet, folder: &Folder) -> Result<(), Error> {
         |walk, change| {
             let path = changes.root.join(&change.path);
             let is_as_seen = match walk {
-                Ok(walk) => before_deletions(walk, change).map_err(unreadable(&path))?,
+                Ok(walk) => check_early(walk, change).map_err(unreadable(&path))?,
                 Err(_) => false,
             };
             if is_as_seen {
@@ -61,7 +61,7 @@ pub(super) fn foreign<'c>(changes: &'c ChangeSet, folder: &Folder) -> Vec<&'c st
 }
 
 /// The check before deletions made room: a folder may still exist at the path of a file, and a file at that of its folder.
-fn before_deletions(walk: &mut Walk<'_>, change: &Change) -> io::Result<bool> {
+fn check_early(walk: &mut Walk<'_>, change: &Change) -> io::Result<bool> {
     match change.kind {
         ChangeKind::Created => {
             let state = walk.inspect(&change.path)?;

@@ -52,7 +52,8 @@ pub(crate) fn read_machines(fleet: &Fleet) -> Result<FleetMachines, Error> {
         None,
         &mut Vec::new(),
     );
-    let fleet_check = fleet.check(|view, _, _| Ok((machines(view, &renderer), unlocked(view))))?;
+    let fleet_check =
+        fleet.check(|view, _, _| Ok((machines(view, &renderer), keys_without_lock(view))))?;
     let mut all = FleetMachines::default();
     for (machines, unlocked) in fleet_check.results {
         all.by_pool.extend(machines);
@@ -61,7 +62,7 @@ pub(crate) fn read_machines(fleet: &Fleet) -> Result<FleetMachines, Error> {
     Ok(all)
 }
 
-fn unlocked(view: &ClusterView) -> Vec<ImageKey> {
+fn keys_without_lock(view: &ClusterView) -> Vec<ImageKey> {
     let gaps = gaps(view, Locking::Loose);
     let missing = gaps.missing.iter().chain(&gaps.stale);
     missing.map(|gap| Arc::clone(&gap.image.key)).collect()
@@ -104,7 +105,7 @@ pub(crate) fn changes(before: &FleetMachines, after: &FleetMachines) -> Vec<Pool
                 if was.version.is_none() || was.version == is.version {
                     return None;
                 }
-                versioned
+                describe_version
             }
             _ => |machine| machine.image.clone(),
         };
@@ -133,7 +134,7 @@ fn is_other_image(was: &Machine, is: &Machine) -> bool {
     was.image != is.image && !is_same_build
 }
 
-fn versioned(machine: &Machine) -> String {
+fn describe_version(machine: &Machine) -> String {
     let version = machine.version.as_deref().unwrap_or("none");
     format!("{} with Kubernetes {version}", machine.image)
 }
@@ -206,7 +207,7 @@ mod tests {
     #[test]
     fn a_digest_proves_where_nothing_was_stamped() {
         let locked = |image: &str, bytes: &[u8]| Machine {
-            digest: Some(Digest::of(bytes)),
+            digest: Some(Digest::compute(bytes)),
             ..machine(image)
         };
         assert!(!is_change(locked("a:1", b"1"), locked("a:2", b"1")));

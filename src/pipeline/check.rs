@@ -115,7 +115,7 @@ impl<'t> Trial<'t> {
         let proposals = std::mem::take(&mut finding.proposals);
         let mut are_all_tried = true;
         for proposal in proposals {
-            match self.tried(&proposal.change) {
+            match self.try_change(&proposal.change) {
                 Some(at) if self.is_helpful(&finding, &self.tried[at]) => {
                     finding.proposals.push(proposal);
                 }
@@ -132,12 +132,12 @@ impl<'t> Trial<'t> {
     }
 
     /// The number of a change among those that were tried; none where there are too many.
-    fn tried(&mut self, change: &Change) -> Option<usize> {
+    fn try_change(&mut self, change: &Change) -> Option<usize> {
         let known = self.tried.iter().position(|tried| tried.change == *change);
         if known.is_some() || self.tried.len() >= MOST_TRIED {
             return known;
         }
-        let changed = selected::after(change, self.view, self.settings);
+        let changed = selected::apply_change(change, self.view, self.settings);
         let lowers = lowers(self.view, &changed);
         let found = if lowers {
             Vec::new()
@@ -267,7 +267,7 @@ impl Checked {
 
     /// The result of a run that finds no more than this.
     pub(crate) fn verdict(&self) -> Verdict {
-        Verdict::of(self.has_errors())
+        Verdict::from_errors(self.has_errors())
     }
 
     /// Adds what was found later of the same cluster.
@@ -277,7 +277,7 @@ impl Checked {
     }
 
     fn judge(&mut self, finding: Finding, policy: &Policy, today: Date) {
-        let finding = finding.without_secrets();
+        let finding = finding.hide_secrets();
         let level = policy.level(&finding);
         if level == Level::Off {
             return;
@@ -313,7 +313,7 @@ fn waivers(
                     RuleId::WaiverExpired,
                     format!("the waiver of `{id}` for `{text}` ended on {until}"),
                 )
-                .at(waiver.spot.clone(), "no longer accepts anything")
+                .with_label(waiver.spot.clone(), "no longer accepts anything")
                 .help("fix what it covered and remove it, or decide again and move `until`"),
                 _ if used.contains(&index) || run_scope == RunScope::Shard => return None,
                 // A change is over when it is merged, and manifests are another command's; their waivers may stay.
@@ -322,7 +322,7 @@ fn waivers(
                     RuleId::WaiverUnused,
                     format!("the waiver of `{id}` for `{text}` accepts nothing"),
                 )
-                .at(waiver.spot.clone(), "no such finding")
+                .with_label(waiver.spot.clone(), "no such finding")
                 .help("remove it"),
             };
             Some(finding)

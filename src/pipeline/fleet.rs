@@ -62,7 +62,7 @@ impl Fleet {
         let files = Arc::clone(&workspace.files);
         Ok(Self {
             keyring: Keyring::new(move |named| read::key_text(&*files, named)),
-            shared_catalog: read::shared_catalog(&workspace, &templates),
+            shared_catalog: read::read_shared_catalog(&workspace, &templates),
             expanded: Catalogs::new(facts),
             patterns: PatternCache::default(),
             templates,
@@ -84,7 +84,7 @@ impl Fleet {
 
     /// One cluster, read and resolved, its lock entries compared with the keys of its values.
     pub(crate) fn view(&self, entry: &ClusterEntry) -> Result<ClusterView, Error> {
-        let mut view = self.unlocked_view(entry)?;
+        let mut view = self.view_without_lock(entry)?;
         let required = &self.workspace.settings.policy.signatures;
         let trust = locking::trust(&view, required, &self.keyring);
         view.findings.extend(trust.findings);
@@ -93,7 +93,7 @@ impl Fleet {
     }
 
     /// One cluster, read and resolved, whatever its lock says.
-    pub(crate) fn unlocked_view(&self, entry: &ClusterEntry) -> Result<ClusterView, Error> {
+    pub(crate) fn view_without_lock(&self, entry: &ClusterEntry) -> Result<ClusterView, Error> {
         let settings = &self.workspace.settings;
         resolve::cluster(self.read(entry)?, &self.expanded, settings, &self.patterns)
     }
@@ -104,14 +104,14 @@ impl Fleet {
     }
 
     /// The clusters that objects make once they are stamped; the objects' dangling references are findings. What is wrong with
-    /// the catalog that they share is reported of [`Self::shared`].
-    pub(crate) fn stamped(
+    /// the catalog that they share is reported of [`Self::resolve_shared`].
+    pub(crate) fn clusters_after_stamp(
         &self,
         objects: &[ManifestObject],
         stamped: &Stamped,
         findings: &mut Vec<Finding>,
     ) -> Result<Vec<ClusterView>, Error> {
-        let shared = read::shared(&self.workspace, &self.shared_catalog);
+        let shared = read::cluster_without_nodes(&self.workspace, &self.shared_catalog);
         let clusters = read::clusters_of_objects(objects, Some(stamped), &shared, findings);
         let (settings, patterns) = (&self.workspace.settings, &self.patterns);
         let view = |cluster| {
@@ -126,7 +126,7 @@ impl Fleet {
 
     /// What the shared layers, and then each cluster's, say of images; each catalog once.
     pub(crate) fn catalogs(&self) -> Result<Vec<ReadCatalog>, Error> {
-        let shared = read::shared(&self.workspace, &self.shared_catalog);
+        let shared = read::cluster_without_nodes(&self.workspace, &self.shared_catalog);
         let mut all = vec![ReadCatalog {
             catalog: shared.catalog,
             sources: shared.sources,
@@ -151,7 +151,7 @@ impl Fleet {
         keep: impl Fn(&ClusterView, &Checked, &mut Vec<Finding>) -> Result<T, Error> + Sync,
     ) -> Result<FleetCheck<T>, Error> {
         let entries: Vec<&ClusterEntry> = self.workspace.entries().collect();
-        let shared = self.shared()?;
+        let shared = self.resolve_shared()?;
         let clusters = self.check_clusters(&entries, keep)?;
         let input = WorkspaceInput {
             run_scope: match self.workspace.shard {
@@ -185,7 +185,7 @@ impl Fleet {
         // Another cluster may name the key of an entry that this one names none for.
         if self.workspace.clusters.len() == 1 {
             let (lock, sources) = (self.lock(), self.lock_sources());
-            found.extend(rules::unchecked(lock, &sources, &clusters.uses));
+            found.extend(rules::entries_without_key(lock, &sources, &clusters.uses));
         }
         let mut fleet_check = clusters.fleet_check;
         fleet_check.add(found, self);
@@ -211,7 +211,7 @@ impl Fleet {
             let used = image_use(&view);
             uses.lock().add(used);
             Ok(CheckedCluster {
-                counts: PoolCounts::of(&view, settings.matching),
+                counts: PoolCounts::count_pools(&view, settings.matching),
                 checked,
                 result,
             })
@@ -227,9 +227,9 @@ impl Fleet {
     }
 
     /// The result of the layers that every cluster shares, alone.
-    pub(crate) fn shared(&self) -> Result<ClusterView, Error> {
+    pub(crate) fn resolve_shared(&self) -> Result<ClusterView, Error> {
         resolve::cluster(
-            read::shared(&self.workspace, &self.shared_catalog),
+            read::cluster_without_nodes(&self.workspace, &self.shared_catalog),
             &self.expanded,
             &self.workspace.settings,
             &self.patterns,
@@ -257,7 +257,7 @@ impl<T> FleetCheck<T> {
 
     /// The result of a run that finds no more than this.
     pub(crate) fn verdict(&self) -> Verdict {
-        Verdict::of(self.has_errors())
+        Verdict::from_errors(self.has_errors())
     }
 
     /// How many findings are at error level.
@@ -267,11 +267,11 @@ impl<T> FleetCheck<T> {
     }
 
     /// The check without the results of each cluster.
-    pub(crate) fn without_results(self) -> FleetCheck<()> {
-        self.with(Vec::new())
+    pub(crate) fn drop_results(self) -> FleetCheck<()> {
+        self.with_results(Vec::new())
     }
 
-    fn with<U>(self, results: Vec<U>) -> FleetCheck<U> {
+    fn with_results<U>(self, results: Vec<U>) -> FleetCheck<U> {
         FleetCheck {
             results,
             faulty: self.faulty,
@@ -322,7 +322,7 @@ impl<A, B> FleetCheck<(A, B)> {
     pub(crate) fn split(mut self) -> (Vec<A>, FleetCheck<B>) {
         let results = std::mem::take(&mut self.results);
         let (first, second) = results.into_iter().unzip();
-        (first, self.with(second))
+        (first, self.with_results(second))
     }
 }
 
@@ -374,7 +374,7 @@ impl<T> CheckedClusters<T> {
 
 fn image_use(view: &ClusterView) -> ImageUse {
     let selections = view.selections.iter();
-    let booted = selections.filter_map(|selection| selection.image().selected());
+    let booted = selections.filter_map(|selection| selection.image().catalog_key());
     let artifacts = || view.images.values().chain(view.bundles.values());
     ImageUse {
         booted: booted.cloned().collect(),

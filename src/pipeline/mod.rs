@@ -45,7 +45,7 @@ pub enum Verdict {
 
 impl Verdict {
     /// Of a check, by whether it has errors.
-    pub(crate) fn of(has_errors: bool) -> Self {
+    pub(crate) fn from_errors(has_errors: bool) -> Self {
         if has_errors {
             Self::Findings
         } else {

@@ -64,9 +64,9 @@ impl Outputs {
     pub(crate) fn compare(&self, files: Vec<ManifestFile>) -> Result<Vec<Part>, Error> {
         let mut sorted: Vec<Vec<ManifestFile>> = self.trees.iter().map(|_| Vec::new()).collect();
         for mut file in files {
-            let holds = |tree: &Tree| below(&file.path, &tree.folder).is_some();
+            let holds = |tree: &Tree| strip_folder(&file.path, &tree.folder).is_some();
             if let Some(index) = self.trees.iter().position(holds) {
-                file.path = below(&file.path, &self.trees[index].folder)
+                file.path = strip_folder(&file.path, &self.trees[index].folder)
                     .unwrap_or_default()
                     .to_owned();
                 sorted[index].push(file);
@@ -155,7 +155,7 @@ fn orphan(folder: &str) -> Finding {
 }
 
 /// The part of a path below a folder.
-fn below<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
+fn strip_folder<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
     if folder.is_empty() {
         Some(path)
     } else {
@@ -165,11 +165,11 @@ fn below<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
 
 #[cfg(test)]
 mod tests {
-    use super::below;
+    use super::strip_folder;
 
     #[test]
     fn a_folder_holds_no_file_that_only_begins_like_it() {
-        assert_eq!(below("rendered-old/a.yaml", "rendered"), None);
-        assert_eq!(below("rendered/a.yaml", "rendered"), Some("a.yaml"));
+        assert_eq!(strip_folder("rendered-old/a.yaml", "rendered"), None);
+        assert_eq!(strip_folder("rendered/a.yaml", "rendered"), Some("a.yaml"));
     }
 }

@@ -63,11 +63,11 @@ pub(crate) struct Material {
 
 impl Material {
     /// The workspace's settings, and the user's templates and schemas, which it holds no more.
-    pub(crate) fn of(workspace: &mut Workspace) -> Self {
+    pub(crate) fn take(workspace: &mut Workspace) -> Self {
         Self {
             settings: workspace.settings.clone(),
             templates: std::mem::take(&mut workspace.templates),
-            schemas: Schemas::built_in(workspace.schemas.take()),
+            schemas: Schemas::builtin(workspace.schemas.take()),
         }
     }
 
@@ -87,16 +87,16 @@ pub(crate) fn render(
     part: RenderedPart<'_>,
     faulty: Faulty,
 ) -> Result<Rendered, Error> {
-    let material = Material::of(&mut fleet.workspace);
+    let material = Material::take(&mut fleet.workspace);
     let renderer = material.renderer(&mut fleet.workspace);
-    let scope = RenderScope::of(&mut fleet, &renderer)?;
+    let scope = RenderScope::new(&mut fleet, &renderer)?;
     let workspace = &fleet.workspace;
     let make = |view: &ClusterView, checked: &Checked, findings: &mut Vec<Finding>| {
         Ok(scope.cluster(workspace, &renderer, view, checked, findings))
     };
     let mut fleet_check = match part {
         RenderedPart::Whole => fleet.check(make)?,
-        RenderedPart::Shared => fleet.check(|view, _, _| Ok(scope.served(view)))?,
+        RenderedPart::Shared => fleet.check(|view, _, _| Ok(scope.serve(view)))?,
         RenderedPart::Cluster(entry) => fleet.check_one(entry, make)?,
     };
     let mut made = std::mem::take(&mut fleet_check.results);
@@ -113,7 +113,7 @@ pub(crate) fn render(
     compare((&objects, &[]), &fleet, &mut fleet_check);
     let mut common =
         if !matches!(part, RenderedPart::Cluster(_)) && scope.shares() && may(&fleet_check) {
-            shared(&fleet, &renderer, served, &mut fleet_check)
+            render_shared(&fleet, &renderer, served, &mut fleet_check)
         } else {
             Vec::new()
         };
@@ -134,7 +134,7 @@ pub(crate) fn render(
     };
     Ok(Rendered {
         files,
-        fleet_check: fleet_check.without_results(),
+        fleet_check: fleet_check.drop_results(),
         clusters,
         workspace: fleet.workspace,
     })
@@ -155,7 +155,7 @@ impl RenderScope {
     ///
     /// # Errors
     /// A source of facts cannot be read.
-    pub(crate) fn of(fleet: &mut Fleet, renderer: &Renderer<'_>) -> Result<Self, Error> {
+    pub(crate) fn new(fleet: &mut Fleet, renderer: &Renderer<'_>) -> Result<Self, Error> {
         let (workspace, today) = (&mut fleet.workspace, fleet.today);
         let shard = workspace.shard;
         if shard.is_some_and(Shard::is_first) && renderer.has_shared() {
@@ -176,7 +176,7 @@ impl RenderScope {
             today,
             managements,
             shared: if renderer.has_shared() {
-                Some(fleet.shared()?)
+                Some(fleet.resolve_shared()?)
             } else {
                 None
             },
@@ -198,7 +198,7 @@ impl RenderScope {
         findings: &mut Vec<Finding>,
     ) -> Made {
         let name = &view.cluster.name;
-        let mut made = self.served(view);
+        let mut made = self.serve(view);
         let is_own = self.shard.is_none_or(|shard| shard.holds(name));
         if checked.has_errors() || !is_own {
             return made;
@@ -214,7 +214,7 @@ impl RenderScope {
     }
 
     /// A cluster without files: what it is served, for the files that all clusters share.
-    fn served(&self, view: &ClusterView) -> Made {
+    fn serve(&self, view: &ClusterView) -> Made {
         let mut images = ClusterImages::default();
         if let Some(shared) = &self.shared {
             let served = view.served.iter();
@@ -222,7 +222,7 @@ impl RenderScope {
                 if shared.images.get(&image.key) == Some(image) {
                     images.shared.push(Arc::clone(&image.key))
                 } else {
-                    images.own.push(served_image(image, view))
+                    images.own.push(serve_image(image, view))
                 }
             }
         }
@@ -240,7 +240,7 @@ impl RenderScope {
         let shared = shared.iter().filter_map(|key| view.images.get(key));
         let shared = shared.map(|image| ServedImage {
             cluster: Arc::clone(&made.cluster),
-            ..served_image(image, view)
+            ..serve_image(image, view)
         });
         shared.chain(own).collect()
     }
@@ -279,7 +279,7 @@ pub(crate) struct ClusterImages {
     pub(crate) own: Vec<ServedImage>,
 }
 
-fn served_image(image: &Image, view: &ClusterView) -> ServedImage {
+fn serve_image(image: &Image, view: &ClusterView) -> ServedImage {
     ServedImage {
         image: image.clone(),
         cluster: Arc::clone(&view.cluster.name),
@@ -313,7 +313,7 @@ pub(crate) fn compare_shared<T>(
 }
 
 /// What all clean clusters share. `served` are the images of all clusters, in their order.
-pub(crate) fn shared<T>(
+pub(crate) fn render_shared<T>(
     fleet: &Fleet,
     renderer: &Renderer<'_>,
     served: Vec<ServedImage>,
@@ -328,7 +328,7 @@ pub(crate) fn shared<T>(
         .filter(clean)
         .collect();
     let mut found = Vec::new();
-    let files = renderer.shared(&ServedImages::of(served), &names, &mut found);
+    let files = renderer.render_shared(&ServedImages::new(served), &names, &mut found);
     fleet_check.add(found, fleet);
     files
 }

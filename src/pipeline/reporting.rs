@@ -40,13 +40,13 @@ fn format() -> impl TypedValueParser<Value = &'static dyn Report> {
     let formats = REPORTS
         .iter()
         .map(|report| PossibleValue::new(report.name()).help(report.summary()));
-    PossibleValuesParser::new(formats).map(|name| report::by_name(&name).unwrap_or(REPORTS[0]))
+    PossibleValuesParser::new(formats).map(|name| report::find(&name).unwrap_or(REPORTS[0]))
 }
 
 /// `FORMAT=FILE`.
 fn report_file(text: &str) -> Result<ReportFile, String> {
     let (name, path) = text.split_once('=').unwrap_or((text, ""));
-    let Some(format) = report::by_name(name) else {
+    let Some(format) = report::find(name) else {
         let known: Vec<&str> = REPORTS.iter().map(|report| report.name()).collect();
         return Err(format!("the formats are {}", known.join(", ")));
     };
@@ -71,7 +71,7 @@ impl Default for Reporting {
 
 impl Reporting {
     /// The files below the folder that `-C` names.
-    pub(crate) fn within(&self, directory: Option<&PathBuf>) -> Self {
+    pub(crate) fn resolve_in(&self, directory: Option<&PathBuf>) -> Self {
         let below = |file: &ReportFile| ReportFile {
             path: directory.map_or(file.path.clone(), |folder| folder.join(&file.path)),
             ..file.clone()
@@ -136,7 +136,8 @@ impl Reporting {
     ) -> Result<(), Error> {
         for file in &self.files {
             let findings = findings((judged, pools), workspace, changes, Color::Never);
-            let text = Printer::printed(Color::Never, |out| file.format.findings(&findings, out))?;
+            let text =
+                Printer::print_to_string(Color::Never, |out| file.format.findings(&findings, out))?;
             output::file(&file.path, text.as_bytes())?;
         }
         Ok(())
@@ -161,5 +162,5 @@ pub(crate) fn findings<'a>(
     };
     Findings::new(judged, checked, color)
         .with_pools(pools)
-        .of(run)
+        .with_run(run)
 }

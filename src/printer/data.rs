@@ -20,7 +20,7 @@ pub(super) fn json<T: Serialize + ?Sized>(data: &T, out: &mut dyn Write) -> io::
 }
 
 /// Writes data as JSON in one line that can be in an element of an HTML page: no text ends the element, or begins another one.
-pub(super) fn embedded<T: Serialize + ?Sized>(data: &T, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn embed<T: Serialize + ?Sized>(data: &T, out: &mut dyn Write) -> io::Result<()> {
     let formatter = Masking::new(CompactFormatter, Markup::Escaped);
     // In memory first: a large document has millions of small parts.
     let mut bytes = Vec::new();
@@ -31,7 +31,7 @@ pub(super) fn embedded<T: Serialize + ?Sized>(data: &T, out: &mut dyn Write) -> 
 
 /// A value as YAML. If a block would contain a command of a CI runner, the whole value is JSON, which is valid YAML.
 pub(super) fn yaml(value: &Value) -> io::Result<String> {
-    let text = yaml_tree::emit(&masked(value));
+    let text = yaml_tree::emit(&mask_value(value));
     let is_command = |line: &str| line.trim_start().starts_with("::") || line.contains("##[");
     if !text.lines().any(is_command) {
         return Ok(text);
@@ -43,7 +43,7 @@ pub(super) fn yaml(value: &Value) -> io::Result<String> {
 }
 
 /// A value without secrets, for an answer that contains other output.
-pub fn masked(value: &Value) -> Value {
+pub fn mask_value(value: &Value) -> Value {
     let masked = |text: &str| -> std::sync::Arc<str> { secret::mask(text).into() };
     match value {
         Value::String(text) => Value::String(masked(text)),
@@ -65,7 +65,7 @@ pub fn masked(value: &Value) -> Value {
 
 fn node(node: &Node) -> Node {
     Node {
-        value: masked(&node.value),
+        value: mask_value(&node.value),
         place: node.place,
     }
 }
@@ -139,7 +139,7 @@ impl<F: Formatter> Formatter for Masking<F> {
             return out.write_all(b"\"");
         }
         let masked = secret::mask(&self.string);
-        let quoted = quoted(&masked);
+        let quoted = quote(&masked);
         if self.markup == Markup::Kept || !quoted.contains(['<', '>', '&']) {
             return out.write_all(quoted.as_bytes());
         }
@@ -189,7 +189,7 @@ impl<F: Formatter> Formatter for Masking<F> {
     }
 }
 
-fn quoted(text: &str) -> String {
+fn quote(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
     for (at, letter) in text.char_indices() {
@@ -210,7 +210,7 @@ fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{embedded, json, quoted, yaml};
+    use super::{embed, json, quote, yaml};
 
     #[test]
     fn json_is_what_serde_json_writes() {
@@ -226,7 +226,7 @@ mod tests {
     fn embedded_json_has_no_markup_and_reads_the_same() {
         let data = serde_json::json!({"a": [1, "</script><script>&", {}], "<": null});
         let mut bytes = Vec::new();
-        embedded(&data, &mut bytes).expect("memory takes it");
+        embed(&data, &mut bytes).expect("memory takes it");
         let written = String::from_utf8(bytes).expect("it is text");
         assert!(!written.contains(['<', '>', '&', '\n']), "{written}");
         let read: serde_json::Value = serde_json::from_str(&written).expect("JSON");
@@ -236,7 +236,7 @@ mod tests {
     #[test]
     fn characters_that_a_runner_or_terminal_interprets_are_escaped() {
         assert_eq!(
-            quoted("##[a] \u{202e}\u{9b}\u{7f}"),
+            quote("##[a] \u{202e}\u{9b}\u{7f}"),
             "\"\\u0023#[a] \\u202e\\u009b\\u007f\""
         );
     }

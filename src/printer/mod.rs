@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use yaml_tree::value::Value;
 
-pub use data::masked;
+pub use data::mask_value;
 pub use safe::Safe;
 pub use text::{is_unsafe, plain};
 
@@ -51,10 +51,10 @@ enum Sink {
 impl Printer {
     /// A printer over a stream.
     pub fn new(writer: Box<dyn Write>, color: Color) -> Self {
-        Self::over(Sink::Stream(writer), color)
+        Self::with_sink(Sink::Stream(writer), color)
     }
 
-    fn over(sink: Sink, color: Color) -> Self {
+    fn with_sink(sink: Sink, color: Color) -> Self {
         Self {
             sink,
             gone: false,
@@ -68,11 +68,11 @@ impl Printer {
     ///
     /// # Errors
     /// Those of `print`.
-    pub fn printed(
+    pub fn print_to_string(
         color: Color,
         print: impl FnOnce(&mut Self) -> io::Result<()>,
     ) -> io::Result<String> {
-        let mut printer = Self::over(Sink::Memory(Vec::new()), color);
+        let mut printer = Self::with_sink(Sink::Memory(Vec::new()), color);
         print(&mut printer)?;
         printer.end_line()?;
         Ok(match &printer.sink {
@@ -96,9 +96,9 @@ impl Printer {
     ///
     /// # Errors
     /// The stream fails; the data cannot be serialized.
-    pub fn embedded_json<T: Serialize + ?Sized>(&mut self, data: &T) -> io::Result<()> {
+    pub fn embed_json<T: Serialize + ?Sized>(&mut self, data: &T) -> io::Result<()> {
         self.end_line()?;
-        data::embedded(data, &mut Raw(self))
+        data::embed(data, &mut Raw(self))
     }
 
     /// Prints data as YAML.
@@ -229,7 +229,7 @@ mod tests {
     use super::{Color, Printer, is_unsafe};
 
     fn printed(print: impl FnOnce(&mut Printer) -> io::Result<()>) -> String {
-        Printer::printed(Color::Never, print).expect("memory takes it")
+        Printer::print_to_string(Color::Never, print).expect("memory takes it")
     }
 
     #[test]

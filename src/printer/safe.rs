@@ -1,7 +1,7 @@
 //! Markup that only literals of the program and the escaping functions create: untrusted text never becomes markup, a mention
 //! or a command.
 
-use super::text::{broken, is_unsafe};
+use super::text::{break_inner_commands, is_unsafe};
 use crate::secrets::known as secret;
 
 /// Text of a markup language or of workflow commands.
@@ -23,12 +23,12 @@ impl From<usize> for Safe {
 
 impl Safe {
     /// Concatenates parts.
-    pub fn of<const N: usize>(parts: [Self; N]) -> Self {
-        Self::joined(parts, "")
+    pub fn concat<const N: usize>(parts: [Self; N]) -> Self {
+        Self::join(parts, "")
     }
 
     /// Concatenates parts with a separator.
-    pub fn joined(parts: impl IntoIterator<Item = Self>, between: &'static str) -> Self {
+    pub fn join(parts: impl IntoIterator<Item = Self>, between: &'static str) -> Self {
         let parts: Vec<String> = parts.into_iter().map(|part| part.0).collect();
         Self(parts.join(between))
     }
@@ -90,7 +90,7 @@ impl Safe {
             .replace('\r', "%0D")
             .replace('\n', "%0A");
         let text = text.replace(is_unsafe, "\u{fffd}");
-        Self(broken(&text).into_owned())
+        Self(break_inner_commands(&text).into_owned())
     }
 
     /// A property of a workflow command.
@@ -106,7 +106,7 @@ fn code(text: &str) -> String {
         return markdown_text(text);
     }
     let text = text.replace(is_unsafe, "\u{fffd}").replace('|', "\\|");
-    format!("`{}`", broken(&text))
+    format!("`{}`", break_inner_commands(&text))
 }
 
 /// A zero-width space: code hosts search the decoded text for mentions, references and addresses, and a zero-width space

@@ -19,7 +19,10 @@ pub fn is_unsafe(letter: char) -> bool {
 
 /// Text without secrets and unsafe characters; line breaks are kept.
 pub fn plain(text: &str) -> String {
-    let lines: Vec<String> = text.split('\n').map(|text| replaced(text, false)).collect();
+    let lines: Vec<String> = text
+        .split('\n')
+        .map(|text| sanitize_line(text, false))
+        .collect();
     lines.join("\n")
 }
 
@@ -29,10 +32,10 @@ pub(super) fn line(line: &str, has_colors: bool) -> String {
         Some(body) => (body.strip_suffix('\r').unwrap_or(body), "\n"),
         None => (line, ""),
     };
-    without_command(replaced(body, has_colors)) + end
+    break_command(sanitize_line(body, has_colors)) + end
 }
 
-fn replaced(line: &str, has_colors: bool) -> String {
+fn sanitize_line(line: &str, has_colors: bool) -> String {
     let masked = secret::mask(line);
     let is_replaced = |letter: char| letter != '\t' && is_unsafe(letter);
     if !masked.contains(is_replaced) {
@@ -67,8 +70,8 @@ fn color(text: &str) -> Option<usize> {
 
 /// Breaks up a command of a CI runner: GitHub's runner detects `::` after spaces at the start of a line, and `##[` anywhere
 /// (<https://github.com/actions/runner/blob/main/src/Runner.Common/ActionCommand.cs>).
-fn without_command(line: String) -> String {
-    let line = match broken(&line) {
+fn break_command(line: String) -> String {
+    let line = match break_inner_commands(&line) {
         Cow::Owned(broken) => broken,
         Cow::Borrowed(_) => line,
     };
@@ -89,7 +92,7 @@ fn without_command(line: String) -> String {
 }
 
 /// Breaks up the commands that are detected anywhere in a line.
-pub(super) fn broken(text: &str) -> Cow<'_, str> {
+pub(super) fn break_inner_commands(text: &str) -> Cow<'_, str> {
     if text.contains("##[") {
         Cow::Owned(text.replace("##[", "## ["))
     } else {

@@ -39,7 +39,7 @@ pub(super) fn changes<'l>(layers: impl IntoIterator<Item = &'l Layer>) -> Vec<Ch
 
 impl Change {
     /// The finding, where the expression is in one of the layers of a chart.
-    pub(super) fn in_chart(&self, layers: &[Layer], sources: &Sources) -> Finding {
+    pub(super) fn chart_finding(&self, layers: &[Layer], sources: &Sources) -> Finding {
         let keys: Vec<&str> = self.keys.iter().map(|key| &**key).collect();
         let own = { layers.iter() }.filter(|layer| layer.kind == LayerKind::Chart);
         let place = { own.map(|layer| layer.tree.place_at(&keys)) }.find(|place| place.is_known());
@@ -58,7 +58,7 @@ impl Change {
             self.function
         );
         Finding::new(RuleId::ExpressionOrder, message)
-            .at(
+            .with_label(
                 sources.resolve(self.place),
                 "it changes values that others read",
             )

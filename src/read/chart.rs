@@ -33,7 +33,7 @@ pub(super) struct Charts(Mutex<BTreeMap<PathBuf, Option<Arc<Chart>>>>);
 
 impl Charts {
     /// The chart whose own values are among the layers.
-    pub(super) fn of(
+    pub(super) fn find(
         &self,
         files: &Arc<dyn Files>,
         layers: &[Layer],
@@ -90,7 +90,9 @@ impl Chart {
         Some(Self {
             name: text("name")?,
             version: text("version").unwrap_or_else(|| "0.0.0".into()),
-            library: templates.library().or_else(|| declared_library(&metadata)),
+            library: templates
+                .library()
+                .or_else(|| library_dependency(&metadata)),
             metadata,
             templates: Arc::new(templates),
             tree,
@@ -126,11 +128,11 @@ fn with_dependencies(
     }
     tree.remove("values.yaml");
     let (chart, ..) = Loader::new(&tree, &mut Sources::default()).chart()?;
-    Ok(chart.has_values_below().then(|| chart.without_places()))
+    Ok(chart.has_values_below().then(|| chart.strip_places()))
 }
 
 /// The version of sylva-library that a Chart.yaml depends on.
-fn declared_library(metadata: &Node) -> Option<Library> {
+fn library_dependency(metadata: &Node) -> Option<Library> {
     let mut dependencies = metadata.items(&["dependencies"]).iter();
     let library = dependencies.find(|dependency| dependency.text(&["name"]) == Some(LIBRARY))?;
     library.text(&["version"]).map(library_of)
@@ -196,7 +198,7 @@ impl ChartTemplates {
 
     /// What was parsed, in the order in which names are looked for: Helm parses the deepest files first and the others over them
     /// (`sortTemplates` in Helm's pkg/engine), and a later definition replaces an earlier one.
-    fn parsed(&self) -> &(Vec<Template>, Vec<String>) {
+    fn parse_all(&self) -> &(Vec<Template>, Vec<String>) {
         self.parsed.get_or_init(|| {
             let mut texts: Vec<_> = self.texts.iter().collect();
             texts.sort_by_key(|(name, _)| (name.matches('/').count(), name));
@@ -221,13 +223,15 @@ fn is_of_definitions(path: &str) -> bool {
 }
 
 impl Templates for ChartTemplates {
-    fn named(&self, name: &str) -> Option<Template> {
-        let (templates, _) = self.parsed();
-        templates.iter().find_map(|template| template.defined(name))
+    fn find_template(&self, name: &str) -> Option<Template> {
+        let (templates, _) = self.parse_all();
+        templates
+            .iter()
+            .find_map(|template| template.find_definition(name))
     }
 
     fn faults(&self) -> &[String] {
-        &self.parsed().1
+        &self.parse_all().1
     }
 
     /// Each cluster that wants them reads them, so that a cache knows what its result depends on.

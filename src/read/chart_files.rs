@@ -18,7 +18,7 @@ use yaml_tree::value::Node;
 
 use super::error::ReadError;
 use super::files::display;
-use super::gitops::below;
+use super::gitops::resolve_path;
 use super::helmignore::Ignored;
 
 /// How much of a packaged dependency is read.
@@ -126,7 +126,7 @@ pub(super) fn texts(files: &dyn Files, folder: &Path) -> Result<Texts, String> {
     }
     let text = |(name, file): (String, File)| {
         let text = std::str::from_utf8(&file.bytes).ok()?;
-        Some((name.into(), without_secrets(&file.shown, text).into()))
+        Some((name.into(), hide_secrets(&file.shown, text).into()))
     };
     Ok(tree.into_iter().filter_map(text).collect())
 }
@@ -135,7 +135,7 @@ pub(super) fn texts(files: &dyn Files, folder: &Path) -> Result<Texts, String> {
 pub(super) const HIDDEN: &str = "hidden";
 
 /// A file as `.Files` reads it.
-pub(super) fn without_secrets<'t>(path: &str, text: &'t str) -> &'t str {
+pub(super) fn hide_secrets<'t>(path: &str, text: &'t str) -> &'t str {
     let source = secrets::source(path, text, false);
     if source.is_hidden || source.has_secrets() {
         HIDDEN
@@ -220,7 +220,7 @@ impl<'f> FolderReader<'f> {
         }
         let templates = folder.join("templates");
         if self.files.is_folder(&templates) {
-            for path in self.files.below(&templates)? {
+            for path in self.files.list_recursive(&templates)? {
                 let name = format!("templates/{}", display(&path));
                 if !(self.is_wanted)(&name) || is_ignored(&name) {
                     continue;
@@ -236,7 +236,7 @@ impl<'f> FolderReader<'f> {
             let path = inside.join(&name);
             if name.ends_with(".tgz") && !is_ignored(&format!("charts/{name}")) {
                 let package = display(&path);
-                match packaged(self.files, &path) {
+                match unpack(self.files, &path) {
                     Ok(inner) => {
                         for (inside, bytes) in inner {
                             let name = format!("charts/{inside}");
@@ -275,7 +275,10 @@ impl<'f> FolderReader<'f> {
         let metadata: Vec<Node> = metadata.collect();
         let path = |dependency: &Node| {
             let path = dependency.text(&["repository"])?.strip_prefix("file://")?;
-            Some((dependency.text(&["name"])?.to_owned(), below(folder, path)?))
+            Some((
+                dependency.text(&["name"])?.to_owned(),
+                resolve_path(folder, path)?,
+            ))
         };
         let dependencies = metadata
             .iter()
@@ -291,7 +294,7 @@ impl<'f> FolderReader<'f> {
         tree: &mut Tree,
     ) -> Result<(), Error> {
         let ignored = Ignored::read(self.files, folder)?;
-        for path in self.files.below(folder)? {
+        for path in self.files.list_recursive(folder)? {
             let name = display(&path);
             let is_hidden = name.split('/').any(|part| part.starts_with('.'));
             let is_left_out = is_hidden || ignored.has(&name) || !is_wanted(&name);
@@ -341,7 +344,7 @@ pub(super) fn too_many(which: &str) -> Box<Finding> {
 ///
 /// # Errors
 /// Why it cannot be read.
-fn packaged(files: &dyn Files, path: &Path) -> Result<Vec<(String, Vec<u8>)>, String> {
+fn unpack(files: &dyn Files, path: &Path) -> Result<Vec<(String, Vec<u8>)>, String> {
     let bytes = match files.file(path) {
         Ok(Found::File(bytes)) => bytes,
         Ok(_) => return Err(LINK.to_owned()),

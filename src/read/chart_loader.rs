@@ -11,8 +11,8 @@ use yaml_tree::engine::Engine;
 use yaml_tree::place::{FileId, Source, Sources};
 use yaml_tree::value::{Node, Value};
 
-use super::chart_files::{MOST_FILES, Tree, is_text, too_many, without_secrets};
-use super::files::{broken, source};
+use super::chart_files::{MOST_FILES, Tree, hide_secrets, is_text, too_many};
+use super::files::{source, syntax_finding};
 
 /// Makes charts of files.
 pub(super) struct Loader<'l> {
@@ -81,13 +81,13 @@ impl<'l> Loader<'l> {
             self.left = left.ok_or_else(|| too_many(&format!("the chart `{path}` is")))?;
             if below.starts_with("templates/") {
                 let name: Arc<str> = format!("{path}/{below}").into();
-                let source = of_template(&file.shown, text);
+                let source = template_source(&file.shown, text);
                 self.templates
                     .insert(Arc::clone(&name), self.sources.add(source));
                 let template = go_template::parse(&name, text);
                 templates.push(ChartTemplate { name, template });
             } else if is_text(below) {
-                texts.insert(below.into(), without_secrets(&file.shown, text).into());
+                texts.insert(below.into(), hide_secrets(&file.shown, text).into());
             }
         }
         let dependencies = self.dependencies(at, metadata, &path)?;
@@ -121,7 +121,7 @@ impl<'l> Loader<'l> {
             known.insert(name, (at, metadata, false));
         }
         let (required, _) = self.values(&format!("{at}requirements.yaml"))?;
-        let declared = match required.at(&["dependencies"]) {
+        let declared = match required.get_path(&["dependencies"]) {
             Some(_) => &required,
             None => metadata,
         };
@@ -143,7 +143,7 @@ impl<'l> Loader<'l> {
         for (name, (at, metadata, is_declared)) in &known {
             if !is_declared {
                 let chart = self.load(at, Some(path), None, metadata)?;
-                let nothing = Node::computed(Value::empty_map());
+                let nothing = Node::from_value(Value::empty_map());
                 dependencies.push(dependency(&nothing, name, chart));
             }
         }
@@ -153,13 +153,13 @@ impl<'l> Loader<'l> {
     /// The values of a file, empty if there is none.
     fn values(&mut self, name: &str) -> Result<(Node, FileId), Box<Finding>> {
         let Some(file) = self.tree.get(name) else {
-            return Ok((Node::computed(Value::empty_map()), FileId(0)));
+            return Ok((Node::from_value(Value::empty_map()), FileId(0)));
         };
         let source = source(Path::new(&file.shown), None, &file.bytes, Engine::Helm4)?;
         let source = Arc::new(source);
         let id = self.sources.add(Arc::clone(&source));
         let values = yaml_tree::values(&source.text, id, Engine::Helm4);
-        let values = values.map_err(|error| Box::new(broken(error, self.sources)))?;
+        let values = values.map_err(|error| Box::new(syntax_finding(error, self.sources)))?;
         Ok((values, id))
     }
 }
@@ -181,7 +181,7 @@ fn dependency(declared: &Node, key: &str, chart: ChartTree) -> Dependency {
     };
     Dependency {
         key: key.into(),
-        is_declared: declared.at(&["name"]).is_some(),
+        is_declared: declared.get_path(&["name"]).is_some(),
         conditions: conditions.filter(|path| !path.is_empty()).collect(),
         tags: tags
             .filter_map(|tag| Some(tag.value.as_str()?.to_string()))
@@ -194,7 +194,7 @@ fn dependency(declared: &Node, key: &str, chart: ChartTree) -> Dependency {
 }
 
 /// A template. It gets no secrets, but no line of one named after secrets is shown.
-fn of_template(shown: &str, text: &str) -> Source {
+fn template_source(shown: &str, text: &str) -> Source {
     let is_hidden = secrets::is_named_secret(Path::new(shown));
     Source::new(shown, text).with_marks(yaml_tree::place::Secrets::None, is_hidden)
 }

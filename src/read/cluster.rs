@@ -28,14 +28,14 @@ pub struct SharedCatalog {
 }
 
 /// Reads what the shared layers alone say of images. What is wrong with it is reported by the clusters that have it.
-pub fn shared_catalog(workspace: &Workspace, templates: &TemplateCache) -> SharedCatalog {
+pub fn read_shared_catalog(workspace: &Workspace, templates: &TemplateCache) -> SharedCatalog {
     let values = &workspace.shared.values;
     let sources = workspace.shared.sources();
-    let options = release_options::of_release(workspace, None, None);
-    let evaluator = Evaluator::guarded(values, &options, templates, sources);
+    let options = release_options::for_release(workspace, None, None);
+    let evaluator = Evaluator::with_secrets(values, &options, templates, sources);
     let mut findings = Vec::new();
     let catalog = sylva::catalog(&evaluator, sources, Subject::default(), &mut findings);
-    let literal = |key: &&str| values.at(&[key]).is_none_or(Node::is_literal);
+    let literal = |key: &&str| values.get_path(&[key]).is_none_or(Node::is_literal);
     SharedCatalog {
         catalog: Arc::new(catalog),
         is_literal: findings.is_empty() && CATALOG_KEYS.iter().all(literal),
@@ -43,7 +43,7 @@ pub fn shared_catalog(workspace: &Workspace, templates: &TemplateCache) -> Share
 }
 
 /// The shared layers as a cluster without nodes: faults of images that no cluster touches are reported for it.
-pub fn shared(workspace: &Workspace, shared: &SharedCatalog) -> ClusterRead {
+pub fn cluster_without_nodes(workspace: &Workspace, shared: &SharedCatalog) -> ClusterRead {
     ClusterRead {
         cluster: Cluster::default(),
         catalog: Arc::clone(&shared.catalog),
@@ -83,11 +83,11 @@ fn with_state(state: &State<'_>, shared: &SharedCatalog) -> Result<ClusterRead, 
     let State {
         workspace, entry, ..
     } = *state;
-    let own = workspace.shared.with(&entry.layers, Some(state))?;
+    let own = workspace.shared.with_layers(&entry.layers, Some(state))?;
     let chart = own.chart.as_deref();
-    let options = release_options::of(workspace, entry, &own);
+    let options = release_options::for_cluster(workspace, entry, &own);
     let namespace = Arc::clone(&options.release.namespace);
-    let evaluator = Evaluator::guarded(&own.values, &options, state.templates, &own.sources);
+    let evaluator = Evaluator::with_secrets(&own.values, &options, state.templates, &own.sources);
     let subject = Subject::cluster(&entry.name);
     // A value may be in an object that is not in the repository.
     let is_whole = own.missing.is_empty();
@@ -98,7 +98,7 @@ fn with_state(state: &State<'_>, shared: &SharedCatalog) -> Result<ClusterRead, 
     });
     let mut findings: Vec<_> = { own.findings.into_iter() }
         .chain(of_schema.into_iter().flatten())
-        .map(|finding| finding.about(subject.clone()))
+        .map(|finding| finding.with_subject(subject.clone()))
         .collect();
     let scope = if workspace.settings.renders_endpoints() {
         sylva::Scope::Endpoints
@@ -115,8 +115,15 @@ fn with_state(state: &State<'_>, shared: &SharedCatalog) -> Result<ClusterRead, 
     );
     let library = workspace.library.or(chart.and_then(|chart| chart.library));
     cluster.library = library.unwrap_or_default();
-    findings.extend(sylva::misspelled(&own.values, &own.sources, &subject));
-    let untouched = |key: &&str| match (own.values.at(&[key]), workspace.shared.values.at(&[key])) {
+    findings.extend(sylva::spelling_findings(
+        &own.values,
+        &own.sources,
+        &subject,
+    ));
+    let untouched = |key: &&str| match (
+        own.values.get_path(&[key]),
+        workspace.shared.values.get_path(&[key]),
+    ) {
         (Some(own), Some(shared)) => own.is_same(shared),
         (own, shared) => own.is_none() && shared.is_none(),
     };
@@ -144,7 +151,7 @@ fn with_state(state: &State<'_>, shared: &SharedCatalog) -> Result<ClusterRead, 
         );
     }
     report_missing(&own.missing, &mut findings);
-    findings.extend(unknown(&own.missing, &own.sources, &subject));
+    findings.extend(missing_config_maps(&own.missing, &own.sources, &subject));
     Ok(ClusterRead {
         cluster,
         catalog,
@@ -156,7 +163,11 @@ fn with_state(state: &State<'_>, shared: &SharedCatalog) -> Result<ClusterRead, 
 
 /// That a ConfigMap whose values may change any other value is not known. A Secret cannot be given, and what a management cluster
 /// provides sets neither versions nor images.
-fn unknown(missing: &[MissingSource], sources: &Sources, subject: &Subject) -> Vec<Finding> {
+fn missing_config_maps(
+    missing: &[MissingSource],
+    sources: &Sources,
+    subject: &Subject,
+) -> Vec<Finding> {
     let is_unknown = |missing: &&MissingSource| {
         missing.kind == "ConfigMap" && !management::is_provided(&missing.kind, &missing.name)
     };
@@ -166,8 +177,8 @@ fn unknown(missing: &[MissingSource], sources: &Sources, subject: &Subject) -> V
             "`{object}` is not in the repository, and its values may change what is checked"
         );
         Finding::new(RuleId::ValueMissing, message)
-            .about(subject.clone())
-            .at(sources.resolve(missing.place), "its values are taken here")
+            .with_subject(subject.clone())
+            .with_label(sources.resolve(missing.place), "its values are taken here")
             .help(format!(
                 "give it as a file: `state: {{{object}: FILE}}` in metalmark.yaml"
             ))

@@ -34,7 +34,7 @@ pub struct ClusterEntry {
 
 impl ClusterEntry {
     /// A cluster without layers of its own.
-    pub(super) fn named(name: Arc<str>) -> Self {
+    pub(super) fn new(name: Arc<str>) -> Self {
         Self {
             name,
             namespace: None,
@@ -60,7 +60,7 @@ pub(super) fn matches(
         });
     }
     let folders = pattern.ends_with('/');
-    let seen = files.seen(Path::new(pattern));
+    let seen = files.relative_path(Path::new(pattern));
     let seen = seen.to_str().unwrap_or(pattern);
     match seen.strip_prefix('/') {
         None => matches_in(files, seen, folders, own_output),
@@ -83,8 +83,8 @@ impl Files for Absolute<'_> {
         self.0.folder(&absolute(path))
     }
 
-    fn named(&self, path: &Path) -> Result<Vec<u8>, Error> {
-        self.0.named(&absolute(path))
+    fn read_file(&self, path: &Path) -> Result<Vec<u8>, Error> {
+        self.0.read_file(&absolute(path))
     }
 
     fn is_there(&self, path: &Path) -> bool {
@@ -114,7 +114,7 @@ fn matches_in(
         let is_file = files.is_file(path);
         if !is_file && !files.is_folder(path) && files.is_there(path) {
             // A link that leads out, a pipe: without an error, the cluster would be gone, and its rendered files with it.
-            files.named(path)?;
+            files.read_file(path)?;
         }
         if !is_file || folders || !own_output.has(files, path)? {
             return Ok(is_file && !folders);
@@ -144,7 +144,7 @@ fn matches_in(
 }
 
 /// The leading parts of a pattern that hold no wildcard.
-pub(super) fn fixed(pattern: &Path) -> PathBuf {
+pub(super) fn literal_prefix(pattern: &Path) -> PathBuf {
     let is_fixed = |part: &Component<'_>| is_fixed(part.as_os_str());
     pattern.components().take_while(is_fixed).collect()
 }
@@ -168,7 +168,7 @@ pub(super) fn names(pattern: &str, files: &[PathBuf]) -> Vec<String> {
         return files.iter().map(name).collect();
     }
     let path = Path::new(pattern);
-    let fixed = fixed(folder(path));
+    let fixed = literal_prefix(folder(path));
     let is_open = path.components().count() > fixed.components().count() + 1;
     let by_file = !is_open && path.file_name().is_some_and(|name| !is_fixed(name));
     // By their texts: a path is hashed part by part.
@@ -220,7 +220,7 @@ pub(super) fn name_fault(name: &str) -> Option<&'static str> {
 mod tests {
     use std::path::{Path, PathBuf};
 
-    use super::{fixed, name_fault, names};
+    use super::{literal_prefix, name_fault, names};
 
     #[test]
     fn a_cluster_is_named_by_its_folder() {
@@ -279,7 +279,8 @@ mod tests {
 
     #[test]
     fn the_fixed_part_of_a_pattern_ends_before_its_first_wildcard() {
-        let is_fixed = |pattern: &str, part: &str| fixed(Path::new(pattern)) == Path::new(part);
+        let is_fixed =
+            |pattern: &str, part: &str| literal_prefix(Path::new(pattern)) == Path::new(part);
         assert!(is_fixed("a/b/*/values.yaml", "a/b"));
         assert!(is_fixed("*/values.yaml", ""));
         assert!(is_fixed("values.yaml", "values.yaml"));

@@ -49,8 +49,8 @@ pub(super) fn values(
     sources: &mut Sources,
     findings: &mut Vec<Finding>,
 ) -> Result<Node, Error> {
-    let empty = || Node::computed(Value::empty_map());
-    let bytes = match files.named(file) {
+    let empty = || Node::from_value(Value::empty_map());
+    let bytes = match files.read_file(file) {
         Err(Error::Read { cause, .. }) if cause.kind() == ErrorKind::FileTooLarge => {
             let message = format!("`{}` is not read: {cause}", display(file));
             findings.push(Finding::new(RuleId::YamlSyntax, message));
@@ -89,7 +89,7 @@ pub(super) fn parse_values(
         yaml_tree::read(text, file, engine).and_then(|read| Ok((read.values()?, read.notices)));
     let (tree, notices) = read.map_err(|mut error| {
         error.place = at(error.place);
-        Box::new(broken(error, sources))
+        Box::new(syntax_finding(error, sources))
     })?;
     for mut notice in notices {
         notice.relocate(at);
@@ -108,17 +108,17 @@ pub(super) fn display(file: &Path) -> String {
 }
 
 /// What breaks a file.
-pub(super) fn broken(error: SyntaxError, sources: &Sources) -> Finding {
+pub(super) fn syntax_finding(error: SyntaxError, sources: &Sources) -> Finding {
     let spot = sources.resolve(error.place);
     Finding::from_syntax(error, spot)
 }
 
 /// What would surprise a file's author.
 fn notice_finding(notice: &Notice, sources: &Sources) -> Option<Finding> {
-    found(notice, sources).map(Finding::without_quoted_secrets)
+    raw_finding(notice, sources).map(Finding::hide_quoted_secrets)
 }
 
-fn found(notice: &Notice, sources: &Sources) -> Option<Finding> {
+fn raw_finding(notice: &Notice, sources: &Sources) -> Option<Finding> {
     let at = |place: Place| sources.resolve(place);
     Some(match &notice.kind {
         NoticeKind::DuplicateKey {
@@ -140,16 +140,16 @@ fn found(notice: &Notice, sources: &Sources) -> Option<Finding> {
                 )
             };
             Finding::new(RuleId::DuplicateKey, message)
-                .at(at(notice.place), label)
-                .at(at(*first), "first here")
+                .with_label(at(notice.place), label)
+                .with_label(at(*first), "first here")
                 .help("remove one of the two")
                 .unless_set(level)
         }
         NoticeKind::MergeReplaces { key, merged } => {
             let message = format!("`<<` replaces the value that `{key}` has further up");
             Finding::new(RuleId::ValueSurprising, message)
-                .at(at(notice.place), "loses its value")
-                .at(at(*merged), "to this one")
+                .with_label(at(notice.place), "loses its value")
+                .with_label(at(*merged), "to this one")
                 .help("move `<<` to the top of the map, so that the map's own keys win")
         }
         NoticeKind::Misread {
@@ -163,18 +163,19 @@ fn found(notice: &Notice, sources: &Sources) -> Option<Finding> {
             if *why == Misreading::Boolean && !is_key && spot.as_ref().is_some_and(takes) {
                 return None;
             }
-            misread(text, becomes, *why, *is_key).at(spot, "")
+            misread(text, becomes, *why, *is_key).with_label(spot, "")
         }
         NoticeKind::More { count } => {
             let message =
                 format!("{count} more places of this file are as odd as those that are reported");
-            Finding::new(RuleId::ValueSurprising, message).at(at(notice.place), "the first of them")
+            Finding::new(RuleId::ValueSurprising, message)
+                .with_label(at(notice.place), "the first of them")
         }
         NoticeKind::IgnoredDocuments => Finding::new(
             RuleId::ValueSurprising,
             "Helm 3 reads only the first document of a values file",
         )
-        .at(at(notice.place), "nothing is read from here on")
+        .with_label(at(notice.place), "nothing is read from here on")
         .help("merge the documents into one, or set `helm: 4` if you deploy with Helm 4"),
     })
 }
@@ -271,7 +272,7 @@ mod tests {
         let before = |text: &str| {
             let start = text.find("no").expect("the value is there") as u32;
             let source = Arc::new(Source::new("a.yaml", text));
-            let spot = Spot::at(&source, start, start + 2);
+            let spot = Spot::from_range(&source, start, start + 2);
             key_before(&spot).to_owned()
         };
         assert_eq!(before("a:\n  enabled: no\n"), "enabled");

@@ -44,22 +44,22 @@ pub(super) fn entries(
             _ => None,
         };
         let mut found = Vec::new();
-        match of_source(tree, source, own_output, &mut found) {
+        match add_source(tree, source, own_output, &mut found) {
             Ok(()) => {}
-            Err(ReadError::Finding(finding)) => findings.push(finding.at(spot.clone(), "")),
+            Err(ReadError::Finding(finding)) => findings.push(finding.with_label(spot.clone(), "")),
             Err(ReadError::Error(error)) => return Err(error),
         }
         spots.resize(entries.len() + found.len(), spot);
         entries.extend(found);
     }
-    findings.extend(shared_names(&entries, &spots));
+    findings.extend(duplicate_names(&entries, &spots));
     findings.extend(illegal_names(&mut entries, &spots));
-    findings.extend(unknown_management(&entries));
+    findings.extend(missing_management(&entries));
     Ok(entries)
 }
 
 /// Adds the clusters of one entry.
-fn of_source(
+fn add_source(
     tree: &dyn Files,
     source: &ClusterSource,
     own_output: &Arc<OwnOutput>,
@@ -77,7 +77,7 @@ fn of_source(
             }
             let names = match template {
                 None => clusters::names(pattern, &files),
-                Some(template) => named(template, &files, pattern.ends_with('/'))?,
+                Some(template) => cluster_names(template, &files, pattern.ends_with('/'))?,
             };
             let each = names.into_iter().zip(files);
             entries.extend(
@@ -94,13 +94,20 @@ fn of_source(
 }
 
 /// The names that a template gives the clusters of a pattern.
-fn named(template: &str, files: &[PathBuf], is_folder: bool) -> Result<Vec<String>, Box<Finding>> {
+fn cluster_names(
+    template: &str,
+    files: &[PathBuf],
+    is_folder: bool,
+) -> Result<Vec<String>, Box<Finding>> {
     let names = ClusterNames::new(template)?;
-    files.iter().map(|file| names.of(file, is_folder)).collect()
+    files
+        .iter()
+        .map(|file| names.name_of(file, is_folder))
+        .collect()
 }
 
 /// Names that several clusters have.
-fn shared_names(entries: &[ClusterEntry], spots: &[Option<Spot>]) -> Vec<Finding> {
+fn duplicate_names(entries: &[ClusterEntry], spots: &[Option<Spot>]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for found in clusters::doubles(entries) {
         let name = &entries[found[0]].name;
@@ -109,7 +116,7 @@ fn shared_names(entries: &[ClusterEntry], spots: &[Option<Spot>]) -> Vec<Finding
         let mut reported: Vec<&Spot> = Vec::new();
         for spot in found.iter().filter_map(|index| spots[*index].as_ref()) {
             if reported.iter().all(|known| known.start != spot.start) {
-                finding = finding.at(Some(spot.clone()), "");
+                finding = finding.with_label(Some(spot.clone()), "");
                 reported.push(spot);
             }
         }
@@ -138,7 +145,7 @@ fn illegal_names(entries: &mut Vec<ClusterEntry>, spots: &[Option<Spot>]) -> Vec
             return true;
         };
         let message = format!("the cluster name `{}` {fault}", entry.name.escape_debug());
-        let finding = Finding::new(RuleId::ProjectFile, message).at(spot, "");
+        let finding = Finding::new(RuleId::ProjectFile, message).with_label(spot, "");
         findings
             .push(finding.help("a name of letters, digits and `-` serves files and objects alike"));
         false
@@ -149,7 +156,7 @@ fn illegal_names(entries: &mut Vec<ClusterEntry>, spots: &[Option<Spot>]) -> Vec
 /// Nothing is checked, which does not mean that nothing is wrong. A warning, for the commands that are no gates.
 pub(super) fn no_cluster(places: &Places<'_>) -> Finding {
     Finding::new(RuleId::NothingChecked, "there are no clusters, so nothing is checked")
-        .at(places.spot(&["clusters"]), "")
+        .with_label(places.spot(&["clusters"]), "")
         .help("name their values files: `--clusters 'clusters/*/values.yaml'`, or `clusters: [{each: clusters/*/values.yaml}]` in metalmark.yaml")
         .unless_set(Level::Warning)
 }
@@ -167,7 +174,7 @@ fn entry(name: &str, source: &ClusterSource, layers: Vec<PathBuf>) -> ClusterEnt
 }
 
 /// What is wrong with the management clusters that entries name.
-fn unknown_management(entries: &[ClusterEntry]) -> Vec<Finding> {
+fn missing_management(entries: &[ClusterEntry]) -> Vec<Finding> {
     let names: BTreeSet<&str> = entries.iter().map(|entry| &*entry.name).collect();
     let named: BTreeSet<&str> = entries
         .iter()

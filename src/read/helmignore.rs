@@ -33,7 +33,7 @@ impl Ignored {
         };
         // What Helm adds itself.
         let lines = text.lines().chain(["templates/.?*"]);
-        Ok(Self(lines.filter_map(Rule::of).collect()))
+        Ok(Self(lines.filter_map(Rule::parse).collect()))
     }
 
     /// Whether a file is left out, by its path below the folder of the rules: by itself, or with a folder that it is in.
@@ -46,7 +46,7 @@ impl Ignored {
 }
 
 impl Rule {
-    fn of(line: &str) -> Option<Self> {
+    fn parse(line: &str) -> Option<Self> {
         let line = line.trim();
         if line.is_empty() || line.starts_with('#') || line.contains("**") {
             return None;

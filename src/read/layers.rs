@@ -46,7 +46,7 @@ pub struct Shared {
 
 /// Reads and merges the shared layers. What a composed cluster has in common with others, such as the chart's values, is
 /// read once too: that of the first cluster's layers, `example`.
-pub(super) fn shared(
+pub(super) fn read_shared(
     tree: &Arc<dyn Files>,
     layers: &[PathBuf],
     example: &[PathBuf],
@@ -55,12 +55,12 @@ pub(super) fn shared(
 ) -> Result<Shared, Error> {
     let engine = composing.engine;
     let mut sources = Sources::default();
-    let empty = Node::computed(Value::empty_map());
+    let empty = Node::from_value(Value::empty_map());
     let (mut chart, mut overrides) = (empty.clone(), empty);
     let mut all = Vec::new();
     for (index, layer) in layers.iter().enumerate() {
         if composing.own_output.has(&**tree, layer)? {
-            findings.push(left_out(layer, "values"));
+            findings.push(omission(layer, "values"));
             continue;
         }
         let tree = files::values(&**tree, layer, engine, &mut sources, findings)?;
@@ -75,7 +75,7 @@ pub(super) fn shared(
         all.push(Layer { tree, kind });
     }
     let charts = Arc::new(Charts::default());
-    let of_layers = charts.of(tree, &all, &sources);
+    let of_layers = charts.find(tree, &all, &sources);
     let changes = changes({ all.iter() }.filter(|layer| layer.kind == LayerKind::Override));
     let values = values_of(
         [&chart, &overrides],
@@ -112,14 +112,14 @@ impl Shared {
     }
 
     /// A cluster's own layers over the shared ones: its values, and the files that hold them.
-    pub(super) fn with(
+    pub(super) fn with_layers(
         &self,
         layers: &[PathBuf],
         run_time: Option<&dyn RunTime>,
     ) -> Result<Own, Error> {
         let mut own = Own {
             layers: self.layers.clone(),
-            values: Node::computed(Value::empty_map()),
+            values: Node::from_value(Value::empty_map()),
             chart: None,
             sources: self.sources.clone(),
             findings: Vec::new(),
@@ -129,7 +129,7 @@ impl Shared {
         let (mut chart, mut user) = (self.chart.clone(), self.overrides.clone());
         let mut changed = self.changes.clone();
         for layer in layers {
-            for Layer { tree, kind } in self.composed(layer, run_time, &mut own)? {
+            for Layer { tree, kind } in self.compose(layer, run_time, &mut own)? {
                 let side = match kind {
                     LayerKind::Chart => &mut chart,
                     LayerKind::Override => &mut user,
@@ -145,9 +145,9 @@ impl Shared {
         // The chart's layers lie below all others, regardless of who names them.
         own.layers
             .sort_by_key(|layer| layer.kind != LayerKind::Chart);
-        own.chart = self.charts.of(&self.files, &own.layers, &own.sources);
+        own.chart = self.charts.find(&self.files, &own.layers, &own.sources);
         let in_chart = own.chart.iter().flat_map(|chart| &chart.changes);
-        let in_chart = in_chart.map(|change| change.in_chart(&own.layers, &own.sources));
+        let in_chart = in_chart.map(|change| change.chart_finding(&own.layers, &own.sources));
         let changed = changed.iter().map(|change| change.finding(&own.sources));
         own.findings.extend(in_chart.chain(changed));
         own.values = values_of(
@@ -163,14 +163,14 @@ impl Shared {
 
     /// What a path represents: a values file for itself, a folder or file with a HelmRelease or an Application for the
     /// layers that it composes.
-    fn composed(
+    fn compose(
         &self,
         path: &Path,
         run_time: Option<&dyn RunTime>,
         own: &mut Own,
     ) -> Result<Vec<Layer>, Error> {
         if self.composing.own_output.has(&*self.files, path)? {
-            own.findings.push(left_out(path, "values"));
+            own.findings.push(omission(path, "values"));
             return Ok(Vec::new());
         }
         let before = own.sources.clone();
@@ -216,7 +216,7 @@ fn values_of(
     sources: &Sources,
     findings: &mut Vec<Finding>,
 ) -> Node {
-    let merged = merge::over_chart(own, user, engine);
+    let merged = merge::coalesce(own, user, engine);
     let clashes = merged.conflicts.iter();
     findings.extend(clashes.map(|conflict| clash(conflict, sources)));
     match chart.map(|chart| &chart.tree) {
@@ -230,7 +230,7 @@ fn values_of(
 }
 
 /// A file that the project names under that key and that metalmark rendered itself.
-pub(super) fn left_out(file: &Path, key: &str) -> Finding {
+pub(super) fn omission(file: &Path, key: &str) -> Finding {
     let file = files::display(file);
     let message = format!("`{file}` is rendered by metalmark, and left out of the {key}");
     Finding::new(RuleId::ProjectFile, message)
@@ -243,7 +243,7 @@ pub(super) fn left_out(file: &Path, key: &str) -> Finding {
 /// Whether a file is a Kubernetes object rather than values.
 fn is_manifest(tree: &Node) -> bool {
     let text = |key| {
-        tree.at(&[key])
+        tree.get_path(&[key])
             .is_some_and(|node| node.value.as_str().is_some())
     };
     text("apiVersion") && text("kind")
@@ -275,6 +275,6 @@ fn clash(conflict: &merge::Conflict, sources: &Sources) -> Finding {
         }
     };
     Finding::new(RuleId::ValueSurprising, message)
-        .at(sources.resolve(conflict.user), "replaces")
-        .at(sources.resolve(conflict.chart), "the chart's value")
+        .with_label(sources.resolve(conflict.user), "replaces")
+        .with_label(sources.resolve(conflict.chart), "the chart's value")
 }

@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::files::{self, InsideKind, Scope};
 
 use super::Request;
-use super::clusters::fixed;
+use super::clusters::literal_prefix;
 
 /// The project file's name.
 pub const PROJECT_FILE_NAME: &str = "metalmark.yaml";
@@ -67,7 +67,7 @@ pub fn location(request: &Request) -> Result<Location, Error> {
 
 /// That the folder to start in is one.
 fn is_folder(start: &Path) -> Result<(), Error> {
-    match files::named(start)? {
+    match files::path_kind(start)? {
         InsideKind::Folder => Ok(()),
         _ => Err(Error::Read {
             path: start.to_owned(),
@@ -93,7 +93,7 @@ pub fn scope(request: &Request, root: &Path) -> Result<Scope, Error> {
     let folders = flags.schemas.iter().chain(&flags.templates);
     let named: Vec<PathBuf> = patterns
         .chain(folders)
-        .map(|path| root.join(fixed(Path::new(path))))
+        .map(|path| root.join(literal_prefix(Path::new(path))))
         .chain(flags.named.iter().cloned())
         .collect();
     Ok(Scope::repository(root)?.and(named.iter().map(PathBuf::as_path)))
@@ -110,7 +110,7 @@ pub fn project_file(start: &Path, steps: Option<usize>) -> Option<PathBuf> {
     let limit = std::path::absolute(start).map_or(0, |path| path.components().count());
     for _ in 0..=steps.unwrap_or(limit).min(limit) {
         let file = folder.join(PROJECT_FILE_NAME);
-        if matches!(files::named(&file), Ok(InsideKind::File { .. })) {
+        if matches!(files::path_kind(&file), Ok(InsideKind::File { .. })) {
             return Some(file);
         }
         folder.push("..");

@@ -42,7 +42,7 @@ pub struct ManifestFiles {
 impl ManifestFiles {
     /// What breaks the files that were to be manifests. The objects in such a file would be missing in silence. A template, whose
     /// expressions would have to be evaluated first, is none; what is no YAML without them either is a warning.
-    pub(super) fn broken(&self, is_template: impl Fn(&Path) -> bool) -> Vec<Finding> {
+    pub(super) fn syntax_findings(&self, is_template: impl Fn(&Path) -> bool) -> Vec<Finding> {
         let is_manifest = |source: &&Arc<Source>| {
             let path = Path::new(&*source.path);
             let is_json = path.extension().is_some_and(|end| end == "json");
@@ -50,7 +50,7 @@ impl ManifestFiles {
         };
         let skipped = self.skipped.iter().filter(is_manifest);
         let broken = skipped.filter_map(|source| {
-            let plain = without_expressions(&source.text);
+            let plain = blank_expressions(&source.text);
             let error = match &plain {
                 Some(plain) => yaml_tree::read(plain, FileId(0), Engine::Kubectl).err()?,
                 None => objects(source).err()?,
@@ -82,7 +82,7 @@ fn has_object(text: &str) -> bool {
 
 /// A template's text with a word for each expression and nothing for a line of expressions alone, each as long as what it
 /// replaces; none where there is no expression.
-fn without_expressions(text: &str) -> Option<String> {
+fn blank_expressions(text: &str) -> Option<String> {
     const MARKS: [(&str, &str); 3] = [("{{", "}}"), ("{%", "%}"), ("<%", "%>")];
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
@@ -136,10 +136,10 @@ pub fn manifests(
         [] => workspace.manifests.clone(),
         typed => typed
             .iter()
-            .map(|path| below_root(workspace, request, path))
+            .map(|path| path_from_root(workspace, request, path))
             .collect::<Result<_, _>>()?,
     };
-    below(&*workspace.files, &named, |text| {
+    collect(&*workspace.files, &named, |text| {
         // A kustomization needs no version, and refers to objects by kind and name.
         text.contains("apiVersion") || text.contains(MARKER) || text.contains("kind")
     })
@@ -149,7 +149,7 @@ pub fn manifests(
 ///
 /// # Errors
 /// One of them is not there, or cannot be read.
-pub(super) fn below(
+pub(super) fn collect(
     tree: &dyn Files,
     named: &[PathBuf],
     is_meant: impl Fn(&str) -> bool,
@@ -158,7 +158,7 @@ pub(super) fn below(
     for path in named {
         let is_folder = tree.is_folder(path);
         let inside = if is_folder {
-            in_folder(tree, path)?
+            folder_files(tree, path)?
         } else {
             vec![path.clone()]
         };
@@ -180,7 +180,7 @@ pub(super) fn below(
 }
 
 /// A typed path as seen from the project's folder.
-fn below_root(workspace: &Workspace, request: &Request, path: &Path) -> Result<PathBuf, Error> {
+fn path_from_root(workspace: &Workspace, request: &Request, path: &Path) -> Result<PathBuf, Error> {
     let start = request.directory.as_deref().unwrap_or(Path::new("."));
     let (path, root) = (real(&start.join(path))?, real(&workspace.settings.root)?);
     Ok(path.strip_prefix(&root).map_or(path.clone(), |below| {
@@ -190,8 +190,8 @@ fn below_root(workspace: &Workspace, request: &Request, path: &Path) -> Result<P
 }
 
 /// The YAML files below a folder that are somebody's own: what metalmark rendered, as it was rendered, is not.
-fn in_folder(tree: &dyn Files, folder: &Path) -> Result<Vec<PathBuf>, Error> {
-    let below = tree.below(folder)?;
+fn folder_files(tree: &dyn Files, folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let below = tree.list_recursive(folder)?;
     let joined = |path: &Path| {
         if folder.as_os_str() == "." {
             path.to_owned()
@@ -202,7 +202,7 @@ fn in_folder(tree: &dyn Files, folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let is_list = |path: &&PathBuf| path.file_name().is_some_and(|name| name == OWNERSHIP_FILE);
     let mut lists = Vec::new();
     for list in below.iter().filter(is_list) {
-        let text = tree.named(&joined(list))?;
+        let text = tree.read_file(&joined(list))?;
         let (record, _) = Record::parse(&String::from_utf8_lossy(&text));
         lists.push((list.parent().unwrap_or(Path::new("")), record));
     }
@@ -211,7 +211,7 @@ fn in_folder(tree: &dyn Files, folder: &Path) -> Result<Vec<PathBuf>, Error> {
             let inside = path.strip_prefix(above).ok().map(files::display);
             let owned = inside.and_then(|inside| record.files.get(&inside));
             owned.is_some_and(|owned| {
-                let bytes = tree.named(&joined(path));
+                let bytes = tree.read_file(&joined(path));
                 bytes.is_ok_and(|bytes| owned.has_written(&bytes))
             })
         })
@@ -237,7 +237,7 @@ fn one(
     is_meant: impl Fn(&str) -> bool,
     found: &mut ManifestFiles,
 ) -> Result<(), Error> {
-    let bytes = tree.named(file)?;
+    let bytes = tree.read_file(file)?;
     let text = match files::text(file, &bytes, Engine::Kubectl) {
         Ok(text) => text,
         Err(_) if may_skip => {
@@ -262,7 +262,7 @@ fn one(
             found.objects.extend(inside.objects);
             found
                 .findings
-                .extend(inside.unread.into_iter().filter_map(unread));
+                .extend(inside.unread.into_iter().filter_map(unreadable_manifest));
         }
         Err(_) if may_skip && !source.text.contains(MARKER) => found.skipped.push(source),
         Err(_) if !is_manifest => found.skipped.push(source),
@@ -275,7 +275,7 @@ fn one(
 }
 
 /// A string with a manifest that cannot be read, where its kind has an image.
-fn unread(unread: Unread) -> Option<Finding> {
+fn unreadable_manifest(unread: Unread) -> Option<Finding> {
     let has_image = |kind: &&String| {
         let mut kinds = PROVIDERS.iter().flat_map(|provider| provider.kinds());
         kinds.any(|known| known.kind == **kind)
@@ -291,7 +291,7 @@ fn unread(unread: Unread) -> Option<Finding> {
     };
     let message = format!("a {kind} is in a string {why}, and is not looked at");
     let finding = Finding::new(RuleId::ImageUnstamped, message)
-        .at(unread.spot, unread.reason)
+        .with_label(unread.spot, unread.reason)
         .help(help);
     Some(finding.unless_set(Level::Warning))
 }

@@ -57,10 +57,10 @@ use capi::schema::Schemas;
 use yaml_tree::engine::Engine;
 use yaml_tree::place::Source;
 
-pub use cluster::{SharedCatalog, cluster, shared, shared_catalog};
+pub use cluster::{SharedCatalog, cluster, cluster_without_nodes, read_shared_catalog};
 pub use clusters::ClusterEntry;
-pub use graph::{Stamped, has_pair, of_objects as clusters_of_objects};
-pub use helm_charts::{RenderedTexts, rendered_chart};
+pub use graph::{Stamped, clusters_of_objects, has_pair};
+pub use helm_charts::{RenderedTexts, render_chart};
 pub use layers::Shared;
 pub use location::{Location, PROJECT_FILE_NAME, location, project_file, scope};
 pub use manifests::{ManifestFiles, manifests};
@@ -68,7 +68,7 @@ pub use objects::objects;
 pub use repository::folder_in_repository;
 pub use signing::key_text;
 pub use text::text;
-pub use typed::{published_schema, schema};
+pub use typed::{project_schema, schema};
 pub use values::{ClusterValues, values};
 pub use workspace::{registries, workspace, workspace_in};
 

@@ -25,9 +25,9 @@ pub struct OwnOutput {
 
 impl OwnOutput {
     /// The rendered files of a project with these output paths.
-    pub fn of<'p>(outputs: impl Iterator<Item = &'p str>) -> Self {
+    pub fn new<'p>(outputs: impl Iterator<Item = &'p str>) -> Self {
         Self {
-            outputs: outputs.filter_map(below).collect(),
+            outputs: outputs.filter_map(output_matcher).collect(),
             records: Mutex::default(),
         }
     }
@@ -88,7 +88,7 @@ fn is_as_written(files: &dyn Files, owned: &Owned, path: &Path) -> Result<bool, 
 
 /// What matches the files below an output's path, whatever its expressions evaluate to; none for an output in the root
 /// itself, where any file may be the user's.
-fn below(path: &str) -> Option<GlobMatcher> {
+fn output_matcher(path: &str) -> Option<GlobMatcher> {
     let (mut rest, mut pattern) = (path.trim_start_matches("./"), String::new());
     if output_path::root(rest).0.is_empty() || rest == "." {
         return None;
@@ -109,12 +109,12 @@ fn below(path: &str) -> Option<GlobMatcher> {
 mod tests {
     use std::path::Path;
 
-    use super::below;
+    use super::output_matcher;
 
     #[test]
     fn an_output_matches_what_is_below_it() {
         let is_below = |output: &str, path: &str| {
-            below(output).is_some_and(|output| output.is_match(Path::new(path)))
+            output_matcher(output).is_some_and(|output| output.is_match(Path::new(path)))
         };
         assert!(is_below("./images/", "images/edge/kustomization.yaml"));
         assert!(is_below(

@@ -18,10 +18,10 @@ pub(super) struct Places<'a> {
 impl Places<'_> {
     /// The place of the value of a path.
     pub(super) fn spot(&self, path: &[&str]) -> Option<Spot> {
-        self.of(self.tree?.at(path)?)
+        self.node_spot(self.tree?.get_path(path)?)
     }
 
-    fn of(&self, node: &Node) -> Option<Spot> {
+    fn node_spot(&self, node: &Node) -> Option<Spot> {
         Some(Spot::new(self.source?, node.place))
     }
 
@@ -35,19 +35,19 @@ impl Places<'_> {
         };
         let mut found = source.text.match_indices(word).map(|(start, _)| start);
         let start = found.find(is_separate)? as u32;
-        Some(Spot::at(source, start, start + word.len() as u32))
+        Some(Spot::from_range(source, start, start + word.len() as u32))
     }
 
     /// The key of a map that is an item of the list there.
     pub(super) fn key_of_item(&self, path: &[&str], index: usize, key: &str) -> Option<Spot> {
-        let item = self.tree?.at(path)?.value.as_list()?.get(index)?;
+        let item = self.tree?.get_path(path)?.value.as_list()?.get(index)?;
         let entry = item.value.as_map()?.entry(key)?;
         Some(Spot::new(self.source?, entry.key_place))
     }
 
     /// The item of the list there.
     pub(super) fn item(&self, path: &[&str], index: usize) -> Option<Spot> {
-        self.of(self.tree?.at(path)?.value.as_list()?.get(index)?)
+        self.node_spot(self.tree?.get_path(path)?.value.as_list()?.get(index)?)
     }
 }
 

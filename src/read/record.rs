@@ -194,17 +194,17 @@ pub(super) struct LocationsRecord {
 }
 
 /// The records with what each says by its path, and where.
-pub(super) fn written(
+pub(super) fn images(
     records: &BTreeMap<String, ImageRecord>,
     tree: Option<&Node>,
 ) -> Vec<WrittenImage> {
     let records = records.iter().map(|(name, record)| {
-        let node = tree.and_then(|tree| tree.at(&["images", "records", name]));
+        let node = tree.and_then(|tree| tree.get_path(&["images", "records", name]));
         // A record holds texts, numbers and maps of them: it is always JSON.
         let json = serde_json::to_value(record).unwrap_or_default();
         let place = node.map_or(Place::NONE, |node| node.place);
         let mut image = WrittenImage::new(name.as_str().into(), place);
-        for entry in located(&json, node).entries(&[]) {
+        for entry in with_places(&json, node).entries(&[]) {
             image.read(&entry.key, &entry.node, None);
         }
         // The schema has checked the types.
@@ -215,14 +215,14 @@ pub(super) fn written(
 }
 
 /// What the schema took of a record, at the places of its tree.
-fn located(json: &Json, tree: Option<&Node>) -> Node {
+fn with_places(json: &Json, tree: Option<&Node>) -> Node {
     let value = match json {
         Json::Object(map) => {
             let entries = map.iter().map(|(key, value)| {
-                let below = tree.and_then(|tree| tree.at(&[key]));
-                Entry::holding(key.as_str(), located(value, below))
+                let below = tree.and_then(|tree| tree.get_path(&[key]));
+                Entry::holding(key.as_str(), with_places(value, below))
             });
-            return Node::computed(entries.collect::<Map>());
+            return Node::from_value(entries.collect::<Map>());
         }
         other => Value::from(other.clone()),
     };

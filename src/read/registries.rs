@@ -32,7 +32,7 @@ pub(super) fn registries(
     if !(1..=MOST_AT_ONCE).contains(&concurrency) {
         let message = format!("`concurrency` is from 1 to {MOST_AT_ONCE}, not {concurrency}");
         let spot = places.spot(&["registries", "concurrency"]);
-        findings.push(Finding::new(RuleId::ProjectFile, message).at(spot, ""));
+        findings.push(Finding::new(RuleId::ProjectFile, message).with_label(spot, ""));
     }
     RegistrySettings {
         mirrors,
@@ -56,7 +56,7 @@ fn mirrors(
         let mut wrong = |text: &str| {
             let message = format!("`{text}` is no registry, nor a prefix of repositories in one");
             let spot = places.spot(&["registries", "mirrors", from]);
-            findings.push(Finding::new(RuleId::ProjectFile, message).at(spot, "").help(
+            findings.push(Finding::new(RuleId::ProjectFile, message).with_label(spot, "").help(
                 "write a host, its port if it has one, and a path: `registry.example:5000/group`; or, to take them from a folder, `oci-layout:DIR`",
             ));
         };
@@ -101,7 +101,7 @@ fn hosts(
             let spot = places.spot(&["registries", "hosts", name]);
             findings.push(
                 Finding::new(RuleId::ProjectFile, message)
-                    .at(spot, "")
+                    .with_label(spot, "")
                     .help(help),
             );
         };

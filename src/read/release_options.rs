@@ -9,7 +9,7 @@ use super::project::EvaluationOption;
 use super::{ClusterEntry, Workspace};
 
 /// The options of a cluster's evaluation.
-pub(super) fn of(workspace: &Workspace, entry: &ClusterEntry, own: &Own) -> Options {
+pub(super) fn for_cluster(workspace: &Workspace, entry: &ClusterEntry, own: &Own) -> Options {
     let (release, composed) = match &own.release {
         Some((release, namespace)) => (Some(&**release), Some(&**namespace)),
         None => (None, None),
@@ -22,7 +22,7 @@ pub(super) fn of(workspace: &Workspace, entry: &ClusterEntry, own: &Own) -> Opti
         (None, Some(composed)) => composed.into(),
         (None, None) => Arc::clone(&entry.name),
     };
-    let mut options = of_release(
+    let mut options = for_release(
         workspace,
         entry.release.as_deref().or(release),
         Some(namespace),
@@ -38,7 +38,7 @@ pub(super) fn of(workspace: &Workspace, entry: &ClusterEntry, own: &Own) -> Opti
 }
 
 /// The options of a release of that name in that namespace; the defaults of Helm's own commands, unless given.
-pub(super) fn of_release(
+pub(super) fn for_release(
     workspace: &Workspace,
     release: Option<&str>,
     namespace: Option<Arc<str>>,
@@ -54,7 +54,7 @@ pub(super) fn of_release(
             name: release.map_or(defaults.release.name, Arc::from),
             namespace: namespace.unwrap_or(defaults.release.namespace),
         },
-        limits: defaults.limits.divided(workspace.clusters.len()),
+        limits: defaults.limits.for_clusters(workspace.clusters.len()),
         ..defaults
     }
 }

@@ -63,7 +63,7 @@ impl JsonSchema for RuleOptions {
         let is_published = !generator.settings().inline_subschemas;
         let level = generator.subschema_for::<Level>();
         let rules = RULES.iter().filter(|_| is_published);
-        let rules = rules.map(|rule| (rule.id.to_string(), of_rule(rule, &level)));
+        let rules = rules.map(|rule| (rule.id.to_string(), rule_schema(rule, &level)));
         json_schema!({
             "type": "object",
             "description": "Levels and options, by rule.",
@@ -79,10 +79,10 @@ pub(super) fn schema_of(id: &str) -> Option<Json> {
     let id = id.parse().ok()?;
     let settings = SchemaSettings::draft07().with(|settings| settings.inline_subschemas = true);
     let level = settings.into_generator().subschema_for::<Level>();
-    Some(of_rule(rule(id), &level))
+    Some(rule_schema(rule(id), &level))
 }
 
-fn of_rule(rule: &Rule, level: &Schema) -> Json {
+fn rule_schema(rule: &Rule, level: &Schema) -> Json {
     let mut known = Map::new();
     let mut own = level.clone();
     own.insert("description".to_owned(), "The level.".into());

@@ -38,7 +38,7 @@ pub(super) fn settings(
         );
         findings.push(
             finding
-                .at(places.spot(&["version"]), "")
+                .with_label(places.spot(&["version"]), "")
                 .help("write `version: 1`, or install the metalmark that wrote it"),
         );
     }
@@ -81,7 +81,7 @@ fn releases(
         format!("`releases` is no address of a release with `{RELEASE}` in its version's place");
     findings.push(
         Finding::new(RuleId::ProjectFile, message)
-            .at(places.spot(&["update", "releases"]), "")
+            .with_label(places.spot(&["update", "releases"]), "")
             .help(format!(
                 "write the address with the word {RELEASE}: `https://gitlab.com/api/v4/projects/ID/releases/{RELEASE}`"
             )),
@@ -129,7 +129,7 @@ fn illegal(output: &Output) -> Option<Finding> {
         folder => output_path::fault(folder)?,
     };
     let message = format!("the output path `{}` {fault}", output.path);
-    let finding = Finding::new(RuleId::ProjectFile, message).at(output.spot.clone(), "");
+    let finding = Finding::new(RuleId::ProjectFile, message).with_label(output.spot.clone(), "");
     Some(finding.help("name a folder below the project file"))
 }
 
@@ -139,7 +139,7 @@ fn policy(options: &PolicyOptions, places: &Places<'_>, findings: &mut Vec<Findi
         scoped: options
             .clusters
             .iter()
-            .filter_map(|(text, rules)| scoped(text, rules, places, findings))
+            .filter_map(|(text, rules)| read_scope(text, rules, places, findings))
             .collect(),
         waivers: waivers(options, places, findings),
         signatures: match &options.signatures {
@@ -152,7 +152,7 @@ fn policy(options: &PolicyOptions, places: &Places<'_>, findings: &mut Vec<Findi
     }
 }
 
-fn scoped(
+fn read_scope(
     text: &str,
     rules: &RuleOptions,
     places: &Places<'_>,
@@ -164,8 +164,10 @@ fn scoped(
             rules: rules.settings(),
         }),
         Err(error) => {
-            findings
-                .push(bad_pattern(text, &error).at(places.spot(&["policy", "clusters", text]), ""));
+            findings.push(
+                bad_pattern(text, &error)
+                    .with_label(places.spot(&["policy", "clusters", text]), ""),
+            );
             None
         }
     }
@@ -176,7 +178,7 @@ fn rule(id: &str, places: &Places<'_>, findings: &mut Vec<Finding>) -> Option<Ru
     let found = id.parse().ok();
     if found.is_none() {
         let (message, help) = rule_options::no_rule(id);
-        let finding = Finding::new(RuleId::ProjectFile, message).at(places.word(id), "");
+        let finding = Finding::new(RuleId::ProjectFile, message).with_label(places.word(id), "");
         findings.push(finding.help(help));
     }
     found
@@ -196,12 +198,12 @@ fn waivers(
                 RuleId::ProjectFile,
                 format!("`until: {text}` is not a date"),
             )
-            .at(spot.clone(), "");
+            .with_label(spot.clone(), "");
             findings.push(finding.help("write the last day it holds as `YYYY-MM-DD`"));
         }
         if written.reason.trim().is_empty() {
             let message = format!("the waiver of `{}` gives no reason", written.rule);
-            let finding = Finding::new(RuleId::ProjectFile, message).at(spot.clone(), "");
+            let finding = Finding::new(RuleId::ProjectFile, message).with_label(spot.clone(), "");
             findings.push(finding.help("write why it is accepted: `reason: …`"));
         }
         let rule = rule(&written.rule, places, findings);
@@ -213,7 +215,7 @@ fn waivers(
                 until,
                 spot,
             })),
-            Err(error) => findings.push(bad_pattern(&written.pattern, &error).at(spot, "")),
+            Err(error) => findings.push(bad_pattern(&written.pattern, &error).with_label(spot, "")),
         }
     }
     waivers

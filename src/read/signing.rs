@@ -14,7 +14,7 @@ pub fn key_text(files: &dyn Files, value: &str) -> Result<String, String> {
         return Ok(value.to_owned());
     }
     let path = Path::new(value.trim());
-    match files.named(path) {
+    match files.read_file(path) {
         Ok(bytes) => {
             String::from_utf8(bytes).map_err(|_| "the file that it names is no text".to_owned())
         }

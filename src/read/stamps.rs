@@ -26,7 +26,7 @@ pub(super) fn entries(
         match entry(written, spot.clone()) {
             Ok(entry) => entries.push(entry),
             Err(message) => {
-                let finding = Finding::new(RuleId::ProjectFile, message).at(spot, "");
+                let finding = Finding::new(RuleId::ProjectFile, message).with_label(spot, "");
                 findings.push(finding.help("write `image: KEY`, or `selector: {os: ubuntu}`"));
             }
         }

@@ -15,14 +15,14 @@ const LIMIT: u64 = 16 << 20;
 /// It cannot be read, is no UTF-8, or is longer than 16 MiB.
 pub fn text(path: &Path) -> Result<String, Error> {
     let read = if path == Path::new("-") {
-        limited(io::stdin().lock())
+        read_limited(io::stdin().lock())
     } else {
-        limited(files::open(path)?)
+        read_limited(files::open(path)?)
     };
     read.map_err(Error::reading(path))
 }
 
-fn limited(from: impl Read) -> io::Result<String> {
+fn read_limited(from: impl Read) -> io::Result<String> {
     let mut text = String::new();
     let read = from.take(LIMIT + 1).read_to_string(&mut text)?;
     if read as u64 > LIMIT {

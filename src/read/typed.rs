@@ -32,9 +32,9 @@ pub(super) fn project(
         .unwrap_or(Json::Object(serde_json::Map::new()));
     serde_json::from_value(data).unwrap_or_else(|error| {
         // What the schema cannot say, such as a number that is not one of two.
-        let spot = Spot::at(source, 0, 0);
+        let spot = Spot::from_range(source, 0, 0);
         walk.findings
-            .push(Finding::new(RuleId::ProjectFile, error.to_string()).at(Some(spot), ""));
+            .push(Finding::new(RuleId::ProjectFile, error.to_string()).with_label(Some(spot), ""));
         ProjectFile::default()
     })
 }
@@ -43,7 +43,7 @@ pub(super) fn project(
 const SCHEMA_ID: &str = "urn:metalmark:project:1";
 
 /// The JSON Schema of the project file for editors: draft 2020-12, each key with what it means.
-pub fn published_schema() -> Json {
+pub fn project_schema() -> Json {
     let generator = SchemaSettings::draft2020_12().into_generator();
     let mut schema = generator.into_root_schema_for::<ProjectFile>().to_value();
     if let Json::Object(map) = &mut schema {
@@ -136,7 +136,7 @@ impl Walk<'_> {
                 Some(property) => self.node(&entry.node, property),
                 None if open => Some(json(&entry.node)),
                 None => {
-                    self.unknown(&entry.key, entry.key_place, schema);
+                    self.report_unknown_key(&entry.key, entry.key_place, schema);
                     None
                 }
             };
@@ -151,7 +151,7 @@ impl Walk<'_> {
             .filter_map(Json::as_str)
         {
             if map.get(required).is_none() {
-                let message = format!("`{required}` is missing{}", self.within());
+                let message = format!("`{required}` is missing{}", self.place_phrase());
                 self.report(message, place, format!("write `{required}: …`"));
             }
             whole &= read.contains_key(required);
@@ -159,7 +159,7 @@ impl Walk<'_> {
         whole.then_some(Json::Object(read))
     }
 
-    fn unknown(&mut self, key: &str, place: Place, schema: &Json) {
+    fn report_unknown_key(&mut self, key: &str, place: Place, schema: &Json) {
         if schema["x-names"] == "rule" {
             let (message, help) = no_rule(key);
             return self.report(message, place, help);
@@ -178,7 +178,7 @@ impl Walk<'_> {
             ),
         };
         self.path.pop();
-        let message = format!("the project file knows no `{key}`{}", self.within());
+        let message = format!("the project file knows no `{key}`{}", self.place_phrase());
         self.path.push(key.to_owned());
         self.report(message, place, help);
     }
@@ -193,7 +193,7 @@ impl Walk<'_> {
                 return Some(Json::from("off"));
             }
             _ if !choices.is_empty() => {
-                let words: Vec<String> = choices.iter().map(|word| shown(word)).collect();
+                let words: Vec<String> = choices.iter().map(|word| display(word)).collect();
                 return self.no_choice(&words, &data, node.place);
             }
             Some("string") if matches!(value, Value::String(_)) => return Some(data),
@@ -216,7 +216,7 @@ impl Walk<'_> {
             _ => return Some(data),
         };
         let found = match value {
-            Value::Number(_) if wanted == "a whole number" => format!("`{}`", shown(&data)),
+            Value::Number(_) if wanted == "a whole number" => format!("`{}`", display(&data)),
             _ => value.kind().to_owned(),
         };
         let message = format!("`{}` is {wanted}, and this is {found}", self.place_name());
@@ -242,11 +242,11 @@ impl Walk<'_> {
             Json::String(text) if words.contains(text) => {
                 format!("`{name}` is one of {listed}, not `{found}`")
             }
-            _ => format!("`{name}` is one of {listed}, not `{}`", shown(found)),
+            _ => format!("`{name}` is one of {listed}, not `{}`", display(found)),
         };
-        let near = did_you_mean(&shown(found), words.iter().map(String::as_str));
+        let near = did_you_mean(&display(found), words.iter().map(String::as_str));
         let help = match near {
-            _ if found.is_number() && words.contains(&shown(found)) => "quote it".to_owned(),
+            _ if found.is_number() && words.contains(&display(found)) => "quote it".to_owned(),
             Some(word) => format!("did you mean `{word}`?"),
             None => format!("write one of {listed}"),
         };
@@ -258,7 +258,7 @@ impl Walk<'_> {
         self.path.join(".").replace(".[", "[")
     }
 
-    fn within(&self) -> String {
+    fn place_phrase(&self) -> String {
         if self.path.is_empty() {
             String::new()
         } else {
@@ -270,7 +270,7 @@ impl Walk<'_> {
         let spot = Spot::new(self.source, place);
         self.findings.push(
             Finding::new(RuleId::ProjectFile, message)
-                .at(Some(spot), "")
+                .with_label(Some(spot), "")
                 .help(help),
         );
     }
@@ -309,7 +309,7 @@ fn choices(schema: &Json) -> Vec<&Json> {
 }
 
 /// A scalar as written in a file, without quotes.
-fn shown(value: &Json) -> String {
+fn display(value: &Json) -> String {
     value
         .as_str()
         .map_or_else(|| value.to_string(), str::to_owned)

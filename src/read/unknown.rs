@@ -28,7 +28,7 @@ pub(super) fn names(settings: &Settings, places: &Places<'_>) -> Vec<Finding> {
         );
         findings.push(
             Finding::new(RuleId::ProjectFile, message)
-                .at(output.spot.as_ref().and(places.word(&output.target)), "")
+                .with_label(output.spot.as_ref().and(places.word(&output.target)), "")
                 .help(help),
         );
     }
@@ -48,7 +48,7 @@ fn options(settings: &Settings, places: &Places<'_>) -> Vec<Finding> {
             let message = format!("target `{}` has no option `{name}`", output.target);
             let all = format!("its options are {}", known.join(", "));
             let finding = Finding::new(RuleId::ProjectFile, message)
-                .at(places.key_of_item(&["outputs"], index, name), "")
+                .with_label(places.key_of_item(&["outputs"], index, name), "")
                 .help(suggestion(name, &known, &all));
             findings.push(finding);
         }

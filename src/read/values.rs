@@ -39,12 +39,12 @@ pub struct ClusterValues {
 pub fn values(workspace: &Workspace, entry: &ClusterEntry) -> Result<ClusterValues, Error> {
     let templates = TemplateCache::default();
     let state = State::new(workspace, entry, &templates, Depth::Evaluated);
-    let own = workspace.shared.with(&entry.layers, Some(&state))?;
-    let mut options = release_options::of(workspace, entry, &own);
+    let own = workspace.shared.with_layers(&entry.layers, Some(&state))?;
+    let mut options = release_options::for_cluster(workspace, entry, &own);
     // No other cluster is evaluated, so that this one has the run's whole budget.
     options.limits = Limits::default();
     let subject = Subject::cluster(&entry.name);
-    let about = |finding: Finding| finding.about(subject.clone());
+    let about = |finding: Finding| finding.with_subject(subject.clone());
     Ok(ClusterValues {
         layers: own.layers,
         tree: own.values,
@@ -58,10 +58,11 @@ pub fn values(workspace: &Workspace, entry: &ClusterEntry) -> Result<ClusterValu
 
 impl ClusterValues {
     /// What failed in evaluating them, as findings, each once. Random text and the like, which no image depends on, is a warning.
-    pub fn failed(&self, failures: Vec<Failure>) -> Vec<Finding> {
+    pub fn failure_findings(&self, failures: Vec<Failure>) -> Vec<Finding> {
         let is_refused = |failure: &Failure| failure.class == ErrorClass::Refused;
         let (refused, failures) = failures.into_iter().partition(is_refused);
-        let findings = |failures| sylva::failed(&self.sources, self.subject.clone(), failures);
+        let findings =
+            |failures| sylva::failure_findings(&self.sources, self.subject.clone(), failures);
         let refused = findings(refused).into_iter();
         let mut findings = findings(failures);
         cluster::report_missing(&self.missing, &mut findings);

@@ -58,7 +58,7 @@ impl SchemaFile {
                 mismatch.shown.clear();
             }
             Finding::new(RuleId::ValuesSchema, mismatch.to_string())
-                .at(sources.resolve(mismatch.place), "")
+                .with_label(sources.resolve(mismatch.place), "")
                 .help(format!("Helm refuses it: see `{path}`"))
         });
         findings.collect()

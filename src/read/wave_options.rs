@@ -62,7 +62,7 @@ impl MostOption {
             let finding = Finding::new(RuleId::ProjectFile, message);
             findings.push(
                 finding
-                    .at(places.spot(&["plan", key]), "")
+                    .with_label(places.spot(&["plan", key]), "")
                     .help("write `10` or `10%`"),
             );
         }
@@ -85,7 +85,7 @@ pub(super) fn waves(
             Ok(pattern) => Some(pattern),
             Err(error) => {
                 let spot = places.item(&["plan", name], index);
-                findings.push(bad_pattern(text, &error).at(spot, ""));
+                findings.push(bad_pattern(text, &error).with_label(spot, ""));
                 None
             }
         };
@@ -102,7 +102,7 @@ pub(super) fn waves(
             Ok(pattern) => windows.push((pattern, words.as_str().into())),
             Err(error) => {
                 let spot = places.spot(&["plan", "windows", text]);
-                findings.push(bad_pattern(text, &error).at(spot, ""));
+                findings.push(bad_pattern(text, &error).with_label(spot, ""));
             }
         }
     }

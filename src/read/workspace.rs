@@ -35,16 +35,18 @@ use crate::read::gitops::OwnOutput;
 /// No project and no flags that replace one; a file that cannot be read.
 pub fn workspace(request: &Request) -> Result<Workspace, Error> {
     let location = super::location(request)?;
-    let disk = Disk::within(&location.root, super::scope(request, &location.root)?)?;
+    let disk = Disk::with_scope(&location.root, super::scope(request, &location.root)?)?;
     let mut files: Arc<dyn Files> = Arc::new(disk);
     let mut tracked = None;
     if request.flags.tracked {
-        let new = Repository::of(&location.root)?.untracked()?;
+        let new = Repository::find(&location.root)?.new_files()?;
         files = Arc::clone(tracked.insert(Arc::new(Tracked::new(files, new)))) as _;
     }
     let mut workspace = workspace_in(request, &location, files)?;
     if let Some(tracked) = tracked {
-        workspace.findings.extend(untracked(&tracked.missed()));
+        workspace
+            .findings
+            .extend(new_files_finding(&tracked.misses()));
     }
     let is_empty = workspace.clusters.is_empty() && workspace.findings.is_empty();
     if request.flags.discovers && location.file.is_none() && is_empty {
@@ -55,7 +57,7 @@ pub fn workspace(request: &Request) -> Result<Workspace, Error> {
 }
 
 /// What is left out because git does not track it.
-fn untracked(missed: &[PathBuf]) -> Option<Finding> {
+fn new_files_finding(missed: &[PathBuf]) -> Option<Finding> {
     let first = files::display(missed.first()?);
     let more = match missed.len() - 1 {
         0 => String::new(),
@@ -88,7 +90,7 @@ pub fn workspace_in(
 
     let HelmVersion(engine) = project.file.helm;
     let outputs = settings.outputs.iter().map(|output| &*output.path);
-    let own_output = Arc::new(OwnOutput::of(outputs));
+    let own_output = Arc::new(OwnOutput::new(outputs));
     let values = flags.values.iter().chain(&project.file.values);
     let values: Vec<PathBuf> = values.map(PathBuf::from).collect();
     let stated = Stated {
@@ -101,7 +103,7 @@ pub fn workspace_in(
     let composing = composing(&project.file, engine, own_output);
     let example = fleet.clusters.first();
     let example = example.map_or(&[][..], |cluster| &cluster.layers);
-    let shared = layers::shared(&tree, &values, example, composing, findings)?;
+    let shared = layers::read_shared(&tree, &values, example, composing, findings)?;
     let (lock, facts) = fact_files(&*tree, &stated, &shared, findings)?;
     let is_required = settings.policy.signatures != RequiredSignatures::Nowhere;
     let checks_signers = is_required || facts.first() == Some(&lock);
@@ -173,14 +175,14 @@ fn clusters(
         manifests.clone()
     };
     let read = graph::clusters(tree, &looked_at, own_output, findings)?;
-    let pairs = graph::of_pairs(tree, &file.pairs, places, findings)?;
+    let pairs = graph::read_pairs(tree, &file.pairs, places, findings)?;
     let mut graph: BTreeMap<_, _> = { read.into_iter().chain(pairs) }
         .map(|read| (Arc::clone(&read.cluster.name), read))
         .collect();
     // Of a cluster that values make, the objects beside them are a part.
     let is_of_values = |name: &Arc<str>| clusters.iter().any(|entry| entry.name == *name);
     graph.retain(|name, read| !is_of_values(name) && !is_of_values(&read.cluster.object_name));
-    let named = graph.keys().cloned().map(ClusterEntry::named);
+    let named = graph.keys().cloned().map(ClusterEntry::new);
     clusters.extend(named);
     if clusters.is_empty() && findings.is_empty() && !of_manifests && !discovers {
         findings.push(fleet::no_cluster(places));
@@ -209,7 +211,7 @@ fn fact_files(
     let mut facts = Vec::new();
     for file in named {
         if shared.own_output().has(tree, &file)? {
-            findings.push(layers::left_out(&file, "facts"))
+            findings.push(layers::omission(&file, "facts"))
         } else {
             facts.push(file)
         }
@@ -252,7 +254,7 @@ fn composing(file: &ProjectFile, engine: Engine, own_output: Arc<OwnOutput>) -> 
 fn records(project: &Project) -> Option<(Vec<WrittenImage>, Arc<Source>)> {
     let records = &project.file.images.records;
     let source = project.source.as_ref().filter(|_| !records.is_empty())?;
-    let written = record::written(records, project.tree.as_ref());
+    let written = record::images(records, project.tree.as_ref());
     Some((written, Arc::clone(source)))
 }
 
@@ -345,7 +347,7 @@ fn no_schema(folder: &str, places: &Places<'_>) -> Finding {
     let message =
         format!("there is no CustomResourceDefinition in `{folder}`, so nothing is validated");
     Finding::new(RuleId::ProjectFile, message)
-        .at(places.spot(&["schemas"]), "")
+        .with_label(places.spot(&["schemas"]), "")
         .help("put the CRDs of the cluster's controllers there: `kubectl get crd -o yaml`")
 }
 
@@ -365,12 +367,12 @@ fn texts(
 ) -> Result<BTreeMap<String, Arc<Source>>, Error> {
     let mut texts = BTreeMap::new();
     let folder = Path::new(folder);
-    for below in tree.below(folder)? {
+    for below in tree.list_recursive(folder)? {
         let path = folder.join(&below);
         if !wanted(&path) {
             continue;
         }
-        let text = String::from_utf8(tree.named(&path)?).map_err(|_| Error::Read {
+        let text = String::from_utf8(tree.read_file(&path)?).map_err(|_| Error::Read {
             path: root.join(&path),
             cause: std::io::Error::other("it is not text in UTF-8"),
         })?;

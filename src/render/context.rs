@@ -174,15 +174,15 @@ fn value(node: &Node) -> Context {
 
 /// A value of the engine, as a tree. Trees that came from values are shared; those that a template built are copied.
 pub(super) fn node(value: &Context) -> Result<Node, Error> {
-    copied(value, DEPTH)
+    copy_value(value, DEPTH)
 }
 
-fn copied(value: &Context, depth: usize) -> Result<Node, Error> {
+fn copy_value(value: &Context, depth: usize) -> Result<Node, Error> {
     if let Some(object) = value.downcast_object_ref::<MapObject>() {
-        return Ok(Node::computed(Value::Map(Arc::clone(&object.0))));
+        return Ok(Node::from_value(Value::Map(Arc::clone(&object.0))));
     }
     if let Some(object) = value.downcast_object_ref::<ListObject>() {
-        return Ok(Node::computed(Value::List(Arc::clone(&object.0))));
+        return Ok(Node::from_value(Value::List(Arc::clone(&object.0))));
     }
     let Some(below) = depth.checked_sub(1) else {
         return Err(Error::new(
@@ -190,17 +190,17 @@ fn copied(value: &Context, depth: usize) -> Result<Node, Error> {
             "a value is nested too deeply",
         ));
     };
-    Ok(Node::computed(match value.kind() {
+    Ok(Node::from_value(match value.kind() {
         ValueKind::None => Value::Null,
         ValueKind::Bool => Value::Bool(value.is_true()),
         ValueKind::Number => Value::Number(number(value)),
         ValueKind::Seq | ValueKind::Iterable => {
-            let items = value.try_iter()?.map(|item| copied(&item, below));
+            let items = value.try_iter()?.map(|item| copy_value(&item, below));
             Value::from(items.collect::<Result<Vec<Node>, Error>>()?)
         }
         ValueKind::Map => {
             let entries = value.try_iter()?.map(|key| {
-                let below = copied(&value.get_item(&key)?, below)?;
+                let below = copy_value(&value.get_item(&key)?, below)?;
                 Ok(Entry::holding(key.to_string(), below))
             });
             Value::from(entries.collect::<Result<Map, Error>>()?)

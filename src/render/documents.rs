@@ -57,7 +57,7 @@ pub(super) fn check(
         debug_assert_eq!(as_read(text), as_json(known), "{path}");
         identities = objects(known, schemas, &mut found);
         if found.is_empty() {
-            return shown(&identities);
+            return display_identities(&identities);
         }
         // The text is parsed again, so that the problems are reported with their places in it.
         found.clear();
@@ -76,14 +76,14 @@ pub(super) fn check(
         }
     }
     if found.is_empty() {
-        return shown(&identities);
+        return display_identities(&identities);
     }
     let source = Arc::new(secrets::source(path, text, false));
     for fault in found {
         let spot = Spot::new(&source, fault.place);
         let message = format!("rendered file `{path}`: {}", fault.message);
         let finding = Finding::new(fault.rule, message);
-        let finding = finding.at(Some(spot), "in the rendered file");
+        let finding = finding.with_label(Some(spot), "in the rendered file");
         findings.push(match fault.rule {
             RuleId::ObjectTooLarge => {
                 finding.help("serve fewer images, or write one object a cluster: `scope: cluster`")
@@ -95,11 +95,11 @@ pub(super) fn check(
             _ => finding,
         });
     }
-    shown(&identities)
+    display_identities(&identities)
 }
 
 /// The identity of an object for an API server does not depend on its API version.
-fn shown(identities: &BTreeSet<[String; 4]>) -> Vec<Box<str>> {
+fn display_identities(identities: &BTreeSet<[String; 4]>) -> Vec<Box<str>> {
     let shown = identities
         .iter()
         .map(|[api_version, kind, namespace, name]| {
@@ -185,7 +185,7 @@ pub(super) fn is_blank(text: &str) -> bool {
 /// The identity of an object: apiVersion, kind, namespace and name.
 fn identity(document: &Node, found: &mut Vec<Fault>) -> [String; 4] {
     let mut text = |path: &[&str], needed: bool| {
-        let node = document.at(path);
+        let node = document.get_path(path);
         let text = node.and_then(|node| node.value.as_str());
         let text = text.map(|text| text.to_string()).unwrap_or_default();
         if text.is_empty() && (needed || node.is_some()) {
@@ -204,7 +204,7 @@ fn identity(document: &Node, found: &mut Vec<Fault>) -> [String; 4] {
 
 fn metadata(document: &Node, found: &mut Vec<Fault>) {
     let mut legal = |path: &[&str], is_legal: fn(&str) -> bool, what: &str| {
-        let node = document.at(path);
+        let node = document.get_path(path);
         if let Some((node, text)) = node.and_then(|node| Some((node, node.value.as_str()?)))
             && !text.is_empty()
             && !is_legal(text)
@@ -233,7 +233,9 @@ fn metadata(document: &Node, found: &mut Vec<Fault>) {
         ("labels", name::is_label_value as fn(&str) -> bool),
         ("annotations", |_: &str| true),
     ] {
-        let Some(Value::Map(entries)) = document.at(&["metadata", field]).map(|node| &node.value)
+        let Some(Value::Map(entries)) = document
+            .get_path(&["metadata", field])
+            .map(|node| &node.value)
         else {
             continue;
         };
@@ -254,7 +256,11 @@ fn metadata(document: &Node, found: &mut Vec<Fault>) {
 /// Whether the object's controller writes the object's name as a label on what it applies
 /// (fluxcd/pkg, `ssa.ResourceManager.SetOwnerLabels`; helm-controller, `postrender.OriginLabels`).
 fn is_used_as_label(document: &Node) -> bool {
-    let text = |key: &str| document.at(&[key]).and_then(|node| node.value.as_str());
+    let text = |key: &str| {
+        document
+            .get_path(&[key])
+            .and_then(|node| node.value.as_str())
+    };
     let is_of = |kind: &str, group: &str| {
         let own = text("kind").is_some_and(|text| **text == *kind);
         own && text("apiVersion").is_some_and(|text| text.starts_with(group))
@@ -264,11 +270,16 @@ fn is_used_as_label(document: &Node) -> bool {
 }
 
 fn data_size(document: &Node, found: &mut Vec<Fault>) {
-    let kind = document.at(&["kind"]).and_then(|kind| kind.value.as_str());
+    let kind = document
+        .get_path(&["kind"])
+        .and_then(|kind| kind.value.as_str());
     if !kind.is_some_and(|kind| matches!(&**kind, "ConfigMap" | "Secret")) {
         return;
     }
-    let Some(data) = document.at(&["data"]).and_then(|data| data.value.as_map()) else {
+    let Some(data) = document
+        .get_path(&["data"])
+        .and_then(|data| data.value.as_map())
+    else {
         return;
     };
     let size: usize = data

@@ -129,7 +129,7 @@ impl<'a> Group<'a> {
     fn clash(&self) -> Option<Pair<'a>> {
         self.first(|file| folder(&file.path))
             .or_else(|| self.first(|file| (file.output, file.cluster())))
-            .or_else(|| self.of_two_clusters())
+            .or_else(|| self.pair_of_clusters())
     }
 
     /// Two files that two outputs render for the same clusters.
@@ -156,7 +156,7 @@ impl<'a> Group<'a> {
     }
 
     /// Two clusters that may be on one API server: the project declares it, or does not rule it out.
-    fn of_two_clusters(&self) -> Option<Pair<'a>> {
+    fn pair_of_clusters(&self) -> Option<Pair<'a>> {
         let of_clusters = || {
             let files = self.files.iter();
             files.filter_map(|file| Some((*file, file.home.as_deref()?)))
@@ -206,10 +206,10 @@ impl<'a> Group<'a> {
         };
         let spot = |file: &FileObjects| self.outputs.get(file.output)?.spot.clone();
         let mut finding = Finding::new(RuleId::ObjectDuplicate, message)
-            .about(subject)
-            .at(spot(one), "this output renders it");
+            .with_subject(subject)
+            .with_label(spot(one), "this output renders it");
         if one.output != other.output {
-            finding = finding.at(spot(other), "and so does this one");
+            finding = finding.with_label(spot(other), "and so does this one");
         }
         for help in self.helps(kind, one, other) {
             finding = finding.help(help);

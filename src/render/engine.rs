@@ -87,14 +87,14 @@ impl Engine {
 
     fn compile(&mut self, name: String, source: Arc<Source>, findings: &mut Vec<Finding>) {
         let syntax = self.environment.syntax().clone();
-        let refused = match language::refused(&source.text, syntax) {
+        let refused = match language::first_refusal(&source.text, syntax) {
             Some((place, what)) => {
                 let what = format!("template `{name}` cannot be used: {what}");
-                let of_file = || Some(Spot::at(&source, place.start, place.end));
+                let of_file = || Some(Spot::from_range(&source, place.start, place.end));
                 let spot = self.values.get(&name).cloned().unwrap_or_else(of_file);
                 Some(
                     Finding::new(RuleId::TemplateError, what)
-                        .at(spot, "here")
+                        .with_label(spot, "here")
                         .help("templates place values; docs/outputs.md lists what they may use"),
                 )
             }
@@ -163,14 +163,14 @@ impl Engine {
         let of_file = || {
             let source = self.sources.get(name)?;
             let (start, end) = line_span(&source.text, cause.line().unwrap_or(1));
-            Some(Spot::at(source, start, end))
+            Some(Spot::from_range(source, start, end))
         };
         let spot = self.values.get(name).cloned().unwrap_or_else(of_file);
         Finding::new(
             RuleId::TemplateError,
             format!("template `{name}` cannot be rendered: {what}"),
         )
-        .at(spot, "here")
+        .with_label(spot, "here")
     }
 }
 
@@ -209,7 +209,7 @@ fn format(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Context) -> R
         ));
     }
     match &node.value {
-        Value::String(text) => out.write_str(&yaml_tree::quoted(text)),
+        Value::String(text) => out.write_str(&yaml_tree::quote(text)),
         other => out.write_str(yaml_tree::emit(other).trim_end()),
     }
     .map_err(Error::from)
@@ -219,16 +219,16 @@ fn format(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Context) -> R
 fn block(value: &Context, columns: Option<usize>) -> Result<Context, Error> {
     let node = context::node(value)?;
     let columns = columns.unwrap_or(0).min(200);
-    Ok(Context::from_safe_string(placed(&node.value, columns)))
+    Ok(Context::from_safe_string(indent_yaml(&node.value, columns)))
 }
 
 /// The text of a value. The template indents the first line; the other lines are indented by `columns`.
-fn placed(value: &Value, columns: usize) -> String {
+fn indent_yaml(value: &Value, columns: usize) -> String {
     let (text, before) = match value {
         // A literal block is indented relative to its key, so it is written with a key at the right column.
         Value::String(text) if text.contains('\n') => {
             let columns = columns.saturating_sub(2);
-            let map = Map::from_iter([Entry::computed("k", Value::String(text.clone()))]);
+            let map = Map::from_iter([Entry::from_value("k", Value::String(text.clone()))]);
             (
                 yaml_tree::emit_at(&map.into(), columns),
                 columns + "k: ".len(),
@@ -266,7 +266,7 @@ mod tests {
     fn rendered(text: &str, value: impl Into<Value>) -> Result<String, Box<Finding>> {
         let (engine, found) = engine("t.yaml.j2", text);
         assert!(found.is_empty(), "{found:?}");
-        let map = Map::from_iter([Entry::computed("v", value)]);
+        let map = Map::from_iter([Entry::from_value("v", value)]);
         engine.render("t.yaml.j2", context::map(&Arc::new(map)))
     }
 
@@ -292,7 +292,7 @@ mod tests {
 
     #[test]
     fn a_tree_is_indented_to_its_column() {
-        let tree = Map::from_iter([Entry::computed("b", "x\ny\n"), Entry::computed("c", 1)]);
+        let tree = Map::from_iter([Entry::from_value("b", "x\ny\n"), Entry::from_value("c", 1)]);
         let text = rendered("a:\n  {{ v | yaml(2) }}\n", tree.clone()).unwrap();
         assert_eq!(text, "a:\n  b: |\n    x\n    y\n  c: 1\n");
         let refused = rendered("a: {{ v }}\n", tree).unwrap_err();
@@ -327,10 +327,10 @@ mod tests {
             let file = rendered("k:\n  a: {{ v }}\n  b: {{ v | yaml(4) }}\n  c: 1\n", text.as_str()).unwrap();
             let read = yaml_tree::read(&file, FileId(0), Reader::Kubectl).unwrap_or_else(|error| panic!("{error}: {file}"));
             for key in ["a", "b"] {
-                let found = read.documents[0].at(&["k", key]).unwrap();
+                let found = read.documents[0].get_path(&["k", key]).unwrap();
                 assert_eq!(found.value.as_str().map(|text| &**text), Some(&*text), "{file}");
             }
-            assert!(read.documents[0].at(&["k", "c"]).is_some(), "{file}");
+            assert!(read.documents[0].get_path(&["k", "c"]).is_some(), "{file}");
         }
     }
 }

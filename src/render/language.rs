@@ -106,12 +106,12 @@ pub(super) fn environment() -> Environment<'static> {
 }
 
 /// The first token of a template that is not allowed, with its bytes and a message. Invalid syntax is left to the compiler.
-pub(super) fn refused(text: &str, syntax: SyntaxConfig) -> Option<(Range<u32>, String)> {
+pub(super) fn first_refusal(text: &str, syntax: SyntaxConfig) -> Option<(Range<u32>, String)> {
     let mut reader = Reader::default();
     tokenize(text, false, syntax)
         .map_while(Result::ok)
         .find_map(|(token, span)| {
-            let words = reader.refused(&token)?;
+            let words = reader.refusal(&token)?;
             Some((span.start_offset..span.end_offset, words))
         })
 }
@@ -140,7 +140,7 @@ struct Reader<'t> {
 
 impl<'t> Reader<'t> {
     /// The message for a token that is not allowed; otherwise the token is read.
-    fn refused(&mut self, token: &Token<'t>) -> Option<String> {
+    fn refusal(&mut self, token: &Token<'t>) -> Option<String> {
         let words = match token {
             Token::Ident(tag) if self.starts_tag && !TAGS.contains(tag) => {
                 format!("the tag `{tag}` is not available")

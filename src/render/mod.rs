@@ -102,7 +102,7 @@ impl<'a> Renderer<'a> {
                 index,
                 path_template,
                 names_cluster,
-                options: Options::of(output, index, &mut engine, findings),
+                options: Options::compile(output, index, &mut engine, findings),
             });
         }
         Self {
@@ -126,7 +126,7 @@ impl<'a> Renderer<'a> {
         let pools = view.pools();
         pools
             .map(|SelectedPool { pool, selection }| {
-                stamp::of_pool(pool, selection, &view.images, &stamp)
+                stamp::for_pool(pool, selection, &view.images, &stamp)
             })
             .collect()
     }
@@ -154,7 +154,7 @@ impl<'a> Renderer<'a> {
             };
             let start = findings.len();
             let options = &prepared.options;
-            let output = options.filled(prepared.output, &self.engine, &scope, findings);
+            let output = options.fill(prepared.output, &self.engine, &scope, findings);
             let input = TargetInput {
                 view,
                 output: &output,
@@ -194,7 +194,7 @@ impl<'a> Renderer<'a> {
 
     /// The files that all clusters share, for every output whose path does not contain the cluster. `clusters` are the sorted names
     /// of the rendered clusters.
-    pub fn shared(
+    pub fn render_shared(
         &self,
         served: &ServedImages,
         clusters: &[Arc<str>],
@@ -207,7 +207,7 @@ impl<'a> Renderer<'a> {
                 .ok()
         };
         let mut files = Vec::new();
-        for prepared in self.shared_outputs(findings) {
+        for prepared in self.outputs_for_all(findings) {
             let scope = context::scope(None, None);
             let Some(folder) = self.folder(prepared, scope, findings) else {
                 continue;
@@ -220,7 +220,7 @@ impl<'a> Renderer<'a> {
                 folder: &folder,
                 stamp: &stamp,
             };
-            let made = prepared.target.shared(&input, findings);
+            let made = prepared.target.render_shared(&input, findings);
             let owner = prepared.target.name();
             self.files(prepared, &folder, owner, made, &mut files, findings);
             place(&mut findings[start..], prepared.output);
@@ -231,10 +231,10 @@ impl<'a> Renderer<'a> {
 
     /// Whether any output has files that all clusters share.
     pub fn has_shared(&self) -> bool {
-        !self.shared_outputs(&mut Vec::new()).is_empty()
+        !self.outputs_for_all(&mut Vec::new()).is_empty()
     }
 
-    fn shared_outputs(&self, findings: &mut Vec<Finding>) -> Vec<&Prepared<'_>> {
+    fn outputs_for_all(&self, findings: &mut Vec<Finding>) -> Vec<&Prepared<'_>> {
         let mut is_shared = |prepared: &&Prepared<'_>| {
             let start = findings.len();
             let target = prepared.target;
@@ -252,16 +252,16 @@ impl<'a> Renderer<'a> {
         image: &Image,
         cluster: Option<&Context>,
     ) -> Option<Result<Stamp, Box<Finding>>> {
-        if let Some(url) = stamp::declared_url(image) {
+        if let Some(url) = stamp::own_url(image) {
             let style = self.settings.images.checksum;
-            return Some(Ok(stamp::of_image(image, url, style)));
+            return Some(Ok(stamp::for_image(image, url, style)));
         }
         if self.engine.is_broken(stamp::URL_TEMPLATE) {
             return None;
         }
         let context = context::scope(Some(context::image(images, &image.key)), cluster);
         let url = self.engine.render_line(stamp::URL_TEMPLATE, context);
-        let stamped = url.map(|url| stamp::of_image(image, url, self.settings.images.checksum));
+        let stamped = url.map(|url| stamp::for_image(image, url, self.settings.images.checksum));
         Some(stamped.map_err(|mut finding| {
             finding.subject.image = Some(image.key.to_string());
             finding
@@ -314,7 +314,7 @@ impl<'a> Renderer<'a> {
                 folder => format!("{folder}/{}", file.path),
             };
             if !stays_inside(&path) {
-                findings.push(leaves_folder(&path).at(output.spot.clone(), ""));
+                findings.push(leaves_folder(&path).with_label(output.spot.clone(), ""));
                 continue;
             }
             if self.engine.is_broken(&template) {
@@ -392,11 +392,13 @@ fn near_miss(name: &str, source: &Arc<Source>) -> Option<Finding> {
         return None;
     }
     let meant = did_you_mean(name, embedded.iter().map(String::as_str))?;
-    let spot = Spot::at(source, 0, 0);
+    let spot = Spot::from_range(source, 0, 0);
     let finding = Finding::new(
         RuleId::TemplateError,
         format!("template `{name}` replaces nothing"),
     );
-    let finding = finding.at(Some(spot), "").unless_set(Level::Warning);
+    let finding = finding
+        .with_label(Some(spot), "")
+        .unless_set(Level::Warning);
     Some(finding.help(format!("did you mean `{meant}`?")))
 }

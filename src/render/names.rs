@@ -30,7 +30,7 @@ impl ClusterNames {
         let source = Arc::new(Source::new(TEMPLATE, template));
         engine.add(TEMPLATE.to_owned(), source, &mut findings);
         match findings.first() {
-            Some(finding) => Err(in_project(finding)),
+            Some(finding) => Err(project_finding(finding)),
             None => Ok(Self(engine)),
         }
     }
@@ -39,7 +39,7 @@ impl ClusterNames {
     ///
     /// # Errors
     /// The template fails, for instance because the path has fewer folders.
-    pub fn of(&self, path: &Path, is_folder: bool) -> Result<String, Box<Finding>> {
+    pub fn name_of(&self, path: &Path, is_folder: bool) -> Result<String, Box<Finding>> {
         let (folder, file) = match (is_folder, path.parent(), path.file_name()) {
             (false, Some(folder), Some(file)) => (folder, file.to_string_lossy()),
             _ => (path, "".into()),
@@ -50,29 +50,29 @@ impl ClusterNames {
         let segments: Vec<String> = segments.filter(|part| part != "/").collect();
         let basename = segments.last().cloned().unwrap_or_default();
         let parts = [
-            Entry::computed("path", Value::String(segments.join("/").into())),
-            Entry::computed("basename", Value::String(basename.into())),
-            Entry::computed("filename", Value::String(file.as_ref().into())),
-            Entry::computed(
+            Entry::from_value("path", Value::String(segments.join("/").into())),
+            Entry::from_value("basename", Value::String(basename.into())),
+            Entry::from_value("filename", Value::String(file.as_ref().into())),
+            Entry::from_value(
                 "segments",
                 Value::List(Arc::new(
                     segments
                         .into_iter()
-                        .map(|part| Node::computed(Value::String(part.into())))
+                        .map(|part| Node::from_value(Value::String(part.into())))
                         .collect(),
                 )),
             ),
         ];
-        let path = Entry::computed("path", Value::from(Map::from_iter(parts)));
+        let path = Entry::from_value("path", Value::from(Map::from_iter(parts)));
         let scope = context::map(&Arc::new(Map::from_iter([path])));
         self.0
             .render_line(TEMPLATE, scope)
-            .map_err(|finding| in_project(&finding))
+            .map_err(|finding| project_finding(&finding))
     }
 }
 
 /// The finding, to be placed in the project file, where the template is written.
-fn in_project(finding: &Finding) -> Box<Finding> {
+fn project_finding(finding: &Finding) -> Box<Finding> {
     let help =
         "a name may use `path.basename`, `path.segments[0]`, `path.path` and `path.filename`";
     Box::new(Finding::new(RuleId::ProjectFile, finding.message.as_str()).help(help))

@@ -20,7 +20,7 @@ pub(super) struct Options {
 
 impl Options {
     /// Compiles the templates among an output's options.
-    pub(super) fn of(
+    pub(super) fn compile(
         output: &Output,
         index: usize,
         engine: &mut Engine,
@@ -39,7 +39,7 @@ impl Options {
     }
 
     /// The output with the values of its options for a cluster.
-    pub(super) fn filled<'o>(
+    pub(super) fn fill<'o>(
         &self,
         output: &'o Output,
         engine: &Engine,

@@ -12,7 +12,7 @@ pub(super) const URL_TEMPLATE: &str = "images.url";
 const CHECKSUM_SUFFIX: &str = ".sha256sum";
 
 /// The stamp of an image at its URL. For a machine that pulls from a registry there is no checksum: the reference has the digest.
-pub(super) fn of_image(image: &Image, url: String, style: ChecksumStyle) -> Stamp {
+pub(super) fn for_image(image: &Image, url: String, style: ChecksumStyle) -> Stamp {
     let digest = fact::CHECKSUMS
         .into_iter()
         .find_map(|kind| Some((image.facts.get(kind)?.value.clone(), kind)));
@@ -40,13 +40,13 @@ pub(super) fn of_image(image: &Image, url: String, style: ChecksumStyle) -> Stam
 }
 
 /// The address in the image's own facts, which takes precedence over the template.
-pub(super) fn declared_url(image: &Image) -> Option<String> {
+pub(super) fn own_url(image: &Image) -> Option<String> {
     let url = image.facts.text("locations.https")?;
     (!url.is_empty()).then(|| url.to_owned())
 }
 
 /// The stamp for a pool's selection: that of the image, or the URL and checksum in the values.
-pub(super) fn of_pool(
+pub(super) fn for_pool(
     pool: &Pool,
     selection: &Selection,
     images: &Images,

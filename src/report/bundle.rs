@@ -6,8 +6,8 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::counted;
 use super::format::Format;
+use super::quantity;
 use crate::printer::Printer;
 
 /// What a bundle is and holds.
@@ -131,7 +131,7 @@ fn human(description: &BundleDescription, out: &mut Printer) -> io::Result<()> {
         writeln!(out, "digest       {digest}")?;
     }
     writeln!(out, "content      {}", description.content)?;
-    let files = counted(description.files.len(), "file");
+    let files = quantity(description.files.len(), "file");
     writeln!(out, "files        {files}, {} bytes", description.bytes)?;
     for file in description.files.iter().filter(|file| file.executable) {
         writeln!(out, "executable   {}", file.path)?;
@@ -167,7 +167,7 @@ impl fmt::Display for PushedBundle<'_> {
         if self.unchanged {
             f.write_str("nothing changed")?
         } else {
-            write!(f, "{} sent", counted(self.sent, "blob"))?
+            write!(f, "{} sent", quantity(self.sent, "blob"))?
         }
         f.write_str(match self.signed {
             None => "",
@@ -179,7 +179,7 @@ impl fmt::Display for PushedBundle<'_> {
 
 impl fmt::Display for VerifiedBundle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let files = counted(self.files, "file");
+        let files = quantity(self.files, "file");
         let signature = self.signature.as_deref();
         let signature = signature.unwrap_or("its signature was not checked (`--key`)");
         write!(

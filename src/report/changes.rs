@@ -3,7 +3,7 @@
 use std::io::{self, Write as _};
 
 use super::diff::line_counts;
-use super::{JSON_VERSION, counted};
+use super::{JSON_VERSION, quantity};
 use crate::model::manifest::{Change, ChangeKind, ChangeSet, Origin};
 use crate::printer::Printer;
 
@@ -11,7 +11,7 @@ use crate::printer::Printer;
 pub fn changes(folders: &[ChangeSet], out: &mut Printer) -> io::Result<()> {
     for changes in folders {
         for change in &changes.changes {
-            let shown = changes.shown(&change.path);
+            let shown = changes.display_path(&change.path);
             writeln!(
                 out,
                 "{}  {shown}{}{}",
@@ -21,7 +21,7 @@ pub fn changes(folders: &[ChangeSet], out: &mut Printer) -> io::Result<()> {
             )?;
         }
         if changes.changes.is_empty() && changes.ownership_drift() {
-            let file = changes.shown(crate::model::manifest::OWNERSHIP_FILE);
+            let file = changes.display_path(crate::model::manifest::OWNERSHIP_FILE);
             writeln!(out, "updated  {file}")?;
         }
     }
@@ -42,7 +42,7 @@ pub fn changes_json(folders: &[ChangeSet], out: &mut Printer) -> io::Result<()> 
                     .map(|change| change_entry(changes, change))
             })
             .collect(),
-        summary: Summary::of(folders),
+        summary: Summary::from_folders(folders),
     };
     out.json(&document)
 }
@@ -73,7 +73,7 @@ fn remark(change: &Change) -> &'static str {
 }
 
 fn closing(folders: &[ChangeSet]) -> String {
-    let summary = Summary::of(folders);
+    let summary = Summary::from_folders(folders);
     let parts = [
         (summary.created, "created"),
         (summary.updated, "updated"),
@@ -85,7 +85,7 @@ fn closing(folders: &[ChangeSet]) -> String {
         .map(|(count, word)| format!("{count} {word}"))
         .collect();
     let rendered = folders.iter().map(|changes| changes.rendered).sum();
-    let files = counted(rendered, "file");
+    let files = quantity(rendered, "file");
     if parts.is_empty() {
         format!("{files} rendered")
     } else {
@@ -120,7 +120,7 @@ struct Summary {
 }
 
 impl Summary {
-    fn of(folders: &[ChangeSet]) -> Self {
+    fn from_folders(folders: &[ChangeSet]) -> Self {
         let count = |kind| {
             let all = folders.iter().flat_map(|changes| &changes.changes);
             all.filter(|change| change.kind == kind).count()
@@ -140,7 +140,7 @@ impl Summary {
 fn change_entry(changes: &ChangeSet, change: &Change) -> ChangeEntry {
     let counts = line_counts(change);
     ChangeEntry {
-        path: changes.shown(&change.path),
+        path: changes.display_path(&change.path),
         kind: change.kind,
         edited: change.origin == Origin::Edited,
         adopted: change.origin == Origin::Adopted,
@@ -150,12 +150,12 @@ fn change_entry(changes: &ChangeSet, change: &Change) -> ChangeEntry {
 }
 
 /// Prints how the files that a run has changed are added to git.
-pub fn changed_folders(why: &str, changes: &[&ChangeSet], out: &mut Printer) -> io::Result<()> {
+pub fn git_add_hint(why: &str, changes: &[&ChangeSet], out: &mut Printer) -> io::Result<()> {
     let folder = |changes: &&ChangeSet| {
         let folder = changes.root.strip_prefix(".").unwrap_or(&changes.root);
         match folder.to_string_lossy() {
             empty if empty.is_empty() => ".".to_owned(),
-            folder => quoted(folder.trim_end_matches('/')),
+            folder => shell_quote(folder.trim_end_matches('/')),
         }
     };
     let folders: Vec<String> = changes.iter().map(folder).collect();
@@ -167,7 +167,7 @@ pub fn changed_folders(why: &str, changes: &[&ChangeSet], out: &mut Printer) -> 
 }
 
 /// A path as a shell reads it.
-pub fn quoted(path: &str) -> String {
+pub fn shell_quote(path: &str) -> String {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "-._/+@%,:=".contains(letter);
     if path.chars().all(plain) {
         path.to_owned()
@@ -212,11 +212,11 @@ mod tests {
 
     fn printed(set: &ChangeSet) -> String {
         let print = |out: &mut Printer| changes(std::slice::from_ref(set), out);
-        Printer::printed(Color::Never, print).expect("memory takes it")
+        Printer::print_to_string(Color::Never, print).expect("memory takes it")
     }
 
     fn json(sets: &[ChangeSet]) -> serde_json::Value {
-        let text = Printer::printed(Color::Never, |out| changes_json(sets, out));
+        let text = Printer::print_to_string(Color::Never, |out| changes_json(sets, out));
         serde_json::from_str(&text.expect("memory takes it")).expect("it is one document")
     }
 
@@ -255,7 +255,7 @@ mod tests {
             ..ChangeSet::default()
         };
         let sets = [some(), other.clone()];
-        let text = Printer::printed(Color::Never, |out| changes(&sets, out));
+        let text = Printer::print_to_string(Color::Never, |out| changes(&sets, out));
         let text = text.expect("memory takes it");
         assert!(
             text.ends_with("\n13 files rendered: 1 created, 2 updated, 1 deleted, 10 unchanged\n"),

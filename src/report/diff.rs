@@ -15,7 +15,7 @@ const LONGEST: usize = 20_000;
 /// Writes the difference from what is on disk to what is rendered. The plan has to keep the previous texts.
 pub fn diff(changes: &ChangeSet, out: &mut Printer) -> io::Result<()> {
     for change in &changes.changes {
-        file(&changes.shown(&change.path), change, out)?;
+        file(&changes.display_path(&change.path), change, out)?;
     }
     Ok(())
 }
@@ -26,7 +26,7 @@ pub(super) fn line_counts(change: &Change) -> Option<(usize, usize)> {
     if old.is_empty() || new.is_empty() {
         return Some((new.lines().count(), old.lines().count()));
     }
-    let compared = compared(old, new)?;
+    let compared = compare(old, new)?;
     let count = |tag| {
         let changes = compared.iter_all_changes();
         changes.filter(|change| change.tag() == tag).count()
@@ -53,7 +53,7 @@ fn file(shown: &str, change: &Change, out: &mut Printer) -> io::Result<()> {
         // Its Secrets are known before anything is printed.
         secrets::source(shown, text, false);
     }
-    let Some(compared) = compared(old, new) else {
+    let Some(compared) = compare(old, new) else {
         let (old, new) = (old.lines().count(), new.lines().count());
         return writeln!(out, "# too long to compare: {old} lines, then {new}");
     };
@@ -107,7 +107,7 @@ fn texts(change: &Change) -> Option<(&str, &str)> {
     old.map(|old| (old, change.new.as_deref().unwrap_or_default()))
 }
 
-fn compared<'a>(old: &'a str, new: &'a str) -> Option<TextDiff<'a, 'a, str>> {
+fn compare<'a>(old: &'a str, new: &'a str) -> Option<TextDiff<'a, 'a, str>> {
     let lines = old.lines().count() + new.lines().count();
     (lines <= LONGEST).then(|| TextDiff::from_lines(old, new))
 }
@@ -135,7 +135,7 @@ mod tests {
             changes: vec![change],
             ..ChangeSet::default()
         };
-        Printer::printed(color, |out| diff(&changes, out)).expect("memory takes it")
+        Printer::print_to_string(color, |out| diff(&changes, out)).expect("memory takes it")
     }
 
     #[test]

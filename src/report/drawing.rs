@@ -8,7 +8,7 @@ use annotate_snippets::{
 };
 
 use super::Run;
-use super::issue::below;
+use super::issue::path_in_repository;
 use super::lines::{Lined, Lines};
 use crate::model::finding::Label;
 use crate::printer::plain;
@@ -37,7 +37,7 @@ pub(super) fn places<'a>(
     let mut remaining: Vec<(usize, &Label)> = labels.iter().enumerate().collect();
     let mut elements = Vec::new();
     while let Some((_, first)) = remaining.first().copied() {
-        let lined = lines.of(&first.spot.source);
+        let lined = lines.get(&first.spot.source);
         let line = |label: &Label| lined.line(lined.offset(label.spot.start));
         let near = |label: &Label| {
             same_file(label, first)
@@ -51,7 +51,7 @@ pub(super) fn places<'a>(
             elements.push(Element::from(snippet(&together, root, &lined)));
             remaining = apart;
         } else {
-            elements.extend(named(first, root, &lined));
+            elements.extend(place_elements(first, root, &lined));
             remaining.remove(0);
         }
     }
@@ -79,7 +79,7 @@ fn same_file(a: &Label, b: &Label) -> bool {
 /// were not read.
 fn drawable(label: &Label, folder: &str, lined: &Lined<'_>) -> bool {
     let source = &label.spot.source;
-    if source.is_hidden || below(folder, &source.path).is_none() {
+    if source.is_hidden || path_in_repository(folder, &source.path).is_none() {
         return false;
     }
     let start = lined.offset(label.spot.start);
@@ -105,7 +105,7 @@ fn path(label: &Label, root: &Path) -> String {
 /// A place as `path:line:column`; the path alone where nothing of the file was read.
 pub(super) fn address(label: &Label, root: &Path, lines: &mut Lines) -> String {
     let path = path(label, root);
-    let lined = lines.of(&label.spot.source);
+    let lined = lines.get(&label.spot.source);
     if lined.text().is_empty() {
         return path;
     }
@@ -114,7 +114,7 @@ pub(super) fn address(label: &Label, root: &Path, lines: &mut Lines) -> String {
 }
 
 /// A place without its text.
-fn named<'a>(label: &'a Label, root: &Path, lined: &Lined<'_>) -> Vec<Element<'a>> {
+fn place_elements<'a>(label: &'a Label, root: &Path, lined: &Lined<'_>) -> Vec<Element<'a>> {
     let mut origin = Origin::path(path(label, root));
     if !lined.text().is_empty() {
         let (line, column) = lined.line_column(label.spot.start);
@@ -150,7 +150,7 @@ fn snippet<'a>(
         let here = labels.iter().filter(|(_, label)| line(label) == number);
         annotations.extend(here.map(|(index, label)| {
             let (start, end) = (inside(label.spot.start), inside(label.spot.end));
-            let end = marked(lined.text(), start, end);
+            let end = mark_end(lined.text(), start, end);
             let base = text.len();
             let span = base + start - range.start..base + end.max(start) - range.start;
             let kind = if *index == 0 {
@@ -171,7 +171,7 @@ fn snippet<'a>(
 }
 
 /// Where the mark of a place ends that reaches from `start` to `end`.
-fn marked(text: &str, start: usize, end: usize) -> usize {
+fn mark_end(text: &str, start: usize, end: usize) -> usize {
     let place = text.get(start..end).unwrap_or_default();
     if place.chars().count() <= LONGEST_WHOLE {
         return end;
@@ -191,7 +191,7 @@ mod tests {
     use crate::model::finding::{Finding, Judged};
     use crate::model::rule::{Level, RuleId};
     use crate::printer::Printer;
-    use crate::report::{Color, Findings, by_name};
+    use crate::report::{Color, Findings, find};
     use yaml_tree::place::{Source, Spot};
 
     fn human(finding: Finding) -> String {
@@ -200,8 +200,8 @@ mod tests {
             level: Level::Error,
         }];
         let findings = Findings::new(&judged, 1, Color::Never);
-        let human = by_name("human").expect("it is in the table");
-        Printer::printed(Color::Never, |out| human.findings(&findings, out))
+        let human = find("human").expect("it is in the table");
+        Printer::print_to_string(Color::Never, |out| human.findings(&findings, out))
             .expect("memory takes it")
     }
 
@@ -218,8 +218,9 @@ mod tests {
     fn the_caret_is_below_wide_characters_and_tabs() {
         let source = Arc::new(Source::new("a", "\tlabel: 日本 x\r\nnext: 1\r\n"));
         let start = source.text.find('x').expect("it is there");
-        let text =
-            human(Finding::new(RuleId::ValueType, "m").at(at(&source, start, start + 1), "here"));
+        let text = human(
+            Finding::new(RuleId::ValueType, "m").with_label(at(&source, start, start + 1), "here"),
+        );
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[1], " --> a:1:12");
         assert_eq!(lines[3], "1 |     label: 日本 x");
@@ -229,7 +230,7 @@ mod tests {
     #[test]
     fn a_place_of_many_lines_is_marked_in_its_first() {
         let source = Arc::new(Source::new("a", "text: |\n  one\n  two\n"));
-        let text = human(Finding::new(RuleId::ValueType, "m").at(at(&source, 6, 19), ""));
+        let text = human(Finding::new(RuleId::ValueType, "m").with_label(at(&source, 6, 19), ""));
         assert!(text.contains("1 | text: |\n  |       ^\n"), "{text}");
         assert!(!text.contains("one"), "{text}");
     }
@@ -242,8 +243,8 @@ mod tests {
         ));
         let end = source.text.len();
         let finding = Finding::new(RuleId::ValueType, "m")
-            .at(at(&source, end - 4, end - 1), "fault")
-            .at(at(&source, 0, 3), "other");
+            .with_label(at(&source, end - 4, end - 1), "fault")
+            .with_label(at(&source, 0, 3), "other");
         let text = human(finding);
         assert!(
             text.contains("--> a:5002:1") && text.contains("::: a:1:1"),
@@ -255,12 +256,14 @@ mod tests {
     #[test]
     fn a_very_long_line_is_trimmed_and_a_place_far_right_is_named() {
         let source = Arc::new(Source::new("a", "x".repeat(1_000_000)));
-        let near =
-            human(Finding::new(RuleId::ValueType, "m").at(at(&source, 500, 999_999), "here"));
+        let near = human(
+            Finding::new(RuleId::ValueType, "m").with_label(at(&source, 500, 999_999), "here"),
+        );
         assert!(near.contains("--> a:1:501"), "{near}");
         assert!(near.lines().all(|line| line.len() < 200), "{near}");
-        let far =
-            human(Finding::new(RuleId::ValueType, "m").at(at(&source, 900_000, 900_001), "here"));
+        let far = human(
+            Finding::new(RuleId::ValueType, "m").with_label(at(&source, 900_000, 900_001), "here"),
+        );
         assert!(
             far.contains("--> a:1:900001") && far.contains("note: here"),
             "{far}"
@@ -270,7 +273,7 @@ mod tests {
     #[test]
     fn a_file_that_was_not_read_is_named() {
         let source = Arc::new(Source::new("out/a.yaml", ""));
-        let text = human(Finding::new(RuleId::ValueType, "m").at(at(&source, 0, 0), ""));
+        let text = human(Finding::new(RuleId::ValueType, "m").with_label(at(&source, 0, 0), ""));
         assert!(text.contains("--> out/a.yaml\n"), "{text}");
     }
 
@@ -291,7 +294,7 @@ mod tests {
             let mut finding = Finding::new(RuleId::ValueType, &*text).help(&*text);
             for (start, end, source) in places.into_iter().chain([far]) {
                 let source = Arc::clone(&sources[source]);
-                finding = finding.at(Some(Spot { source, start, end }), &*label);
+                finding = finding.with_label(Some(Spot { source, start, end }), &*label);
             }
             let text = human(finding);
             assert!(text.contains("-->"), "{text}");

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{Color, counted};
+use super::{Color, quantity};
 use crate::decide::pool_counts::PoolCounts;
 use crate::model::finding::{Judged, Label};
 use crate::model::manifest::ChangeSet;
@@ -80,10 +80,10 @@ impl Summary {
     pub(super) fn text(&self) -> String {
         let counts = [(self.errors, "error"), (self.warnings, "warning")];
         let counts = counts.iter().filter(|(count, _)| *count > 0);
-        let counts: Vec<String> = counts.map(|(count, noun)| counted(*count, noun)).collect();
+        let counts: Vec<String> = counts.map(|(count, noun)| quantity(*count, noun)).collect();
         let place = |clusters| match clusters {
             0 => String::new(),
-            clusters => format!(" in {}", counted(clusters, "cluster")),
+            clusters => format!(" in {}", quantity(clusters, "cluster")),
         };
         let found = if counts.is_empty() {
             format!("no findings{}", place(self.checked))
@@ -140,8 +140,8 @@ impl<'a> Findings<'a> {
             .iter()
             .filter(|one| one.level != Level::Off)
             .collect();
-        sorted.sort_by(|a, b| by_place(a, b).then_with(|| by_subject(a, b)));
-        let same = |a: &&Judged, b: &&Judged| by_place(a, b) == Ordering::Equal;
+        sorted.sort_by(|a, b| compare_places(a, b).then_with(|| compare_subjects(a, b)));
+        let same = |a: &&Judged, b: &&Judged| compare_places(a, b) == Ordering::Equal;
         let groups: Vec<Group<'_>> = sorted.chunk_by(same).map(group).collect();
         let count = |level| {
             groups
@@ -170,12 +170,12 @@ impl<'a> Findings<'a> {
 
     /// The findings in their order; those that report the same of different places together, at the first of them. The other
     /// places that matter are the same ones, too.
-    pub fn by_cause(&self) -> Vec<Vec<&Group<'a>>> {
+    pub fn group_by_cause(&self) -> Vec<Vec<&Group<'a>>> {
         let mut causes: Vec<Vec<&Group<'_>>> = Vec::new();
         let mut known: HashMap<_, usize> = HashMap::new();
         for group in &self.groups {
             let finding = &group.judged.finding;
-            let others: Vec<_> = finding.labels.iter().skip(1).map(at).collect();
+            let others: Vec<_> = finding.labels.iter().skip(1).map(place_and_text).collect();
             let fault = finding.labels.first().map(|label| &label.text);
             let what = (group.judged.level, finding.rule, &finding.message);
             let cause = (what, &finding.help, fault, others);
@@ -199,7 +199,7 @@ impl<'a> Findings<'a> {
     }
 
     /// With what else is known of the run.
-    pub fn of(self, run: Run<'a>) -> Self {
+    pub fn with_run(self, run: Run<'a>) -> Self {
         Self { run, ..self }
     }
 }
@@ -224,7 +224,7 @@ fn group<'a>(same: &[&'a Judged]) -> Group<'a> {
 }
 
 /// Findings that this calls equal are one thing to fix. Offsets order as lines and columns do, and cost nothing.
-fn by_place(a: &Judged, b: &Judged) -> Ordering {
+fn compare_places(a: &Judged, b: &Judged) -> Ordering {
     let (left, right) = (place(a), place(b));
     let known_first = left.is_none().cmp(&right.is_none());
     known_first
@@ -236,18 +236,18 @@ fn by_place(a: &Judged, b: &Judged) -> Ordering {
 
 /// The file and the range of the fault.
 fn place(one: &Judged) -> Option<(&str, u32, u32)> {
-    let (place, _) = at(one.finding.labels.first()?);
+    let (place, _) = place_and_text(one.finding.labels.first()?);
     Some(place)
 }
 
 /// A place, and what is written beside it.
-fn at(label: &Label) -> ((&str, u32, u32), &str) {
+fn place_and_text(label: &Label) -> ((&str, u32, u32), &str) {
     let spot = &label.spot;
     ((&spot.source.path, spot.start, spot.end), &label.text)
 }
 
 /// Breaks ties, down to the last word, so that the first of a group is the same one in every run.
-fn by_subject(a: &Judged, b: &Judged) -> Ordering {
+fn compare_subjects(a: &Judged, b: &Judged) -> Ordering {
     let labels = |one: &Judged| -> Vec<_> {
         let labels = one.finding.labels.iter().map(|label| {
             let spot = &label.spot;
@@ -279,7 +279,7 @@ mod tests {
             start,
             end: start,
         });
-        let mut finding = Finding::new(RuleId::ValueType, message).at(spot, "");
+        let mut finding = Finding::new(RuleId::ValueType, message).with_label(spot, "");
         finding.subject.cluster = (!cluster.is_empty()).then(|| cluster.to_owned());
         Judged { finding, level }
     }

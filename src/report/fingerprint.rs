@@ -26,7 +26,7 @@ pub(super) struct Fingerprints {
 impl Fingerprints {
     /// The fingerprint of a finding. Of several with one rule at one key, those behind the first differ by their
     /// message, and equal messages by their order.
-    pub(super) fn of(&mut self, finding: &Finding, path: &str) -> String {
+    pub(super) fn compute(&mut self, finding: &Finding, path: &str) -> String {
         let spot = finding.labels.first().map(|label| &label.spot);
         let key = spot.map_or_else(
             || {
@@ -137,7 +137,7 @@ fn holds(start: u32, end: u32, spot: &Spot) -> bool {
 
 /// An item's own name: it stays the same where items are added before it.
 fn name(item: &Node, spot: &Spot) -> Option<String> {
-    let name = item.at(&["name"])?.value.as_str()?;
+    let name = item.get_path(&["name"])?.value.as_str()?;
     (!spot.source.has_secrets()).then(|| format!("name={name}"))
 }
 
@@ -159,11 +159,11 @@ mod tests {
             start,
             end: start + part.len() as u32,
         };
-        Finding::new(rule, message).at(Some(spot), "")
+        Finding::new(rule, message).with_label(Some(spot), "")
     }
 
     fn of(finding: &Finding) -> String {
-        Fingerprints::default().of(finding, "values.yaml")
+        Fingerprints::default().compute(finding, "values.yaml")
     }
 
     const TEXT: &str = "a:\n  b: one\nlist:\n- name: x\n  key: two\n";
@@ -186,7 +186,7 @@ mod tests {
         let finding = at(TEXT, "one", RuleId::ValueType, "m");
         let mut seen = vec![of(&finding), of(&at(TEXT, "one", RuleId::YamlSyntax, "m"))];
         seen.push(of(&at(TEXT, "two", RuleId::ValueType, "m")));
-        seen.push(Fingerprints::default().of(&finding, "other.yaml"));
+        seen.push(Fingerprints::default().compute(&finding, "other.yaml"));
         seen.push(of(&Finding::new(RuleId::ValueType, "m")));
         seen.sort();
         seen.dedup();
@@ -200,10 +200,10 @@ mod tests {
             at(TEXT, "one", RuleId::ValueType, "n"),
         );
         let mut both = Fingerprints::default();
-        assert_eq!(both.of(&first, "values.yaml"), of(&first));
-        let third = both.of(&second, "values.yaml");
+        assert_eq!(both.compute(&first, "values.yaml"), of(&first));
+        let third = both.compute(&second, "values.yaml");
         assert_ne!(third, of(&first));
-        assert_ne!(both.of(&second, "values.yaml"), third);
+        assert_ne!(both.compute(&second, "values.yaml"), third);
     }
 
     #[test]
@@ -229,8 +229,8 @@ mod tests {
             for (rule, start, message) in &findings {
                 let rule = if rule == "a" { RuleId::ValueType } else { RuleId::YamlSyntax };
                 let spot = Spot { source: Arc::clone(&source), start: *start, end: start + 1 };
-                let finding = Finding::new(rule, message).at(Some(spot), "");
-                prop_assert!(seen.insert(fingerprints.of(&finding, "values.yaml")));
+                let finding = Finding::new(rule, message).with_label(Some(spot), "");
+                prop_assert!(seen.insert(fingerprints.compute(&finding, "values.yaml")));
             }
         }
     }

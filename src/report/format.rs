@@ -26,7 +26,7 @@ impl Format {
             Self::Human => "human",
             Self::Json => "json",
         };
-        super::by_name(name).unwrap_or(REPORTS[0])
+        super::find(name).unwrap_or(REPORTS[0])
     }
 }
 

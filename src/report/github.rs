@@ -34,8 +34,8 @@ fn command(issue: &Issue<'_>) -> Safe {
         Level::Error => "::error file=",
         Level::Warning | Level::Off => "::warning file=",
     };
-    let number = |name: &'static str, number: usize| Safe::of([name.into(), number.into()]);
-    let mut properties = vec![Safe::of([
+    let number = |name: &'static str, number: usize| Safe::concat([name.into(), number.into()]);
+    let mut properties = vec![Safe::concat([
         name.into(),
         Safe::command_property(&issue.site.path),
     ])];
@@ -49,9 +49,9 @@ fn command(issue: &Issue<'_>) -> Safe {
             properties.push(number("endColumn=", last));
         }
     }
-    properties.push(Safe::of(["title=metalmark ".into(), issue.code.into()]));
-    Safe::of([
-        Safe::joined(properties, ","),
+    properties.push(Safe::concat(["title=metalmark ".into(), issue.code.into()]));
+    Safe::concat([
+        Safe::join(properties, ","),
         "::".into(),
         Safe::command(&issue.text()),
         "\n".into(),

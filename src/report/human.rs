@@ -38,22 +38,22 @@ impl Report for Human {
             None => renderer.term_width(WIDEST),
         };
         let mut lines = Lines::default();
-        for alike in findings.by_cause() {
+        for alike in findings.group_by_cause() {
             out.drawing(&format!(
                 "{}\n\n",
-                drawn(&alike, &findings.run, &mut lines, &renderer)
+                draw(&alike, &findings.run, &mut lines, &renderer)
             ))?;
         }
         writeln!(out, "{}", findings.summary.text())
     }
 
     fn changes(&self) -> Option<WriteChanges> {
-        Some(changed)
+        Some(print_changes)
     }
 }
 
 /// What is written is listed; drift is shown line by line first.
-fn changed(changes: &Changes<'_>, out: &mut Printer) -> io::Result<()> {
+fn print_changes(changes: &Changes<'_>, out: &mut Printer) -> io::Result<()> {
     match changes {
         Changes::None => Ok(()),
         Changes::Written(folders) => super::changes(folders, out),
@@ -67,7 +67,7 @@ fn changed(changes: &Changes<'_>, out: &mut Printer) -> io::Result<()> {
 }
 
 /// The first finding of a cause, and where the others are.
-fn drawn(alike: &[&Group<'_>], run: &Run<'_>, lines: &mut Lines, renderer: &Renderer) -> String {
+fn draw(alike: &[&Group<'_>], run: &Run<'_>, lines: &mut Lines, renderer: &Renderer) -> String {
     let (group, others) = (alike[0], &alike[1..]);
     let finding = &group.judged.finding;
     let severity = match group.judged.level {
@@ -86,7 +86,7 @@ fn drawn(alike: &[&Group<'_>], run: &Run<'_>, lines: &mut Lines, renderer: &Rend
     if !others.is_empty() {
         let places = others.iter().take(NAMED + 1);
         let places: Vec<String> = places.map(|other| elsewhere(other, run, lines)).collect();
-        let text = listed(&places, others.len());
+        let text = list_names(&places, others.len());
         elements.push(
             Severity::NOTE
                 .with_name("also at")
@@ -96,11 +96,11 @@ fn drawn(alike: &[&Group<'_>], run: &Run<'_>, lines: &mut Lines, renderer: &Rend
     }
     let help = finding.help.iter();
     elements.extend(help.map(|help| Element::from(Severity::HELP.message(plain(help)))));
-    shown(&renderer.render(&[title.elements(elements)]))
+    trim_lines(&renderer.render(&[title.elements(elements)]))
 }
 
 /// What was drawn, without spaces at the ends of lines.
-fn shown(drawn: &str) -> String {
+fn trim_lines(drawn: &str) -> String {
     let lines: Vec<&str> = drawn.lines().map(str::trim_end).collect();
     lines.join("\n")
 }
@@ -118,7 +118,7 @@ fn subject(group: &Group<'_>) -> Vec<(&'static str, String)> {
         }
         if !group.other_pools.is_empty() {
             let pools = &group.other_pools;
-            notes.push(("also in pools", listed(pools, pools.len())));
+            notes.push(("also in pools", list_names(pools, pools.len())));
         }
         let others: Vec<&str> = group
             .clusters
@@ -127,7 +127,7 @@ fn subject(group: &Group<'_>) -> Vec<(&'static str, String)> {
             .filter(|other| other != cluster)
             .collect();
         if !others.is_empty() {
-            notes.push(("also in clusters", listed(&others, others.len())));
+            notes.push(("also in clusters", list_names(&others, others.len())));
         }
     }
     notes
@@ -145,7 +145,7 @@ fn elsewhere(group: &Group<'_>, run: &Run<'_>, lines: &mut Lines) -> String {
 }
 
 /// The first of some names, and how many more there are.
-fn listed(names: &[impl AsRef<str>], count: usize) -> String {
+fn list_names(names: &[impl AsRef<str>], count: usize) -> String {
     let named = match count.checked_sub(NAMED) {
         Some(more) if more > 1 => NAMED,
         _ => names.len(),
@@ -170,7 +170,8 @@ mod tests {
 
     fn printed(judged: &[Judged], color: Color) -> String {
         let findings = Findings::new(judged, 12, color);
-        Printer::printed(color, |out| Human.findings(&findings, out)).expect("memory takes it")
+        Printer::print_to_string(color, |out| Human.findings(&findings, out))
+            .expect("memory takes it")
     }
 
     fn spot(source: &Arc<Source>, part: &str) -> Option<Spot> {
@@ -193,9 +194,9 @@ mod tests {
             RuleId::K8sVersionMismatch,
             "the cluster wants `v1.30.2`, image `jammy` has `v1.29.4`",
         )
-        .at(spot(&values, "jammy"), "selected here")
-        .at(spot(&values, "v1.30.2"), "required here")
-        .at(spot(&catalog, "v1.29.4"), "the image's version")
+        .with_label(spot(&values, "jammy"), "selected here")
+        .with_label(spot(&values, "v1.30.2"), "required here")
+        .with_label(spot(&catalog, "v1.29.4"), "the image's version")
         .help("set `image_key: noble`")
     }
 
@@ -279,8 +280,8 @@ error[k8s-version-mismatch]: the cluster wants `v1.30.2`, image `jammy` has `v1.
         let source = Source::new("secrets.yaml", "a: 1\npassword: hunter2\n")
             .with_marks(yaml_tree::place::Secrets::Whole, false);
         let source = Arc::new(source);
-        let finding =
-            Finding::new(RuleId::ValueType, "it is wrong").at(spot(&source, "hunter2"), "set here");
+        let finding = Finding::new(RuleId::ValueType, "it is wrong")
+            .with_label(spot(&source, "hunter2"), "set here");
         let text = printed(
             &[Judged {
                 finding,
@@ -300,7 +301,7 @@ error[k8s-version-mismatch]: the cluster wants `v1.30.2`, image `jammy` has `v1.
     fn terminal_escapes_in_the_input_do_not_reach_the_terminal() {
         let source = Arc::new(Source::new("a\x1b[2J.yaml", "\u{9b}7m: \x1b[31mred\n"));
         let finding = Finding::new(RuleId::ValueType, "bad \x1b[0m value")
-            .at(spot(&source, "red"), "the \x1b[1m label")
+            .with_label(spot(&source, "red"), "the \x1b[1m label")
             .help("fix \x1b[5m it");
         let text = printed(&[error(finding, "edge\x1b[7m")], Color::Never);
         let controls = text

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::counted;
+use super::quantity;
 
 /// The machine templates of a repository without values.
 pub struct Templates<'a> {
@@ -69,7 +69,7 @@ pub fn pairs(out: &mut dyn Write) -> io::Result<()> {
 
 /// The machine templates, and the next step with them.
 pub fn templates(found: &Templates<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let files = counted(found.files, "file");
+    let files = quantity(found.files, "file");
     let first = found.first.display();
     writeln!(
         out,
@@ -81,13 +81,13 @@ pub fn templates(found: &Templates<'_>, out: &mut dyn Write) -> io::Result<()> {
             "next: describe the images under `images.records`, say under `stamps` who boots which; then `metalmark stamp --check`"
         );
     }
-    let images = counted(found.records, "image");
+    let images = quantity(found.records, "image");
     writeln!(
         out,
         "wrote {images} that they name under `images.records`, and who boots them under `stamps`: `metalmark stamp` changes nothing yet"
     )?;
     if found.left_out > 0 {
-        let left_out = counted(found.left_out, "machine template");
+        let left_out = quantity(found.left_out, "machine template");
         writeln!(
             out,
             "left out {left_out}: an image that is a variable, that a record cannot describe, that differs under one name or does not fit its version"

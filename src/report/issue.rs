@@ -84,7 +84,7 @@ pub(super) fn issues<'a>(findings: &'a Findings<'a>) -> Vec<Issue<'a>> {
     let mut lines = Lines::default();
     let groups = findings.groups.iter();
     let mut issues: Vec<Issue<'a>> = groups
-        .map(|group| of_group(group, folder, &mut lines, &mut fingerprints))
+        .map(|group| group_issue(group, folder, &mut lines, &mut fingerprints))
         .collect();
     if let Changes::Drift(folders) = findings.run.changes {
         for changes in folders {
@@ -94,7 +94,7 @@ pub(super) fn issues<'a>(findings: &'a Findings<'a>) -> Vec<Issue<'a>> {
     issues
 }
 
-fn of_group<'a>(
+fn group_issue<'a>(
     group: &'a Group<'a>,
     folder: &str,
     lines: &mut Lines,
@@ -123,29 +123,29 @@ fn of_group<'a>(
         related: related.collect(),
         clusters: &group.clusters,
         pool: finding.subject.pool.as_deref(),
-        fingerprint: fingerprints.of(finding, &site.path),
+        fingerprint: fingerprints.compute(finding, &site.path),
         site,
     }
 }
 
 /// The place of what has none: the project file.
 fn nowhere(folder: &str) -> Site {
-    let path = below(folder, "metalmark.yaml").unwrap_or_default();
+    let path = path_in_repository(folder, "metalmark.yaml").unwrap_or_default();
     Site { path, range: None }
 }
 
 fn site(label: &Label, folder: &str, lines: &mut Lines) -> Option<Site> {
     let spot = &label.spot;
-    let path = below(folder, &spot.source.path)?;
+    let path = path_in_repository(folder, &spot.source.path)?;
     if spot.source.text.is_empty() {
         return Some(Site { path, range: None });
     }
-    let range = Some(lines.of(&spot.source).range_of(spot));
+    let range = Some(lines.get(&spot.source).range_of(spot));
     Some(Site { path, range })
 }
 
 /// A path below the repository's folder, out of one below the project's; none where it leads out of the repository.
-pub(super) fn below(folder: &str, path: &str) -> Option<String> {
+pub(super) fn path_in_repository(folder: &str, path: &str) -> Option<String> {
     if path.starts_with('/') {
         return None;
     }
@@ -166,16 +166,16 @@ fn drift<'a>(changes: &ChangeSet, folder: &str, fingerprints: &mut Fingerprints)
     let mut stale: Vec<(String, &str)> = changes
         .changes
         .iter()
-        .map(|change| (changes.shown(&change.path), said(change)))
+        .map(|change| (changes.display_path(&change.path), describe_change(change)))
         .collect();
     if stale.is_empty() && changes.ownership_drift() {
         stale.push((
-            changes.shown(OWNERSHIP_FILE),
+            changes.display_path(OWNERSHIP_FILE),
             "does not list what is rendered",
         ));
     }
     let stale = stale.into_iter().map(|(shown, said)| {
-        let path = below(folder, &shown);
+        let path = path_in_repository(folder, &shown);
         let site = path.map_or_else(|| nowhere(folder), |path| Site { path, range: None });
         Issue {
             code: DRIFT.code,
@@ -192,7 +192,7 @@ fn drift<'a>(changes: &ChangeSet, folder: &str, fingerprints: &mut Fingerprints)
     stale.collect()
 }
 
-fn said(change: &Change) -> &'static str {
+fn describe_change(change: &Change) -> &'static str {
     match (change.kind, change.origin) {
         (_, Origin::Edited) => "was edited manually",
         (ChangeKind::Created, _) => "is rendered and not there",
@@ -218,11 +218,11 @@ impl Issue<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::below;
+    use super::path_in_repository;
 
     #[test]
     fn a_path_is_reported_below_the_repository() {
-        let below = |folder, path| below(folder, path);
+        let below = |folder, path| path_in_repository(folder, path);
         assert_eq!(below("", "a.yaml").as_deref(), Some("a.yaml"));
         assert_eq!(
             below("deploy/x", "./a.yaml").as_deref(),

@@ -36,11 +36,11 @@ impl Report for Json {
     }
 
     fn changes(&self) -> Option<WriteChanges> {
-        Some(changed)
+        Some(print_changes)
     }
 }
 
-fn changed(changes: &Changes<'_>, out: &mut Printer) -> io::Result<()> {
+fn print_changes(changes: &Changes<'_>, out: &mut Printer) -> io::Result<()> {
     match changes {
         Changes::None => Ok(()),
         Changes::Written(folders) | Changes::Drift(folders) => super::changes_json(folders, out),
@@ -102,7 +102,7 @@ fn finding_entry<'a>(group: &'a Group<'a>, lines: &mut Lines) -> FindingEntry<'a
         labels: finding
             .labels
             .iter()
-            .map(|label| located(label, lines))
+            .map(|label| locate_label(label, lines))
             .collect(),
     }
 }
@@ -111,16 +111,16 @@ fn edit<'a>(fix: &'a Fix, lines: &mut Lines) -> Edit<'a> {
     Edit {
         text: &fix.text,
         path: &fix.spot.source.path,
-        range: lines.of(&fix.spot.source).range_of(&fix.spot),
+        range: lines.get(&fix.spot.source).range_of(&fix.spot),
         value: &fix.value,
     }
 }
 
-fn located<'a>(label: &'a Label, lines: &mut Lines) -> Located<'a> {
+fn locate_label<'a>(label: &'a Label, lines: &mut Lines) -> Located<'a> {
     let spot = &label.spot;
     Located {
         path: &spot.source.path,
-        range: lines.of(&spot.source).range_of(spot),
+        range: lines.get(&spot.source).range_of(spot),
         text: &label.text,
     }
 }
@@ -138,7 +138,7 @@ mod tests {
 
     fn printed(judged: &[Judged]) -> serde_json::Value {
         let findings = Findings::new(judged, 3, Color::Never);
-        let text = Printer::printed(Color::Never, |out| Json.findings(&findings, out));
+        let text = Printer::print_to_string(Color::Never, |out| Json.findings(&findings, out));
         serde_json::from_str(&text.expect("memory takes it")).expect("it is JSON")
     }
 
@@ -150,7 +150,7 @@ mod tests {
             end: 10,
         };
         let mut finding = Finding::new(RuleId::ValueType, "it is wrong")
-            .at(Some(spot), "here")
+            .with_label(Some(spot), "here")
             .help("fix it");
         finding.subject.cluster = Some("edge-1".into());
         finding.subject.pool = Some("md0".into());

@@ -47,7 +47,7 @@ impl Report for JUnit {
             .collect();
         let tests: usize = suites.iter().map(|suite| suite.cases.len()).sum();
         let failures: usize = suites.iter().map(Suite::failures).sum();
-        let head = Safe::of([
+        let head = Safe::concat([
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"metalmark\" tests=\""
                 .into(),
             tests.into(),
@@ -86,7 +86,7 @@ impl Suite<'_> {
     }
 
     fn write(&self, out: &mut Printer) -> io::Result<()> {
-        out.markup(&Safe::of([
+        out.markup(&Safe::concat([
             "  <testsuite name=\"".into(),
             self.code.into(),
             "\" tests=\"".into(),
@@ -102,7 +102,7 @@ impl Suite<'_> {
     }
 
     fn case(&self, name: &str, issues: &[&Issue<'_>]) -> Safe {
-        let head = Safe::of([
+        let head = Safe::concat([
             "    <testcase classname=\"".into(),
             self.code.into(),
             "\" name=\"".into(),
@@ -110,9 +110,9 @@ impl Suite<'_> {
             "\"".into(),
         ]);
         let Some(first) = issues.first() else {
-            return Safe::of([head, "/>\n".into()]);
+            return Safe::concat([head, "/>\n".into()]);
         };
-        Safe::of([
+        Safe::concat([
             head,
             " file=\"".into(),
             Safe::xml(&first.site.path),
@@ -128,11 +128,11 @@ fn fails(issues: &[&Issue<'_>]) -> bool {
 }
 
 fn outcome(code: &'static str, issues: &[&Issue<'_>]) -> Safe {
-    let all: Vec<String> = issues.iter().map(|issue| shown(issue)).collect();
+    let all: Vec<String> = issues.iter().map(|issue| display(issue)).collect();
     let text = Safe::xml(&all.join("\n\n"));
     let error = issues.iter().find(|issue| issue.level == Level::Error);
     match error {
-        Some(error) => Safe::of([
+        Some(error) => Safe::concat([
             "<failure type=\"".into(),
             code.into(),
             "\" message=\"".into(),
@@ -141,11 +141,11 @@ fn outcome(code: &'static str, issues: &[&Issue<'_>]) -> Safe {
             text,
             "</failure>".into(),
         ]),
-        None => Safe::of(["<system-out>".into(), text, "</system-out>".into()]),
+        None => Safe::concat(["<system-out>".into(), text, "</system-out>".into()]),
     }
 }
 
-fn shown(issue: &Issue<'_>) -> String {
+fn display(issue: &Issue<'_>) -> String {
     let level = match issue.level {
         Level::Error => "error",
         Level::Warning | Level::Off => "warning",

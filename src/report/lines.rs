@@ -42,9 +42,9 @@ pub(super) struct Range {
 
 impl Lines {
     /// The lines of a file.
-    pub(super) fn of<'a>(&'a mut self, source: &'a Arc<Source>) -> Lined<'a> {
+    pub(super) fn get<'a>(&'a mut self, source: &'a Arc<Source>) -> Lined<'a> {
         let known = self.known.entry(Arc::as_ptr(source).addr());
-        let (_, table) = known.or_insert_with(|| (Arc::clone(source), Table::of(&source.text)));
+        let (_, table) = known.or_insert_with(|| (Arc::clone(source), Table::new(&source.text)));
         Lined {
             text: &source.text,
             starts: &table.starts,
@@ -54,12 +54,12 @@ impl Lines {
 
     /// The line and column of a spot's start, both from 1; the column counts characters.
     pub fn line_column(&mut self, spot: &Spot) -> (usize, usize) {
-        self.of(&spot.source).line_column(spot.start)
+        self.get(&spot.source).line_column(spot.start)
     }
 }
 
 impl Table {
-    fn of(text: &str) -> Self {
+    fn new(text: &str) -> Self {
         let newlines = text.bytes().filter(|byte| *byte == b'\n').count();
         let mut starts = Vec::with_capacity(newlines + 1);
         starts.push(0);
@@ -148,7 +148,7 @@ mod tests {
     fn line_ends_are_no_part_of_a_line() {
         let source = Arc::new(Source::new("a", "one\r\ntwo\n"));
         let mut lines = Lines::default();
-        let lined = lines.of(&source);
+        let lined = lines.get(&source);
         assert_eq!(
             (lined.range(0), lined.range(1), lined.range(2)),
             (0..3, 5..8, 9..9)
@@ -165,7 +165,7 @@ mod tests {
         ] {
             let source = Arc::new(Source::new("a", text));
             let mut lines = Lines::default();
-            let lined = lines.of(&source);
+            let lined = lines.get(&source);
             for offset in [
                 0, 1, 4094, 4095, 4096, 4097, 4098, 8191, 8192, 8193, 17_000, 20_000, 99_999,
             ] {
@@ -182,7 +182,7 @@ mod tests {
         #[test]
         fn it_counts_as_the_source_itself_does(text in "[aé日\r\n\t]{0,20}", offset in 0..99_u32) {
             let source = Arc::new(Source::new("a", text));
-            assert_eq!(Lines::default().of(&source).line_column(offset), source.line_column(offset));
+            assert_eq!(Lines::default().get(&source).line_column(offset), source.line_column(offset));
         }
     }
 }

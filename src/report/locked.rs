@@ -48,7 +48,7 @@ struct Summary {
 }
 
 /// Prints what became of each image: for people only of those that changed.
-pub fn locked(
+pub fn lock_changes(
     lock: &str,
     locked: &Locked,
     written: bool,
@@ -63,7 +63,7 @@ pub fn locked(
             lock,
             written,
             images: changes.iter().map(image).collect(),
-            accepted: locked.accepted.iter().map(accepted).collect(),
+            accepted: locked.accepted.iter().map(acceptance).collect(),
             summary,
         };
         return out.json(&document);
@@ -93,7 +93,7 @@ pub fn locked(
     writeln!(out, "{lock}: {counted}; {became}")
 }
 
-fn accepted(accepted: &Accepted) -> Acceptance<'_> {
+fn acceptance(accepted: &Accepted) -> Acceptance<'_> {
     Acceptance {
         key: &accepted.key,
         rule: accepted.rule,

@@ -7,7 +7,7 @@ use std::io;
 
 use super::diff::line_counts;
 use super::issue::{self, DRIFT, Issue};
-use super::{Changes, Findings, Report, counted};
+use super::{Changes, Findings, Report, quantity};
 use crate::model::manifest::{Change, ChangeKind, ChangeSet};
 use crate::model::rule::Level;
 use crate::printer::{Printer, Safe};
@@ -33,9 +33,9 @@ impl Report for Markdown {
         let is_stale = |issue: &&Issue<'_>| issue.code == DRIFT.code;
         let stale = match issues.iter().filter(is_stale).count() {
             0 => String::new(),
-            stale => format!("{} out of date; ", counted(stale, "file")),
+            stale => format!("{} out of date; ", quantity(stale, "file")),
         };
-        out.markup(&Safe::of([
+        out.markup(&Safe::concat([
             "<!-- metalmark -->\n### metalmark: ".into(),
             Safe::markdown(&format!("{stale}{}", findings.summary.text())),
             "\n".into(),
@@ -56,7 +56,7 @@ fn table(issues: &[&Issue<'_>], out: &mut Printer) -> io::Result<()> {
     }
     out.markup(&"\n| | rule | where | what |\n|---|---|---|---|\n".into())?;
     let rows = issues.iter().map(|issue| row(issue));
-    limited(rows, "finding", out)
+    write_limited(rows, "finding", out)
 }
 
 fn row(issue: &Issue<'_>) -> Safe {
@@ -65,13 +65,13 @@ fn row(issue: &Issue<'_>) -> Safe {
         Level::Warning | Level::Off => "| warning | `",
     };
     let (site, text) = (&issue.site, issue.text());
-    Safe::of([
+    Safe::concat([
         level.into(),
         issue.code.into(),
         "` | ".into(),
         Safe::markdown_code(&format!("{}:{}", site.path, site.line())),
         " | ".into(),
-        Safe::joined(text.lines().map(Safe::markdown), "<br>"),
+        Safe::join(text.lines().map(Safe::markdown), "<br>"),
         " |\n".into(),
     ])
 }
@@ -80,15 +80,15 @@ fn files(folders: &[ChangeSet], word: &'static str, out: &mut Printer) -> io::Re
     let count: usize = folders.iter().map(|folder| folder.changes.len()).sum();
     if count == 0 {
         let rendered = folders.iter().map(|folder| folder.rendered).sum();
-        return out.markup(&Safe::of([
+        return out.markup(&Safe::concat([
             "\n".into(),
-            Safe::markdown(&counted(rendered, "file")),
+            Safe::markdown(&quantity(rendered, "file")),
             " rendered, all of them up to date.\n".into(),
         ]));
     }
-    out.markup(&Safe::of([
+    out.markup(&Safe::concat([
         "\n<details><summary>".into(),
-        Safe::markdown(&counted(count, "file")),
+        Safe::markdown(&quantity(count, "file")),
         " ".into(),
         word.into(),
         "</summary>\n\n| | file | lines |\n|---|---|---|\n".into(),
@@ -96,7 +96,7 @@ fn files(folders: &[ChangeSet], word: &'static str, out: &mut Printer) -> io::Re
     let all = folders
         .iter()
         .flat_map(|folder| folder.changes.iter().map(move |one| (folder, one)));
-    limited(
+    write_limited(
         all.map(|(folder, change)| file(folder, change)),
         "file",
         out,
@@ -111,12 +111,14 @@ fn file(folder: &ChangeSet, change: &Change) -> Safe {
         ChangeKind::Deleted => "| deleted | ",
     };
     let lines = match line_counts(change) {
-        Some((added, removed)) => Safe::of(["+".into(), added.into(), " -".into(), removed.into()]),
+        Some((added, removed)) => {
+            Safe::concat(["+".into(), added.into(), " -".into(), removed.into()])
+        }
         None => Safe::default(),
     };
-    Safe::of([
+    Safe::concat([
         kind.into(),
-        Safe::markdown_code(&folder.shown(&change.path)),
+        Safe::markdown_code(&folder.display_path(&change.path)),
         " | ".into(),
         lines,
         " |\n".into(),
@@ -124,7 +126,7 @@ fn file(folder: &ChangeSet, change: &Change) -> Safe {
 }
 
 /// Rows while they are short enough together; the others are counted.
-fn limited(
+fn write_limited(
     rows: impl Iterator<Item = Safe>,
     noun: &'static str,
     out: &mut Printer,
@@ -140,9 +142,9 @@ fn limited(
     }
     match more {
         0 => Ok(()),
-        more => out.markup(&Safe::of([
+        more => out.markup(&Safe::concat([
             "\nand ".into(),
-            Safe::markdown(&counted(more, noun)),
+            Safe::markdown(&quantity(more, noun)),
             " more\n".into(),
         ])),
     }

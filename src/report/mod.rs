@@ -44,16 +44,16 @@ pub use bundle::{
     BundleDescription, FileDescription, InstallerDescription, ObjectDescription, PushedBundle,
     VerifiedBundle, bundle,
 };
-pub use changes::{changed_folders, changes, changes_json, quoted};
+pub use changes::{changes, changes_json, git_add_hint, shell_quote};
 pub use diff::diff;
 pub use findings::{Changes, Findings, Group, Run, Summary};
 pub use format::{CommentFormat, Format, ListFormat, print_findings};
 pub use images::{ImageRow, images};
 pub use lines::Lines;
-pub use locked::locked;
+pub use locked::lock_changes;
 pub use plan::{PlanReport, plan};
 pub use registry::{RegistryImage, names, registry_image};
-pub use stamped::{skipped, stamped};
+pub use stamped::{skips, stamp_changes};
 pub use verified::verification;
 
 /// One format for findings. Its file's name is the word on the command line.
@@ -96,12 +96,12 @@ pub const REPORTS: &[&dyn Report] = &[
 ];
 
 /// The format of a name.
-pub fn by_name(name: &str) -> Option<&'static dyn Report> {
+pub fn find(name: &str) -> Option<&'static dyn Report> {
     REPORTS.iter().copied().find(|report| report.name() == name)
 }
 
 /// `1 error`, `2 errors`.
-pub(crate) fn counted(count: usize, noun: &str) -> String {
+pub(crate) fn quantity(count: usize, noun: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {noun}{plural}")
 }
@@ -112,7 +112,7 @@ mod tests {
 
     use proptest::prelude::{prop_assert, proptest};
 
-    use super::{Color, Findings, REPORTS, by_name};
+    use super::{Color, Findings, REPORTS, find};
     use crate::model::finding::{Finding, Judged};
     use crate::model::rule::Level;
     use crate::printer::Printer;
@@ -121,10 +121,10 @@ mod tests {
     #[test]
     fn names_are_unique_and_found() {
         for report in REPORTS {
-            let found = by_name(report.name()).map(super::Report::summary);
+            let found = find(report.name()).map(super::Report::summary);
             assert_eq!(found, Some(report.summary()));
         }
-        assert!(by_name("nonsense").is_none());
+        assert!(find("nonsense").is_none());
     }
 
     proptest! {
@@ -140,14 +140,14 @@ mod tests {
             let spot = Spot { source: Arc::new(source), start, end: start + secret.len() as u32 };
             let said = format!("{before}{secret}{before}");
             let finding = Finding::new(crate::rules::RULES[rule].id, said.clone())
-                .at(Some(spot.clone()), said.clone())
-                .at(Some(spot), said.clone())
+                .with_label(Some(spot.clone()), said.clone())
+                .with_label(Some(spot), said.clone())
                 .help(said)
-                .without_secrets();
+                .hide_secrets();
             let judged = [Judged { finding, level: Level::Error }];
             for report in REPORTS {
                 let findings = Findings::new(&judged, 1, Color::Never);
-                let printed = Printer::printed(Color::Never, |out| report.findings(&findings, out));
+                let printed = Printer::print_to_string(Color::Never, |out| report.findings(&findings, out));
                 let printed = printed.expect("memory takes it");
                 prop_assert!(printed.contains("secrets.yaml"), "{}", report.name());
                 for part in secret.split([' ', '|', '<', '>', '%', '&', ':', ',', '/', '=', '+', '_']) {

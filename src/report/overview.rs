@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use super::{Findings, counted};
+use super::{Findings, quantity};
 use crate::model::rule::{Level, RuleId};
 
 /// The screen of a run without a command. `project` is the project file, where there is one.
@@ -13,7 +13,7 @@ pub fn overview(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let summary = &findings.summary;
-    let clusters = counted(summary.checked, "cluster");
+    let clusters = quantity(summary.checked, "cluster");
     match project {
         Some(file) => writeln!(out, "{file}: {clusters}")?,
         None => writeln!(out, "no project file; in manifests: {clusters}")?,
@@ -30,7 +30,7 @@ pub fn overview(
 
 /// Prints the number of errors by rule and the most frequent messages, if there are errors.
 pub fn errors(findings: &Findings<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let causes = findings.by_cause().into_iter();
+    let causes = findings.group_by_cause().into_iter();
     let causes: Vec<_> = causes
         .filter(|alike| alike[0].judged.level == Level::Error)
         .collect();
@@ -48,7 +48,7 @@ pub fn errors(findings: &Findings<'_>, out: &mut dyn Write) -> io::Result<()> {
     let Some(most) = causes.iter().rev().max_by_key(|alike| alike.len()) else {
         return Ok(());
     };
-    let count = counted(findings.summary.errors, "error");
+    let count = quantity(findings.summary.errors, "error");
     writeln!(out, "{count} must be fixed first: {}", rules.join(", "))?;
     let times = match most.len() {
         1 => String::new(),

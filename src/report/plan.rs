@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use serde_json::Value;
 
-use super::{CommentFormat, counted};
+use super::{CommentFormat, quantity};
 use crate::decide::plan::{Blocked, ClusterPlan, Goal};
 use crate::decide::successor::same_line;
 use crate::decide::waves::Wave;
@@ -26,7 +26,7 @@ pub struct PlanReport<'a> {
 
 impl PlanReport<'_> {
     /// The goal in words, for a cluster that is there.
-    fn reached(&self) -> String {
+    fn goal_text(&self) -> String {
         match self.goal {
             Goal::Minor(..) => format!("{} or newer", self.goal),
             Goal::Patches | Goal::BuiltSince(_) => self.goal.to_string(),
@@ -34,7 +34,7 @@ impl PlanReport<'_> {
     }
 
     /// What an image that is missing has to be, behind its line.
-    fn wanted(&self) -> String {
+    fn build_condition(&self) -> String {
         match self.goal {
             Goal::BuiltSince(day) => format!(" built on {day} or later"),
             Goal::Minor(..) | Goal::Patches => String::new(),
@@ -74,10 +74,10 @@ impl PlanReport<'_> {
         let steps: usize = self.plans.iter().map(|plan| plan.steps.len()).sum();
         format!(
             "{}: {} to upgrade in {}, {there} at {}, {blocked} blocked{}",
-            counted(self.plans.len(), "cluster"),
+            quantity(self.plans.len(), "cluster"),
             self.plans.len() - blocked - there,
-            counted(steps, "step"),
-            self.reached(),
+            quantity(steps, "step"),
+            self.goal_text(),
             self.images()
         )
     }
@@ -89,7 +89,7 @@ impl PlanReport<'_> {
             Goal::Minor(..) => format!("Kubernetes {}", self.goal),
             Goal::Patches | Goal::BuiltSince(_) => self.goal.to_string(),
         };
-        out.markup(&Safe::of([
+        out.markup(&Safe::concat([
             "### The way to ".into(),
             text(&title),
             "\n\n**".into(),
@@ -101,11 +101,11 @@ impl PlanReport<'_> {
             out.markup(&"\nMissing:\n\n".into())?;
         }
         for missing in &missing {
-            out.markup(&Safe::of(["- ".into(), text(missing), "\n".into()]))?;
+            out.markup(&Safe::concat(["- ".into(), text(missing), "\n".into()]))?;
         }
         for wave in self.waves {
             let mark = if wave.number == 1 { "\n- " } else { "- " };
-            out.markup(&Safe::of([
+            out.markup(&Safe::concat([
                 mark.into(),
                 text(&self::wave(wave)),
                 "\n".into(),
@@ -124,7 +124,7 @@ impl PlanReport<'_> {
                 format!("{}: {}", step.version, images.join(", "))
             });
             let images: Vec<String> = images.collect();
-            out.markup(&Safe::of([
+            out.markup(&Safe::concat([
                 "| ".into(),
                 text(&plan.cluster),
                 " | ".into(),
@@ -132,7 +132,7 @@ impl PlanReport<'_> {
                 " | ".into(),
                 text(&images.join("; ")),
                 " | ".into(),
-                text(&blocked(plan)),
+                text(&block_reason(plan)),
                 " |\n".into(),
             ]))?;
         }
@@ -162,9 +162,9 @@ impl PlanReport<'_> {
                 *wanted.entry((minor, line)).or_default() += 1;
             }
         }
-        let built = self.wanted();
+        let built = self.build_condition();
         let wanted = wanted.into_iter().map(|((minor, image), clusters)| {
-            let clusters = counted(clusters, "cluster");
+            let clusters = quantity(clusters, "cluster");
             format!("an image of {minor}{built} in the line of `{image}`, for {clusters}")
         });
         wanted.collect()
@@ -208,7 +208,7 @@ fn wave(wave: &Wave) -> String {
     }
     let machines = wave
         .machines
-        .map(|count| format!(", {}", counted(count, "machine")));
+        .map(|count| format!(", {}", quantity(count, "machine")));
     let machines = machines.unwrap_or_default();
     format!("wave {}, to {}{machines}: {names}", wave.number, wave.to)
 }
@@ -224,7 +224,7 @@ fn versions(plan: &ClusterPlan) -> String {
 }
 
 /// What stops a cluster; empty where nothing does.
-pub(super) fn blocked(plan: &ClusterPlan) -> String {
+pub(super) fn block_reason(plan: &ClusterPlan) -> String {
     match &plan.blocked {
         None => String::new(),
         Some(Blocked {
@@ -244,7 +244,7 @@ pub(super) fn blocked(plan: &ClusterPlan) -> String {
 
 /// A cluster's versions on one line, and the images of each step below.
 fn cluster(plan: &ClusterPlan, out: &mut Printer) -> io::Result<()> {
-    let words = [versions(plan), blocked(plan)];
+    let words = [versions(plan), block_reason(plan)];
     let words: Vec<&str> = words
         .iter()
         .map(String::as_str)

@@ -3,26 +3,30 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use super::{Changes, Report, counted};
+use super::{Changes, Report, quantity};
 use crate::printer::Printer;
 use yaml_tree::place::Source;
 
 /// Prints the files that hold no manifests as they are, such as a chart's templates: the first by name.
-pub fn skipped(skipped: &[Arc<Source>], out: &mut Printer) -> io::Result<()> {
+pub fn skips(skipped: &[Arc<Source>], out: &mut Printer) -> io::Result<()> {
     /// How many are named.
     const NAMED: usize = 3;
     for Source { path, .. } in skipped.iter().take(NAMED).map(|source| &**source) {
         writeln!(out, "skipped {path}: it is no YAML, and holds no marker")?;
     }
     if let Some(more @ 1..) = skipped.len().checked_sub(NAMED) {
-        let files = counted(more, "more file");
+        let files = quantity(more, "more file");
         writeln!(out, "skipped {files} of that kind")?;
     }
     Ok(())
 }
 
 /// Prints the files that changed; for people under `--check`, their differences.
-pub fn stamped(changes: &Changes<'_>, format: &dyn Report, out: &mut Printer) -> io::Result<()> {
+pub fn stamp_changes(
+    changes: &Changes<'_>,
+    format: &dyn Report,
+    out: &mut Printer,
+) -> io::Result<()> {
     let (folders, is_check) = match changes {
         Changes::None => return Ok(()),
         Changes::Written(folders) => (folders, false),
@@ -49,6 +53,6 @@ pub fn stamped(changes: &Changes<'_>, format: &dyn Report, out: &mut Printer) ->
     writeln!(
         out,
         "{} of manifests, {changed} {verb}",
-        counted(read, "file")
+        quantity(read, "file")
     )
 }

@@ -35,7 +35,7 @@ impl Table {
             let cells = row
                 .iter()
                 .zip(&widths)
-                .map(|(cell, width)| padded(cell, *width));
+                .map(|(cell, width)| pad(cell, *width));
             writeln!(out, "{}", cells.collect::<Vec<_>>().join("  ").trim_end())?;
         }
         Ok(())
@@ -43,7 +43,7 @@ impl Table {
 }
 
 /// With spaces up to a width, which Rust's own formatting takes no more than 16 bits of.
-fn padded(cell: &str, width: usize) -> String {
+fn pad(cell: &str, width: usize) -> String {
     let spaces = width.saturating_sub(cell.chars().count());
     format!("{cell}{}", " ".repeat(spaces))
 }

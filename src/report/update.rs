@@ -8,7 +8,7 @@ use crate::model::rule::Level;
 use crate::printer::Printer;
 use yaml_tree::place::{Source, Spot};
 
-use super::{Findings, Report, counted};
+use super::{Findings, Report, quantity};
 
 /// Prints the summary; what it says of pools only if a file changes or one of them does.
 pub fn summary(summary: &Summary, changes_files: bool, out: &mut Printer) -> io::Result<()> {
@@ -25,8 +25,8 @@ pub fn summary(summary: &Summary, changes_files: bool, out: &mut Printer) -> io:
 }
 
 /// Prints what is left out: repositories whose names are not read, and entries that an expression names, by key and place.
-pub fn left_out(offer: &Offer, computed: &[(String, Spot)], out: &mut Printer) -> io::Result<()> {
-    if let Some(unread) = offers::unread(offer) {
+pub fn omissions(offer: &Offer, computed: &[(String, Spot)], out: &mut Printer) -> io::Result<()> {
+    if let Some(unread) = offers::describe_gaps(offer) {
         writeln!(out, "{unread}")?;
     }
     for (key, spot) in computed {
@@ -66,7 +66,7 @@ pub fn preview(preview: &Preview<'_>, out: &mut Printer) -> io::Result<()> {
         writeln!(out, "would change {}", source.path)?;
     }
     if preview.unlocked > 0 {
-        writeln!(out, "would lock {}", counted(preview.unlocked, "image"))?;
+        writeln!(out, "would lock {}", quantity(preview.unlocked, "image"))?;
     }
     Ok(())
 }

@@ -23,7 +23,7 @@ struct Image<'a> {
     signed_by: Option<&'a str>,
 }
 
-fn shown(image: &VerifiedImage) -> Image<'_> {
+fn image(image: &VerifiedImage) -> Image<'_> {
     Image {
         key: &image.key,
         reference: &image.reference,
@@ -37,7 +37,7 @@ pub fn verification(verified: &Verification, format: Format, out: &mut Printer) 
     if format == Format::Json {
         let document = Document {
             version: 1,
-            images: verified.images.iter().map(shown).collect(),
+            images: verified.images.iter().map(image).collect(),
         };
         return out.json(&document);
     }

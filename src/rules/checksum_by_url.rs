@@ -20,8 +20,8 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
             continue;
         };
         let finding = Finding::new(RuleId::ChecksumByUrl, "the checksum is a URL")
-            .about(input.subject(Some(pool)))
-            .at(input.spot(sum.place), "fetched when a node is provisioned");
+            .with_subject(input.subject(Some(pool)))
+            .with_label(input.spot(sum.place), "fetched when a node is provisioned");
         let path = input.path(pool, "machine_image_checksum", |it| it.checksum.is_some());
         findings.push(match digest(input, file_name(&url.value)) {
             Some(digest) => finding.help(format!("`{path}: {digest}`")),
@@ -31,10 +31,10 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     if input.settings.images.checksum == ChecksumStyle::Literal {
         return;
     }
-    for ChosenImage { pool, image } in input.chosen().filter(|it| !input.is_pulled(it.image)) {
+    for ChosenImage { pool, image } in input.pool_images().filter(|it| !input.is_pulled(it.image)) {
         findings.push(
             Finding::new(RuleId::ChecksumByUrl, "checksums are stamped as URLs")
-                .about(input.subject_with(pool, &image.key))
+                .with_subject(input.subject_with(pool, &image.key))
                 .help("`images: {checksum: literal}` in metalmark.yaml"),
         );
     }

@@ -10,7 +10,7 @@ use capi::image::fact;
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
-    for ChosenImage { pool, image } in input.chosen() {
+    for ChosenImage { pool, image } in input.pool_images() {
         for name in fact::CHECKSUMS {
             findings.extend(fact(input, ChosenImage { pool, image }, name));
         }
@@ -27,7 +27,7 @@ fn fact(input: &ClusterInput<'_>, chosen: ChosenImage<'_>, name: &str) -> Option
         .facts
         .get(name)
         .filter(|fact| !fact.value.is_empty())?;
-    let fault = checksum::fault(&fact.value, Kind::named(name))?;
+    let fault = checksum::fault(&fact.value, Kind::from_name(name))?;
     let message = format!("the {name} of image `{}` is no digest", image.key);
     let place = if fact.place.is_known() {
         fact.place
@@ -35,21 +35,21 @@ fn fact(input: &ClusterInput<'_>, chosen: ChosenImage<'_>, name: &str) -> Option
         image.place
     };
     let finding = Finding::new(RuleId::ChecksumMalformed, message)
-        .about(input.subject_with(pool, &image.key))
-        .at(input.spot(place), fault);
-    Some(finding.help(edit(name, &fact.value, Kind::named(name))))
+        .with_subject(input.subject_with(pool, &image.key))
+        .with_label(input.spot(place), fault);
+    Some(finding.help(edit(name, &fact.value, Kind::from_name(name))))
 }
 
 fn kind(input: &ClusterInput<'_>, pool: &Pool) -> Option<Finding> {
     let kind = pool.choice.checksum_type.as_ref()?;
-    if Kind::named(&kind.value).is_some() || !is_metal3(input, pool) {
+    if Kind::from_name(&kind.value).is_some() || !is_metal3(input, pool) {
         return None;
     }
-    let setting = input.spelled("machine_image_checksum_type", "checksumType");
+    let setting = input.field_name("machine_image_checksum_type", "checksumType");
     let message = format!("machine templates know no checksum type `{}`", kind.value);
     let finding = Finding::new(RuleId::ChecksumMalformed, message)
-        .about(input.subject(Some(pool)))
-        .at(input.spot(kind.place), "one of md5, sha256, sha512");
+        .with_subject(input.subject(Some(pool)))
+        .with_label(input.spot(kind.place), "one of md5, sha256, sha512");
     Some(finding.help(format!("`{setting}: sha256`")))
 }
 
@@ -62,13 +62,13 @@ fn literal(input: &ClusterInput<'_>, pool: &Pool) -> Option<Finding> {
     let given = pool.choice.checksum.as_ref();
     let sum = given.filter(|it| !it.value.is_empty() && !checksum::is_url(&it.value))?;
     let kind = pool.choice.checksum_type.as_ref();
-    let kind = kind.and_then(|kind| Kind::named(&kind.value));
-    let setting = input.spelled("machine_image_checksum", "checksum");
+    let kind = kind.and_then(|kind| Kind::from_name(&kind.value));
+    let setting = input.field_name("machine_image_checksum", "checksum");
     let fault = checksum::fault(&sum.value, kind)?;
     let message = format!("`{setting}` is no digest");
     let finding = Finding::new(RuleId::ChecksumMalformed, message)
-        .about(input.subject(Some(pool)))
-        .at(input.spot(sum.place), fault);
+        .with_subject(input.subject(Some(pool)))
+        .with_label(input.spot(sum.place), fault);
     Some(finding.help(edit(setting, &sum.value, kind)))
 }
 

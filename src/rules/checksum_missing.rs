@@ -15,9 +15,9 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
         "capo" => fact::MD5,
         _ => return,
     };
-    for ChosenImage { pool, image } in input.chosen() {
+    for ChosenImage { pool, image } in input.pool_images() {
         if lacks(input, image, needed) {
-            findings.push(of_image(input, pool, image, needed));
+            findings.push(missing_checksum(input, pool, image, needed));
         }
     }
     for (pool, url) in input.explicit() {
@@ -39,8 +39,8 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
                 RuleId::ChecksumMissing,
                 "`machine_image_url` has no `machine_image_checksum`",
             )
-            .about(input.subject(Some(pool)))
-            .at(input.spot(url.place), "this image")
+            .with_subject(input.subject(Some(pool)))
+            .with_label(input.spot(url.place), "this image")
             .help(format!(
                 "`{path}: …`, as `sha256sum` prints it for the image"
             )),
@@ -70,7 +70,7 @@ fn lacks(input: &ClusterInput<'_>, image: &Image, needed: &str) -> bool {
     stamped && !known.iter().any(is_known)
 }
 
-fn of_image(input: &ClusterInput<'_>, pool: &Pool, image: &Image, needed: &str) -> Finding {
+fn missing_checksum(input: &ClusterInput<'_>, pool: &Pool, image: &Image, needed: &str) -> Finding {
     let message = format!("the {needed} of image `{}` is not known", image.key);
     let finding = Finding::new(RuleId::ChecksumMissing, message);
     let lacks = "the catalog's entry has no checksum";

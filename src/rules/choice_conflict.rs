@@ -1,6 +1,6 @@
 //! A node pool says in more than one way which image it boots.
 
-use crate::decide::matching::known_as;
+use crate::decide::matching::find_by_name;
 use crate::decide::replacement;
 use crate::model::cluster::{Choice, KEY_NAMES, Pool};
 use crate::model::cluster_view::SelectedPool;
@@ -46,11 +46,11 @@ fn ways(choice: &Choice) -> impl Iterator<Item = (&'static str, Place)> {
 
 /// Whether the ways are a key, a selector and a name that mean one image.
 fn agree(input: &ClusterInput<'_>, pool: &Pool, selection: &Selection) -> bool {
-    let Some(key) = selection.image().selected() else {
+    let Some(key) = selection.image().catalog_key() else {
         return false;
     };
     let (choice, images) = (&pool.choice, &input.view.images);
-    let is_same = choice.name.is_none() || known_as(choice, images) == Some(key);
+    let is_same = choice.name.is_none() || find_by_name(choice, images) == Some(key);
     choice.url.is_none() && choice.other_key.is_none() && is_same
 }
 
@@ -59,10 +59,11 @@ fn several(input: &ClusterInput<'_>, pool: &Pool) -> Finding {
         .map(|(name, _)| format!("`{name}`"))
         .collect();
     let message = format!("{} each select an image", names.join(" and "));
-    let finding = Finding::new(RuleId::ChoiceConflict, message).about(input.subject(Some(pool)));
+    let finding =
+        Finding::new(RuleId::ChoiceConflict, message).with_subject(input.subject(Some(pool)));
     ways(&pool.choice)
         .fold(finding, |finding, (name, place)| {
-            finding.at(input.spot(place), format!("`{name}` selects"))
+            finding.with_label(input.spot(place), format!("`{name}` selects"))
         })
         .help("keep one of them")
 }
@@ -85,12 +86,12 @@ fn disagreement(
     let message = format!("`{name}` names `{key}`, and the selector matches {selects}");
     let place = |place: Option<Place>| input.spot(place.unwrap_or(Place::NONE));
     let finding = Finding::new(RuleId::ChoiceConflict, message)
-        .about(input.subject_with(pool, key))
-        .at(
+        .with_subject(input.subject_with(pool, key))
+        .with_label(
             place(choice.key.as_ref().map(|key| key.place)),
             "names one image",
         )
-        .at(
+        .with_label(
             place(choice.selector.as_ref().map(|selector| selector.place)),
             format!("matches {selects}"),
         );

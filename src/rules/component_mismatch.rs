@@ -18,15 +18,15 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     let view = input.view;
     for (SelectedPool { pool, selection }, outcome) in input.pools().zip(&view.bundle_outcomes) {
         let image = view.selected_image(selection);
-        let wants = Wants::of(&view.cluster, pool, image);
+        let wants = Wants::for_pool(&view.cluster, pool, image);
         let finding_of = |message: String| {
             Finding::new(RuleId::ComponentMismatch, message)
-                .about(input.subject(Some(pool)))
-                .at(input.spot(pool.bundle.place()), "selected here")
+                .with_subject(input.subject(Some(pool)))
+                .with_label(input.spot(pool.bundle.place()), "selected here")
         };
         match outcome {
             BundleOutcome::Nothing => {}
-            BundleOutcome::Unknown(name) => findings.push(unknown(input, name, finding_of)),
+            BundleOutcome::Unknown(name) => findings.push(no_such_bundle(input, name, finding_of)),
             BundleOutcome::NoMatch => findings.push(none(input, pool, &wants, finding_of)),
             BundleOutcome::Several(keys) => {
                 let keys: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
@@ -37,14 +37,14 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
             }
             BundleOutcome::Bundle(key) => {
                 if let Some(bundle) = view.bundles.get(key) {
-                    chosen(input, (pool, bundle), &wants, &finding_of, findings);
+                    check_bundle(input, (pool, bundle), &wants, &finding_of, findings);
                 }
             }
         }
     }
 }
 
-fn unknown(
+fn no_such_bundle(
     input: &ClusterInput<'_>,
     name: &str,
     finding_of: impl Fn(String) -> Finding,
@@ -68,7 +68,7 @@ fn none(
     const SHOWN: usize = 5;
     let mut finding = finding_of(format!("no component bundle fits pool `{}`", pool.name));
     for bundle in input.view.bundles.values().take(SHOWN) {
-        let declared = Declared::of_facts(&bundle.facts);
+        let declared = Declared::from_facts(&bundle.facts);
         let against = mismatches(&declared, wants);
         let against: Vec<String> = against
             .iter()
@@ -87,16 +87,16 @@ fn none(
 }
 
 /// What is wrong with the bundle that a pool selects.
-fn chosen(
+fn check_bundle(
     input: &ClusterInput<'_>,
     (pool, bundle): (&Pool, &Image),
     wants: &Wants<'_>,
     finding_of: &impl Fn(String) -> Finding,
     findings: &mut Vec<Finding>,
 ) {
-    let declared = Declared::of_facts(&bundle.facts);
+    let declared = Declared::from_facts(&bundle.facts);
     let key = &bundle.key;
-    let placed = |finding: Finding| finding.at(input.spot(bundle.place), "described here");
+    let placed = |finding: Finding| finding.with_label(input.spot(bundle.place), "described here");
     for mismatch in mismatches(&declared, wants) {
         let message = format!(
             "component bundle `{key}` {}",

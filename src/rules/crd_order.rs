@@ -18,8 +18,8 @@ pub(super) fn bundle(input: &Bundle<'_>, findings: &mut Vec<Finding>) {
             let message =
                 format!("`{object}` is applied before `{definition}`, which defines its kind");
             let finding = Finding::new(RuleId::CrdOrder, message)
-                .at(input.spot(object), "applied first")
-                .at(input.spot(definition), "defined here")
+                .with_label(input.spot(object), "applied first")
+                .with_label(input.spot(definition), "defined here")
                 .help("pack with `--order numbered`, or give the definition's file a name that comes first");
             findings.push(finding);
         }

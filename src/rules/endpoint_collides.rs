@@ -18,21 +18,22 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     };
     let finding_of = |message: String| {
         Finding::new(RuleId::EndpointCollides, message)
-            .about(input.subject(None))
-            .at(input.spot(endpoint.host.place), "the endpoint")
+            .with_subject(input.subject(None))
+            .with_label(input.spot(endpoint.host.place), "the endpoint")
     };
     if endpoint.way == Way::Vip
         && let Some((host, place)) = owner(found, address)
     {
         let message = format!("the virtual IP `{address}` is host `{host}`'s own address");
-        let finding = finding_of(message).at(input.spot(place), "the host's");
+        let finding = finding_of(message).with_label(input.spot(place), "the host's");
         findings.push(finding.help("take an address that no host has"));
     }
     let mut ranges = found.ranges.iter();
     if let Some(range) = ranges.find(|range| range.network.value.contains(&address)) {
         let (of, network) = (range.of, range.network.value);
         let message = format!("the endpoint `{address}` is in the {of} network `{network}`");
-        let finding = finding_of(message).at(input.spot(range.network.place), "that network");
+        let finding =
+            finding_of(message).with_label(input.spot(range.network.place), "that network");
         findings.push(finding.help("take an address of the hosts' network"));
     }
 }

@@ -15,15 +15,15 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     };
     let finding_of = |message: String| {
         Finding::new(RuleId::EndpointDisagrees, message)
-            .about(input.subject(None))
-            .at(input.spot(endpoint.host.place), "the endpoint")
+            .with_subject(input.subject(None))
+            .with_label(input.spot(endpoint.host.place), "the endpoint")
     };
     for statement in &found.statements {
         let path = statement.path;
         if let Some((other, place)) = difference(endpoint, statement) {
             let own = describe(endpoint, statement);
             let message = format!("`{path}` names `{other}`, and the endpoint is `{own}`");
-            let finding = finding_of(message).at(input.spot(place), "another one");
+            let finding = finding_of(message).with_label(input.spot(place), "another one");
             findings.push(finding.help(format!("`{path}`: write `{own}`, or remove it")));
         }
     }
@@ -34,7 +34,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     let is_it = |name: &Arc<str>| same_host(name, host) == Some(true);
     if !names.value.iter().any(is_it) {
         let message = format!("the certificate would not hold the endpoint `{host}`");
-        let finding = finding_of(message).at(input.spot(names.place), "these it holds");
+        let finding = finding_of(message).with_label(input.spot(names.place), "these it holds");
         findings.push(finding.help(format!(
             "add `{host}` to `cluster.control_plane_endpoint.cert_sans`"
         )));

@@ -17,8 +17,8 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
         RuleId::EndpointMissing,
         "the cluster has no control plane endpoint",
     )
-    .about(input.subject(None))
-    .at(
+    .with_subject(input.subject(None))
+    .with_label(
         input.spot(found.place),
         "nothing here resolves to an address",
     );

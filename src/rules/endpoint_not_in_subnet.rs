@@ -29,10 +29,10 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
         networks.join(", ")
     );
     let mut finding = Finding::new(RuleId::EndpointNotInSubnet, message)
-        .about(input.subject(None))
-        .at(input.spot(endpoint.host.place), "outside of it");
+        .with_subject(input.subject(None))
+        .with_label(input.spot(endpoint.host.place), "outside of it");
     for subnet in &found.subnets {
-        finding = finding.at(input.spot(subnet.place), "the hosts' network");
+        finding = finding.with_label(input.spot(subnet.place), "the hosts' network");
     }
     findings.push(finding.help("take an address of it that no host has, or `cluster.control_plane_endpoint.kube_vip.mode: bgp`"));
 }
@@ -52,7 +52,7 @@ mod tests {
         endpoint.subnets = subnets.iter().map(net).collect();
         endpoint.kube_vip = Some(KubeVip {
             mode,
-            settings: Node::computed(Value::empty_map()),
+            settings: Node::from_value(Value::empty_map()),
         });
         given.found(RuleId::EndpointNotInSubnet)
     }

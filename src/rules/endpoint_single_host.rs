@@ -25,12 +25,12 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
         replicas.value
     );
     let finding = Finding::new(RuleId::EndpointSingleHost, message)
-        .about(input.subject(pool))
-        .at(
+        .with_subject(input.subject(pool))
+        .with_label(
             input.spot(endpoint.host.place),
             "the endpoint is its address",
         )
-        .at(input.spot(replicas.place), "replicas");
+        .with_label(input.spot(replicas.place), "replicas");
     findings.push(finding.help("`cluster.control_plane_endpoint.vip: …`, an address that moves"));
 }
 

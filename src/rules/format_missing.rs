@@ -11,7 +11,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     if input.infra() != "capm3" {
         return;
     }
-    for ChosenImage { pool, image } in input.chosen() {
+    for ChosenImage { pool, image } in input.pool_images() {
         let format = image.facts.text(fact::IMAGE_FORMAT);
         if format.is_some_and(|format| !format.is_empty()) {
             continue;
@@ -38,8 +38,8 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
         let message = "`machine_image_url` has no `machine_image_format`";
         findings.push(
             Finding::new(RuleId::FormatMissing, message)
-                .about(input.subject(Some(pool)))
-                .at(input.spot(url.place), "this image")
+                .with_subject(input.subject(Some(pool)))
+                .with_label(input.spot(url.place), "this image")
                 .help(format!("`{path}: raw`")),
         );
     }

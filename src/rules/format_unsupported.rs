@@ -13,7 +13,7 @@ use yaml_tree::place::Place;
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
-    for ChosenImage { pool, image } in input.chosen() {
+    for ChosenImage { pool, image } in input.pool_images() {
         if let Some(format) = image.facts.get(fact::IMAGE_FORMAT) {
             let place = if format.place.is_known() {
                 format.place
@@ -21,19 +21,19 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
                 pool.choice.place()
             };
             let subject = || input.subject_with(pool, &image.key);
-            findings.extend(of_format(input, pool, (&format.value, place), subject));
+            findings.extend(check_format(input, pool, (&format.value, place), subject));
         }
     }
     for (pool, _) in input.explicit() {
         if let Some(format) = &pool.choice.format {
             let subject = || input.subject(Some(pool));
             let format = (&*format.value, format.place);
-            findings.extend(of_format(input, pool, format, subject));
+            findings.extend(check_format(input, pool, format, subject));
         }
     }
 }
 
-fn of_format(
+fn check_format(
     input: &ClusterInput<'_>,
     pool: &Pool,
     (format, place): (&str, Place),
@@ -49,8 +49,8 @@ fn of_format(
     let mut bootable: Vec<&str> = bootable.collect();
     let mut seen = BTreeSet::new();
     bootable.retain(|format| seen.insert(*format));
-    let finding = unbootable(provider, format, &bootable)?.about(subject());
-    Some(finding.at(input.spot(place), format!("one of {}", bootable.join(", "))))
+    let finding = unbootable(provider, format, &bootable)?.with_subject(subject());
+    Some(finding.with_label(input.spot(place), format!("one of {}", bootable.join(", "))))
 }
 
 /// That a format is none of those that machines boot.

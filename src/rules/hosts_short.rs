@@ -20,7 +20,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
             .filter(|host| selector.matches(&host.labels))
             .count();
         let wanted = replicas.value as usize;
-        let reuse = pool.settings.at(&["nodeReuse"]);
+        let reuse = pool.settings.get_path(&["nodeReuse"]);
         let reuses = reuse.is_some_and(|node| node.value == Value::Bool(true));
         if matching > wanted || (matching == wanted && (reuses || wanted == 0)) {
             continue;
@@ -35,8 +35,8 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
             format!("no host is left for pool `{}` to roll with", pool.name)
         };
         let finding = Finding::new(RuleId::HostsShort, message)
-            .about(input.subject(Some(pool)))
-            .at(
+            .with_subject(input.subject(Some(pool)))
+            .with_label(
                 input.spot(replicas.place),
                 hosts(matching) + " its selector",
             )
@@ -76,9 +76,12 @@ mod tests {
         }
         let pool = &mut given.view.cluster.pools[0];
         pool.replicas = Some(Located::new(replicas, Place::NONE));
-        let labels = Map::from_iter([Entry::computed("role", "cp")]);
-        let selector = Map::from_iter([Entry::computed("matchLabels", labels)]);
-        pool.settings = Node::computed(Map::from_iter([Entry::computed("hostSelector", selector)]));
+        let labels = Map::from_iter([Entry::from_value("role", "cp")]);
+        let selector = Map::from_iter([Entry::from_value("matchLabels", labels)]);
+        pool.settings = Node::from_value(Map::from_iter([Entry::from_value(
+            "hostSelector",
+            selector,
+        )]));
         given
     }
 
@@ -102,8 +105,8 @@ mod tests {
             .as_map()
             .map(|map| Map::clone(map))
             .expect("a map");
-        map.insert(Entry::computed("nodeReuse", true));
-        *settings = Node::computed(map);
+        map.insert(Entry::from_value("nodeReuse", true));
+        *settings = Node::from_value(map);
         assert_eq!(reused.found(RuleId::HostsShort), "");
         let mut cloud = given(3, 1);
         cloud.view.cluster.infra_provider = Some(Located::new("capo".into(), Place::NONE));

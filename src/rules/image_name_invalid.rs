@@ -22,8 +22,8 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
                 RuleId::ImageNameInvalid,
                 format!("`{key}` cannot name an image"),
             )
-            .about(subject)
-            .at(
+            .with_subject(subject)
+            .with_label(
                 input.spot(image.place),
                 reason.map_or(String::new(), |reason| reason.to_string()),
             )

@@ -29,8 +29,8 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
         let finding = Finding::new(RuleId::ImageNotChosen, "no node pool selects an image");
         findings.push(
             finding
-                .about(input.subject(None))
-                .at(input.spot(provider.place), "Metal3 needs an image")
+                .with_subject(input.subject(None))
+                .with_label(input.spot(provider.place), "Metal3 needs an image")
                 .help("`cluster.capm3.image_key: …`"),
         );
         return;
@@ -44,16 +44,16 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
         );
         findings.push(
             finding
-                .about(input.subject(Some(pool)))
-                .at(input.spot(place), "this pool")
-                .at(input.spot(provider.place), "Metal3 needs an image")
+                .with_subject(input.subject(Some(pool)))
+                .with_label(input.spot(place), "this pool")
+                .with_label(input.spot(provider.place), "Metal3 needs an image")
                 .help("`cluster.capm3.image_key: …`"),
         );
     }
 }
 
 fn boots_nothing(pool: &Pool, selection: &Selection) -> bool {
-    let deploys = pool.settings.at(&["customDeploy"]);
+    let deploys = pool.settings.get_path(&["customDeploy"]);
     selection.outcome == Outcome::Nothing && deploys.is_none_or(|node| node.value.is_null())
 }
 
@@ -108,8 +108,8 @@ mod tests {
     fn a_custom_deploy_boots_none() {
         let mut given = Given::new();
         given.view.cluster.infra_provider = Some(given.line("infra_provider", "capm3"));
-        let deploy = Map::from_iter([Entry::computed("customDeploy", "install_coreos")]);
-        given.view.cluster.pools[0].settings = Node::computed(deploy);
+        let deploy = Map::from_iter([Entry::from_value("customDeploy", "install_coreos")]);
+        given.view.cluster.pools[0].settings = Node::from_value(deploy);
         assert_eq!(given.found(ID), "");
     }
 }

@@ -8,7 +8,7 @@ use capi::image::Image;
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
-    for ChosenImage { pool, image } in input.chosen() {
+    for ChosenImage { pool, image } in input.pool_images() {
         if input.view.served.binary_search(&image.key).is_ok() {
             continue;
         }
@@ -17,8 +17,8 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
             RuleId::ImageNotEnabled,
             format!("image `{key}` is not served"),
         )
-        .about(input.subject_with(pool, key))
-        .at(input.spot(pool.choice.place()), "selected here");
+        .with_subject(input.subject_with(pool, key))
+        .with_label(input.spot(pool.choice.place()), "selected here");
         findings.push(explain(input, image, finding));
     }
 }
@@ -31,16 +31,16 @@ fn explain(input: &ClusterInput<'_>, image: &Image, finding: Finding) -> Finding
         .filter(|registry| !registry.enabled);
     match (off, &image.enabled) {
         (Some(off), _) => finding
-            .at(input.spot(off.place), "its registry is not enabled")
+            .with_label(input.spot(off.place), "its registry is not enabled")
             .help(format!(
                 "`os_images_oci_registries.{}.enabled: true`",
                 registry.unwrap_or_default()
             )),
         (None, Some(enabled)) => finding
-            .at(input.spot(enabled.place), "not enabled here")
+            .with_label(input.spot(enabled.place), "not enabled here")
             .help(format!("`{}.enabled: true`", entry_path(image))),
         (None, None) => finding
-            .at(
+            .with_label(
                 input.spot(image.place),
                 "other entries are enabled, this one is not",
             )

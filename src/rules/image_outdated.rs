@@ -17,7 +17,7 @@ pub(super) const MINORS: RuleOption = RuleOption {
 
 /// Looks at the image of each node pool, and at the images of its line in the catalog.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
-    for ChosenImage { pool, image } in input.chosen() {
+    for ChosenImage { pool, image } in input.pool_images() {
         let Some(version) = version_of(image) else {
             continue;
         };
@@ -35,12 +35,12 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
             image.key, last.key
         );
         let finding = Finding::new(RuleId::ImageOutdated, message)
-            .about(input.subject_with(pool, &image.key))
-            .at(
+            .with_subject(input.subject_with(pool, &image.key))
+            .with_label(
                 input.spot(pool.choice.place()),
                 "this image is selected here",
             )
-            .at(input.spot(last.place), "the newest of its line");
+            .with_label(input.spot(last.place), "the newest of its line");
         let mut of_next = newer.iter().rev();
         let next = of_next.find(|(it, _)| it.minors_ahead_of(&version) == Some(1));
         let help = match next {

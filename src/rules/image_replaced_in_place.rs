@@ -37,20 +37,20 @@ pub(super) fn change(input: &ChangeInput<'_>, findings: &mut Vec<Finding>) {
         let mut subject = input.subject(after.pool);
         subject.image = to.key.as_deref().map(str::to_owned);
         let finding = Finding::new(RuleId::ImageReplacedInPlace, message)
-            .about(subject)
-            .at(input.spot(fact.unwrap_or(after.pool.choice.place())), "");
+            .with_subject(subject)
+            .with_label(input.spot(fact.unwrap_or(after.pool.choice.place())), "");
         findings
             .push(finding.help("give it a URL of its own: a file name or a tag with the version"));
     }
     for key in &input.after.view.served {
         if !reported.contains(key) {
-            findings.extend(moved_tag(input, key));
+            findings.extend(tag_moved(input, key));
         }
     }
 }
 
 /// A served image whose reference is the same and whose digest is not.
-fn moved_tag(input: &ChangeInput<'_>, key: &ImageKey) -> Option<Finding> {
+fn tag_moved(input: &ChangeInput<'_>, key: &ImageKey) -> Option<Finding> {
     let (before, after) = (
         input.before.view.images.get(key)?,
         input.after.view.images.get(key)?,
@@ -71,8 +71,8 @@ fn moved_tag(input: &ChangeInput<'_>, key: &ImageKey) -> Option<Finding> {
         image: Some(key.to_string()),
         ..Subject::cluster(&input.after.view.cluster.name)
     };
-    let finding = Finding::new(RuleId::ImageReplacedInPlace, message).about(subject);
-    let finding = finding.at(input.spot(new.place), "");
+    let finding = Finding::new(RuleId::ImageReplacedInPlace, message).with_subject(subject);
+    let finding = finding.with_label(input.spot(new.place), "");
     Some(finding.help("publish it under a tag of its own, and name that"))
 }
 

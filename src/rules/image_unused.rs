@@ -16,11 +16,21 @@ pub(super) fn workspace(input: &WorkspaceInput<'_>, findings: &mut Vec<Finding>)
         match &image.enabled {
             Some(flag) if flag.value && !booted.contains(key) => {
                 let edit = format!("`{}.enabled: false`", entry_path(image));
-                findings.push(unused(input, image, (flag.place, "enabled here"), edit));
+                findings.push(image_unused(
+                    input,
+                    image,
+                    (flag.place, "enabled here"),
+                    edit,
+                ));
             }
             None if is_declared(image) && !served.contains(key) => {
                 let edit = format!("remove `{}`", entry_path(image));
-                findings.push(unused(input, image, (image.place, "declared here"), edit));
+                findings.push(image_unused(
+                    input,
+                    image,
+                    (image.place, "declared here"),
+                    edit,
+                ));
             }
             _ => {}
         }
@@ -33,7 +43,7 @@ fn is_declared(image: &Image) -> bool {
     !image.built && image.facts.iter().any(by_user)
 }
 
-fn unused(
+fn image_unused(
     input: &WorkspaceInput<'_>,
     image: &Image,
     (place, label): (Place, &str),
@@ -44,8 +54,8 @@ fn unused(
         RuleId::ImageUnused,
         format!("no cluster uses image `{}`", image.key),
     )
-    .about(subject)
-    .at(input.sources.resolve(place), label)
+    .with_subject(subject)
+    .with_label(input.sources.resolve(place), label)
     .help(edit)
 }
 

@@ -111,7 +111,7 @@ impl<'a> ClusterInput<'a> {
     }
 
     /// The pools that resolve to an image of the catalog, with that image.
-    pub fn chosen(&self) -> impl Iterator<Item = ChosenImage<'a>> + use<'a, '_> {
+    pub fn pool_images(&self) -> impl Iterator<Item = ChosenImage<'a>> + use<'a, '_> {
         self.chosen.iter().copied()
     }
 
@@ -134,7 +134,7 @@ impl<'a> ClusterInput<'a> {
     /// The infrastructure provider of a pool's machines; none of a template that metalmark does not know.
     pub fn provider(&self, pool: &Pool) -> Option<&'static dyn Provider> {
         if let Some(template) = &pool.template {
-            return providers::of_kind(&template.kind);
+            return providers::find_by_kind(&template.kind);
         }
         if self.is_of_values() {
             providers::find(self.infra())
@@ -144,7 +144,7 @@ impl<'a> ClusterInput<'a> {
     }
 
     /// A field of a pool's image as the cluster's files spell it: in values, or in a machine template.
-    pub fn spelled(&self, in_values: &'static str, in_template: &'static str) -> &'static str {
+    pub fn field_name(&self, in_values: &'static str, in_template: &'static str) -> &'static str {
         if self.is_of_values() {
             in_values
         } else {
@@ -175,7 +175,7 @@ impl<'a> ClusterInput<'a> {
 
     /// The component bundle that a pool resolves to.
     pub fn bundle(&self, pool: &Pool) -> Option<&'a Image> {
-        let mut chosen = self.view.chosen_bundles();
+        let mut chosen = self.view.pool_bundles();
         chosen.find_map(|(known, bundle)| (known.name == pool.name).then_some(bundle))
     }
 

@@ -39,12 +39,12 @@ fn mismatch(input: &ClusterInput<'_>, pool: &Pool, selection: &Selection) -> Opt
         RuleId::K8sFlavorMismatch,
         format!("image `{key}` is made for {value}, not for {needed}"),
     )
-    .about(input.subject_with(pool, key))
-    .at(
+    .with_subject(input.subject_with(pool, key))
+    .with_label(
         input.spot(pool.choice.place()),
         "this image is selected here",
     )
-    .at(input.spot(bootstrap.place), needs);
+    .with_label(input.spot(bootstrap.place), needs);
     let chosen = input.view.images.get(key);
     let chosen = chosen.filter(|_| pool.choice.key.is_some());
     let other = chosen.and_then(|chosen| {

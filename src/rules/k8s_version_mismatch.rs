@@ -16,20 +16,20 @@ const SHOWN: usize = 3;
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     for SelectedPool { pool, selection } in input.pools() {
-        let weighed = proof::of_pool(input.view, pool, selection, input.settings.matching);
+        let weighed = proof::weigh_pool(input.view, pool, selection, input.settings.matching);
         let refuted = weighed.filter(|weighed| weighed.proof == Proof::Refuted);
         if let Some(weighed) = refuted {
             let finding = mismatch(input, pool, &weighed);
             findings.push(match input.view.cluster.origin {
                 ClusterOrigin::Values => repair(input, pool, &weighed, finding),
-                ClusterOrigin::Manifests => in_manifests(input, pool, &weighed, finding),
+                ClusterOrigin::Manifests => manifest_finding(input, pool, &weighed, finding),
             });
         }
     }
 }
 
 /// How the image of a template, or the version of its machines, may be changed.
-fn in_manifests(
+fn manifest_finding(
     input: &ClusterInput<'_>,
     pool: &Pool,
     weighed: &PoolProof<'_>,
@@ -99,13 +99,13 @@ fn mismatch(input: &ClusterInput<'_>, pool: &Pool, weighed: &PoolProof<'_>) -> F
     let elsewhere = fact_place.filter(|place| *place != pool.choice.place());
     let message = format!("image `{image}` holds Kubernetes `{holds}`, not `{wanted}`");
     Finding::new(RuleId::K8sVersionMismatch, message)
-        .about(input.subject_with(pool, image))
-        .at(
+        .with_subject(input.subject_with(pool, image))
+        .with_label(
             input.spot(pool.choice.place()),
             "this image is selected here",
         )
-        .at(input.spot(weighed.wanted.place), "this version is required")
-        .at(elsewhere.and_then(|place| input.spot(place)), says)
+        .with_label(input.spot(weighed.wanted.place), "this version is required")
+        .with_label(elsewhere.and_then(|place| input.spot(place)), says)
 }
 
 /// Proposes the images that would fit and the version that would, and names the near misses.

@@ -12,7 +12,7 @@ use capi::image::{Fact, Image, Origin, fact};
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     for SelectedPool { pool, selection } in input.pools() {
-        let weighed = proof::of_pool(input.view, pool, selection, input.settings.matching);
+        let weighed = proof::weigh_pool(input.view, pool, selection, input.settings.matching);
         let Some(weighed) = weighed else {
             continue;
         };
@@ -49,12 +49,12 @@ fn doubt(
     let (image, wanted) = (weighed.image, &weighed.wanted.value);
     let message = format!("nothing proves that image `{image}` holds Kubernetes `{wanted}`");
     let finding = Finding::new(RuleId::K8sVersionUnproven, message)
-        .about(input.subject_with(pool, image))
-        .at(
+        .with_subject(input.subject_with(pool, image))
+        .with_label(
             input.spot(pool.choice.place()),
             describe(weighed.held.as_ref(), weighed.proof),
         )
-        .at(input.spot(weighed.wanted.place), "this version is required");
+        .with_label(input.spot(weighed.wanted.place), "this version is required");
     let finding = match weighed.proof {
         Proof::NameOnly | Proof::BuildUnknown => finding.unless_set(Level::Warning),
         _ => finding,

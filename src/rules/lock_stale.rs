@@ -27,11 +27,11 @@ pub(super) fn workspace(input: &WorkspaceInput<'_>, findings: &mut Vec<Finding>)
     };
     // Those whose signature has to be proven are reported with the clusters whose keys apply to them.
     let unproven = &input.uses.signed.unproven;
-    findings.extend(without_evidence(lock, sources, unproven));
+    findings.extend(missing_evidence(lock, sources, unproven));
 }
 
 /// That entries have no evidence, but for those whose signature has to be proven (`unproven`, by their places).
-pub fn without_evidence(
+pub fn missing_evidence(
     lock: &Lock,
     sources: &Sources,
     unproven: &BTreeSet<u32>,
@@ -71,10 +71,10 @@ fn bare(images: &[&LockedImage], sources: &Sources, consequence: &str) -> Option
         image: (images.len() == 1).then(|| first.key.value.to_string()),
         ..Subject::default()
     };
-    let finding = Finding::new(RuleId::LockStale, message).about(subject);
+    let finding = Finding::new(RuleId::LockStale, message).with_subject(subject);
     Some(
         finding
-            .at(sources.resolve(first.digest.place), "locked here")
+            .with_label(sources.resolve(first.digest.place), "locked here")
             .help("run `metalmark lock`, and commit the lock and the evidence beside it"),
     )
 }

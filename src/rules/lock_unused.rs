@@ -23,8 +23,8 @@ pub(super) fn workspace(input: &WorkspaceInput<'_>, findings: &mut Vec<Finding>)
         let message = format!("the lock holds `{reference}`, which no cluster requires");
         findings.push(
             Finding::new(RuleId::LockUnused, message)
-                .about(subject)
-                .at(sources.resolve(image.key.place), "")
+                .with_subject(subject)
+                .with_label(sources.resolve(image.key.place), "")
                 .help("run `metalmark lock`"),
         );
     }

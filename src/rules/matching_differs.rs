@@ -15,7 +15,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
         let Some(other) = &selection.other_mode else {
             continue;
         };
-        let image = selection.image().selected();
+        let image = selection.image().catalog_key();
         let image = image.and_then(|key| input.view.images.get(key));
         if image.is_some_and(is_guessed) {
             continue;
@@ -30,9 +30,9 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
             }
         };
         let finding = Finding::new(RuleId::MatchingDiffers, message)
-            .about(input.subject(Some(pool)))
-            .at(input.spot(pool.choice.place()), "this selector");
-        findings.push(match selection.image().selected() {
+            .with_subject(input.subject(Some(pool)))
+            .with_label(input.spot(pool.choice.place()), "this selector");
+        findings.push(match selection.image().catalog_key() {
             Some(key) => {
                 let selects = |choice: &Choice| choice.selector.is_some();
                 let path = input.path(pool, "image_key", selects);

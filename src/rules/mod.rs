@@ -63,11 +63,11 @@ use input::ChosenImage;
 pub use change_input::{ChangeInput, Side};
 pub use format_unsupported::unbootable;
 pub use input::{ClusterInput, ImageUse, RunScope, WorkspaceInput};
-pub use lock_stale::{unproven, without_evidence};
+pub use lock_stale::{missing_evidence, unproven};
 pub use proposals::{entry_path, exact_pattern};
-pub use signature_unchecked::{finding as signature_unchecked, unchecked};
+pub use signature_unchecked::{entries_without_key, finding as signature_unchecked};
 pub use template_edited_in_place::not_applied;
-pub(crate) use unknown_image::without_pool;
+pub(crate) use unknown_image::keys_without_pool;
 
 /// One opinion, as data. Its file's name, its page's name, its id and its fixtures' folder are the same word.
 pub struct Rule {
@@ -189,12 +189,12 @@ fn fact_missing(
 ) -> Finding {
     let ChosenImage { pool, image } = chosen;
     let finding = finding
-        .about(input.subject_with(pool, &image.key))
-        .at(
+        .with_subject(input.subject_with(pool, &image.key))
+        .with_label(
             input.spot(pool.choice.place()),
             "this image is selected here",
         )
-        .at(input.spot(image.place), lacks);
+        .with_label(input.spot(image.place), lacks);
     let finding = if input.could_lock(image) {
         finding.help(LOCK_IT)
     } else {

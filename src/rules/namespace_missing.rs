@@ -41,7 +41,7 @@ fn finding(input: &Bundle<'_>, namespace: &str, first: &Bundled, count: usize) -
             RuleId::NamespaceMissing,
             format!("`{first}`{others} {are} in no namespace"),
         )
-        .at(input.spot(first), "it lands wherever it is applied")
+        .with_label(input.spot(first), "it lands wherever it is applied")
         .help("write `metadata.namespace`, or pack with `--namespace NAME`")
     } else {
         Finding::new(
@@ -50,7 +50,7 @@ fn finding(input: &Bundle<'_>, namespace: &str, first: &Bundled, count: usize) -
                 "`{first}`{others} {are} in namespace `{namespace}`, which the bundle does not hold"
             ),
         )
-        .at(input.spot(first), "")
+        .with_label(input.spot(first), "")
         .help(format!(
             "add the Namespace `{namespace}`, unless it is there before the bundle"
         ))

@@ -28,7 +28,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
             _ => continue,
         }
         let finding = Finding::new(RuleId::NoImageMatches, "no image matches the selector")
-            .about(input.subject(Some(pool)));
+            .with_subject(input.subject(Some(pool)));
         let finding = labels(input, pool, selection, finding);
         let finding = patterns(selection, finding);
         findings.push(near_misses(input, pool, selection, finding));
@@ -50,8 +50,8 @@ fn invalid_selector(input: &ClusterInput<'_>, pool: &Pool, reason: &str) -> Find
         RuleId::NoImageMatches,
         format!("the selector cannot be matched: {reason}"),
     )
-    .about(input.subject(Some(pool)))
-    .at(input.spot(pool.choice.place()), "this selector")
+    .with_subject(input.subject(Some(pool)))
+    .with_label(input.spot(pool.choice.place()), "this selector")
 }
 
 /// The selector, and the one term of the user's that keeps the nearest image away.
@@ -62,7 +62,7 @@ fn labels(
     finding: Finding,
 ) -> Finding {
     let count = selection.candidates.len();
-    let finding = finding.at(
+    let finding = finding.with_label(
         input.spot(pool.choice.place()),
         match count {
             0 => "the catalog is empty".to_string(),
@@ -84,7 +84,7 @@ fn labels(
             .and_then(|version| input.spot(version.place)),
         None => None,
     };
-    finding.at(spot, format!("the nearest image has {}", has(only)))
+    finding.with_label(spot, format!("the nearest image has {}", has(only)))
 }
 
 /// A pattern that is no regular expression matches nothing, and nobody says so (docs/sylva.md#patterns).

@@ -57,14 +57,14 @@ fn not_locked(
         }
         keys => format!("{what} {} artifacts: {}", keys.len(), keys.join(", ")),
     };
-    let mut finding = Finding::new(rule, message).about(input.subject(None));
+    let mut finding = Finding::new(rule, message).with_subject(input.subject(None));
     if let [gap] = gaps {
         finding.subject.image = Some(gap.image.key.to_string());
     }
     for gap in gaps.iter().take(SHOWN) {
-        finding = finding.at(input.spot(gap.image.place), label);
+        finding = finding.with_label(input.spot(gap.image.place), label);
         if let Some(locked) = gap.locked.last() {
-            finding = finding.at(input.spot(locked.reference.place), "locked for this one");
+            finding = finding.with_label(input.spot(locked.reference.place), "locked for this one");
         }
     }
     Some(finding.help("run `metalmark lock` and commit the lock"))

@@ -14,8 +14,8 @@ pub(super) fn bundle(input: &Bundle<'_>, findings: &mut Vec<Finding>) {
         if !std::ptr::eq(before, object) {
             let message = format!("`{object}` occurs twice");
             let finding = Finding::new(RuleId::ObjectDuplicate, message)
-                .at(input.spot(object), "again here")
-                .at(input.spot(before), "first here")
+                .with_label(input.spot(object), "again here")
+                .with_label(input.spot(before), "first here")
                 .help("keep one of the two");
             findings.push(finding);
         }

@@ -18,8 +18,8 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
         name.value
     );
     let finding = Finding::new(RuleId::ProviderUnknown, message)
-        .about(input.subject(None))
-        .at(input.spot(name.place), "its images are not checked");
+        .with_subject(input.subject(None))
+        .with_label(input.spot(name.place), "its images are not checked");
     let known = || PROVIDERS.iter().map(|provider| provider.name());
     findings.push(match did_you_mean(&name.value, known()) {
         Some(meant) => finding.help(format!("did you mean `{meant}`?")),

@@ -21,8 +21,8 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
         };
         let message = format!("image `{key}` comes from registry `{name}`, which is not defined");
         let finding = Finding::new(RuleId::RegistryUnknown, message)
-            .about(subject)
-            .at(input.spot(image.place), "this image");
+            .with_subject(subject)
+            .with_label(input.spot(image.place), "this image");
         let known = did_you_mean(name, registries.keys().map(|name| &**name));
         findings.push(match known {
             Some(known) => finding.help(format!("did you mean `os_images_oci_registry: {known}`?")),

@@ -14,16 +14,16 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     let cluster = &input.view.cluster;
     for pool in &cluster.pools {
         if let Some(selector) = &pool.choice.selector {
-            findings.extend(unknown(input, &selector.value, Some(pool)));
+            findings.extend(check_terms(input, &selector.value, Some(pool)));
         }
     }
     for (_, selector) in &cluster.additional_selectors {
-        findings.extend(unknown(input, selector, None));
+        findings.extend(check_terms(input, selector, None));
     }
 }
 
 /// The terms of a pool's selector, or of the cluster's own, whose facts nobody knows.
-fn unknown(input: &ClusterInput<'_>, selector: &Selector, pool: Option<&Pool>) -> Vec<Finding> {
+fn check_terms(input: &ClusterInput<'_>, selector: &Selector, pool: Option<&Pool>) -> Vec<Finding> {
     if selector.term(USE_EXTRA_KEYS).is_some() {
         return Vec::new();
     }
@@ -35,9 +35,9 @@ fn unknown(input: &ClusterInput<'_>, selector: &Selector, pool: Option<&Pool>) -
             RuleId::SelectorKeyUnknown,
             format!("selectors do not know a fact `{fact}`"),
         )
-        .about(input.subject(pool))
-        .at(input.spot(term.key_place), "matches no image");
-        match meant(fact) {
+        .with_subject(input.subject(pool))
+        .with_label(input.spot(term.key_place), "matches no image");
+        match suggest_fact(fact) {
             Some(known) => finding.help(format!("did you mean `{known}`?")),
             None => finding
                 .help(format!(
@@ -60,7 +60,7 @@ fn facts() -> impl Iterator<Item = &'static str> {
 }
 
 /// The fact meant by a name that people do write, or by a slip.
-fn meant(written: &str) -> Option<&'static str> {
+fn suggest_fact(written: &str) -> Option<&'static str> {
     match written {
         "os-version" | "release" | "version" => Some(fact::OS_RELEASE),
         _ => did_you_mean(written, facts()),

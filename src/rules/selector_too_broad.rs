@@ -19,10 +19,10 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
             if let Wanted::Pattern(pattern) = &term.wanted
                 && breaks_out(pattern)
             {
-                findings.push(spliced(input, pool, term, pattern));
+                findings.push(breakout_finding(input, pool, term, pattern));
             }
         }
-        let image = selection.image().selected();
+        let image = selection.image().catalog_key();
         let Some(image) = image.and_then(|key| input.view.images.get(key)) else {
             continue;
         };
@@ -36,15 +36,15 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-fn spliced(input: &ClusterInput<'_>, pool: &Pool, term: &Term, pattern: &str) -> Finding {
+fn breakout_finding(input: &ClusterInput<'_>, pool: &Pool, term: &Term, pattern: &str) -> Finding {
     let fact = &term.fact;
     let whole = format!("it is read as `^({pattern})$`");
     Finding::new(
         RuleId::SelectorTooBroad,
         format!("the pattern of `{fact}` breaks out of its parentheses"),
     )
-    .about(input.subject(Some(pool)))
-    .at(input.spot(term.place), whole)
+    .with_subject(input.subject(Some(pool)))
+    .with_label(input.spot(term.place), whole)
     .help("put the alternatives in one pair of parentheses: `(ubuntu|opensuse)`")
 }
 
@@ -58,14 +58,14 @@ fn too_broad(
     let ChosenImage { pool, image } = chosen;
     let (fact, key) = (&term.fact, &image.key);
     let about = |message| {
-        Finding::new(RuleId::SelectorTooBroad, message).about(input.subject_with(pool, key))
+        Finding::new(RuleId::SelectorTooBroad, message).with_subject(input.subject_with(pool, key))
     };
     match image.facts.text(fact) {
         None if term.place.is_known() && !fact.starts_with('_') => Some(
             about(format!(
                 "`{fact}: {pattern}` matches an image without that fact"
             ))
-            .at(input.spot(term.place), format!("`{key}` has no `{fact}`"))
+            .with_label(input.spot(term.place), format!("`{key}` has no `{fact}`"))
             .help(format!(
                 "remove `{fact}` from the selector, or say what it must be"
             )),
@@ -80,8 +80,8 @@ fn too_broad(
                 about(format!(
                     "`{fact}: {pattern}` matches `{value}`: a dot matches any character"
                 ))
-                .at(input.spot(place), format!("`{key}` is `{value}`"))
-                .help(format!("`{}`", exact_term(fact, &unescaped(pattern)))),
+                .with_label(input.spot(place), format!("`{key}` is `{value}`"))
+                .help(format!("`{}`", exact_term(fact, &remove_escapes(pattern)))),
             )
         }
         _ => None,
@@ -137,7 +137,7 @@ fn differs_at_dots(pattern: &str, value: &str) -> bool {
     differs && pattern.next().is_none()
 }
 
-fn unescaped(pattern: &str) -> String {
+fn remove_escapes(pattern: &str) -> String {
     pattern.replace('\\', "")
 }
 

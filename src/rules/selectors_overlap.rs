@@ -42,9 +42,9 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
             pool.name
         );
         let finding = Finding::new(RuleId::SelectorsOverlap, message)
-            .about(input.subject(Some(pool)))
-            .at(input.spot(pool.place), "this pool")
-            .at(input.spot(own.place), "the control plane");
+            .with_subject(input.subject(Some(pool)))
+            .with_label(input.spot(pool.place), "this pool")
+            .with_label(input.spot(own.place), "the control plane");
         findings.push(finding.help("select by a label that distinguishes them, such as `role`"));
     }
 }
@@ -60,10 +60,10 @@ mod tests {
     fn settings(labels: &[(&str, &str)]) -> Node {
         let labels = labels
             .iter()
-            .map(|(key, value)| Entry::computed(*key, *value));
+            .map(|(key, value)| Entry::from_value(*key, *value));
         let labels: Map = labels.collect();
-        let selector = Map::from_iter([Entry::computed("matchLabels", labels)]);
-        Node::computed(Map::from_iter([Entry::computed("selector", selector)]))
+        let selector = Map::from_iter([Entry::from_value("matchLabels", labels)]);
+        Node::from_value(Map::from_iter([Entry::from_value("selector", selector)]))
     }
 
     fn given(own: &[(&str, &str)], other: &[(&str, &str)]) -> Given {

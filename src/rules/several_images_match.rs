@@ -36,8 +36,8 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
             named.join(", ")
         );
         let mut finding = Finding::new(RuleId::SeveralImagesMatch, message)
-            .about(input.subject(Some(pool)))
-            .at(input.spot(pool.choice.place()), "one image is needed");
+            .with_subject(input.subject(Some(pool)))
+            .with_label(input.spot(pool.choice.place()), "one image is needed");
         for key in keys.iter().take(SHOWN) {
             finding = finding.propose(Some(narrow(input, pool, key, keys)));
         }

@@ -15,18 +15,18 @@ pub(super) fn workspace(input: &WorkspaceInput<'_>, findings: &mut Vec<Finding>)
     if input.run_scope == RunScope::Shard {
         return;
     }
-    findings.extend(unchecked(lock, sources, input.uses));
+    findings.extend(entries_without_key(lock, sources, input.uses));
 }
 
 /// The entries that some cluster uses, that were verified, and that none of these clusters names a key for.
-pub fn unchecked(lock: &Lock, sources: &Sources, uses: &ImageUse) -> Vec<Finding> {
+pub fn entries_without_key(lock: &Lock, sources: &Sources, uses: &ImageUse) -> Vec<Finding> {
     let (used, keyed) = (&uses.locked, &uses.signed.keyed);
     let mut findings = Vec::new();
     for image in lock.images() {
         let place = image.place().start;
         if !image.verified.is_empty() && used.contains(&place) && !keyed.contains(&place) {
             let spot = sources.resolve(image.digest.place);
-            findings.push(finding(image).at(spot, "locked here"));
+            findings.push(finding(image).with_label(spot, "locked here"));
         }
     }
     findings
@@ -41,7 +41,7 @@ pub fn finding(entry: &LockedImage) -> Finding {
         signers.join(" and ")
     );
     let subject = Subject::image(key);
-    let finding = Finding::new(RuleId::SignatureUnchecked, message).about(subject);
+    let finding = Finding::new(RuleId::SignatureUnchecked, message).with_subject(subject);
     finding.help(format!(
         "name the key again; or, if the image is not signed any more, run `metalmark lock --upgrade {key}`"
     ))

@@ -27,8 +27,8 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
             ..input.subject(None)
         };
         let finding = Finding::new(RuleId::StorageTooSmall, message)
-            .about(subject)
-            .at(
+            .with_subject(subject)
+            .with_label(
                 input.spot(set.place),
                 format!("{}Mi are set aside", set.mebibytes),
             )

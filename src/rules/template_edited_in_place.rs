@@ -17,7 +17,7 @@ pub(super) fn change(input: &ChangeInput<'_>, findings: &mut Vec<Finding>) {
         let Some(path) = new.spec.difference(&old.spec).filter(|_| is_same) else {
             continue;
         };
-        let kind = providers::of_object(&new.api_version, &new.kind).map(|(_, kind)| kind);
+        let kind = providers::find_for_object(&new.api_version, &new.kind).map(|(_, kind)| kind);
         if kind.is_none_or(|kind| kind.change == InPlaceChange::Rolls) {
             continue;
         }
@@ -28,9 +28,9 @@ pub(super) fn change(input: &ChangeInput<'_>, findings: &mut Vec<Finding>) {
         );
         let label = format!("`{}` changes", path.join("."));
         let finding = Finding::new(RuleId::TemplateEditedInPlace, message)
-            .about(input.subject(after.pool))
-            .at(input.spot(new.name.place), "")
-            .at(input.spot(new.spec.place_at(&path)), label)
+            .with_subject(input.subject(after.pool))
+            .with_label(input.spot(new.name.place), "")
+            .with_label(input.spot(new.spec.place_at(&path)), label)
             .help("give it another name, and write that into what refers to it");
         findings.push(finding.unless_set(level));
     }

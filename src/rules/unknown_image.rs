@@ -36,15 +36,15 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
             RuleId::UnknownImage,
             format!("image `{key}` is not in the catalog"),
         )
-        .about(input.subject_with(pool, key))
-        .at(input.spot(place), label);
+        .with_subject(input.subject_with(pool, key))
+        .with_label(input.spot(place), label);
         findings.push(repair(input, pool, key, finding));
     }
 }
 
 /// The keys that no pool takes, for each has a stronger one: nothing boots them now, but a pool that is added would. They are
 /// no fault, and so no finding of a check; an update moves those that have a successor.
-pub(crate) fn without_pool(view: &ClusterView, settings: &Settings) -> Vec<Finding> {
+pub(crate) fn keys_without_pool(view: &ClusterView, settings: &Settings) -> Vec<Finding> {
     let input = ClusterInput::new(view, settings);
     let has_key = |choice: &Choice| choice.key.is_some();
     let mut findings = Vec::new();
@@ -93,7 +93,7 @@ fn repair(input: &ClusterInput<'_>, pool: &Pool, key: &str, mut finding: Finding
     let mut registries = input.view.registries.iter();
     match registries.find(|(_, registry)| !registry.enabled) {
         Some((name, off)) => finding
-            .at(
+            .with_label(
                 input.spot(off.place),
                 "images of this registry are left out",
             )

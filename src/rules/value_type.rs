@@ -50,8 +50,8 @@ fn terms(
         let message = format!("the selector's `{}` is {kind}, not a pattern", term.fact);
         findings.push(
             Finding::new(RuleId::ValueType, message)
-                .about(subject())
-                .at(spot, format!("{expected} is expected"))
+                .with_subject(subject())
+                .with_label(spot, format!("{expected} is expected"))
                 .help(format!("quote it: `{quoted}`"))
                 .fix(fix),
         );

@@ -25,9 +25,9 @@ pub(super) fn change(input: &ChangeInput<'_>, findings: &mut Vec<Finding>) {
             was.value, is.value
         );
         let finding = Finding::new(RuleId::VersionDowngrade, message)
-            .about(input.subject(pool))
-            .at(input.spot(is.place), "this version is required")
-            .at(input.spot_before(was.place), "this one runs")
+            .with_subject(input.subject(pool))
+            .with_label(input.spot(is.place), "this version is required")
+            .with_label(input.spot_before(was.place), "this one runs")
             .help(format!("keep `{}`, or make a new cluster", was.value));
         let is_minor = (to.major, to.minor) != (from.major, from.minor);
         findings.push(if is_minor && *name == PoolName::ControlPlane {

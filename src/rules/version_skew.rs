@@ -43,9 +43,9 @@ fn skew(input: &ClusterInput<'_>, pool: &Pool, control_plane: Option<&Pool>) -> 
         worker.value, leader.value
     );
     let finding = Finding::new(RuleId::VersionSkew, message)
-        .about(input.subject(Some(pool)))
-        .at(input.spot(worker.place), "this pool's version")
-        .at(input.spot(leader.place), "the control plane's version");
+        .with_subject(input.subject(Some(pool)))
+        .with_label(input.spot(worker.place), "this pool's version")
+        .with_label(input.spot(leader.place), "the control plane's version");
     Some(finding.help(format!("run `{}` in both", newer.value)))
 }
 

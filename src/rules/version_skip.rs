@@ -29,9 +29,9 @@ pub(super) fn change(input: &ChangeInput<'_>, findings: &mut Vec<Finding>) {
             join_minors(&skipped)
         );
         let finding = Finding::new(RuleId::VersionSkip, message)
-            .about(input.subject(pair.after.pool))
-            .at(input.spot(is.place), "this version is required")
-            .at(input.spot_before(was.place), "this one runs");
+            .with_subject(input.subject(pair.after.pool))
+            .with_label(input.spot(is.place), "this version is required")
+            .with_label(input.spot_before(was.place), "this one runs");
         findings.push(finding.help(advice(input, next)));
     }
 }

@@ -67,7 +67,7 @@ pub fn mask(text: &str) -> Cow<'_, str> {
         None => Cow::Borrowed(text),
     };
     let masked = each(masked, "://", user_information);
-    each(masked, "ENC[", encrypted)
+    each(masked, "ENC[", sops_length)
 }
 
 /// Known secrets. A file may have a million of them: each takes little room, and none is compared with all others.
@@ -150,7 +150,7 @@ impl Known {
         for index in 1..self.long.len() {
             let mut before = Some(index as u32 - 1);
             while let Some(candidate) = before {
-                if self.at(index).starts_with(self.at(candidate as usize)) {
+                if self.get(index).starts_with(self.get(candidate as usize)) {
                     break;
                 }
                 before = self.long[candidate as usize].within;
@@ -160,7 +160,7 @@ impl Known {
         self.tidy = self.long.len();
     }
 
-    fn at(&self, index: usize) -> &str {
+    fn get(&self, index: usize) -> &str {
         &self.text[self.long[index].start..self.long[index].end]
     }
 
@@ -212,7 +212,7 @@ impl Known {
             .partition_point(|long| self.text[long.start..long.end] <= *rest);
         let mut found = behind.checked_sub(1);
         while let Some(index) = found {
-            let known = self.at(index);
+            let known = self.get(index);
             if rest.starts_with(known) {
                 return Some(known.len());
             }
@@ -272,7 +272,7 @@ fn user_information(rest: &str) -> Option<usize> {
 }
 
 /// The length of what SOPS has encrypted, given what follows `ENC[`.
-fn encrypted(rest: &str) -> Option<usize> {
+fn sops_length(rest: &str) -> Option<usize> {
     rest.find(']').filter(|end| *end > 0)
 }
 

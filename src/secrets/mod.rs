@@ -102,7 +102,7 @@ fn mentions_secret(text: &str) -> bool {
 
 /// Whether SOPS encrypted a document (<https://github.com/getsops/sops>).
 fn is_encrypted(document: &Node) -> bool {
-    let has = |key: &str| document.at(&["sops", key]).is_some();
+    let has = |key: &str| document.get_path(&["sops", key]).is_some();
     has("mac") || has("lastmodified") || has("version")
 }
 
@@ -130,7 +130,7 @@ pub fn learn(text: &str) {
         return secret::learn(text);
     }
     for document in &documents {
-        if document.at(&["kind"]).is_some() {
+        if document.get_path(&["kind"]).is_some() {
             collect(document, Origin::Patch, &mut |_| {})
         } else {
             each_scalar(document, &mut |value| secret::learn(&value))
@@ -184,7 +184,9 @@ enum Origin<'t> {
 fn collect(node: &Node, origin: Origin<'_>, add: &mut dyn FnMut(Place)) {
     match &node.value {
         Value::Map(map) => {
-            let kind = node.at(&["kind"]).and_then(|kind| kind.value.as_str());
+            let kind = node
+                .get_path(&["kind"])
+                .and_then(|kind| kind.value.as_str());
             let is = |expected: &str| kind.is_some_and(|kind| &**kind == expected);
             let (is_secret, is_kubeconfig) = (is("Secret"), is("Config"));
             for entry in map.iter() {
@@ -242,7 +244,7 @@ pub fn scalars(node: &Node, add: &mut dyn FnMut(Place)) {
 
 fn literals(generators: &Node, add: &mut dyn FnMut(Place)) {
     for generator in generators.value.as_list().unwrap_or_default() {
-        if let Some(literals) = generator.at(&["literals"]) {
+        if let Some(literals) = generator.get_path(&["literals"]) {
             scalars(literals, add);
         }
     }

@@ -245,7 +245,7 @@ impl Artifacts {
 
     /// Serves an archive, and describes it as the status of its source does.
     fn add(&self, archive: &[u8], revision: &str) -> Value {
-        let digest = Digest::of(archive).to_string();
+        let digest = Digest::compute(archive).to_string();
         let hex = digest.trim_start_matches("sha256:");
         let path = format!("/{hex}.tar.gz");
         let artifact = json!({

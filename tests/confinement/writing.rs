@@ -34,7 +34,7 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, String> {
     files
         .map(|entry| {
             let bytes = fs::read(entry.path()).expect("readable");
-            let digest = oci_artifacts::Digest::of(&bytes);
+            let digest = oci_artifacts::Digest::compute(&bytes);
             (entry.path().to_owned(), digest.to_string())
         })
         .collect()

@@ -12,7 +12,7 @@ pub(super) fn of(key: &str, tag: &str) -> Value {
         panic!("{key} is not the name of an image");
     };
     let build = if *flavor == "rke2" { "+rke2r1" } else { "" };
-    let digest = Digest::of(format!("{key}:{tag}").as_bytes());
+    let digest = Digest::compute(format!("{key}:{tag}").as_bytes());
     let sha256 = digest.as_str().trim_start_matches("sha256:");
     json!({
         "os": os,

@@ -79,7 +79,7 @@ fn bomb(call: &str, template: &str) -> String {
 fn refused(name: &str, text: &str) {
     let template = parse("bomb", text).expect(text);
     // A cluster of a large fleet has no more; in a build without optimization, all steps of a run take long.
-    let budget = Budget::new(Limits::default().divided(usize::MAX));
+    let budget = Budget::new(Limits::default().for_clusters(usize::MAX));
     let error = execute(&template, &Value::Nil, &NoHost, &budget).expect_err(name);
     assert_eq!(error.class, ErrorClass::Limit, "{text}: {error}");
     assert!(text.get(error.span.clone()).is_some(), "{text}: {error:?}");
@@ -123,7 +123,7 @@ fn every_function_pays_for_each_text_that_it_is_given() {
                         continue;
                     }
                     called += 1;
-                    let steps = budget.spent_steps();
+                    let steps = budget.steps_spent();
                     assert!(steps >= LENGTH / 32, "{name} {place} of {count}: {steps}");
                 }
             }
@@ -148,7 +148,7 @@ fn every_function_pays_for_what_it_makes() {
                 let Ok(written) = execute(&template, &Value::Nil, &NoHost, &budget) else {
                     continue;
                 };
-                let bytes = budget.spent_bytes();
+                let bytes = budget.bytes_spent();
                 assert!(bytes >= written.len() as u64, "{name} {first} {second}");
             }
         }
@@ -159,7 +159,7 @@ fn every_function_pays_for_what_it_makes() {
 fn each_cluster_has_an_equal_share_of_the_runs_budget_and_at_least_what_it_needs() {
     let run = Limits::default();
     let of = |clusters| {
-        let share = run.divided(clusters);
+        let share = run.for_clusters(clusters);
         (share.steps, share.bytes)
     };
     assert_eq!(of(0), (run.steps, run.bytes));

@@ -110,7 +110,8 @@ fn the_largest_pattern_that_fits_matches_and_a_larger_one_is_refused() {
 #[test]
 fn the_largest_pattern_of_a_selector_is_one_and_a_larger_one_is_none() {
     let pattern = |times: u64| format!("(?:\\pL){{{times}}}");
-    let fits = |times: u64| Regexp::within(128 << 10, &format!("^({})$", pattern(times))).is_ok();
+    let fits =
+        |times: u64| Regexp::with_limit(128 << 10, &format!("^({})$", pattern(times))).is_ok();
     let most = 1000 - least(1000, |left| fits(1000 - left));
     assert!(is_pattern(&pattern(most).into()));
     assert!(!is_pattern(&pattern(most + 1).into()));

@@ -11,7 +11,7 @@ use super::most;
 
 /// What a path of the only commit of a repository leads to.
 fn found(folder: &Path, path: &str) -> Result<Found, String> {
-    let repository = Repository::of(folder).expect("a repository");
+    let repository = Repository::find(folder).expect("a repository");
     let scope = Scope::repository(folder).expect("there");
     let head = repository.commit("HEAD").expect("a commit");
     let revision = Revision::open(&repository, &head, scope).expect("readable");
@@ -85,7 +85,7 @@ fn a_file_of_a_commit_is_as_long_as_is_stated() {
 fn an_option_of_git_is_no_commit() {
     let Some(scratch) = repository() else { return };
     commit(scratch.path(), "empty");
-    let repository = Repository::of(scratch.path()).expect("a repository");
+    let repository = Repository::find(scratch.path()).expect("a repository");
     for name in ["--all", "--git-dir", "-q", "--show-toplevel", ""] {
         let refused = repository.commit(name).expect_err("no commit").to_string();
         let words = format!("there is no commit `{name}`");

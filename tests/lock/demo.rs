@@ -51,7 +51,7 @@ fn the_registry_of_the_demo_is_what_its_info_file_says() {
         let size: u64 = facts["archive-size"].parse().expect("bytes");
         let layer = json!({
             "mediaType": "application/vnd.cncf.flux.content.v1.tar+gzip",
-            "digest": Digest::of(uri.as_bytes()).as_str(),
+            "digest": Digest::compute(uri.as_bytes()).as_str(),
             "size": size + 10_240,
         });
         layout.manifest(

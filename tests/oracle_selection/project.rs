@@ -182,7 +182,7 @@ fn answers(folder: &Path) -> Vec<Answers> {
     let workspace = read::workspace(&request).expect("a project");
     assert!(workspace.findings.is_empty(), "{:?}", workspace.findings);
     let templates = TemplateCache::default();
-    let shared = read::shared_catalog(&workspace, &templates);
+    let shared = read::read_shared_catalog(&workspace, &templates);
     let architecture = &workspace.settings.registries.architecture;
     let (files, mut found) = (&*workspace.files, Vec::new());
     let facts = sources::facts(folder, files, &workspace.facts, architecture, &mut found);

@@ -12,7 +12,11 @@ fn a_tag_and_a_digest_name_a_manifest() {
     let client = client(&registry);
     let by_tag = one(&client, registry.reference("group/one:1.0")).expect("a manifest");
     assert_eq!(by_tag.digest, digest);
-    let by_digest = one(&client, registry.reference("group/one").at(&digest)).expect("a manifest");
+    let by_digest = one(
+        &client,
+        registry.reference("group/one").with_digest(&digest),
+    )
+    .expect("a manifest");
     assert_eq!(by_digest.bytes, by_tag.bytes);
     assert_eq!(by_tag.mirror, None);
     assert_eq!(registry.count(), 2);
@@ -107,7 +111,10 @@ fn bytes_other_than_the_requested_ones_are_refused() {
     let registry = Registry::plain();
     let digest = registry.image("a", "1", &[]);
     registry.hook(|_, _| Some(Reply::new(200, image(&[("altered", "yes")]))));
-    let failure = failure(&client(&registry), registry.reference("a").at(&digest));
+    let failure = failure(
+        &client(&registry),
+        registry.reference("a").with_digest(&digest),
+    );
     assert_eq!(failure.kind, FailureKind::Corrupt);
     assert!(failure.message.contains(digest.as_str()), "{failure}");
 }
@@ -115,7 +122,7 @@ fn bytes_other_than_the_requested_ones_are_refused() {
 #[test]
 fn a_header_that_disagrees_with_the_body_is_refused() {
     let registry = Registry::plain();
-    let lie = Digest::of(b"another").to_string();
+    let lie = Digest::compute(b"another").to_string();
     registry.hook(move |request, _| {
         let header = if request.path.ends_with("broken") {
             "sha256:x".to_owned()
@@ -125,7 +132,7 @@ fn a_header_that_disagrees_with_the_body_is_refused() {
         Some(Reply::new(200, image(&[])).header("Docker-Content-Digest", header))
     });
     for tag in ["1", "broken"] {
-        let failure = failure(&client(&registry), registry.reference("a").tagged(tag));
+        let failure = failure(&client(&registry), registry.reference("a").with_tag(tag));
         assert_eq!(failure.kind, FailureKind::Corrupt);
         assert!(failure.message.contains("its own header"), "{failure}");
     }
@@ -150,7 +157,7 @@ fn a_header_of_sha512_is_compared_with_the_body() {
     });
     let client = client(&registry);
     let manifest = one(&client, registry.reference("a:honest")).expect("a manifest");
-    assert_eq!(manifest.digest, Digest::of(image(&[]).as_bytes()));
+    assert_eq!(manifest.digest, Digest::compute(image(&[]).as_bytes()));
     assert_eq!(
         failure(&client, registry.reference("a:lie")).kind,
         FailureKind::Corrupt
@@ -198,7 +205,7 @@ fn an_index_stays_an_index() {
 #[test]
 fn a_blob_is_whole_or_refused() {
     let registry = Registry::plain();
-    let (digest, other) = (registry.blob(b"payload"), Digest::of(b"another"));
+    let (digest, other) = (registry.blob(b"payload"), Digest::compute(b"another"));
     let lie = other.clone();
     registry.hook(move |request, _| {
         request
@@ -222,7 +229,7 @@ fn a_blob_is_whole_or_refused() {
     assert_eq!(get(&digest, 6, 100), Err(FailureKind::TooLarge));
     assert_eq!(get(&other, 7, 100), Err(FailureKind::Corrupt));
     assert_eq!(
-        get(&Digest::of(b"nowhere"), 7, 100),
+        get(&Digest::compute(b"nowhere"), 7, 100),
         Err(FailureKind::NotFound)
     );
 }
@@ -286,7 +293,7 @@ fn referrers_come_from_the_interface_or_the_fallback_tag() {
     let digest = registry.image("a", "1", &[]);
     let listed = format!(
         r#"{{"mediaType":"{MANIFEST}","digest":"{}","size":3}}"#,
-        Digest::of(b"sig")
+        Digest::compute(b"sig")
     );
     let client = client(&registry);
     let ask = || {
@@ -312,7 +319,7 @@ fn how_long_a_blob_is_costs_one_byte() {
     let registry = Registry::plain();
     let (long, none) = (registry.blob(&[7; 100_000]), registry.blob(b""));
     let one = registry.reference("one:1");
-    let wanted = [&long, &none, &Digest::of(b"absent")].map(|of| (one.clone(), of.clone()));
+    let wanted = [&long, &none, &Digest::compute(b"absent")].map(|of| (one.clone(), of.clone()));
     let sizes = client(&registry).sizes(&wanted);
     assert_eq!(sizes[..2], [Ok(Some(100_000)), Ok(Some(0))]);
     let reported = sizes[2].as_ref().expect_err("a failure");

@@ -41,7 +41,7 @@ fn the_distribution_registry_is_understood() {
     let Content::Image { config, .. } = &manifest.content else {
         panic!("an image")
     };
-    let reference = named("group/one").at(&digest);
+    let reference = named("group/one").with_digest(&digest);
     let blob = client
         .blobs(&[(reference.clone(), (**config).clone())], 100)
         .remove(0);
@@ -49,7 +49,7 @@ fn the_distribution_registry_is_understood() {
     let nothing = registry.blob("group/one", b"");
     let sizes = [&config.digest, &nothing].map(|digest| (reference.clone(), digest.clone()));
     assert_eq!(client.sizes(&sizes), [Ok(Some(2)), Ok(Some(0))]);
-    let absent = (reference.clone(), Digest::of(b"absent"));
+    let absent = (reference.clone(), Digest::compute(b"absent"));
     let reported = client.sizes(&[absent]).remove(0).expect_err("a failure");
     assert_eq!(reported.kind, FailureKind::NotFound);
     assert_eq!(
@@ -88,7 +88,7 @@ fn there_and_back(registry: &Distribution, client: &Registries) {
     let of = &image.descriptor;
     let subject = json!({"mediaType": MANIFEST, "digest": of.digest.as_str(), "size": of.size});
     let referrer = artifact(vec![], json!({"subject": subject}));
-    let at = named("group/bundle").at(&referrer.descriptor.digest);
+    let at = named("group/bundle").with_digest(&referrer.descriptor.digest);
     client.put(&at, &referrer).expect("put");
     let listed = client
         .referrers(&[(to, of.digest.clone())])

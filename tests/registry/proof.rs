@@ -404,6 +404,6 @@ fn a_ca_file_that_is_none_is_reported() {
 
 #[test]
 fn secrets_are_not_in_debug() {
-    let environment = format!("{:?}", Environment::of_process());
+    let environment = format!("{:?}", Environment::from_process());
     assert!(environment.contains("files"), "{environment}");
 }

@@ -55,7 +55,7 @@ fn blobs_go_first_and_nothing_is_sent_twice() {
     );
     let by_digest = registry
         .reference("group/one")
-        .at(&artifact.descriptor.digest);
+        .with_digest(&artifact.descriptor.digest);
     let put = client.put(&by_digest, &artifact).expect("put");
     assert_eq!(
         put,
@@ -64,7 +64,9 @@ fn blobs_go_first_and_nothing_is_sent_twice() {
             is_unchanged: true
         }
     );
-    let other = registry.reference("group/one").at(&Digest::of(b"other"));
+    let other = registry
+        .reference("group/one")
+        .with_digest(&Digest::compute(b"other"));
     let refused = client.put(&other, &artifact).expect_err("another digest");
     assert_eq!(refused.kind, FailureKind::Corrupt);
 }
@@ -239,7 +241,7 @@ fn what_refers_to_a_manifest_is_listed_where_the_registry_lists_nothing() {
         let referrer = referrer(number);
         let to = registry
             .reference("group/one")
-            .at(&referrer.descriptor.digest);
+            .with_digest(&referrer.descriptor.digest);
         client.put(&to, &referrer).expect("put");
     }
     let entries = listed(&registry, &of.digest);
@@ -256,7 +258,9 @@ fn what_refers_to_a_manifest_is_listed_where_the_registry_lists_nothing() {
         .put(&other.reference("group/one:1"), &subject)
         .expect("put");
     let referrer = referrer(0);
-    let to = other.reference("group/one").at(&referrer.descriptor.digest);
+    let to = other
+        .reference("group/one")
+        .with_digest(&referrer.descriptor.digest);
     client.put(&to, &referrer).expect("put");
     let tag = of.digest.as_str().replace(':', "-");
     assert!(other.manifest_at("group/one", &tag).is_none());

@@ -3,7 +3,7 @@
 use capi::image::{Fact, Origin};
 use capi::location::file_name;
 use metalmark::decide::proof::Proof::{BuildUnknown, NameOnly, Partial, Proven, Refuted, Unknown};
-use metalmark::decide::proof::{Proof, of_version};
+use metalmark::decide::proof::{Proof, weigh_version};
 use metalmark::model::selector::Matching;
 use yaml_tree::place::Place;
 
@@ -21,7 +21,7 @@ fn weigh(wanted: &str, held: &str, origin: Origin, matching: Matching) -> Proof 
         origin,
         place: Place::NONE,
     };
-    of_version(wanted, Some(&fact), matching)
+    weigh_version(wanted, Some(&fact), matching)
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn what_each_kind_of_source_proves() {
         }
     }
     for mode in [Matching::Normalized, Matching::Exact] {
-        assert_eq!(of_version("v1.31.8", None, mode), Unknown);
+        assert_eq!(weigh_version("v1.31.8", None, mode), Unknown);
     }
 }
 

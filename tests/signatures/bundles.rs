@@ -62,7 +62,7 @@ fn each_rule_of_a_bundle_decides() {
     let (mine, stranger) = (Key::new(), Key::new());
     let mut signed = Signed::new();
     let image = signed.image.clone();
-    let other = Digest::of(b"other");
+    let other = Digest::compute(b"other");
     let ours = statement(&image, SIGN);
     let made = |by: &Key, kind: &str, text: &str, hint: Option<&str>| {
         bundle((kind, text), &[by.sign(&encoded(kind, text))], hint)
@@ -92,7 +92,7 @@ fn each_rule_of_a_bundle_decides() {
         let digests: Vec<&str> = digests.iter().map(|digest| digest.as_str()).collect();
         Exactly(Verdict::OtherDigest(digests.join(", ")))
     };
-    let [second, third, fourth] = [b"2", b"3", b"4"].map(|bytes| Digest::of(bytes));
+    let [second, third, fourth] = [b"2", b"3", b"4"].map(|bytes| Digest::compute(bytes));
     let of = |digest: &Digest| json!({"digest": {"sha256": digest.hex()}});
 
     let rows: Vec<(&str, Value, Expected)> = vec![
@@ -295,7 +295,7 @@ fn each_rule_of_a_payload_decides() {
     };
     let nameless = changed(&|it| it["critical"]["identity"] = json!({}));
     let empty = payload(&image, "");
-    let not_ours = payload(&Digest::of(b"other"), NAME);
+    let not_ours = payload(&Digest::compute(b"other"), NAME);
     let of_type = |name: &str| changed(&|it| it["critical"]["type"] = name.into());
     let (atomic, short) = (
         of_type("atomic container signature"),

@@ -161,8 +161,8 @@ fn a_payload_that_cannot_be_had_is_a_failure_unless_another_one_is_good() {
     for kind in FAILURES.into_iter().chain([FailureKind::NotFound]) {
         let mut world = World::new();
         let mut gone = world.payload(true);
-        gone["digest"] = Digest::of(b"gone").as_str().into();
-        let gone_blob = Digest::of(b"gone");
+        gone["digest"] = Digest::compute(b"gone").as_str().into();
+        let gone_blob = Digest::compute(b"gone");
         world.store.blobs.insert(gone_blob, Err(kind));
         world.at_tag(std::slice::from_ref(&gone));
         assert_eq!(world.failure(), kind);
@@ -201,7 +201,7 @@ fn a_manifest_that_cannot_be_had_is_a_failure_and_other_bytes_are_no_proof() {
     }
     // The key signed other bytes, and the store hands them out for the image's digest.
     let other =
-        json!({"config": {"mediaType": "a", "digest": Digest::of(b"x").as_str(), "size": 1}});
+        json!({"config": {"mediaType": "a", "digest": Digest::compute(b"x").as_str(), "size": 1}});
     let mut lied_to = world(&other);
     let image = lied_to.image.to_string();
     let lie = other.to_string().into_bytes();

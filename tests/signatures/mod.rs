@@ -175,7 +175,7 @@ fn every_sort_of_key_that_cosign_takes_verifies_in_each_form() {
         };
         let key = signer.public().expect("a key");
         let der = signer.run(&["pkey", "-in", "key", "-pubout", "-outform", "DER"]);
-        assert_eq!(*key.fingerprint(), Digest::of(&der));
+        assert_eq!(*key.fingerprint(), Digest::compute(&der));
 
         let mut signed = Signed::new();
         let text = payload(&signed.image, NAME);
@@ -244,7 +244,7 @@ fn each_fault_of_a_signature_is_distinguished_at_the_tag() {
         signed.at_tag(layers);
         signed.verdict(&key)
     };
-    let other = Digest::of(b"other");
+    let other = Digest::compute(b"other");
     let good = |signed: &Signed| signed.simple(&signer, &payload(&signed.image, NAME));
     let strange = |signed: &Signed| signed.simple(&stranger, &payload(&signed.image, NAME));
     let altered = |signed: &Signed| {
@@ -329,7 +329,7 @@ fn each_fault_of_a_signature_is_distinguished_in_a_bundle() {
         signed.referring(vec![layer]);
         signed.verdict(&key)
     };
-    let other = Digest::of(b"other");
+    let other = Digest::compute(b"other");
     let made =
         |it: &Signed, by: &Key, text: &str| it.bundle(text, by.sign(&encoded(IN_TOTO, text)));
 

@@ -42,7 +42,7 @@ fn the_golden_files_are_what_the_crds_allow() {
         let source = Arc::new(Source::new(path.to_string_lossy().as_ref(), text));
         let objects = objects(&source).expect("YAML").objects;
         let is_machine = |object: &&ManifestObject| {
-            providers::of_object(&object.api_version, &object.kind).is_some()
+            providers::find_for_object(&object.api_version, &object.kind).is_some()
         };
         for object in objects.iter().filter(is_machine) {
             checked += 1;

@@ -19,7 +19,7 @@ pub(crate) fn blob(media_type: &str, bytes: &[u8]) -> Blob {
 pub(crate) fn descriptor(media_type: &str, bytes: &[u8]) -> Descriptor {
     Descriptor {
         media_type: media_type.to_owned(),
-        digest: Digest::of(bytes),
+        digest: Digest::compute(bytes),
         size: bytes.len() as u64,
         annotations: Default::default(),
         architecture: None,

@@ -44,7 +44,7 @@ impl Key {
 
     /// The sha256 of the public key's DER.
     pub(crate) fn fingerprint(&self) -> Digest {
-        Digest::of(&self.0.subject_public_key_info())
+        Digest::compute(&self.0.subject_public_key_info())
     }
 
     /// How bundles name the key: base64 of the sha256 of its DER.

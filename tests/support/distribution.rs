@@ -187,7 +187,7 @@ impl Pushed for Distribution {
         let start = format!("/v2/{repository}/blobs/uploads/");
         let (_, location) = self.send("POST", &start, "", b"");
         let path = location.split(&self.host).last().unwrap_or_default();
-        let digest = Digest::of(bytes);
+        let digest = Digest::compute(bytes);
         let end = format!("{path}&digest={digest}");
         let (status, _) = self.send("PUT", &end, "application/octet-stream", bytes);
         assert_eq!(status, 201, "{end}");
@@ -198,6 +198,6 @@ impl Pushed for Distribution {
         let path = format!("/v2/{repository}/manifests/{tag}");
         let (status, _) = self.send("PUT", &path, MANIFEST, text.as_bytes());
         assert_eq!(status, 201, "{path}");
-        Digest::of(text.as_bytes())
+        Digest::compute(text.as_bytes())
     }
 }

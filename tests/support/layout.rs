@@ -31,7 +31,7 @@ impl LayoutWriter {
 
     /// Stores a blob and describes it.
     pub(crate) fn blob(&self, media_type: &str, bytes: &[u8]) -> Value {
-        let digest = Digest::of(bytes);
+        let digest = Digest::compute(bytes);
         let file = self.root.join("blobs/sha256").join(digest.hex());
         fs::write(file, bytes).expect("written");
         json!({"mediaType": media_type, "digest": digest.as_str(), "size": bytes.len()})
@@ -89,7 +89,7 @@ impl LayoutWriter {
         }
         self.entries.push(descriptor);
         self.save();
-        Digest::of(&bytes)
+        Digest::compute(&bytes)
     }
 
     fn save(&self) {

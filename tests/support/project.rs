@@ -82,7 +82,7 @@ impl Project {
         }
         let templates = TemplateCache::default();
         Self {
-            shared: read::shared_catalog(&workspace, &templates),
+            shared: read::read_shared_catalog(&workspace, &templates),
             catalogs: Catalogs::new(facts),
             patterns: PatternCache::default(),
             templates,
@@ -137,7 +137,7 @@ impl Project {
             used.extend(checked.waivers_used);
             uses.add(image_use(&view));
         }
-        let read = read::shared(&self.workspace, &self.shared);
+        let read = read::cluster_without_nodes(&self.workspace, &self.shared);
         let shared = resolve::cluster(read, &self.catalogs, settings, &self.patterns);
         let shared = shared.expect("no source fails");
         let input = WorkspaceInput {

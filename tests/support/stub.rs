@@ -29,14 +29,14 @@ impl Stub {
         let mut manifest = json!({
             "schemaVersion": 2,
             "mediaType": MANIFEST,
-            "config": {"mediaType": "a", "digest": Digest::of(b"{}").as_str(), "size": 2},
+            "config": {"mediaType": "a", "digest": Digest::compute(b"{}").as_str(), "size": 2},
             "layers": [],
         });
         for (key, value) in fields.as_object().expect("an object") {
             manifest[key] = value.clone();
         }
         let bytes = manifest.to_string().into_bytes();
-        let digest = Digest::of(&bytes);
+        let digest = Digest::compute(&bytes);
         self.manifests.insert(digest.to_string(), Ok(bytes.clone()));
         self.manifests.insert(reference.to_owned(), Ok(bytes));
         digest
@@ -44,7 +44,7 @@ impl Stub {
 
     /// Puts a blob, and describes it as a layer.
     pub(crate) fn layer(&mut self, media_type: &str, bytes: &[u8]) -> Value {
-        let digest = Digest::of(bytes);
+        let digest = Digest::compute(bytes);
         self.blobs.insert(digest.clone(), Ok(bytes.to_vec()));
         json!({"mediaType": media_type, "digest": digest.as_str(), "size": bytes.len()})
     }

@@ -27,7 +27,7 @@ pub(super) fn text(value: &str) -> Option<Located<Arc<str>>> {
 
 /// A tree out of JSON.
 pub(super) fn tree(json: &serde_json::Value) -> Node {
-    Node::computed(match json {
+    Node::from_value(match json {
         serde_json::Value::Null => Value::Null,
         serde_json::Value::Bool(flag) => Value::Bool(*flag),
         serde_json::Value::Number(number) => {
@@ -251,7 +251,7 @@ pub(super) fn rendered(
         images: Arc::new(images()),
         ..ServedImages::default()
     };
-    files.extend(renderer.shared(&served, &names, &mut findings));
+    files.extend(renderer.render_shared(&served, &names, &mut findings));
     (files, findings)
 }
 

@@ -164,7 +164,7 @@ fn a_file_that_a_command_owns_by_name_is_written_only_over_what_was_read() {
             put(&path, found);
         }
         let mut held = output::hold(folder.path()).expect("free");
-        let answer = output::owned_file(&mut held, &path, read, "text");
+        let answer = output::write_owned_file(&mut held, &path, read, "text");
         drop(held);
         let is_changed = matches!(answer, Err(Error::Changed { .. }));
         assert_eq!(
@@ -191,7 +191,7 @@ fn a_link_is_no_file_that_a_command_owns() {
         symlink(to, &path).expect("linked");
         let mut held = output::hold(folder.path()).expect("free");
         for read in [Some(b"old".as_slice()), None] {
-            let answer = output::owned_file(&mut held, &path, read, "text");
+            let answer = output::write_owned_file(&mut held, &path, read, "text");
             assert!(
                 matches!(answer, Err(Error::Write { .. })),
                 "{to}: {answer:?}"

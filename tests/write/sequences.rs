@@ -344,7 +344,7 @@ fn tree(run: &Run<'_>) -> ManifestTree {
 
 fn options(run: &Run<'_>) -> Options {
     Options {
-        foreign: Foreign::by(run.adopts),
+        foreign: Foreign::from_flag(run.adopts),
         ..Options::default()
     }
 }

@@ -222,7 +222,7 @@ fn read(text: &str) -> Value {
 fn small() -> impl Strategy<Value = Value> {
     let entry = |value: Value| {
         Value::from(
-            [Entry::computed("new key", value)]
+            [Entry::from_value("new key", value)]
                 .into_iter()
                 .collect::<Map>(),
         )
@@ -241,8 +241,8 @@ fn small() -> impl Strategy<Value = Value> {
         Just(Value::Bool(true)),
         Just(entry("v".into())),
         Just(Value::from(vec![
-            Node::computed("i"),
-            Node::computed(entry("w".into()))
+            Node::from_value("i"),
+            Node::from_value(entry("w".into()))
         ])),
     ]
 }

@@ -18,12 +18,12 @@ pub(super) fn refused(before: &str, edits: &[Edit], why: &str) {
 pub(super) fn map(entries: &[(&str, Value)]) -> Value {
     let entries = entries
         .iter()
-        .map(|(key, value)| Entry::computed(*key, value.clone()));
+        .map(|(key, value)| Entry::from_value(*key, value.clone()));
     Value::from(entries.collect::<Map>())
 }
 
 pub(super) fn list(items: &[&str]) -> Value {
-    let items: Vec<Node> = items.iter().map(|item| Node::computed(*item)).collect();
+    let items: Vec<Node> = items.iter().map(|item| Node::from_value(*item)).collect();
     Value::from(items)
 }
 

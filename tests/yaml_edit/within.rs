@@ -140,7 +140,7 @@ proptest! {
         let edits = [set("aa", value.as_str()), insert("", "new", value.as_str(), Position::Last), remove("zz.y")];
         let inner = |text: &str| {
             let read = yaml_tree::values(text, yaml_tree::place::FileId(0), Engine::Kubectl).expect("YAML");
-            read.at(&["block"]).and_then(|node| node.value.as_str().map(|text| text.to_string())).expect("a text")
+            read.get_path(&["block"]).and_then(|node| node.value.as_str().map(|text| text.to_string())).expect("a text")
         };
         let expected = edited(&inner(&text), &edits);
         let found = edited(&text, &[within("block", &edits)]);

@@ -139,7 +139,7 @@ impl Fact {
 
 impl Facts {
     /// Facts of one source: names, values and places.
-    pub fn of<N: AsRef<str>, V: Into<Arc<str>>>(
+    pub fn new<N: AsRef<str>, V: Into<Arc<str>>>(
         origin: Origin,
         facts: impl IntoIterator<Item = (N, V, Place)>,
     ) -> Self {
@@ -192,7 +192,7 @@ impl Facts {
     }
 
     /// What a fact is in its file, where it is neither a string nor a boolean.
-    pub fn mistyped(&self, name: &str) -> Option<&'static str> {
+    pub fn wrong_type(&self, name: &str) -> Option<&'static str> {
         self.mistyped.get(name).copied()
     }
 

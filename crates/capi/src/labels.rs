@@ -135,7 +135,7 @@ mod tests {
     use yaml_tree::value::{Node, Value};
 
     fn selector(json: serde_json::Value) -> Option<LabelSelector> {
-        LabelSelector::read(&Node::computed(Value::from(json)))
+        LabelSelector::read(&Node::from_value(Value::from(json)))
     }
 
     fn labels(pairs: &[(&str, &str)]) -> Labels {

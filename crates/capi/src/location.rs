@@ -50,13 +50,13 @@ const WHOLE: &[&str] = &[
 
 impl Location {
     /// The location of these parts, of which there is one at least.
-    pub fn of(parts: Vec<Part>) -> Self {
+    pub fn new(parts: Vec<Part>) -> Self {
         Self { parts }
     }
 
     /// A name or URL in the store of a provider that is not known.
     pub fn anywhere(text: &Arc<str>) -> Self {
-        Self::of(vec![Part {
+        Self::new(vec![Part {
             facts: WHOLE,
             text: Arc::clone(text),
             is_required: true,
@@ -97,7 +97,7 @@ impl Part {
             *said.value == *self.text
                 || artifact(&said.value) == artifact(&self.text)
                 || name.starts_with(GCE)
-                    && is_same_path(&in_full(image, name, &said.value), &self.text)
+                    && is_same_path(&full_name(image, name, &said.value), &self.text)
         });
         let first = same.next()?;
         Some(first || same.any(|same| same))
@@ -128,7 +128,7 @@ pub fn gce_path(project: Option<&str>, is_family: bool, name: &str) -> String {
 }
 
 /// Google's name in full, as far as an image says it.
-fn in_full(image: &Image, fact: &str, name: &str) -> String {
+fn full_name(image: &Image, fact: &str, name: &str) -> String {
     let project = image.facts.text("locations.gce.project");
     gce_path(project, fact.ends_with("family"), name)
 }

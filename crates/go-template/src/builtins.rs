@@ -76,7 +76,7 @@ fn len(call: &mut Call<'_>) -> Result<Value, Error> {
         Value::Object(object) if object.items().is_some() => {
             object.items().map_or(0, |list| list.items.len())
         }
-        _ => return Err(call.unexpected(0, "string, list or map")),
+        _ => return Err(call.argument_error(0, "string, list or map")),
     };
     Ok(Value::Int(length as i64))
 }
@@ -87,12 +87,12 @@ fn index(call: &mut Call<'_>) -> Result<Value, Error> {
         return Err(wrong_type("`index` cannot look into nil"));
     }
     for key in call.rest(1) {
-        item = indexed(&item, key)?;
+        item = index_into(&item, key)?;
     }
     Ok(item)
 }
 
-fn indexed(item: &Value, key: &Value) -> Result<Value, Error> {
+fn index_into(item: &Value, key: &Value) -> Result<Value, Error> {
     match (item, key) {
         (Value::Nil, _) => Err(wrong_type("`index` cannot look into nil")),
         (Value::Map(map), Value::String(name)) => Ok(map.get(name)?.unwrap_or_else(|| map.zero())),
@@ -109,7 +109,7 @@ fn indexed(item: &Value, key: &Value) -> Result<Value, Error> {
             Ok(Value::Uint8(text.as_bytes()[place]))
         }
         (Value::Object(object), key) if let Some(list) = object.items() => {
-            indexed(&Value::List(list), key)
+            index_into(&Value::List(list), key)
         }
         (other, _) => Err(wrong_type(format!(
             "`index` cannot look into a value of type `{}`",
@@ -142,7 +142,7 @@ fn position(key: &Value, length: usize) -> Result<usize, Error> {
 
 /// Always an error, because no value of a template is a function.
 fn call_value(call: &mut Call<'_>) -> Result<Value, Error> {
-    Err(call.unexpected(0, "function"))
+    Err(call.argument_error(0, "function"))
 }
 
 fn eq(call: &mut Call<'_>) -> Result<Value, Error> {
@@ -199,19 +199,23 @@ fn printf(call: &mut Call<'_>) -> Result<Value, Error> {
 }
 
 fn html(call: &mut Call<'_>) -> Result<Value, Error> {
-    escaped(call, escape_html, 5)
+    escape_arguments(call, escape_html, 5)
 }
 
 fn js(call: &mut Call<'_>) -> Result<Value, Error> {
-    escaped(call, escape_js, 6)
+    escape_arguments(call, escape_js, 6)
 }
 
 fn urlquery(call: &mut Call<'_>) -> Result<Value, Error> {
-    escaped(call, escape_url_query, 3)
+    escape_arguments(call, escape_url_query, 3)
 }
 
 /// Escapes the arguments. `most` is the maximum length in bytes of one escaped byte.
-fn escaped(call: &Call<'_>, escape: fn(&str) -> String, most: usize) -> Result<Value, Error> {
+fn escape_arguments(
+    call: &Call<'_>,
+    escape: fn(&str) -> String,
+    most: usize,
+) -> Result<Value, Error> {
     let text = text_of(call)?;
     call.work(text.len() / 4)?;
     let special = text.bytes().filter(|byte| !byte.is_ascii_alphanumeric());

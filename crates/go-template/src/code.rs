@@ -18,7 +18,7 @@ pub struct Template {
 
 impl Template {
     /// The template that a `define` or `block` in this text defines under this name.
-    pub fn defined(&self, name: &str) -> Option<Template> {
+    pub fn find_definition(&self, name: &str) -> Option<Template> {
         self.text.defined.get(name).map(|index| Template {
             text: Arc::clone(&self.text),
             index: *index,

@@ -92,7 +92,7 @@ impl Converter<'_> {
             Value::List(list) => {
                 let mut items = Vec::with_capacity(list.items.len());
                 for item in &list.items {
-                    items.push(model::Node::computed(self.convert(item, depth + 1)?));
+                    items.push(model::Node::from_value(self.convert(item, depth + 1)?));
                 }
                 items.into()
             }
@@ -100,7 +100,10 @@ impl Converter<'_> {
                 let mut entries = Vec::new();
                 for (key, item) in self.budget.entries(map)? {
                     self.text(&key, depth)?;
-                    entries.push(model::Entry::computed(key, self.convert(&item, depth + 1)?));
+                    entries.push(model::Entry::from_value(
+                        key,
+                        self.convert(&item, depth + 1)?,
+                    ));
                 }
                 entries.into_iter().collect::<model::Map>().into()
             }
@@ -148,7 +151,7 @@ mod tests {
     fn integers_keep_all_their_digits() {
         let list = Value::list(vec![Value::Int(i64::MAX), Value::Float(1.5)]);
         let expected = vec![i64::MAX.into(), Model::Number(Number::Float(1.5))];
-        let expected: Vec<Node> = expected.into_iter().map(Node::computed).collect();
+        let expected: Vec<Node> = expected.into_iter().map(Node::from_value).collect();
         assert_eq!(
             to_model(&list, &Budget::new(Limits::default())).ok(),
             Some(expected.into())

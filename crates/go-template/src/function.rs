@@ -112,7 +112,7 @@ impl Call<'_> {
     pub fn bool(&self, index: usize) -> Result<bool, Error> {
         match self.arguments.get(index) {
             Some(Value::Bool(flag)) => Ok(*flag),
-            _ => Err(self.unexpected(index, "bool")),
+            _ => Err(self.argument_error(index, "bool")),
         }
     }
 
@@ -120,7 +120,7 @@ impl Call<'_> {
     pub fn int(&self, index: usize) -> Result<i64, Error> {
         match self.arguments.get(index) {
             Some(Value::Int(number) | Value::Int64(number)) => Ok(*number),
-            _ => Err(self.unexpected(index, "int")),
+            _ => Err(self.argument_error(index, "int")),
         }
     }
 
@@ -128,7 +128,7 @@ impl Call<'_> {
     pub fn float(&self, index: usize) -> Result<f64, Error> {
         match self.arguments.get(index) {
             Some(Value::Float(number)) => Ok(*number),
-            _ => Err(self.unexpected(index, "float64")),
+            _ => Err(self.argument_error(index, "float64")),
         }
     }
 
@@ -136,7 +136,7 @@ impl Call<'_> {
     pub fn string(&self, index: usize) -> Result<Arc<str>, Error> {
         match self.arguments.get(index) {
             Some(Value::String(text)) => Ok(Arc::clone(text)),
-            _ => Err(self.unexpected(index, "string")),
+            _ => Err(self.argument_error(index, "string")),
         }
     }
 
@@ -144,7 +144,7 @@ impl Call<'_> {
     pub fn map(&self, index: usize) -> Result<Rc<Map>, Error> {
         match self.arguments.get(index) {
             Some(Value::Map(map)) => Ok(Rc::clone(map)),
-            _ => Err(self.unexpected(index, "map[string]interface {}")),
+            _ => Err(self.argument_error(index, "map[string]interface {}")),
         }
     }
 
@@ -197,7 +197,7 @@ impl Call<'_> {
     }
 
     /// The error for an argument that the body cannot use.
-    pub fn unexpected(&self, index: usize, expected: &str) -> Error {
+    pub fn argument_error(&self, index: usize, expected: &str) -> Error {
         let found = self
             .arguments
             .get(index)

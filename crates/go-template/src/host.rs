@@ -12,7 +12,7 @@ pub trait Host {
     }
 
     /// The template of this name that is defined outside the evaluated text, if there is one.
-    fn named(&self, name: &str) -> Option<Definition<'_>>;
+    fn find_definition(&self, name: &str) -> Option<Definition<'_>>;
 
     /// The error for a template that is not defined.
     fn missing(&self, name: &str) -> Error {
@@ -20,7 +20,7 @@ pub trait Host {
     }
 
     /// Parses a text for `tpl`. A host may cache the result.
-    fn parsed(&self, text: &Arc<str>) -> Result<Template, Error> {
+    fn parse(&self, text: &Arc<str>) -> Result<Template, Error> {
         parse("gotpl", text)
     }
 }
@@ -50,7 +50,7 @@ impl<F: Fn(Value) -> Result<String, Error>> NativeTemplate for F {
 pub struct NoHost;
 
 impl Host for NoHost {
-    fn named(&self, _name: &str) -> Option<Definition<'_>> {
+    fn find_definition(&self, _name: &str) -> Option<Definition<'_>> {
         None
     }
 }

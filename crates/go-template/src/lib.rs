@@ -79,13 +79,13 @@ impl Error {
     }
 
     /// Sets the cause.
-    pub fn caused_by(mut self, cause: impl Any + Send + Sync) -> Self {
+    pub fn with_cause(mut self, cause: impl Any + Send + Sync) -> Self {
         self.cause = Some(Arc::new(cause));
         self
     }
 
     /// Sets the position.
-    pub fn at(mut self, span: std::ops::Range<usize>) -> Self {
+    pub fn with_span(mut self, span: std::ops::Range<usize>) -> Self {
         self.span = span;
         self
     }

@@ -56,7 +56,7 @@ const LEAST_RELEASE_BYTES: u64 = 16 << 20;
 
 impl Limits {
     /// The limits of one release of a chart in a run: an equal share for each, at most what one cluster has.
-    pub fn of_releases(self, releases: usize) -> Self {
+    pub fn for_releases(self, releases: usize) -> Self {
         let releases = releases.max(1) as u64;
         let steps = RELEASES_STEPS / releases;
         let bytes = RELEASES_BYTES / releases;
@@ -68,7 +68,7 @@ impl Limits {
     }
 
     /// The limits of one cluster in a run: an equal share for each, so that the order of evaluation does not matter.
-    pub fn divided(self, clusters: usize) -> Self {
+    pub fn for_clusters(self, clusters: usize) -> Self {
         let clusters = clusters.max(1) as u64;
         Self {
             steps: (self.steps / clusters).max(LEAST_STEPS),
@@ -115,12 +115,12 @@ impl Budget {
     }
 
     /// The steps spent so far.
-    pub fn spent_steps(&self) -> u64 {
+    pub fn steps_spent(&self) -> u64 {
         self.limits.steps - self.steps.get()
     }
 
     /// The bytes spent so far.
-    pub fn spent_bytes(&self) -> u64 {
+    pub fn bytes_spent(&self) -> u64 {
         self.limits.bytes - self.bytes.get()
     }
 
@@ -129,7 +129,7 @@ impl Budget {
         let left = self.steps.get().checked_sub(steps);
         self.steps.set(left.unwrap_or(0));
         left.map(drop).ok_or_else(|| {
-            exceeded(format!(
+            limit_error(format!(
                 "the expressions of this cluster take more than {} steps",
                 self.limits.steps
             ))
@@ -175,7 +175,7 @@ impl Budget {
             return Ok(());
         }
         self.bytes.set(0);
-        Err(exceeded(format!(
+        Err(limit_error(format!(
             "the expressions of this cluster make more than {} bytes of text and values",
             self.limits.bytes
         )))
@@ -255,7 +255,7 @@ impl Drop for NestingGuard<'_> {
     }
 }
 
-fn exceeded(message: String) -> Error {
+fn limit_error(message: String) -> Error {
     Error::new(ErrorClass::Limit, message)
 }
 
@@ -286,7 +286,7 @@ mod tests {
     fn each_release_has_an_equal_share_and_at_least_what_a_chart_needs() {
         let whole = Limits::default();
         let of = |releases| {
-            let limits = whole.of_releases(releases);
+            let limits = whole.for_releases(releases);
             (limits.steps, limits.bytes)
         };
         assert_eq!(of(1), (whole.steps, whole.bytes));

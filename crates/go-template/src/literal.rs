@@ -19,7 +19,7 @@ pub(super) fn number(text: &str) -> Result<Number, String> {
         return Ok(complex_number(0.0, imaginary));
     }
     let mut number = Number {
-        int: integer(text).and_then(|(negative, value)| signed(negative, value)),
+        int: integer(text).and_then(|(negative, value)| apply_sign(negative, value)),
         uint: (!text.starts_with(['+', '-']))
             .then(|| integer(text))
             .flatten()
@@ -206,7 +206,7 @@ fn integer(text: &str) -> Option<(bool, u128)> {
     Some((text.starts_with('-'), magnitude))
 }
 
-fn signed(negative: bool, magnitude: u128) -> Option<i64> {
+fn apply_sign(negative: bool, magnitude: u128) -> Option<i64> {
     let magnitude = i128::try_from(magnitude).ok()?;
     i64::try_from(if negative { -magnitude } else { magnitude }).ok()
 }

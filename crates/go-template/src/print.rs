@@ -20,7 +20,7 @@ pub fn short(value: &Value) -> String {
     match value {
         Value::List(_) => "[…]".to_owned(),
         Value::Map(_) => "map[…]".to_owned(),
-        Value::String(text) => quoted(text).into_owned(),
+        Value::String(text) => excerpt(text).into_owned(),
         other => self::value(other, &Budget::new(Limits::default())).unwrap_or_default(),
     }
 }
@@ -29,7 +29,7 @@ pub fn short(value: &Value) -> String {
 const MAX_QUOTED: usize = 80;
 
 /// The start of a text, for a message.
-pub fn quoted(text: &str) -> Cow<'_, str> {
+pub fn excerpt(text: &str) -> Cow<'_, str> {
     match text.char_indices().nth(MAX_QUOTED) {
         Some((end, _)) => format!("{}…", &text[..end]).into(),
         None => text.into(),

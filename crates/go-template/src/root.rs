@@ -231,7 +231,10 @@ impl Field {
                     let text = Value::String(texts(&entry.node)?);
                     Some((Arc::clone(&entry.key), text))
                 });
-                Value::Map(Rc::new(Map::typed("map[string]string", entries.collect())))
+                Value::Map(Rc::new(Map::with_type(
+                    "map[string]string",
+                    entries.collect(),
+                )))
             }
             Self::Records(fields) => {
                 let record = |item: &Node| {

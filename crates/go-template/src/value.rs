@@ -321,11 +321,11 @@ impl Drop for Map {
 impl Map {
     /// A map without a named type.
     pub fn new(entries: BTreeMap<Arc<str>, Value>) -> Self {
-        Self::typed(PLAIN_MAP, entries)
+        Self::with_type(PLAIN_MAP, entries)
     }
 
     /// A map of a named type, or one whose elements are not `interface {}` (`map[string]string`).
-    pub fn typed(type_name: &'static str, entries: BTreeMap<Arc<str>, Value>) -> Self {
+    pub fn with_type(type_name: &'static str, entries: BTreeMap<Arc<str>, Value>) -> Self {
         Self {
             type_name,
             entries: RefCell::new(entries),

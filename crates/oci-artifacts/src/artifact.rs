@@ -32,7 +32,7 @@ impl Artifact {
     /// An image's manifest with what it names.
     pub fn new(manifest: Vec<u8>, blobs: Vec<Blob>) -> Self {
         Self {
-            descriptor: Descriptor::of(MANIFEST_TYPE, &manifest),
+            descriptor: Descriptor::from_bytes(MANIFEST_TYPE, &manifest),
             manifest,
             blobs,
         }
@@ -43,7 +43,7 @@ impl Blob {
     /// Some bytes.
     pub fn new(media_type: &str, bytes: Vec<u8>) -> Self {
         Self {
-            descriptor: Descriptor::of(media_type, &bytes),
+            descriptor: Descriptor::from_bytes(media_type, &bytes),
             content: Arc::new(bytes),
         }
     }
@@ -113,15 +113,15 @@ impl<W: Write> Digesting<W> {
     }
 
     /// The number of bytes written so far.
-    pub fn written(&self) -> u64 {
+    pub fn byte_count(&self) -> u64 {
         self.written
     }
 
     /// Ends the computation.
     pub fn finish(self) -> Digested<W> {
         let digest = match self.hash {
-            Hash::Sha256(hash) => Digest::of_hash("sha256", &hash.finalize()),
-            Hash::Sha512(hash) => Digest::of_hash("sha512", &hash.finalize()),
+            Hash::Sha256(hash) => Digest::from_hash("sha256", &hash.finalize()),
+            Hash::Sha512(hash) => Digest::from_hash("sha512", &hash.finalize()),
         };
         Digested {
             into: self.into,
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn a_sha512_digest_is_compared_with_its_own_algorithm() {
-        let expected = Digest::of_hash("sha512", &Sha512::digest(b"bytes"));
+        let expected = Digest::from_hash("sha512", &Sha512::digest(b"bytes"));
         let mut digesting = Digesting::like(&expected, Vec::new());
         digesting.write_all(b"bytes").expect("memory");
         assert_eq!(digesting.finish().digest, expected);

@@ -27,7 +27,7 @@ pub fn images(
         chosen.push(answer.and_then(|manifest| {
             if let Content::Index { manifests, .. } = &manifest.content {
                 let child = for_architecture(reference, manifests, architecture)?;
-                children.push(reference.at(&child.digest));
+                children.push(reference.with_digest(&child.digest));
                 places.push(place);
             }
             let chain = vec![manifest.digest.clone()];
@@ -41,7 +41,7 @@ pub fn images(
     for ((place, child), answer) in places.into_iter().zip(&children).zip(answers) {
         let Ok(index) = &chosen[place] else { continue };
         let above = index.chain.clone();
-        chosen[place] = answer.and_then(|manifest| below(above, child, manifest));
+        chosen[place] = answer.and_then(|manifest| choose_child(above, child, manifest));
     }
     chosen
 }
@@ -56,7 +56,7 @@ pub fn image(
     architecture: &str,
 ) -> Result<Chosen, Failure> {
     let answer = images(store, std::slice::from_ref(reference), architecture).pop();
-    answer.unwrap_or_else(|| Err(Failure::unanswered(reference)))
+    answer.unwrap_or_else(|| Err(Failure::no_answer(reference)))
 }
 
 /// The descriptor for an architecture; if there is only one without an architecture, that one.
@@ -94,7 +94,11 @@ fn for_architecture<'a>(
     })
 }
 
-fn below(mut chain: Vec<Digest>, child: &Reference, manifest: Manifest) -> Result<Chosen, Failure> {
+fn choose_child(
+    mut chain: Vec<Digest>,
+    child: &Reference,
+    manifest: Manifest,
+) -> Result<Chosen, Failure> {
     if matches!(manifest.content, Content::Index { .. }) {
         let message = "its index names another index, which is not followed";
         return Err(Failure::new(child, FailureKind::Unsupported, message));
@@ -122,14 +126,14 @@ mod tests {
 
     impl FakeStore {
         fn put(&mut self, tag: &str, text: &str) -> Digest {
-            let digest = Digest::of(text.as_bytes());
+            let digest = Digest::compute(text.as_bytes());
             self.content.insert(digest.to_string(), text.into());
             self.content.insert(tag.to_owned(), text.into());
             digest
         }
 
         fn image(&mut self, tag: &str) -> Digest {
-            let config = Digest::of(tag.as_bytes());
+            let config = Digest::compute(tag.as_bytes());
             self.put(
                 tag,
                 &format!(r#"{{"config":{{"mediaType":"x","digest":"{config}","size":1}}}}"#),

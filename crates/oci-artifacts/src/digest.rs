@@ -31,12 +31,12 @@ pub struct DigestError {
 
 impl Digest {
     /// The sha256 digest of some bytes.
-    pub fn of(bytes: &[u8]) -> Self {
-        Self::of_hash("sha256", &sha256(bytes))
+    pub fn compute(bytes: &[u8]) -> Self {
+        Self::from_hash("sha256", &sha256(bytes))
     }
 
     /// The digest for a hash that was computed with an algorithm.
-    pub(super) fn of_hash(algorithm: &str, hash: &[u8]) -> Self {
+    pub(super) fn from_hash(algorithm: &str, hash: &[u8]) -> Self {
         Self(format!("{algorithm}:{}", HEXLOWER.encode(hash)).into())
     }
 
@@ -84,7 +84,7 @@ impl Digest {
         if self.0.starts_with("sha512:") {
             self.hex() == HEXLOWER.encode(&Sha512::digest(bytes))
         } else {
-            *self == Self::of(bytes)
+            *self == Self::compute(bytes)
         }
     }
 }
@@ -112,9 +112,9 @@ mod tests {
 
     #[test]
     fn digests_have_the_form_of_registries() {
-        assert_eq!(Digest::of(b"").as_str(), OF_NOTHING);
+        assert_eq!(Digest::compute(b"").as_str(), OF_NOTHING);
         let parsed = Digest::parse(OF_NOTHING);
-        assert_eq!(parsed.as_ref(), Ok(&Digest::of(b"")));
+        assert_eq!(parsed.as_ref(), Ok(&Digest::compute(b"")));
         assert!(parsed.is_ok_and(|digest| digest.is_of(b"") && !digest.is_of(b"x")));
     }
 

@@ -48,12 +48,12 @@ impl Failure {
     }
 
     /// A store gave fewer answers than there were requests.
-    pub fn unanswered(wanted: impl fmt::Display) -> Self {
+    pub fn no_answer(wanted: impl fmt::Display) -> Self {
         Self::new(wanted, FailureKind::Unreachable, "it was not requested")
     }
 
     /// The same, with the place and the key in the user's files.
-    pub fn at(self, place: Option<String>, key: &str) -> Self {
+    pub fn with_place(self, place: Option<String>, key: &str) -> Self {
         let place = match place {
             Some(place) => format!("{place} (`{key}`)"),
             None => format!("`{key}`"),
@@ -74,7 +74,7 @@ impl Failure {
 /// `oci://…: what happened`, the place that requires it, then one line per help text.
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        listed(std::slice::from_ref(self), f)
+        write_failures(std::slice::from_ref(self), f)
     }
 }
 
@@ -82,7 +82,7 @@ impl fmt::Display for Failure {
 ///
 /// # Errors
 /// The writer fails.
-pub fn listed(failures: &[Failure], f: &mut dyn fmt::Write) -> fmt::Result {
+pub fn write_failures(failures: &[Failure], f: &mut dyn fmt::Write) -> fmt::Result {
     /// The most others that are listed.
     const SHOWN: usize = 5;
     let mut causes: Vec<Vec<&Failure>> = Vec::new();
@@ -125,7 +125,7 @@ pub fn listed(failures: &[Failure], f: &mut dyn fmt::Write) -> fmt::Result {
 
 #[cfg(test)]
 mod tests {
-    use super::{Failure, FailureKind, listed};
+    use super::{Failure, FailureKind, write_failures};
 
     #[test]
     fn failures_with_one_cause_are_listed_together() {
@@ -137,12 +137,12 @@ mod tests {
             );
             let place = format!("values.yaml:{number}:3");
             let failure = failure.help("check the host's name");
-            failure.at(Some(place), &format!("i{number}"))
+            failure.with_place(Some(place), &format!("i{number}"))
         };
         let mut all: Vec<Failure> = (1..=1000).map(failure).collect();
         all.push(Failure::new("oci://other/x:1", FailureKind::Denied, "no"));
         let mut text = String::new();
-        listed(&all, &mut text).expect("memory");
+        write_failures(&all, &mut text).expect("memory");
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(
             lines[0],

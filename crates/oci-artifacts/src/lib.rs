@@ -27,7 +27,7 @@ use std::io::Write;
 pub use artifact::{Artifact, Blob, Body, Digested, Digesting};
 pub use choose::{Chosen, image, images};
 pub use digest::{Digest, DigestError, sha256};
-pub use failure::{Failure, FailureKind, listed as listed_failures};
+pub use failure::{Failure, FailureKind, write_failures};
 pub use manifest::{
     CONFIG_TYPE, Content, Descriptor, INDEX_TYPE, MANIFEST_LIMIT, MANIFEST_TYPE, Manifest,
     ManifestError,
@@ -71,7 +71,7 @@ pub trait Store: Send + Sync {
     /// It cannot be fetched, or does not have the requested digest.
     fn manifest(&self, of: &Reference) -> Result<Manifest, Failure> {
         let answer = self.manifests(std::slice::from_ref(of)).pop();
-        answer.unwrap_or_else(|| Err(Failure::unanswered(of)))
+        answer.unwrap_or_else(|| Err(Failure::no_answer(of)))
     }
 
     /// Small blobs as a whole, verified against their descriptors. None is longer than its descriptor declares or than `limit`

@@ -121,8 +121,8 @@ impl Descriptor {
     }
 
     /// The descriptor of some bytes.
-    pub fn of(media_type: &str, bytes: &[u8]) -> Self {
-        Self::new(media_type, Digest::of(bytes), bytes.len() as u64)
+    pub fn from_bytes(media_type: &str, bytes: &[u8]) -> Self {
+        Self::new(media_type, Digest::compute(bytes), bytes.len() as u64)
     }
 }
 
@@ -169,7 +169,7 @@ impl Manifest {
             }
         };
         Ok(Self {
-            digest: Digest::of(&bytes),
+            digest: Digest::compute(&bytes),
             bytes,
             content,
             mirror: None,
@@ -224,7 +224,7 @@ mod tests {
     use super::{Content, Digest, MANIFEST_LIMIT, Manifest, ManifestError};
 
     fn descriptor() -> String {
-        let digest = Digest::of(b"");
+        let digest = Digest::compute(b"");
         format!(r#"{{"mediaType":"application/octet-stream","digest":"{digest}","size":0}}"#)
     }
 
@@ -235,7 +235,7 @@ mod tests {
             r#"{{"schemaVersion":2,"config":{layer},"layers":[{layer}],"annotations":{{"a":"b"}}}}"#
         );
         let manifest = Manifest::read(text.clone().into_bytes()).expect("a manifest");
-        assert_eq!(manifest.digest, Digest::of(text.as_bytes()));
+        assert_eq!(manifest.digest, Digest::compute(text.as_bytes()));
         let Content::Image {
             layers,
             annotations,

@@ -30,7 +30,7 @@ pub fn fault(path: &str) -> Option<String> {
 }
 
 /// A path as file systems compare it that know no letter case and compose letters (NTFS, APFS, HFS+).
-pub fn folded(path: &str) -> String {
+pub fn fold(path: &str) -> String {
     let lower = path.to_lowercase();
     if lower.is_ascii() {
         lower
@@ -61,7 +61,7 @@ fn is_git(lower: &str) -> bool {
 }
 
 fn name_fault(name: &str) -> Option<String> {
-    let lower = folded(name);
+    let lower = fold(name);
     let stem = lower.split('.').next().unwrap_or_default().trim_end();
     let fault = if name.is_empty() {
         "has an empty name between two slashes"
@@ -92,7 +92,7 @@ pub fn folders_above(path: &str) -> impl Iterator<Item = &str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{fault, folded};
+    use super::{fault, fold};
 
     #[test]
     fn ordinary_names_pass() {
@@ -139,8 +139,8 @@ mod tests {
 
     #[test]
     fn names_that_some_system_takes_for_one_are_folded_alike() {
-        assert_eq!(folded("A/\u{e9}.yaml"), folded("a/e\u{301}.yaml"));
-        assert_ne!(folded("a/e.yaml"), folded("a/\u{e9}.yaml"));
+        assert_eq!(fold("A/\u{e9}.yaml"), fold("a/e\u{301}.yaml"));
+        assert_ne!(fold("a/e.yaml"), fold("a/\u{e9}.yaml"));
     }
 
     #[test]

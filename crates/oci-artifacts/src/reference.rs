@@ -98,7 +98,7 @@ impl Reference {
     }
 
     /// The same artifact with a digest; the tag is kept for people.
-    pub fn at(&self, digest: &Digest) -> Self {
+    pub fn with_digest(&self, digest: &Digest) -> Self {
         Self {
             digest: Some(digest.clone()),
             ..self.clone()
@@ -106,7 +106,7 @@ impl Reference {
     }
 
     /// Another tag in the same repository.
-    pub fn tagged(&self, tag: &str) -> Self {
+    pub fn with_tag(&self, tag: &str) -> Self {
         Self {
             tag: Some(tag.into()),
             digest: None,
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn references_are_parsed_and_printed() {
-        let digest = Digest::of(b"");
+        let digest = Digest::compute(b"");
         let whole = format!("oci://registry.example.org:5000/os/noble:0.4.12@{digest}");
         for text in [
             "oci://registry.example.org/os/ubuntu-noble-plain-rke2-1-31-8:0.4.12",
@@ -207,7 +207,7 @@ mod tests {
         let parsed = Reference::parse(&whole).expect("a reference");
         assert_eq!(parsed.target(), Target::Digest(&digest));
         assert_eq!(&*parsed.repository, "os/noble");
-        assert_eq!(parsed.tagged("1").target(), Target::Tag("1"));
+        assert_eq!(parsed.with_tag("1").target(), Target::Tag("1"));
         let bare = Reference::parse("r.example/a").expect("a reference");
         assert_eq!(bare.target(), Target::Tag("latest"));
     }

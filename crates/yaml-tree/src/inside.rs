@@ -11,7 +11,7 @@ use super::scan::{Kind, Scanner, Segment};
 /// The scalar is scanned again, so that nothing has to be kept for the many scalars without a message. A range that is an escape
 /// or a folded line break in the file gets the span of that. If `value` is not the value of the scalar, because it was computed,
 /// the result is the span of the whole scalar.
-pub fn inside(source: &str, scalar: Place, value: &str, range: Range<usize>) -> Place {
+pub fn locate(source: &str, scalar: Place, value: &str, range: Range<usize>) -> Place {
     Spelling::new(source, scalar, value).place(value, range)
 }
 
@@ -28,7 +28,7 @@ impl Spelling {
         Self { scalar, segments }
     }
 
-    /// Like [`inside`], for the same value.
+    /// Like [`locate`], for the same value.
     pub fn place(&self, value: &str, range: Range<usize>) -> Place {
         let scalar = self.scalar;
         let Some(segments) = &self.segments else {

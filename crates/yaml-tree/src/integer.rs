@@ -3,7 +3,7 @@
 /// What Sprig's `int` makes of a text (`cast.ToInt64`): a decimal part of zeros is dropped, the text says its own base, and
 /// a text that is not a number is 0.
 pub fn cast(text: &str) -> i64 {
-    parse(without_zero_decimals(text), 0).unwrap_or(0)
+    parse(trim_zero_decimals(text), 0).unwrap_or(0)
 }
 
 /// `strconv.ParseInt`. With base 0 the text says its own: `0x`, `0o`, `0b`, a leading `0`, and `_` between digits.
@@ -22,7 +22,7 @@ pub fn parse(text: &str, base: u32) -> Option<i64> {
 }
 
 /// `"22.00"` → `"22"`; anything else as it is. Written as the loop that it is upstream: `"1.0."` is 1 there.
-fn without_zero_decimals(text: &str) -> &str {
+fn trim_zero_decimals(text: &str) -> &str {
     let mut zeros = false;
     for (index, byte) in text.bytes().enumerate().rev() {
         match byte {

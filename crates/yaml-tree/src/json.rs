@@ -104,12 +104,12 @@ impl From<serde_json::Value> for Value {
             )),
             serde_json::Value::String(text) => Self::from(text),
             serde_json::Value::Array(items) => {
-                Self::from(items.into_iter().map(Node::computed).collect::<Vec<_>>())
+                Self::from(items.into_iter().map(Node::from_value).collect::<Vec<_>>())
             }
             serde_json::Value::Object(map) => {
                 let entries = map
                     .into_iter()
-                    .map(|(key, json)| Entry::computed(key, json));
+                    .map(|(key, json)| Entry::from_value(key, json));
                 Self::from(entries.collect::<Map>())
             }
         }
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn maps_are_sorted() {
-        let map: Map = [Entry::computed("b", true), Entry::computed("a", "x")]
+        let map: Map = [Entry::from_value("b", true), Entry::from_value("a", "x")]
             .into_iter()
             .collect();
         assert_eq!(

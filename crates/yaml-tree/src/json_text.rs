@@ -118,17 +118,17 @@ impl Builder for Nodes<'_> {
                 return self.no_number(number);
             }
             FaultKind::Value | FaultKind::Word { .. } | FaultKind::AfterDocument => {
-                return self.unexpected(token, "a value");
+                return self.syntax_error(token, "a value");
             }
             // What is glued to a number or a word.
             _ if number.contains(&at) => return self.no_number(number),
-            _ if word.contains(&at) => return self.unexpected(token, "a value"),
+            _ if word.contains(&at) => return self.syntax_error(token, "a value"),
             FaultKind::Key => "a key in double quotes",
             FaultKind::Colon => "`:`",
             FaultKind::AfterEntry => "`,` or `}`",
             FaultKind::AfterItem => "`,` or `]`",
         };
-        self.unexpected(at, expected)
+        self.syntax_error(at, expected)
     }
 }
 
@@ -144,7 +144,7 @@ impl Nodes<'_> {
         self.error_in(span, message)
     }
 
-    fn unexpected(&self, at: usize, expected: &str) -> SyntaxError {
+    fn syntax_error(&self, at: usize, expected: &str) -> SyntaxError {
         let found = match self.text[at..].chars().next() {
             Some(character) => format!("`{character}`"),
             None => "the end of the file".to_owned(),
@@ -156,7 +156,7 @@ impl Nodes<'_> {
     }
 
     fn error_in(&self, range: Range<usize>, message: String) -> SyntaxError {
-        SyntaxError::within(self.text, self.file, range, message)
+        SyntaxError::from_range(self.text, self.file, range, message)
     }
 
     fn node(&self, value: Value, span: Range<usize>) -> Node {

@@ -37,10 +37,10 @@ use crate::value::{Node, Value};
 pub use as_helm::{Lists, as_helm};
 pub use decode::{EncodingError, decode};
 pub use documents::read;
-pub use emit::{emit, emit_at, emit_data, quoted};
-pub use inside::{Spelling, inside};
+pub use emit::{emit, emit_at, emit_data, quote};
+pub use inside::{Spelling, locate};
 pub use notice::{Misreading, Notice, NoticeKind};
-pub use path::{Part, Path, Step, at_steps, children};
+pub use path::{Part, Path, Step, children, node_at};
 
 /// Why an engine cannot parse a text as YAML. None of the text's values are used then.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -64,7 +64,7 @@ impl SyntaxError {
     }
 
     /// An error at a byte range, which is limited to the text and extended to whole characters.
-    fn within(text: &str, file: FileId, range: Range<usize>, message: String) -> Self {
+    fn from_range(text: &str, file: FileId, range: Range<usize>, message: String) -> Self {
         let end = (range.end.min(text.len())..=text.len())
             .find(|end| text.is_char_boundary(*end))
             .unwrap_or(text.len());

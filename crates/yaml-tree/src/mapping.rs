@@ -123,7 +123,7 @@ pub(super) fn unique(pairs: &mut Vec<Pair>, first: usize, notices: &mut Notices)
         }
         was_merged = is_merged;
     }
-    Map::of_sorted(entries)
+    Map::from_sorted(entries)
 }
 
 /// The notice for two entries with the same key; none if the earlier one is merged, because overriding it is the purpose of `<<`.

@@ -52,12 +52,12 @@ pub struct Conflict {
 /// All layers, lowest first: the chart's among themselves, the user's among themselves, then the user's over the chart's.
 pub fn layers<'l>(layers: impl IntoIterator<Item = &'l Layer>, engine: Engine) -> Merged {
     let (chart, user) = sides(layers);
-    over_chart(&chart, &user, engine)
+    coalesce(&chart, &user, engine)
 }
 
 /// The chart's layers among themselves, and the user's among themselves.
 pub fn sides<'l>(layers: impl IntoIterator<Item = &'l Layer>) -> (Node, Node) {
-    let empty = Node::computed(Value::empty_map());
+    let empty = Node::from_value(Value::empty_map());
     let (mut chart, mut user) = (empty.clone(), empty);
     for layer in layers {
         let side = match layer.kind {
@@ -94,7 +94,7 @@ pub fn merge(base: &Node, over: &Node) -> Node {
 }
 
 /// The user's values over the chart's own: a null removes the chart's value and itself.
-pub fn over_chart(chart: &Node, user: &Node, engine: Engine) -> Merged {
+pub fn coalesce(chart: &Node, user: &Node, engine: Engine) -> Merged {
     let mut coalescing = Coalescing {
         engine,
         path: Vec::new(),

@@ -46,7 +46,7 @@ impl Step {
 }
 
 /// The node at these steps below another one.
-pub fn at_steps<'n>(node: &'n Node, steps: &[Step]) -> Option<&'n Node> {
+pub fn node_at<'n>(node: &'n Node, steps: &[Step]) -> Option<&'n Node> {
     steps.iter().try_fold(node, |node, step| match step {
         Step::Key(key) => node.value.as_map()?.get(key),
         Step::Index(index) => node.value.as_list()?.get(*index),

@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 pub const HIDDEN: &str = "…";
 
 /// A text with nothing between its backquotes.
-pub fn unquoted(text: &str) -> String {
+pub fn hide_quotes(text: &str) -> String {
     let parts = text.split('`').enumerate();
     let parts = parts.map(|(number, part)| match number % 2 {
         0 => part.to_owned(),
@@ -220,7 +220,7 @@ impl Place {
     }
 
     /// Another place for a known one.
-    pub fn moved(self, to: &mut dyn FnMut(Self) -> Self) -> Self {
+    pub fn map(self, to: &mut dyn FnMut(Self) -> Self) -> Self {
         if self.is_known() { to(self) } else { self }
     }
 }
@@ -322,7 +322,7 @@ impl Sources {
     }
 
     /// A value as it may be shown.
-    pub fn shown<'t>(&self, value: &'t str, place: Place) -> &'t str {
+    pub fn display<'t>(&self, value: &'t str, place: Place) -> &'t str {
         if self.is_secret(place) { HIDDEN } else { value }
     }
 
@@ -392,11 +392,11 @@ impl PartialEq for Spot {
 impl Spot {
     /// A place in a file.
     pub fn new(source: &Arc<Source>, place: Place) -> Self {
-        Self::at(source, place.start, place.end)
+        Self::from_range(source, place.start, place.end)
     }
 
     /// A range of bytes in a file.
-    pub fn at(source: &Arc<Source>, start: u32, end: u32) -> Self {
+    pub fn from_range(source: &Arc<Source>, start: u32, end: u32) -> Self {
         Self {
             source: Arc::clone(source),
             start,
@@ -405,8 +405,8 @@ impl Spot {
     }
 
     /// The start of a file, a folder or a bundle whose text is not shown.
-    pub fn named(path: &str) -> Self {
-        Self::at(&Arc::new(Source::new(path, "")), 0, 0)
+    pub fn from_path(path: &str) -> Self {
+        Self::from_range(&Arc::new(Source::new(path, "")), 0, 0)
     }
 
     /// Line and column of the first byte, from 1.

@@ -49,7 +49,7 @@ pub(super) fn plain(text: &str) -> Resolved {
 }
 
 /// Resolves a scalar with a tag. The error is the type that the tag requires.
-pub(super) fn tagged(tag: &str, text: &str) -> Result<Resolved, &'static str> {
+pub(super) fn with_tag(tag: &str, text: &str) -> Result<Resolved, &'static str> {
     let found = plain(text);
     match (tag, found) {
         (BINARY, _) => Ok(Resolved::Binary),

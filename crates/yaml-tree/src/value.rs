@@ -61,7 +61,7 @@ pub struct Map {
 
 impl Map {
     /// A map of entries that are in the order of their keys, each key once.
-    pub fn of_sorted(mut entries: Vec<Entry>) -> Self {
+    pub fn from_sorted(mut entries: Vec<Entry>) -> Self {
         debug_assert!(entries.is_sorted_by(|a, b| a.key < b.key));
         // Most maps are small, and a list that grows has room for more from the first on.
         entries.shrink_to_fit();
@@ -158,7 +158,7 @@ impl FromIterator<Entry> for Map {
                 same
             });
         }
-        Self::of_sorted(entries)
+        Self::from_sorted(entries)
     }
 }
 
@@ -173,11 +173,11 @@ impl<'a> IntoIterator for &'a Map {
 
 impl Entry {
     /// An entry that is in no file.
-    pub fn computed(key: impl Into<Arc<str>>, value: impl Into<Value>) -> Self {
+    pub fn from_value(key: impl Into<Arc<str>>, value: impl Into<Value>) -> Self {
         Self {
             key: key.into(),
             key_place: Place::NONE,
-            node: Node::computed(value),
+            node: Node::from_value(value),
         }
     }
 
@@ -194,7 +194,7 @@ impl Entry {
 impl Node {
     /// The same tree with other places; unknown ones stay so. The recursion is limited by the parser's depth limit.
     pub fn with_places(&self, at: &mut dyn FnMut(Place) -> Place) -> Self {
-        let place = self.place.moved(at);
+        let place = self.place.map(at);
         let value = match &self.value {
             Value::List(items) => {
                 let items = items.iter().map(|item| item.with_places(at));
@@ -203,7 +203,7 @@ impl Node {
             Value::Map(map) => {
                 let entries = map.iter().map(|entry| Entry {
                     key: Arc::clone(&entry.key),
-                    key_place: entry.key_place.moved(at),
+                    key_place: entry.key_place.map(at),
                     node: entry.node.with_places(at),
                 });
                 Value::Map(Arc::new(entries.collect()))
@@ -229,7 +229,7 @@ impl Node {
     }
 
     /// A value that is in no file.
-    pub fn computed(value: impl Into<Value>) -> Self {
+    pub fn from_value(value: impl Into<Value>) -> Self {
         Self {
             value: value.into(),
             place: Place::NONE,
@@ -237,32 +237,32 @@ impl Node {
     }
 
     /// The value below a path of keys.
-    pub fn at(&self, path: &[&str]) -> Option<&Node> {
+    pub fn get_path(&self, path: &[&str]) -> Option<&Node> {
         path.iter()
             .try_fold(self, |node, key| node.value.as_map()?.get(key))
     }
 
     /// The string below a path of keys.
     pub fn text(&self, path: &[&str]) -> Option<&str> {
-        self.at(path)?.value.as_str().map(|text| &**text)
+        self.get_path(path)?.value.as_str().map(|text| &**text)
     }
 
     /// Whether the value below a path of keys is true.
     pub fn flag(&self, path: &[&str]) -> bool {
-        let node = self.at(path);
+        let node = self.get_path(path);
         node.is_some_and(|node| node.value == Value::Bool(true))
     }
 
     /// The items of the list below a path of keys; none if there is no list.
     pub fn items(&self, path: &[&str]) -> &[Node] {
-        let node = self.at(path);
+        let node = self.get_path(path);
         node.and_then(|node| node.value.as_list())
             .unwrap_or_default()
     }
 
     /// The entries of the map below a path of keys; none if there is no map.
     pub fn entries(&self, path: &[&str]) -> std::slice::Iter<'_, Entry> {
-        let map = self.at(path).and_then(|node| node.value.as_map());
+        let map = self.get_path(path).and_then(|node| node.value.as_map());
         map.map_or_else(Default::default, |map| map.iter())
     }
 }
@@ -304,7 +304,7 @@ impl Node {
     /// The place of the value at a path of keys, or of the last existing value on the way.
     pub fn place_at(&self, path: &[&str]) -> Place {
         let below = path.split_first().and_then(|(key, rest)| {
-            let node = self.at(&[key])?;
+            let node = self.get_path(&[key])?;
             Some(node.place_at(rest))
         });
         below.unwrap_or(self.place)
@@ -442,13 +442,13 @@ mod tests {
     #[test]
     fn the_last_of_equal_keys_stays() {
         let map: Map = [
-            Entry::computed("b", 1),
-            Entry::computed("a", 2),
-            Entry::computed("b", 3),
+            Entry::from_value("b", 1),
+            Entry::from_value("a", 2),
+            Entry::from_value("b", 3),
         ]
         .into_iter()
         .collect();
         assert_eq!(map.len(), 2);
-        assert_eq!(map.get("b"), Some(&Entry::computed("b", 3).node));
+        assert_eq!(map.get("b"), Some(&Entry::from_value("b", 3).node));
     }
 }

@@ -87,7 +87,7 @@ impl Destination {
             }
             Self::Archive(file) => {
                 let packed = bundle.pack(&packing).map_err(unreadable)?;
-                output::body(&run.below(file), &*packed.content)?;
+                output::body(&run.resolve(file), &*packed.content)?;
                 (format!("wrote `{}`", file.display()), packed.digest)
             }
             Self::Layout(folder, name) => {
@@ -97,7 +97,7 @@ impl Destination {
                 let summary = format!("put into `{}{folder}`", layout::SCHEME);
                 (summary, artifact.descriptor.digest)
             }
-            Self::ConfigMaps(folder) => return sharded(run, bundle, folder, placing),
+            Self::ConfigMaps(folder) => return write_config_maps(run, bundle, folder, placing),
         };
         Ok(Ok(Written {
             summary,
@@ -117,7 +117,7 @@ pub(super) fn incoming(bundle: &Bundle) -> Vec<Incoming> {
     files.collect()
 }
 
-fn sharded(
+fn write_config_maps(
     run: &Run<'_>,
     bundle: &Bundle,
     folder: &Path,
@@ -157,7 +157,7 @@ pub(super) fn into_folder(
         ..output::Options::default()
     };
     let counting = run.counting(files.len());
-    let plan = output::copy_plan(&run.below(folder), options, "bundle", files, &counting)?;
+    let plan = output::copy_plan(&run.resolve(folder), options, "bundle", files, &counting)?;
     if !plan.findings.is_empty() {
         return Ok(Err(plan.findings));
     }

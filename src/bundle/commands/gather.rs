@@ -51,15 +51,19 @@ pub(super) struct Gathered {
 }
 
 /// The files that are named.
-pub(super) fn named(run: &Run<'_>, inputs: &[PathBuf], kind: PackKind) -> Result<Gathered, Error> {
+pub(super) fn collect_files(
+    run: &Run<'_>,
+    inputs: &[PathBuf],
+    kind: PackKind,
+) -> Result<Gathered, Error> {
     let mut gathered = Gathered::default();
     for input in inputs {
         if input.as_os_str() == "-" {
             gathered.stream(kind)?;
             continue;
         }
-        let path = run.below(input);
-        match files::named(&path)? {
+        let path = run.resolve(input);
+        match files::path_kind(&path)? {
             InsideKind::Folder => gathered.folder(input, &path, kind)?,
             InsideKind::File {
                 size,
@@ -70,7 +74,7 @@ pub(super) fn named(run: &Run<'_>, inputs: &[PathBuf], kind: PackKind) -> Result
                     .unwrap_or_default()
                     .to_string_lossy()
                     .into_owned();
-                let file = on_disk(&input.to_string_lossy(), &path, size, is_executable);
+                let file = disk_file(&input.to_string_lossy(), &path, size, is_executable);
                 gathered.add(path_in_bundle(&name, kind), file);
             }
             InsideKind::Link | InsideKind::Other => {
@@ -85,7 +89,7 @@ pub(super) fn named(run: &Run<'_>, inputs: &[PathBuf], kind: PackKind) -> Result
 }
 
 /// The files that the project renders, and the project; none if there is an error, which is printed.
-pub(super) fn of_project(
+pub(super) fn render_project(
     workspace: Workspace,
     kind: PackKind,
     today: Date,
@@ -182,7 +186,7 @@ impl Gathered {
             } else {
                 entry.path
             };
-            self.add(path, on_disk(&from, &entry.at, size, is_executable));
+            self.add(path, disk_file(&from, &entry.at, size, is_executable));
         }
         Ok(())
     }
@@ -212,12 +216,13 @@ impl Gathered {
 
     fn refuse(&mut self, from: &str, what: &str) {
         let finding = Finding::new(RuleId::BundleLayout, format!("`{from}` {what}"));
-        self.findings.push(finding.at(Some(Spot::named(from)), ""));
+        self.findings
+            .push(finding.with_label(Some(Spot::from_path(from)), ""));
     }
 }
 
 /// A file on disk, whose path in the bundle is set when it is added.
-pub(super) fn on_disk(from: &str, at: &Path, size: u64, is_executable: bool) -> File {
+pub(super) fn disk_file(from: &str, at: &Path, size: u64, is_executable: bool) -> File {
     File {
         path: "".into(),
         from: from.into(),

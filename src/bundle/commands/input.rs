@@ -15,7 +15,7 @@ use oci_artifacts::{Digest, Failure, FailureKind, Reference, SCHEME, Store, Targ
 use yaml_tree::place::Spot;
 
 use super::destination::layout_name;
-use super::gather::{self, Gathered, PackKind, on_disk};
+use super::gather::{self, Gathered, PackKind, disk_file};
 use super::index::Reading;
 use super::{Run, collision};
 
@@ -91,7 +91,7 @@ impl Input {
     }
 
     /// The same, a relative path in it as one below a folder.
-    pub(super) fn within(self, folder: &Path) -> Self {
+    pub(super) fn resolve_in(self, folder: &Path) -> Self {
         match self {
             Self::Path(path) => Self::Path(folder.join(path)),
             Self::Index(path) => Self::Index(folder.join(path)),
@@ -111,29 +111,29 @@ impl Input {
         match self {
             Self::Stdin => archive("-", std::io::stdin().lock()),
             Self::Path(path) => {
-                let at = run.below(path);
-                match files::named(&at)? {
+                let at = run.resolve(path);
+                match files::path_kind(&at)? {
                     InsideKind::Folder => folder(run, path),
                     _ => archive(&path.to_string_lossy(), files::open(&at)?),
                 }
             }
             Self::Index(path) => Reading::new(run).load(path),
-            Self::ConfigMaps(path) => config_maps(path, &run.below(path)),
-            Self::Layout(folder, name) => in_layout(run, folder, name.as_deref()),
-            Self::Registry(reference) => in_registry(run, reference),
+            Self::ConfigMaps(path) => config_maps(path, &run.resolve(path)),
+            Self::Layout(folder, name) => load_layout(run, folder, name.as_deref()),
+            Self::Registry(reference) => load_registry(run, reference),
         }
     }
 }
 
-fn in_layout(run: &Run<'_>, folder: &str, name: Option<&str>) -> Result<Loaded, Error> {
+fn load_layout(run: &Run<'_>, folder: &str, name: Option<&str>) -> Result<Loaded, Error> {
     let opened = Layout::open(run.folder(), folder)?;
     let picked = opened.pick(name)?;
     let architecture = read::registries(run.request)?.1.architecture;
     let shown = format!("{}{folder}", layout::SCHEME);
-    stored(&opened, &picked, &architecture, shown)
+    load_from_store(&opened, &picked, &architecture, shown)
 }
 
-fn in_registry(run: &Run<'_>, reference: &Reference) -> Result<Loaded, Error> {
+fn load_registry(run: &Run<'_>, reference: &Reference) -> Result<Loaded, Error> {
     if !matches!(reference.target(), Target::Digest(_)) {
         let message = "its tag may move: a bundle is named by its digest";
         let failure = Failure::new(reference, FailureKind::Unsupported, message);
@@ -145,11 +145,11 @@ fn in_registry(run: &Run<'_>, reference: &Reference) -> Result<Loaded, Error> {
     let (root, settings) = read::registries(run.request)?;
     let stores = sources::stores(&root, &settings, run.progress.clone());
     let shown = reference.to_string();
-    stored(&stores, reference, &settings.architecture, shown)
+    load_from_store(&stores, reference, &settings.architecture, shown)
 }
 
 /// The bundle that a store holds under a reference; of an index, that for the architecture.
-fn stored(
+fn load_from_store(
     store: &dyn Store,
     reference: &Reference,
     architecture: &str,
@@ -157,25 +157,25 @@ fn stored(
 ) -> Result<Loaded, Error> {
     let chosen = oci_artifacts::image(store, reference, architecture)?;
     let digest = chosen.manifest.digest.clone();
-    let of = reference.at(&digest);
+    let of = reference.with_digest(&digest);
     let received = bundle::receive(store, &of, &chosen.manifest, Limits::default(), &|_| {});
     let digest = chosen.chain.first().cloned().unwrap_or(digest);
-    loaded(received, shown, Some(digest))
+    into_loaded(received, shown, Some(digest))
 }
 
 fn archive(shown: &str, reader: impl std::io::Read) -> Result<Loaded, Error> {
     let received = bundle::receive_archive(reader, Limits::default(), &|_| {});
-    loaded(received, shown.to_owned(), None)
+    into_loaded(received, shown.to_owned(), None)
 }
 
-fn loaded(
+fn into_loaded(
     received: Result<Received, ReceiveError>,
     shown: String,
     digest: Option<Digest>,
 ) -> Result<Loaded, Error> {
     match received {
         Ok(Received { bundle, tree }) => Ok(Loaded {
-            bundle: bundle.shown_below(&shown),
+            bundle: bundle.with_origin(&shown),
             folders: tree.folders.into_iter().collect(),
             findings: Vec::new(),
             digest,
@@ -198,7 +198,7 @@ fn archive_refused(shown: &str, refusal: &Refusal) -> Finding {
         RuleId::ArchiveRefused,
         format!("`{shown}` is not unpacked: {refusal}"),
     );
-    let finding = finding.at(Some(Spot::named(shown)), "");
+    let finding = finding.with_label(Some(Spot::from_path(shown)), "");
     match refusal.reason {
         Reason::SymbolicLink | Reason::HardLink(_) => {
             finding.help("pack the file that the link leads to")
@@ -211,9 +211,9 @@ fn archive_refused(shown: &str, refusal: &Refusal) -> Finding {
 /// A folder, whose files make its kind.
 fn folder(run: &Run<'_>, written: &Path) -> Result<Loaded, Error> {
     let inputs = [written.to_owned()];
-    let gathered = gather::named(run, &inputs, PackKind::Artifact)?;
+    let gathered = gather::collect_files(run, &inputs, PackKind::Artifact)?;
     let has_manifests = gathered.folders.iter().any(|path| path == MANIFESTS);
-    let kind = Kind::of_files(|path| gathered.files.contains_key(path), has_manifests);
+    let kind = Kind::from_files(|path| gathered.files.contains_key(path), has_manifests);
     let files = gathered.files.into_values().collect();
     Ok(Loaded {
         bundle: Bundle::new(kind.unwrap_or(Kind::Artifact(LayerType::Oci)), files)
@@ -227,22 +227,22 @@ fn folder(run: &Run<'_>, written: &Path) -> Result<Loaded, Error> {
 
 fn config_maps(written: &Path, path: &Path) -> Result<Loaded, Error> {
     let mut found = Vec::new();
-    match files::named(path)? {
+    match files::path_kind(path)? {
         InsideKind::File { size, .. } => {
-            found.push(on_disk(&written.to_string_lossy(), path, size, false))
+            found.push(disk_file(&written.to_string_lossy(), path, size, false))
         }
         _ => {
             for entry in files::tree(path)? {
                 let is_yaml = gather::is_yaml(&entry.path);
                 if let (InsideKind::File { size, .. }, true) = (entry.kind, is_yaml) {
                     let from = written.join(&entry.path);
-                    found.push(on_disk(&from.to_string_lossy(), &entry.at, size, false));
+                    found.push(disk_file(&from.to_string_lossy(), &entry.at, size, false));
                 }
             }
         }
     }
     let shown = written.to_string_lossy().into_owned();
-    let (bundle, findings) = bundle::of_config_maps(&found).map_err(Error::reading(&shown))?;
+    let (bundle, findings) = bundle::read_config_maps(&found).map_err(Error::reading(&shown))?;
     Ok(Loaded {
         bundle,
         folders: vec![MANIFESTS.to_owned()],

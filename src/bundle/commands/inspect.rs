@@ -44,26 +44,26 @@ pub(super) fn inspect(
     let mut loaded = options.from.load(run)?;
     let mut found = std::mem::take(&mut loaded.findings);
     if found.is_empty() {
-        let order = options.order.applied();
-        let (description, wrong) = described(&loaded, order, &workspace.settings.policy)?;
+        let order = options.order.to_order();
+        let (description, wrong) = describe(&loaded, order, &workspace.settings.policy)?;
         found.extend(wrong);
         report::bundle(&description, options.format, &mut terminal.out)?;
     }
     run.report(&workspace, found, &Reporting::default(), terminal)
 }
 
-fn described(
+fn describe(
     loaded: &Loaded,
     order: Order,
     policy: &Policy,
 ) -> Result<(BundleDescription, Vec<Finding>), Error> {
     let (bundle, unreadable) = (&loaded.bundle, Error::reading(&loaded.shown));
-    let mut description = shown(loaded)?;
+    let mut description = describe_basics(loaded)?;
     if bundle.kind == Kind::Components {
-        let declared = Declared::of_annotations(&bundle.annotations);
+        let declared = Declared::from_annotations(&bundle.annotations);
         let contract = bundle::contract(bundle.files(), &declared);
         let (installer, found) = contract.map_err(&unreadable)?;
-        description.installer = installer.map(|installer| shown_installer(installer, &declared));
+        description.installer = installer.map(|installer| describe_installer(installer, &declared));
         return Ok((description, found));
     }
     let manifests = manifests(bundle);
@@ -71,16 +71,18 @@ fn described(
     description.objects = index
         .objects
         .iter()
-        .map(|object| shown_object(object, &manifests))
+        .map(|object| describe_object(object, &manifests))
         .collect();
     let mut found = Vec::new();
     if bundle.kind == Kind::Registry {
-        found.push(bundle::unsupported(Some(Spot::named(&loaded.shown))));
+        found.push(bundle::registry_bundle_finding(Some(Spot::from_path(
+            &loaded.shown,
+        ))));
     }
     if bundle.kind == Kind::Plain {
         let paths = bundle.files().iter().map(|file| &*file.path);
         let folders = loaded.folders.iter().map(String::as_str);
-        found.extend(plain::misplaced(paths, folders));
+        found.extend(plain::check_layout(paths, folders));
         found.extend(index.findings);
         let texts = plain::Texts::new(&manifests);
         let seen = bundled::Bundle::new(&index.objects, &texts, order);
@@ -90,7 +92,7 @@ fn described(
 }
 
 /// What every bundle has.
-fn shown(loaded: &Loaded) -> Result<BundleDescription, Error> {
+fn describe_basics(loaded: &Loaded) -> Result<BundleDescription, Error> {
     let bundle = &loaded.bundle;
     let content = bundle
         .content_digest(&|_| {})
@@ -100,7 +102,7 @@ fn shown(loaded: &Loaded) -> Result<BundleDescription, Error> {
         digest: loaded.digest.as_ref().map(ToString::to_string),
         content: content.to_string(),
         bytes: bundle.files().iter().map(|file| file.size).sum(),
-        files: bundle.files().iter().map(shown_file).collect(),
+        files: bundle.files().iter().map(describe_file).collect(),
         objects: Vec::new(),
         installer: None,
         annotations: bundle.annotations.clone(),
@@ -116,7 +118,7 @@ fn manifests(bundle: &Bundle) -> Vec<bundle::File> {
     bundle.files().iter().filter(is_manifest).cloned().collect()
 }
 
-fn shown_file(file: &bundle::File) -> FileDescription {
+fn describe_file(file: &bundle::File) -> FileDescription {
     FileDescription {
         path: file.path.to_string(),
         bytes: file.size,
@@ -124,7 +126,7 @@ fn shown_file(file: &bundle::File) -> FileDescription {
     }
 }
 
-fn shown_object(object: &bundled::Bundled, files: &[bundle::File]) -> ObjectDescription {
+fn describe_object(object: &bundled::Bundled, files: &[bundle::File]) -> ObjectDescription {
     ObjectDescription {
         api_version: object.api_version.to_string(),
         kind: object.kind.to_string(),
@@ -134,7 +136,7 @@ fn shown_object(object: &bundled::Bundled, files: &[bundle::File]) -> ObjectDesc
     }
 }
 
-fn shown_installer(installer: bundle::Installer, declared: &Declared) -> InstallerDescription {
+fn describe_installer(installer: bundle::Installer, declared: &Declared) -> InstallerDescription {
     let variables = declared.variables.iter().flatten();
     let of = |need: Need| -> Vec<String> {
         let named = variables.clone().filter(|(_, has)| **has == need);

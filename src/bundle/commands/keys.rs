@@ -50,7 +50,7 @@ impl Run<'_> {
 
     fn key_text(&self, file: &Path) -> Result<String, Error> {
         let mut bytes = Vec::new();
-        let opened = files::open(&self.below(file))?;
+        let opened = files::open(&self.resolve(file))?;
         let read = opened.take(LIMIT).read_to_end(&mut bytes);
         read.map_err(Error::reading(file))?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())

@@ -25,7 +25,7 @@ pub(super) enum ManifestOrder {
 
 impl ManifestOrder {
     /// The order that the objects of files with their final names are applied in.
-    pub(super) fn applied(self) -> Order {
+    pub(super) fn to_order(self) -> Order {
         match self {
             Self::Kind => Order::Kind,
             Self::Names | Self::Numbered => Order::Names,
@@ -93,13 +93,13 @@ pub(super) fn prepare(
         index = indexed(&files)?;
     }
     if options.order == ManifestOrder::Numbered && findings.is_empty() {
-        files = plain::numbered(&files, &index.objects).map_err(&unreadable)?;
+        files = plain::number_files(&files, &index.objects).map_err(&unreadable)?;
         index = indexed(&files)?;
     }
     // Where nothing can be read, objects that seem to be missing are no findings.
     if findings.is_empty() || !index.objects.is_empty() {
         let texts = plain::Texts::new(&files);
-        let bundle = bundled::Bundle::new(&index.objects, &texts, options.order.applied());
+        let bundle = bundled::Bundle::new(&index.objects, &texts, options.order.to_order());
         findings.extend(check::bundle(&bundle, policy));
     }
     Ok(Prepared {

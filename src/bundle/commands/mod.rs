@@ -132,7 +132,7 @@ impl Run<'_> {
         let all = workspace.findings.iter().cloned().chain(found).collect();
         let checked: Checked = check::findings(all, &workspace.settings, self.today);
         let found = (checked.findings.as_slice(), &PoolCounts::default());
-        let reporting = reporting.within(self.request.directory.as_ref());
+        let reporting = reporting.resolve_in(self.request.directory.as_ref());
         reporting.print_beside(found, workspace, Changes::None, terminal)?;
         Ok(checked.verdict())
     }
@@ -148,7 +148,7 @@ impl Run<'_> {
     }
 
     /// A path below the folder that `-C` names.
-    fn below(&self, path: &Path) -> PathBuf {
+    fn resolve(&self, path: &Path) -> PathBuf {
         match &self.request.directory {
             Some(folder) => folder.join(path),
             None => path.to_owned(),

@@ -9,7 +9,7 @@ use crate::bundle::{Deployment, DeploymentSource, DeploymentVersion};
 use crate::error::Error;
 use crate::output::Foreign;
 use crate::pipeline::{Reporting, Terminal, Verdict};
-use crate::report::counted;
+use crate::report::quantity;
 use oci_artifacts::{Digest, Reference};
 
 use super::destination::{Destination, Placing, Written};
@@ -91,15 +91,15 @@ pub(super) fn pack(
         return Ok(Verdict::Findings);
     };
     let placing = Placing {
-        foreign: Foreign::by(options.adopt),
+        foreign: Foreign::from_flag(options.adopt),
         created: run.epoch.unwrap_or(0),
         name: &options.rukpak.name,
         namespace: &options.rukpak.system_namespace,
     };
     match options.to.put(run, &bundle, &placing)? {
         Ok(written) => {
-            let objects = objects.map(|count| format!(", {}", counted(count, "object")));
-            let (files, kind) = (counted(bundle.files().len(), "file"), bundle.kind);
+            let objects = objects.map(|count| format!(", {}", quantity(count, "object")));
+            let (files, kind) = (quantity(bundle.files().len(), "file"), bundle.kind);
             let what = format!("{kind} bundle of {files}{}", objects.unwrap_or_default());
             print(&options.rukpak, &what, written, terminal)?;
             Ok(Verdict::Clean)

@@ -94,7 +94,7 @@ impl PackingOptions {
         let mut workspace = run.workspace(matches!(source, Source::Project))?;
         let gathered = match source {
             Source::Project => {
-                let made = gather::of_project(workspace, kind, run.today, terminal)?;
+                let made = gather::render_project(workspace, kind, run.today, terminal)?;
                 let Some((gathered, read)) = made else {
                     return Ok(None);
                 };
@@ -107,7 +107,7 @@ impl PackingOptions {
                     let index = Input::parse(&only.to_string_lossy()).map_err(Error::usage)?;
                     index.load(run)?.into()
                 }
-                inputs => gather::named(run, inputs, kind)?,
+                inputs => gather::collect_files(run, inputs, kind)?,
             },
         };
         let mut packed = match kind {
@@ -130,7 +130,7 @@ impl PackingOptions {
     fn tree(&self, kind: Kind, gathered: Gathered) -> Result<Prepared, Error> {
         let mut findings = gathered.findings;
         let files: Vec<File> = gathered.files.into_values().collect();
-        let declared = self.declared.declared();
+        let declared = self.declared.to_declared();
         if kind == Kind::Components {
             let (_, found) =
                 bundle::contract(&files, &declared).map_err(Error::reading("install.sh"))?;
@@ -154,7 +154,7 @@ impl PackingOptions {
         let mut findings = gathered.findings;
         let paths = gathered.files.keys().map(String::as_str);
         let folders = gathered.folders.iter().map(String::as_str);
-        findings.extend(plain::misplaced(paths, folders));
+        findings.extend(plain::check_layout(paths, folders));
         let files = gathered.files.into_values().collect();
         let mut prepared = prepare(run, files, &self.manifests, &workspace.settings.policy)?;
         findings.append(&mut prepared.findings);
@@ -178,7 +178,7 @@ impl ArtifactOptions {
 }
 
 impl DeclaredOptions {
-    fn declared(&self) -> Declared {
+    fn to_declared(&self) -> Declared {
         let text = |text: &Option<String>| text.clone().unwrap_or_default();
         let lists = [
             (annotation::DISTROS, self.distro.join(",")),
@@ -190,7 +190,7 @@ impl DeclaredOptions {
         ];
         let given = lists.into_iter().filter(|(_, list)| !list.is_empty());
         let given = given.map(|(key, list)| (key.to_owned(), list));
-        Declared::of_annotations(&given.collect())
+        Declared::from_annotations(&given.collect())
     }
 }
 

@@ -19,7 +19,7 @@ impl Run<'_> {
     ///
     /// # Errors
     /// The lock or the registry cannot be read.
-    pub(super) fn pinned(
+    pub(super) fn pin_reference(
         &self,
         workspace: Workspace,
         stores: &Stores,
@@ -44,18 +44,18 @@ impl Run<'_> {
             .collect();
         let pinned = match locked.as_slice() {
             [first, others @ ..] if others.iter().all(|other| other == first) => {
-                Ok(reference.at(first))
+                Ok(reference.with_digest(first))
             }
             _ => match (allow_tag, current(stores, reference)) {
                 (true, current) => Ok(current?),
-                (false, current) => Err(unpinned(reference, current.ok().as_ref())),
+                (false, current) => Err(movable_tag_finding(reference, current.ok().as_ref())),
             },
         };
         Ok((fleet.workspace, pinned))
     }
 }
 
-fn unpinned(reference: &Reference, current: Option<&Reference>) -> Finding {
+fn movable_tag_finding(reference: &Reference, current: Option<&Reference>) -> Finding {
     let message =
         format!("`{reference}` names a tag, which may move, and the lock does not know it");
     let finding = Finding::new(RuleId::BundleUnpinned, message);
@@ -72,7 +72,7 @@ pub(super) fn current(stores: &Stores, reference: &Reference) -> Result<Referenc
     if reference.digest.is_some() {
         return Ok(reference.clone());
     }
-    Ok(reference.at(&stores.manifest(reference)?.digest))
+    Ok(reference.with_digest(&stores.manifest(reference)?.digest))
 }
 
 /// Whether the key of a file signed what a reference names by its digest: the clause that says so, or what is wrong.

@@ -42,7 +42,8 @@ pub(super) fn pull(
     let workspace = run.workspace(false)?;
     let stores = run.stores()?;
     let reporting = &options.unpacking.reporting;
-    let (workspace, pinned) = run.pinned(workspace, &stores, &options.of, options.allow_tag)?;
+    let (workspace, pinned) =
+        run.pin_reference(workspace, &stores, &options.of, options.allow_tag)?;
     let pinned = match pinned {
         Ok(pinned) => pinned,
         Err(finding) => return run.report(&workspace, vec![finding], reporting, terminal),

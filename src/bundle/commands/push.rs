@@ -89,7 +89,7 @@ pub(super) fn push(
         .transpose()?;
     let reference = Reference {
         tag: tags.first().map(|tag| (*tag).into()),
-        ..to.at(&digest)
+        ..to.with_digest(&digest)
     };
     let pushed = PushedBundle {
         version: 1,
@@ -217,12 +217,12 @@ fn provenance(
         Source::Files(inputs) => inputs.first(),
         Source::Project | Source::Archive(_) => None,
     };
-    let folder = match input.map(|input| run.below(input)) {
+    let folder = match input.map(|input| run.resolve(input)) {
         Some(path) if path.is_dir() => path,
         Some(path) => path.parent().unwrap_or(run.folder()).to_owned(),
         None => run.folder().to_owned(),
     };
-    let of = Provenance::of(&folder);
+    let of = Provenance::from_folder(&folder);
     if of.is_changed {
         writeln!(
             terminal.err,
@@ -258,10 +258,10 @@ fn put(
         ..to.clone()
     };
     for child in children {
-        add(&bare.at(&child.descriptor.digest), child)?;
+        add(&bare.with_digest(&child.descriptor.digest), child)?;
     }
     for tag in tags {
-        add(&to.tagged(tag), last)?;
+        add(&to.with_tag(tag), last)?;
     }
     Ok((all, last.descriptor.digest.clone()))
 }

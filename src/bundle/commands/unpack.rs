@@ -11,7 +11,7 @@ use crate::model::component::Declared;
 use crate::model::policy::Policy;
 use crate::output::Foreign;
 use crate::pipeline::{Reporting, Terminal, Verdict};
-use crate::report::counted;
+use crate::report::quantity;
 use yaml_tree::place::Spot;
 
 use super::Run;
@@ -71,13 +71,18 @@ pub(super) fn unpack(
     let (Some(bundle), Verdict::Clean) = (sound, verdict) else {
         return Ok(Verdict::Findings);
     };
-    match into_folder(run, into, incoming(&bundle), Foreign::by(options.adopt))? {
+    match into_folder(
+        run,
+        into,
+        incoming(&bundle),
+        Foreign::from_flag(options.adopt),
+    )? {
         Err(findings) => {
             run.report(&workspace, findings, &options.reporting, terminal)?;
             Ok(Verdict::Findings)
         }
         Ok(changes) => {
-            let files = counted(bundle.files().len(), "file");
+            let files = quantity(bundle.files().len(), "file");
             writeln!(terminal.out, "{kind} bundle of {files}; {changes}")?;
             Ok(Verdict::Clean)
         }
@@ -95,7 +100,7 @@ pub(super) fn check(
     match bundle.kind {
         Kind::Artifact(_) => Ok(Prepared::new(bundle, Vec::new())),
         Kind::Components => {
-            let declared = Declared::of_annotations(&bundle.annotations);
+            let declared = Declared::from_annotations(&bundle.annotations);
             let contract = bundle::contract(bundle.files(), &declared);
             let (_, found) = contract.map_err(Error::reading(&loaded.shown))?;
             Ok(Prepared::new(bundle, found))
@@ -103,14 +108,14 @@ pub(super) fn check(
         Kind::Plain => {
             let paths = bundle.files().iter().map(|file| &*file.path);
             let folders = loaded.folders.iter().map(String::as_str);
-            let mut found = plain::misplaced(paths, folders);
+            let mut found = plain::check_layout(paths, folders);
             let mut prepared = prepare(run, bundle.files().to_vec(), options, policy)?;
             found.append(&mut prepared.findings);
             prepared.findings = found;
             Ok(prepared)
         }
         Kind::Registry => {
-            let found = bundle::unsupported(Some(Spot::named(&loaded.shown)));
+            let found = bundle::registry_bundle_finding(Some(Spot::from_path(&loaded.shown)));
             Ok(Prepared::new(bundle, vec![found]))
         }
     }

@@ -18,7 +18,7 @@ use data_encoding::HEXLOWER;
 use oci_artifacts::archive::{Spooling, Stretch};
 use yaml_tree::bytes::BASE64;
 
-pub use read::of_config_maps;
+pub use read::read_config_maps;
 
 /// How many bytes of data go into one: Kubernetes takes 1 MiB, and names and labels need some room.
 const MOST: usize = (1 << 20) - (16 << 10);
@@ -171,7 +171,7 @@ fn fault(file: &File, key: &str) -> Option<Finding> {
     (!is_key).then(|| {
         let message = format!("`{key}` cannot be a ConfigMap's key");
         Finding::new(RuleId::BundleLayout, message)
-            .at(file.spot(), "")
+            .with_label(file.spot(), "")
             .help("use letters, digits, `-`, `_` and `.`, or pack with `--order numbered`")
     })
 }
@@ -182,7 +182,7 @@ fn too_large(file: &File, size: usize) -> Finding {
         file.path
     );
     Finding::new(RuleId::ObjectTooLarge, message)
-        .at(file.spot(), "")
+        .with_label(file.spot(), "")
         .help("pack with `--order numbered`, which makes a file of each object")
 }
 
@@ -190,7 +190,7 @@ fn too_large(file: &File, size: usize) -> Finding {
 mod tests {
     use std::io::Read;
 
-    use super::{MOST, config_maps, of_config_maps};
+    use super::{MOST, config_maps, read_config_maps};
     use crate::bundle::{Bundle, File, Kind};
     use crate::model::rule::RuleId;
 
@@ -219,7 +219,7 @@ mod tests {
             ..File::text(format!("{}.yaml", shard.name), Vec::new())
         };
         let files: Vec<File> = made.shards.iter().map(manifest).collect();
-        let (back, findings) = of_config_maps(&files).expect("memory");
+        let (back, findings) = read_config_maps(&files).expect("memory");
         assert!(findings.is_empty());
         let bytes = |file: &File| {
             let mut bytes = Vec::new();
@@ -251,7 +251,7 @@ mod tests {
         let text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {x: '1'}\n---\napiVersion: v1\n\
                     kind: ConfigMap\nimmutable: true\nmetadata: {name: b}\ndata: {x: '2'}\nbinaryData: {y: '*'}\n";
         let (bundle, findings) =
-            of_config_maps(&[File::text("a.yaml", text.as_bytes().to_vec())]).expect("memory");
+            read_config_maps(&[File::text("a.yaml", text.as_bytes().to_vec())]).expect("memory");
         let rules: Vec<RuleId> = findings.iter().map(|finding| finding.rule).collect();
         assert_eq!(
             rules,

@@ -20,7 +20,7 @@ use yaml_tree::value::{Node, Value};
 ///
 /// # Errors
 /// A file cannot be read; there is no room.
-pub fn of_config_maps(files: &[File]) -> io::Result<(Bundle, Vec<Finding>)> {
+pub fn read_config_maps(files: &[File]) -> io::Result<(Bundle, Vec<Finding>)> {
     let mut reading = Reading::default();
     for file in files {
         let text = match text(file)? {
@@ -58,16 +58,20 @@ struct Reading {
 
 impl Reading {
     fn document(&mut self, source: &Arc<Source>, node: &Node) -> io::Result<()> {
-        let text = |path: &[&str]| node.at(path).and_then(|node| node.value.as_str()).cloned();
+        let text = |path: &[&str]| {
+            node.get_path(path)
+                .and_then(|node| node.value.as_str())
+                .cloned()
+        };
         if text(&["kind"]).as_deref() != Some("ConfigMap") {
             return Ok(());
         }
         let name = text(&["metadata", "name"]).unwrap_or_default();
-        let immutable = node.at(&["immutable"]).map(|node| &node.value);
+        let immutable = node.get_path(&["immutable"]).map(|node| &node.value);
         if !matches!(immutable, Some(Value::Bool(true))) {
             let message = format!("ConfigMap `{name}` is not immutable, and a bundle's are");
-            let spot = Spot::at(source, node.place.start, node.place.start);
-            let finding = Finding::new(RuleId::BundleLayout, message).at(Some(spot), "");
+            let spot = Spot::from_range(source, node.place.start, node.place.start);
+            let finding = Finding::new(RuleId::BundleLayout, message).with_label(Some(spot), "");
             self.findings.push(finding.help("write `immutable: true`"));
         }
         for field in ["data", "binaryData"] {
@@ -78,7 +82,7 @@ impl Reading {
                     (Some(text), _) => BASE64.decode(text.as_bytes()).ok(),
                     (None, _) => None,
                 };
-                let spot = Spot::at(source, place.start, place.end.min(place.start + 1));
+                let spot = Spot::from_range(source, place.start, place.end.min(place.start + 1));
                 let Some(bytes) = bytes else {
                     let message = format!("`{key}` is no text of a ConfigMap");
                     self.refuse(RuleId::ManifestInvalid, message, spot);
@@ -104,7 +108,7 @@ impl Reading {
 
     fn refuse(&mut self, rule: RuleId, message: impl Into<String>, spot: Spot) {
         let finding = Finding::new(rule, message.into());
-        self.findings.push(finding.at(Some(spot), ""));
+        self.findings.push(finding.with_label(Some(spot), ""));
     }
 
     fn finish(self) -> (Bundle, Vec<Finding>) {
@@ -120,7 +124,7 @@ impl Reading {
                 content: Arc::new(spool.stretch(start, size)),
             });
         (
-            Bundle::of_files(Kind::Plain, files.collect()),
+            Bundle::from_files(Kind::Plain, files.collect()),
             self.findings,
         )
     }

@@ -19,7 +19,7 @@ use yaml_tree::engine::Engine;
 use yaml_tree::place::{Source, Spot};
 
 pub use namespace::with_namespace;
-pub use numbered::numbered;
+pub use numbered::number_files;
 
 /// The longest file of manifests that is read, in bytes: what the reader of YAML takes.
 const LONGEST: u64 = 64 << 20;
@@ -74,9 +74,9 @@ fn index_file(number: usize, file: &File, text: String, all: &mut Index) {
             if !found.faults.is_empty() {
                 let source = Arc::new(secrets::source(Arc::clone(&file.from), text, false));
                 for (range, message) in found.faults {
-                    let spot = Spot::at(&source, range.start as u32, range.end as u32);
+                    let spot = Spot::from_range(&source, range.start as u32, range.end as u32);
                     let finding = Finding::new(RuleId::ManifestInvalid, message);
-                    all.findings.push(finding.at(Some(spot), ""));
+                    all.findings.push(finding.with_label(Some(spot), ""));
                 }
             }
             all.objects.extend(found.objects);
@@ -116,7 +116,7 @@ impl BundleFiles for Texts<'_> {
 pub(super) fn text(file: &File) -> io::Result<Result<String, Box<Finding>>> {
     let finding = |rule, message| {
         Ok(Err(Box::new(
-            Finding::new(rule, message).at(file.spot(), ""),
+            Finding::new(rule, message).with_label(file.spot(), ""),
         )))
     };
     if file.size > LONGEST {
@@ -135,16 +135,18 @@ pub(super) fn text(file: &File) -> io::Result<Result<String, Box<Finding>>> {
 }
 
 /// What is wrong with the places of a plain bundle's files: anything outside `manifests/`, anything deeper.
-pub fn misplaced<'a>(
+pub fn check_layout<'a>(
     files: impl Iterator<Item = &'a str>,
     folders: impl Iterator<Item = &'a str>,
 ) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut refuse = |path: &str, message: String| {
-        found.push(Finding::new(RuleId::BundleLayout, message).at(Some(Spot::named(path)), ""));
+        found.push(
+            Finding::new(RuleId::BundleLayout, message).with_label(Some(Spot::from_path(path)), ""),
+        );
     };
     for folder in folders {
-        if let Some(below) = inside(folder) {
+        if let Some(below) = strip_manifests(folder) {
             refuse(
                 folder,
                 format!("`{below}` is a folder in `{MANIFESTS}/`, which is flat"),
@@ -152,7 +154,7 @@ pub fn misplaced<'a>(
         }
     }
     for file in files {
-        if inside(file).is_none() {
+        if strip_manifests(file).is_none() {
             refuse(
                 file,
                 format!("`{file}` is beside `{MANIFESTS}/`, where a plain bundle has nothing"),
@@ -163,13 +165,13 @@ pub fn misplaced<'a>(
 }
 
 /// The part of a path below `manifests/`.
-fn inside(path: &str) -> Option<&str> {
+fn strip_manifests(path: &str) -> Option<&str> {
     path.strip_prefix(MANIFESTS)?.strip_prefix('/')
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{File, Texts, index, misplaced};
+    use super::{File, Texts, check_layout, index};
     use crate::model::rule::RuleId;
     use capi::objects::bundled::BundleFiles;
 
@@ -207,7 +209,7 @@ mod tests {
     #[test]
     fn a_plain_bundle_is_one_flat_folder() {
         let files = ["manifests/a.yaml", "readme.md", "manifests-old/a"];
-        let found = misplaced(
+        let found = check_layout(
             files.into_iter(),
             ["manifests", "manifests/crds"].into_iter(),
         );

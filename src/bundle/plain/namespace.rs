@@ -32,7 +32,7 @@ pub fn with_namespace(
         let Ok(before) = text(&files[number])? else {
             continue;
         };
-        match edited(&before, &objects, namespace) {
+        match edit_text(&before, &objects, namespace) {
             Ok(after) => {
                 files[number].size = after.len() as u64;
                 files[number].content = Arc::new(after.into_bytes());
@@ -41,7 +41,7 @@ pub fn with_namespace(
                 let message = format!("`{object}` is not given a namespace: {reason}");
                 found.push(
                     Finding::new(RuleId::ManifestInvalid, message)
-                        .at(bundle.spot(object), "")
+                        .with_label(bundle.spot(object), "")
                         .help(format!(
                             "write `namespace: {namespace}` below its `metadata`"
                         )),
@@ -53,7 +53,7 @@ pub fn with_namespace(
 }
 
 /// Each document is edited on its own, the last one first, so that the places of the others hold.
-fn edited<'o>(
+fn edit_text<'o>(
     before: &str,
     objects: &[&'o Bundled],
     namespace: &str,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{File, MANIFESTS, text};
 use capi::objects::bundled::{Bundled, rank};
 use oci_artifacts::archive::Spooling;
-use yaml_tree::edit::at_steps;
+use yaml_tree::edit::node_at;
 use yaml_tree::engine::Engine;
 use yaml_tree::place::FileId;
 
@@ -18,7 +18,7 @@ const LONGEST: usize = 120;
 ///
 /// # Errors
 /// A file cannot be read; there is no room.
-pub fn numbered(files: &[File], objects: &[Bundled]) -> io::Result<Vec<File>> {
+pub fn number_files(files: &[File], objects: &[Bundled]) -> io::Result<Vec<File>> {
     let mut spooling = Spooling::new();
     // The range of each object's text in the spool.
     let mut places = Vec::with_capacity(objects.len());
@@ -81,7 +81,7 @@ fn texts(text: &str, together: &[Bundled]) -> Vec<String> {
     let documents = read.map(|read| read.documents).unwrap_or_default();
     let emitted = |object: &Bundled| {
         let node = documents.get(object.number);
-        let node = node.and_then(|node| at_steps(node, &object.steps));
+        let node = node.and_then(|node| node_at(node, &object.steps));
         node.map_or_else(String::new, |node| yaml_tree::emit(&node.value))
     };
     together.iter().map(emitted).collect()
@@ -92,7 +92,7 @@ mod tests {
     use std::io::Read;
 
     use super::super::{File, index};
-    use super::numbered;
+    use super::number_files;
 
     #[test]
     fn each_object_is_a_file_in_helms_order() {
@@ -101,7 +101,7 @@ mod tests {
                     - {apiVersion: x.y/v1, kind: Ape, metadata: {name: 'sys:a'}}\n";
         let files = [File::text("all.yaml", text.as_bytes().to_vec())];
         let found = index(&files, &|_| {}).expect("memory");
-        let files = numbered(&files, &found.objects).expect("memory");
+        let files = number_files(&files, &found.objects).expect("memory");
         let texts: Vec<(&str, String)> = files
             .iter()
             .map(|file| {

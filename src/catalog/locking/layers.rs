@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::verification::{Verification, about};
+use super::verification::{Verification, entry_finding};
 use crate::model::lock::LockedImage;
 use crate::model::rule::RuleId;
 use oci_artifacts::{Descriptor, Digest, Failure, FailureKind, Reference, Store};
@@ -70,10 +70,13 @@ fn judge(
             return;
         }
     };
-    let finding = about(image, RuleId::ImageIncomplete, message);
+    let finding = entry_finding(image, RuleId::ImageIncomplete, message);
     let spot = sources.resolve(image.digest.place);
-    out.findings
-        .push(finding.at(spot, "of this artifact").help(PUSH_AGAIN));
+    out.findings.push(
+        finding
+            .with_label(spot, "of this artifact")
+            .help(PUSH_AGAIN),
+    );
 }
 
 const PUSH_AGAIN: &str = "no node can pull it: have the same artifact pushed or copied there again; \

@@ -175,7 +175,7 @@ pub fn lock(
         let known = old.get(&requirement.key, &requirement.reference);
         let known = known.filter(|_| !request.is_renewed(&requirement.key));
         // An entry without evidence is fetched again by its tag: its digest may have been edited too.
-        match known.and_then(|known| requirement.kept(known, &request.architecture)) {
+        match known.and_then(|known| requirement.rebuild_entry(known, &request.architecture)) {
             Some(kept) => {
                 entries.insert(identity.clone(), kept);
             }
@@ -193,7 +193,7 @@ pub fn lock(
     for requirement in wanted {
         if let Some(known) = old.get(&requirement.key, &requirement.reference) {
             let kept = entries.entry(requirement.identity());
-            kept.or_insert_with(|| requirement.unchanged(known));
+            kept.or_insert_with(|| requirement.copy_entry(known));
         }
     }
     pages::settle(&mut entries, request, &mut run);
@@ -280,7 +280,9 @@ impl Run<'_> {
     /// What could not be fetched, at the place that requests it.
     fn fail(&mut self, failure: Failure, requirement: &Requirement) {
         let place = requirement.spot.as_ref().map(Spot::to_string);
-        self.out.failures.push(failure.at(place, &requirement.key));
+        self.out
+            .failures
+            .push(failure.with_place(place, &requirement.key));
     }
 
     /// The entry of what arrived; none where its tag has moved and no option accepts that.
@@ -301,7 +303,7 @@ impl Run<'_> {
             && known.digest.value != arrived.digest
             && !request.accept_moved.contains(&*requirement.key)
         {
-            let finding = moved(known, arrived.digest.as_str(), self.sources);
+            let finding = tag_moved(known, arrived.digest.as_str(), self.sources);
             let finding = finding.help(format!(
                 "find out who moved it; if it is meant, `metalmark lock --accept-moved {}`",
                 requirement.key
@@ -309,7 +311,7 @@ impl Run<'_> {
             self.out.findings.push(finding);
             return None;
         }
-        Some(requirement.locked(arrived))
+        Some(requirement.lock_entry(arrived))
     }
 
     fn finish(mut self, entries: BTreeMap<(Arc<str>, Arc<str>), LockedImage>) -> Locked {
@@ -343,12 +345,12 @@ impl Run<'_> {
 }
 
 /// That a tag refers to other bytes than when it was locked.
-fn moved(known: &LockedImage, now: &str, sources: &Sources) -> Finding {
+fn tag_moved(known: &LockedImage, now: &str, sources: &Sources) -> Finding {
     let (key, reference) = known.identity();
     let message = format!("`{reference}` has moved: it is `{now}` now");
     Finding::new(RuleId::TagMoved, message)
-        .about(Subject::image(key))
-        .at(sources.resolve(known.digest.place), "locked to this digest")
+        .with_subject(Subject::image(key))
+        .with_label(sources.resolve(known.digest.place), "locked to this digest")
 }
 
 #[cfg(test)]

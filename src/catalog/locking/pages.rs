@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::verification::about;
-use super::{LockRequest, Run, moved};
+use super::verification::entry_finding;
+use super::{LockRequest, Run, tag_moved};
 use crate::catalog::sources::OfferedImage;
 use crate::model::checksum::is_url;
 use crate::model::finding::Finding;
@@ -39,14 +39,14 @@ pub(super) fn settle(
         let accepted = request.accept_moved.contains(&*offered.key);
         let entry = match changed.filter(|_| !accepted) {
             Some(known) => {
-                let finding = moved(known, offered.digest.as_str(), run.sources);
+                let finding = tag_moved(known, offered.digest.as_str(), run.sources);
                 run.out.findings.push(finding.help(format!(
                     "give another file another name; if it is meant, `metalmark lock --accept-moved {}`",
                     offered.key
                 )));
                 known.clone()
             }
-            None => locked(offered),
+            None => lock_entry(offered),
         };
         entries.insert(identity, entry);
     }
@@ -58,37 +58,37 @@ pub(super) fn settle(
         if entries.contains_key(&identity) {
             continue;
         }
-        let is_gone = below(known, &request.pages.read);
+        let is_gone = is_on_page(known, &request.pages.read);
         let stays = request.pages.used.contains(&*identity.0) && !request.names(&identity.0);
         if is_gone && stays {
-            let finding = gone(known, run.sources);
+            let finding = file_gone(known, run.sources);
             run.out.findings.push(finding);
         }
-        if is_gone && stays || below(known, &request.pages.unread) {
+        if is_gone && stays || is_on_page(known, &request.pages.unread) {
             entries.insert(identity, known.clone());
         }
     }
 }
 
 /// Whether an entry is a file below one of these pages.
-fn below(image: &LockedImage, pages: &[String]) -> bool {
+fn is_on_page(image: &LockedImage, pages: &[String]) -> bool {
     let file = |page: &String| image.reference.value.strip_prefix(page.as_str());
     let mut pages = pages.iter();
     pages.any(|page| file(page).is_some_and(|rest| rest.starts_with('/')))
 }
 
 /// That a page does not list a locked file any more.
-fn gone(image: &LockedImage, sources: &Sources) -> Finding {
+fn file_gone(image: &LockedImage, sources: &Sources) -> Finding {
     let message = format!(
         "`{}` is gone: its page does not list it",
         image.reference.value
     );
-    about(image, RuleId::CatalogDrift, message)
-        .at(sources.resolve(image.reference.place), "locked here")
+    entry_finding(image, RuleId::CatalogDrift, message)
+        .with_label(sources.resolve(image.reference.place), "locked here")
         .help("put the file and its checksum back, or boot another image and run `metalmark lock`")
 }
 
-fn locked(offered: &OfferedImage) -> LockedImage {
+fn lock_entry(offered: &OfferedImage) -> LockedImage {
     let facts = offered.facts.iter();
     LockedImage {
         key: Located::new(Arc::clone(&offered.key), Place::NONE),
@@ -122,14 +122,14 @@ pub(super) fn compare(
     }
     let mut offered = pages.offered.iter();
     let Some(now) = offered.find(|offered| offered.reference == *reference) else {
-        let is_gone = below(image, &pages.read);
-        findings.extend(is_gone.then(|| gone(image, sources)));
+        let is_gone = is_on_page(image, &pages.read);
+        findings.extend(is_gone.then(|| file_gone(image, sources)));
         return is_gone.then_some(false);
     };
     if now.digest == image.digest.value {
         return Some(true);
     }
-    let finding = moved(image, now.digest.as_str(), sources);
+    let finding = tag_moved(image, now.digest.as_str(), sources);
     findings.push(finding.help(
         "find out who changed it; machines would fetch other bytes than those that were locked",
     ));
@@ -140,7 +140,7 @@ pub(super) fn compare(
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::{Pages, compare, locked, settle};
+    use super::{Pages, compare, lock_entry, settle};
     use crate::catalog::locking::{LockRequest, Locked, Run};
     use crate::catalog::sources::OfferedImage;
     use crate::model::lock::{Lock, LockedImage};
@@ -151,13 +151,13 @@ mod tests {
         OfferedImage {
             key: key.into(),
             reference: reference.into(),
-            digest: Digest::of(b"a"),
+            digest: Digest::compute(b"a"),
             facts: Default::default(),
         }
     }
 
     fn entry(key: &str, reference: &str) -> LockedImage {
-        locked(&offered(key, reference))
+        lock_entry(&offered(key, reference))
     }
 
     const PAGE: &str = "https://a.b/os";

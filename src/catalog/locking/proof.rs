@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::signers::{Found, Keyring, Signing, refused, witnesses};
+use super::signers::{Found, Keyring, Signing, refusal, witnesses};
 use super::{Accepted, LockRequest, Requirement, Requirements, Run};
 use crate::model::lock::{LockedImage, Verified};
 use crate::model::rule::RuleId;
@@ -35,7 +35,7 @@ pub(super) fn prove(
             continue;
         };
         match &requirement.signing {
-            Signing::Unrequired => run.unrequired(requirement, request, entries),
+            Signing::Unrequired => run.keep_proof(requirement, request, entries),
             Signing::Unknown | Signing::Unusable => run.withdraw(requirement, request, entries),
             // It could not be fetched, which is reported.
             Signing::By(_) if image.lacks_evidence() => {}
@@ -94,7 +94,7 @@ impl Run<'_> {
     }
 
     /// An entry without any key: what was verified once stays so, until this image is requested again.
-    fn unrequired(
+    fn keep_proof(
         &mut self,
         requirement: &Requirement,
         request: &LockRequest<'_>,
@@ -107,7 +107,7 @@ impl Run<'_> {
             return;
         }
         let spot = self.sources.resolve(known.digest.place);
-        let finding = rules::signature_unchecked(known).at(spot, "locked here");
+        let finding = rules::signature_unchecked(known).with_label(spot, "locked here");
         self.out.findings.push(finding);
         self.withdraw(requirement, request, entries);
     }
@@ -120,7 +120,7 @@ impl Run<'_> {
         found: Found,
         request: &LockRequest<'_>,
     ) -> Option<(RuleId, String)> {
-        let finding = refused((&requirement.key, &requirement.reference), verdict, found);
+        let finding = refusal((&requirement.key, &requirement.reference), verdict, found);
         let reason = (request.accepts)(&finding)?;
         Some((finding.rule, reason))
     }
@@ -162,10 +162,10 @@ impl Run<'_> {
                 }),
                 None => is_lockable = false,
             }
-            let finding = refused((&requirement.key, &requirement.reference), &verdict, place);
+            let finding = refusal((&requirement.key, &requirement.reference), &verdict, place);
             self.out
                 .findings
-                .push(finding.at(requirement.spot.clone(), ""));
+                .push(finding.with_label(requirement.spot.clone(), ""));
         }
         if let Some(image) = entries
             .get_mut(&requirement.identity())
@@ -199,10 +199,10 @@ impl Run<'_> {
             entries.remove(&identity);
             return;
         };
-        let kept = requirement.kept(known, &request.architecture);
+        let kept = requirement.rebuild_entry(known, &request.architecture);
         entries.insert(
             identity,
-            kept.unwrap_or_else(|| requirement.unchanged(known)),
+            kept.unwrap_or_else(|| requirement.copy_entry(known)),
         );
     }
 }

@@ -96,20 +96,24 @@ impl Requirement {
     }
 
     /// The old entry, rebuilt from its evidence; `None` if there is no evidence for this architecture.
-    pub(super) fn kept(&self, known: &LockedImage, architecture: &str) -> Option<LockedImage> {
+    pub(super) fn rebuild_entry(
+        &self,
+        known: &LockedImage,
+        architecture: &str,
+    ) -> Option<LockedImage> {
         let evidence = known.evidence.as_ref()?;
-        let artifact = Artifact::of_evidence(evidence, &known.digest.value, architecture).ok()?;
+        let artifact = Artifact::from_evidence(evidence, &known.digest.value, architecture).ok()?;
         Some(LockedImage {
             digest: known.digest.clone(),
             mirror: known.mirror.clone(),
             verified: known.verified.clone(),
             evidence: known.evidence.clone(),
-            ..self.locked(artifact)
+            ..self.lock_entry(artifact)
         })
     }
 
     /// The old entry, whatever it says.
-    pub(super) fn unchanged(&self, known: &LockedImage) -> LockedImage {
+    pub(super) fn copy_entry(&self, known: &LockedImage) -> LockedImage {
         LockedImage {
             origin: self.origin.clone(),
             ..known.clone()
@@ -117,7 +121,7 @@ impl Requirement {
     }
 
     /// The entry of what arrived, not yet verified.
-    pub(super) fn locked(&self, arrived: Artifact) -> LockedImage {
+    pub(super) fn lock_entry(&self, arrived: Artifact) -> LockedImage {
         let nowhere = Place::NONE;
         let mut facts = arrived.facts.clone();
         let tarball = arrived
@@ -145,7 +149,7 @@ impl Requirement {
     pub(super) fn finding(&self, rule: RuleId, message: String) -> Finding {
         let subject = Subject::image(&self.key);
         Finding::new(rule, message)
-            .about(subject)
-            .at(self.spot.clone(), "required here")
+            .with_subject(subject)
+            .with_label(self.spot.clone(), "required here")
     }
 }

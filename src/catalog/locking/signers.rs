@@ -145,9 +145,9 @@ pub(super) fn signers<'a>(
             .as_ref()
             .is_some_and(|uri| required.cover(&uri.value));
         let skips = view.signing.skip && !is_required;
-        let signing = match view.signing.of(image).filter(|_| !skips) {
+        let signing = match view.signing.find_key(image).filter(|_| !skips) {
             None if is_required => {
-                faults.unnamed(image);
+                faults.report_missing_key(image);
                 Signing::Unknown
             }
             None => Signing::Unrequired,
@@ -195,12 +195,12 @@ impl Faults<'_> {
         let message =
             format!("the key that images of {of} are signed with cannot be used: {reason}");
         let finding = Finding::new(RuleId::SignatureInvalid, message)
-            .at(self.view.sources.resolve(named.place()), "")
+            .with_label(self.view.sources.resolve(named.place()), "")
             .help("write the PEM text that `cosign generate-key-pair` left in cosign.pub, or the path of that file");
         self.findings.push(finding);
     }
 
-    fn unnamed(&mut self, image: &Image) {
+    fn report_missing_key(&mut self, image: &Image) {
         let of = Self::whose(image);
         if !self.reported.insert(of.clone()) {
             return;
@@ -212,14 +212,14 @@ impl Faults<'_> {
             "`policy.signatures` requires signatures, and the values name no key for images of {of}"
         );
         let finding = Finding::new(RuleId::SignatureUnchecked, message)
-            .at(self.view.sources.resolve(place), "")
+            .with_label(self.view.sources.resolve(place), "")
             .help("name the key of its publisher: `cosign_publickey`");
         self.findings.push(finding);
     }
 }
 
 /// That a signature is not good, and what to do about it. `found`: where the answer is from.
-pub(super) fn refused((key, reference): (&str, &str), verdict: &Verdict, found: Found) -> Finding {
+pub(super) fn refusal((key, reference): (&str, &str), verdict: &Verdict, found: Found) -> Finding {
     let (rule, help) = advice(verdict, found);
     let message = match (verdict, found) {
         (Verdict::Missing, Found::Lock) => {
@@ -230,7 +230,7 @@ pub(super) fn refused((key, reference): (&str, &str), verdict: &Verdict, found: 
         _ => format!("`{reference}` is not trusted: {verdict}"),
     };
     let subject = Subject::image(key);
-    Finding::new(rule, message).about(subject).help(help)
+    Finding::new(rule, message).with_subject(subject).help(help)
 }
 
 /// Where signatures were looked for.

@@ -28,7 +28,7 @@ struct Memory {
 impl Memory {
     /// An image with one annotation.
     fn image(&mut self, reference: &str, version: &str) {
-        let empty = Digest::of(b"");
+        let empty = Digest::compute(b"");
         let text = format!(
             r#"{{"config":{{"mediaType":"a","digest":"{empty}","size":0}},"annotations":{{"sylva/k8s-version":"{version}"}}}}"#
         );
@@ -39,7 +39,7 @@ impl Memory {
     /// An index over what lies at another reference.
     fn index(&mut self, reference: &str, of: &str, architecture: &str) {
         let part = self.manifests[of].clone();
-        let digest = Digest::of(&part);
+        let digest = Digest::compute(&part);
         let text = format!(
             r#"{{"manifests":[{{"mediaType":"m","digest":"{digest}","size":{},"platform":{{"architecture":"{architecture}"}}}}]}}"#,
             part.len()
@@ -272,7 +272,7 @@ fn an_index_is_locked_as_a_whole_with_the_facts_of_its_architecture() {
     let image = &locked.lock.images()[0];
     assert_eq!(
         image.digest.value,
-        Digest::of(&store.manifests["oci://r/i:1"])
+        Digest::compute(&store.manifests["oci://r/i:1"])
     );
     assert_eq!(&*image.facts["k8s-version"].value, "1.31.8");
     assert_eq!(locked.lock.images().len(), 1);
@@ -323,7 +323,7 @@ fn verifying_queries_each_reference_once() {
 fn layers_that_are_not_as_long_as_promised_are_reported_once_a_repository() {
     let mut store = store();
     let layer = |size: u64| {
-        let digest = Digest::of(b"layer");
+        let digest = Digest::compute(b"layer");
         format!(r#"{{"mediaType":"a","digest":"{digest}","size":{size}}}"#)
     };
     let image = |layers: &[String]| {
@@ -350,7 +350,7 @@ fn layers_that_are_not_as_long_as_promised_are_reported_once_a_repository() {
         messages
     };
     assert_eq!(check(&store), Vec::<String>::new(), "nobody knows");
-    store.sizes.insert(Digest::of(b"layer"), 7);
+    store.sizes.insert(Digest::compute(b"layer"), 7);
     let reported = check(&store);
     assert_eq!(reported.len(), 1, "{reported:?}");
     assert!(

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::signers::{self, Found, Keyring, Signing, refused};
+use super::signers::{self, Found, Keyring, Signing, refusal};
 use crate::model::cluster_view::{ClusterView, SelectedPool};
 use crate::model::finding::{Finding, Subject};
 use crate::model::lock::{LockedImage, SignedEntries, Verified, is_lockable};
@@ -45,14 +45,14 @@ pub fn trust(view: &ClusterView, required: &RequiredSignatures, keyring: &Keyrin
     let stale = rules::unproven(&unproven, &view.sources);
     trust.findings.extend(stale);
     if lock.is_none() {
-        trust.findings.extend(without_lock(view, &missing));
+        trust.findings.extend(missing_lock(view, &missing));
     }
-    trust.findings.extend(unsigned_addresses(view, required));
+    trust.findings.extend(address_findings(view, required));
     trust
 }
 
 /// Reports a missing lock if images have to be signed: nothing else proves the content of a tag.
-fn without_lock(view: &ClusterView, missing: &[&Image]) -> Option<Finding> {
+fn missing_lock(view: &ClusterView, missing: &[&Image]) -> Option<Finding> {
     let first = missing.first()?;
     let keys: Vec<String> = missing.iter().map(|it| format!("`{}`", it.key)).collect();
     let message = format!(
@@ -60,10 +60,10 @@ fn without_lock(view: &ClusterView, missing: &[&Image]) -> Option<Finding> {
         keys.join(", ")
     );
     let subject = Subject::cluster(&view.cluster.name);
-    let finding = Finding::new(RuleId::LockMissingImage, message).about(subject);
+    let finding = Finding::new(RuleId::LockMissingImage, message).with_subject(subject);
     Some(
         finding
-            .at(view.sources.resolve(first.place), "")
+            .with_label(view.sources.resolve(first.place), "")
             .help("run `metalmark lock` and commit the lock and its evidence"),
     )
 }
@@ -83,7 +83,7 @@ impl Trust {
         // Of a key that is missing or cannot be used the finding is at the key.
         let Signing::By(keys) = signing else { return };
         for key in keys {
-            match under(entry, key, keyring) {
+            match check_entry(entry, key, keyring) {
                 Proven::Good => {}
                 Proven::WithoutEvidence => {
                     self.signed.unproven.insert(entry.place().start);
@@ -91,7 +91,7 @@ impl Trust {
                 }
                 Proven::Not(finding) => {
                     let spot = view.sources.resolve(entry.digest.place);
-                    self.findings.push(finding.at(spot, "locked here"));
+                    self.findings.push(finding.with_label(spot, "locked here"));
                 }
             }
         }
@@ -109,7 +109,7 @@ pub(super) enum Proven {
 }
 
 /// Compares a lock entry with a key, by its evidence; where it has none, by what it says of itself.
-pub(super) fn under(entry: &LockedImage, key: &PublicKey, keyring: &Keyring) -> Proven {
+pub(super) fn check_entry(entry: &LockedImage, key: &PublicKey, keyring: &Keyring) -> Proven {
     let is_claimed = is_claimed(entry, key);
     let verdict = match keyring.recheck(entry, key) {
         Some((Verdict::Good(_), _)) if is_claimed => return Proven::Good,
@@ -117,7 +117,7 @@ pub(super) fn under(entry: &LockedImage, key: &PublicKey, keyring: &Keyring) -> 
             let (key, of) = (key.fingerprint(), &entry.key.value);
             let message = format!("the lock leaves out that `{of}` is signed by the key {key}");
             let subject = Subject::image(of);
-            let finding = Finding::new(RuleId::LockTampered, message).about(subject);
+            let finding = Finding::new(RuleId::LockTampered, message).with_subject(subject);
             let finding = finding
                 .help("find out who edited the lock; `metalmark lock` writes the signer again");
             return Proven::Not(Box::new(finding));
@@ -127,7 +127,7 @@ pub(super) fn under(entry: &LockedImage, key: &PublicKey, keyring: &Keyring) -> 
         None if entry.verified.is_empty() => Verdict::Missing,
         None => Verdict::WrongKey,
     };
-    let finding = refused(entry.identity(), &verdict, Found::Lock);
+    let finding = refusal(entry.identity(), &verdict, Found::Lock);
     Proven::Not(Box::new(finding))
 }
 
@@ -140,7 +140,7 @@ fn is_claimed(entry: &LockedImage, key: &PublicKey) -> bool {
 
 /// Images that machines boot although nothing could sign them, where the project requires signatures: files of web servers, and
 /// images that a pool names by their address.
-fn unsigned_addresses(view: &ClusterView, required: &RequiredSignatures) -> Vec<Finding> {
+fn address_findings(view: &ClusterView, required: &RequiredSignatures) -> Vec<Finding> {
     let mut findings = Vec::new();
     if *required == RequiredSignatures::Nowhere {
         return findings;
@@ -153,8 +153,8 @@ fn unsigned_addresses(view: &ClusterView, required: &RequiredSignatures) -> Vec<
             image: image.map(ToString::to_string),
             ..Subject::cluster(&view.cluster.name)
         };
-        let finding = Finding::new(RuleId::SignatureUnchecked, message).about(subject);
-        findings.push(finding.at(view.sources.resolve(place), "").help(
+        let finding = Finding::new(RuleId::SignatureUnchecked, message).with_subject(subject);
+        findings.push(finding.with_label(view.sources.resolve(place), "").help(
             "publish the image in a registry, sign it with `cosign sign`, and name it by `oci://…`",
         ));
     };
@@ -188,7 +188,7 @@ fn address(image: &Image) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::unsigned_addresses;
+    use super::address_findings;
     use crate::model::signing::RequiredSignatures;
     use crate::testing::Given;
     use yaml_tree::place::{Located, Place};
@@ -201,7 +201,7 @@ mod tests {
             given.image(key, &[]).uri = Some(Located::new(uri, Place::NONE));
         }
         given.view.served = vec!["used".into()];
-        let found = unsigned_addresses(&given.finished(), &RequiredSignatures::Everywhere);
+        let found = address_findings(&given.finished(), &RequiredSignatures::Everywhere);
         let found: Vec<&str> = found.iter().map(|finding| &*finding.message).collect();
         assert_eq!(
             found,

@@ -27,7 +27,8 @@ impl Verification {
         if !self.failures.iter().any(is_it) {
             let place = sources.resolve(image.reference.place);
             let place = place.map(|spot| spot.to_string());
-            self.failures.push(failure.at(place, &image.key.value));
+            self.failures
+                .push(failure.with_place(place, &image.key.value));
         }
     }
 }
@@ -46,6 +47,6 @@ pub struct VerifiedImage {
 }
 
 /// A finding about an entry of the lock.
-pub(super) fn about(image: &LockedImage, rule: RuleId, message: String) -> Finding {
-    Finding::new(rule, message).about(Subject::image(&image.key.value))
+pub(super) fn entry_finding(image: &LockedImage, rule: RuleId, message: String) -> Finding {
+    Finding::new(rule, message).with_subject(Subject::image(&image.key.value))
 }

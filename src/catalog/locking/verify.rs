@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use super::layers::{self, Promised};
 use super::pages::Pages;
-use super::signers::{Found, Keyring, Signing, refused};
+use super::signers::{Found, Keyring, Signing, refusal};
 use super::trust::{self, Proven};
-use super::verification::{Verification, VerifiedImage, about};
-use super::{Requirements, moved, pages};
+use super::verification::{Verification, VerifiedImage, entry_finding};
+use super::{Requirements, pages, tag_moved};
 use crate::catalog::sources::{Artifact, RESTORE, artifacts};
 use crate::model::finding::Finding;
 use crate::model::lock::{Lock, LockedImage};
@@ -48,7 +48,7 @@ pub fn verify(
         let name = &*image.reference.value;
         let in_place = match answers.get(name) {
             Some(Ok(arrived)) => Some(compare(image, arrived, sources, &mut out.findings)),
-            Some(Err(failure)) => failed(image, failure, sources, &mut out),
+            Some(Err(failure)) => report_failure(image, failure, sources, &mut out),
             None => pages::compare(image, pages, sources, &mut out.findings),
         };
         if let (Some(true), Some(Ok(arrived)), Some(reference)) =
@@ -84,15 +84,15 @@ fn compare(
             "find out who moved it; the lock still names the bytes that were tested: `{}`",
             image.digest.value
         );
-        findings.push(moved(image, arrived.digest.as_str(), sources).help(help));
+        findings.push(tag_moved(image, arrived.digest.as_str(), sources).help(help));
         return false;
     }
     // What has evidence was compared when the lock was read.
     if image.evidence.is_none() {
         for difference in arrived.differences(image) {
             let (message, place) = difference.message(image);
-            let finding = about(image, RuleId::LockTampered, message);
-            findings.push(finding.at(sources.resolve(place), "").help(RESTORE));
+            let finding = entry_finding(image, RuleId::LockTampered, message);
+            findings.push(finding.with_label(sources.resolve(place), "").help(RESTORE));
         }
     }
     findings.extend(too_small(image, arrived, sources));
@@ -113,12 +113,12 @@ fn too_small(image: &LockedImage, arrived: &Artifact, sources: &Sources) -> Opti
         "`archive-size` of `{}` is {bytes} bytes, and the artifact's layers have {size}",
         image.key.value
     );
-    let finding = about(image, RuleId::FactConflict, message);
-    Some(finding.at(sources.resolve(archive.place), "more than there is"))
+    let finding = entry_finding(image, RuleId::FactConflict, message);
+    Some(finding.with_label(sources.resolve(archive.place), "more than there is"))
 }
 
 /// What is not there any more is a finding; what could not be queried is unknown.
-fn failed(
+fn report_failure(
     image: &LockedImage,
     failure: &Failure,
     sources: &Sources,
@@ -126,8 +126,8 @@ fn failed(
 ) -> Option<bool> {
     if failure.kind == FailureKind::NotFound {
         let message = format!("`{}` is gone: {}", image.reference.value, failure.message);
-        let finding = about(image, RuleId::CatalogDrift, message);
-        let finding = finding.at(sources.resolve(image.reference.place), "locked here");
+        let finding = entry_finding(image, RuleId::CatalogDrift, message);
+        let finding = finding.with_label(sources.resolve(image.reference.place), "locked here");
         let finding = finding.helps(failure.help.iter().cloned());
         out.findings.push(finding);
         return Some(false);
@@ -160,7 +160,7 @@ fn signatures(
             Some(Signing::By(keys)) => keys,
             Some(Signing::Unrequired) if !image.verified.is_empty() => {
                 let finding = rules::signature_unchecked(image);
-                out.findings.push(finding.at(spot(), "locked here"));
+                out.findings.push(finding.with_label(spot(), "locked here"));
                 continue;
             }
             _ => continue,
@@ -190,8 +190,8 @@ fn signatures(
             }
             Ok(verdict) => {
                 let spot = sources.resolve(image.digest.place);
-                let finding = refused(image.identity(), &verdict, Found::Registry);
-                out.findings.push(finding.at(spot, ""));
+                let finding = refusal(image.identity(), &verdict, Found::Registry);
+                out.findings.push(finding.with_label(spot, ""));
                 None
             }
             Err(failure) => {
@@ -212,7 +212,7 @@ fn signatures(
         .collect();
     out.findings.extend(rules::unproven(&stale, sources));
     out.findings
-        .extend(rules::without_evidence(lock, sources, &unproven));
+        .extend(rules::missing_evidence(lock, sources, &unproven));
 }
 
 /// What the lock itself proves of an entry.
@@ -224,14 +224,14 @@ fn offline(
     unproven: &mut BTreeSet<u32>,
     out: &mut Verification,
 ) {
-    match trust::under(image, key, keyring) {
+    match trust::check_entry(image, key, keyring) {
         Proven::Good => {}
         Proven::WithoutEvidence => {
             unproven.insert(image.place().start);
         }
         Proven::Not(finding) => {
             let spot = sources.resolve(image.digest.place);
-            out.findings.push(finding.at(spot, "locked here"));
+            out.findings.push(finding.with_label(spot, "locked here"));
         }
     }
 }

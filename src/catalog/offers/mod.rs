@@ -10,7 +10,7 @@ mod summary;
 mod versions;
 
 pub use drift::{Added, Drift, drift};
-pub use offer::{Offer, is_image, notes, offered, tagged, unread};
+pub use offer::{Offer, describe_gaps, is_image, notes, offer_from_tags, parse_offer};
 pub use published::{LINES, Published, is_of_version, registries, release};
 pub use summary::{PoolChange, Summary};
 pub use versions::{moves, replacements};

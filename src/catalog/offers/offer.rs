@@ -35,11 +35,11 @@ impl Offer {
 
 /// The images of a version that a text names: release notes with `oci://REGISTRY/…/NAME:VERSION` lines, or a list of
 /// references or names. A reference of another version is left out; so are snapshots and names of files.
-pub fn offered(text: &str, version: &str) -> Offer {
+pub fn parse_offer(text: &str, version: &str) -> Offer {
     let mut offer = Offer::default();
     for word in text.split(is_between) {
         let word = word.trim_end_matches(['.', ':']);
-        let Some((name, tag)) = named(word) else {
+        let Some((name, tag)) = name_and_tag(word) else {
             continue;
         };
         let Ok(key) = key_of(name) else { continue };
@@ -74,11 +74,11 @@ pub fn notes(text: String) -> String {
 pub fn is_image(repository: &str, listed: &BTreeSet<String>) -> bool {
     !repository.contains('/')
         && (listed.contains(&repository.replace('.', "-"))
-            || named(repository).is_some_and(|(_, tag)| tag.is_none()))
+            || name_and_tag(repository).is_some_and(|(_, tag)| tag.is_none()))
 }
 
 /// Some of the repositories that were not read, in words; none where all were.
-pub fn unread(offer: &Offer) -> Option<String> {
+pub fn describe_gaps(offer: &Offer) -> Option<String> {
     const SHOWN: usize = 3;
     let names = offer.unread.iter().take(SHOWN);
     let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
@@ -99,7 +99,7 @@ pub fn unread(offer: &Offer) -> Option<String> {
 }
 
 /// The images of a version among repositories, by the tags that each has.
-pub fn tagged<'a>(
+pub fn offer_from_tags<'a>(
     repositories: impl Iterator<Item = (&'a str, Vec<String>)>,
     version: &str,
 ) -> Offer {
@@ -128,7 +128,7 @@ fn is_between(letter: char) -> bool {
 }
 
 /// The name and tag that a word is, if it names an image of the builder.
-fn named(word: &str) -> Option<(&str, Option<&str>)> {
+fn name_and_tag(word: &str) -> Option<(&str, Option<&str>)> {
     let (path, is_reference) = match word.strip_prefix("oci://") {
         Some(path) => (path, true),
         None => (word, false),
@@ -152,10 +152,10 @@ fn named(word: &str) -> Option<(&str, Option<&str>)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_image, notes, offered, tagged};
+    use super::{is_image, notes, offer_from_tags, parse_offer};
 
     fn images(text: &str) -> Vec<String> {
-        offered(text, "0.4.13").images.into_keys().collect()
+        parse_offer(text, "0.4.13").images.into_keys().collect()
     }
 
     #[test]
@@ -176,7 +176,7 @@ See https://r.example/d/ubuntu-noble-plain-rke2-1-28-1.
                 "ubuntu-noble-plain-rke2-1-31-9"
             ]
         );
-        let others = offered(notes, "0.4.13").other_versions;
+        let others = parse_offer(notes, "0.4.13").other_versions;
         assert_eq!(others.into_iter().collect::<Vec<_>>(), ["0.4.12"]);
     }
 
@@ -202,7 +202,7 @@ See https://r.example/d/ubuntu-noble-plain-rke2-1-28-1.
                 has(&["0.4.9", "0.4.12", "latest"]),
             ),
         ];
-        let offer = tagged(repositories.into_iter(), "0.4.13");
+        let offer = offer_from_tags(repositories.into_iter(), "0.4.13");
         assert_eq!(
             offer.images.keys().collect::<Vec<_>>(),
             ["ubuntu-noble-plain-rke2-1-31-9"]

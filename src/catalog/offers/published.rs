@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::offer::{Offer, is_image, notes, offered, tagged};
+use super::offer::{Offer, is_image, notes, offer_from_tags, parse_offer};
 use crate::catalog::resolve;
 use crate::catalog::sources::Stores;
 use crate::error::Error;
@@ -34,7 +34,7 @@ pub fn release(address: &str, version: &str, stores: &Stores) -> Result<Publishe
              help: `https://gitlab.com/api/v4/projects/ID/releases/{RELEASE}`"
         )));
     }
-    let address = address.replace(RELEASE, &encoded(version));
+    let address = address.replace(RELEASE, &percent_encode(version));
     let text = stores.page(&address).map_err(|failure| {
         let failure = match failure.kind {
             FailureKind::NotFound => failure.help(format!(
@@ -45,12 +45,12 @@ pub fn release(address: &str, version: &str, stores: &Stores) -> Result<Publishe
         };
         Error::from(failure.help(OTHERWISE))
     })?;
-    let offer = offered(&notes(text), version);
+    let offer = parse_offer(&notes(text), version);
     Ok((offer, "the release names".to_owned(), LINES))
 }
 
 /// A version as a part of an address.
-fn encoded(version: &str) -> String {
+fn percent_encode(version: &str) -> String {
     let part = |byte: u8| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'.' | b'-' | b'_' | b'~' => {
             char::from(byte).to_string()
@@ -77,7 +77,7 @@ pub fn registries(
     }
     let (mut found, mut failures, mut unread) = (Vec::new(), Vec::new(), BTreeSet::new());
     for prefix in &prefixes {
-        match stores.below(prefix) {
+        match stores.list_repositories(prefix) {
             Ok(names) => {
                 let is_unread = |name: &&String| !name.contains('/') && !is_image(name, &listed);
                 unread.extend(names.iter().filter(is_unread).cloned());
@@ -112,9 +112,9 @@ pub fn registries(
     }
     let offer = Offer {
         unread,
-        ..tagged(found_tags.into_iter(), version)
+        ..offer_from_tags(found_tags.into_iter(), version)
     };
-    let names: Vec<String> = prefixes.iter().map(shown).collect();
+    let names: Vec<String> = prefixes.iter().map(display).collect();
     Ok((offer, format!("{} has", names.join(", ")), OTHERWISE))
 }
 
@@ -151,7 +151,7 @@ fn prefix(url: &str) -> Option<Reference> {
     })
 }
 
-fn shown(prefix: &Reference) -> String {
+fn display(prefix: &Reference) -> String {
     format!("`{SCHEME}{}`", prefix.name().trim_end_matches('/'))
 }
 
@@ -183,17 +183,17 @@ pub fn is_of_version(catalog: &Catalog, entry: &CatalogEntry, from: Option<&str>
 
 #[cfg(test)]
 mod tests {
-    use super::{encoded, prefix, shown};
+    use super::{display, percent_encode, prefix};
 
     #[test]
     fn a_version_is_one_part_of_an_address() {
-        assert_eq!(encoded("0.4.13-rc_1"), "0.4.13-rc_1");
-        assert_eq!(encoded("../1+2?x"), "..%2F1%2B2%3Fx");
+        assert_eq!(percent_encode("0.4.13-rc_1"), "0.4.13-rc_1");
+        assert_eq!(percent_encode("../1+2?x"), "..%2F1%2B2%3Fx");
     }
 
     #[test]
     fn a_registry_s_url_is_a_host_and_perhaps_a_path() {
-        let read = |url| prefix(url).map(|prefix| shown(&prefix));
+        let read = |url| prefix(url).map(|prefix| display(&prefix));
         assert_eq!(
             read("oci://r.example/a/b/").as_deref(),
             Some("`oci://r.example/a/b`")

@@ -52,7 +52,7 @@ impl Summary {
         if let Some(closing) = self.closing() {
             parts.extend(["\n".into(), Safe::markdown(&closing), "\n".into()]);
         }
-        Safe::joined(parts, "")
+        Safe::join(parts, "")
     }
 
     /// For a terminal.
@@ -83,7 +83,7 @@ impl Summary {
             let (before, after) = (image(&change.before), image(&change.after));
             format!("{}/{}: {before} → {after}", change.cluster, change.pool)
         };
-        let (rolled, lost) = self.rolled_and_lost();
+        let (rolled, lost) = self.partition_pools();
         let mut sections = vec![
             ("Changed", changed.collect()),
             ("Added", added.collect()),
@@ -101,7 +101,7 @@ impl Summary {
         sections
     }
 
-    fn rolled_and_lost(&self) -> (Vec<&PoolChange>, Vec<&PoolChange>) {
+    fn partition_pools(&self) -> (Vec<&PoolChange>, Vec<&PoolChange>) {
         let pools = self.pools.iter().flatten();
         pools.partition(|change| change.after.is_some())
     }
@@ -109,7 +109,7 @@ impl Summary {
     /// How many pools; that others are not known to stay is said in the same breath.
     fn closing(&self) -> Option<String> {
         self.pools.as_ref()?;
-        let (rolled, _) = self.rolled_and_lost();
+        let (rolled, _) = self.partition_pools();
         let clusters: BTreeSet<&str> = rolled.iter().map(|pool| &*pool.cluster).collect();
         let s = |count: usize| if count == 1 { "" } else { "s" };
         let since = match &self.since {

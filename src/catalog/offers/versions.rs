@@ -53,7 +53,7 @@ pub fn replacements(
         let behind = rest[start + word.len()..].chars().next();
         rest = &rest[start + word.len()..];
         let quoted = matches!((before, behind), (Some('"'), Some('"')));
-        let Some(new) = moved(word, moves).filter(|_| quoted || word == value) else {
+        let Some(new) = apply_move(word, moves).filter(|_| quoted || word == value) else {
             continue;
         };
         let pair = if quoted {
@@ -69,7 +69,7 @@ pub fn replacements(
 }
 
 /// A version after its move.
-fn moved(word: &str, moves: &BTreeMap<(String, String), String>) -> Option<String> {
+fn apply_move(word: &str, moves: &BTreeMap<(String, String), String>) -> Option<String> {
     let (v, bare) = match word.strip_prefix('v') {
         Some(bare) => ("v", bare),
         None => ("", word),

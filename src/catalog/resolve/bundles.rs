@@ -82,7 +82,7 @@ fn facts(entry: &CatalogEntry) -> Facts {
         let value = value.unwrap_or_else(|| Arc::clone(&written.value));
         (name, value, written.place)
     });
-    Facts::of(Origin::Values, facts)
+    Facts::new(Origin::Values, facts)
 }
 
 /// The reference, with the scheme that the proposal leaves out and the digest beside it.

@@ -14,7 +14,7 @@ use capi::location::file_name;
 use yaml_tree::place::Located;
 
 /// What the values say of an entry: its properties, its reference and the registry that it comes from.
-pub(super) fn written(entry: &CatalogEntry, uri: Option<&Located<Arc<str>>>) -> Facts {
+pub(super) fn from_entry(entry: &CatalogEntry, uri: Option<&Located<Arc<str>>>) -> Facts {
     let mut facts = written::facts(&entry.properties, Origin::Values);
     let mut learn = |name: &str, located: &Located<Arc<str>>| {
         let value = Arc::clone(&located.value);
@@ -86,7 +86,7 @@ pub(super) fn learn_name(image: &mut Image, problems: &mut Vec<Problem>) {
     let of_location = if of_artifact.is_some() || of_file.is_some() {
         None
     } else {
-        of_location(image)
+        location_facts(image)
     };
     for name in of_artifact.into_iter().chain(of_file).chain(of_location) {
         for (fact, value) in name.facts() {
@@ -101,14 +101,15 @@ pub(super) fn learn_name(image: &mut Image, problems: &mut Vec<Problem>) {
 }
 
 /// What the image's name in a store, or of the file at its URL, says.
-fn of_location(image: &Image) -> Option<NameFacts> {
+fn location_facts(image: &Image) -> Option<NameFacts> {
     let uri = image.uri.iter().map(|uri| &uri.value);
     let locations = { image.facts.iter() }
         .filter(|(name, _)| name.starts_with(fact::LOCATIONS))
         .map(|(_, fact)| &fact.value);
     let mut names = uri.chain(locations);
-    names
-        .find_map(|name| NameFacts::of_location(name).or_else(|| NameFacts::parse(file_name(name))))
+    names.find_map(|name| {
+        NameFacts::from_location(name).or_else(|| NameFacts::parse(file_name(name)))
+    })
 }
 
 fn learn(image: &mut Image, name: &str, fact: Fact, problems: &mut Vec<Problem>) {

@@ -63,7 +63,7 @@ pub fn images(catalog: &Catalog, sources: &[Box<dyn ImageSource>]) -> Result<Res
     let listing = sources
         .iter()
         .filter(|source| !has_list || source.declares());
-    for (key, described) in listing.flat_map(|source| source.listed()) {
+    for (key, described) in listing.flat_map(|source| source.list()) {
         images
             .entry(Arc::clone(&key))
             .or_insert_with(|| image_of_listing(key, &described));
@@ -88,7 +88,7 @@ pub fn images(catalog: &Catalog, sources: &[Box<dyn ImageSource>]) -> Result<Res
 fn expand(entry: &CatalogEntry, catalog: &Catalog, problems: &mut Vec<Problem>) -> Option<Image> {
     let name = &entry.name.value;
     let key = key_of(name).unwrap_or_else(|_| Arc::clone(name));
-    let uri = match reference::of(entry, catalog) {
+    let uri = match reference::compose(entry, catalog) {
         Reference::Known(uri) => Some(Located::new(uri, entry.place)),
         Reference::Disabled => return None,
         Reference::UnknownRegistry => None,
@@ -110,7 +110,7 @@ fn expand(entry: &CatalogEntry, catalog: &Catalog, problems: &mut Vec<Problem>) 
         _ => None,
     };
     Some(Image {
-        facts: facts::written(entry, uri.as_ref()),
+        facts: facts::from_entry(entry, uri.as_ref()),
         artifact: artifact.unwrap_or_else(|| Arc::clone(name)),
         place: entry.place,
         uri,

@@ -60,19 +60,19 @@ impl Problem {
         let finding = match self {
             Self::Collision { kept, dropped, .. } => {
                 Finding::new(RuleId::ImageNameCollision, self.message())
-                    .at(spot(kept.1), "this one counts")
-                    .at(spot(dropped.1), "this one is lost")
+                    .with_label(spot(kept.1), "this one counts")
+                    .with_label(spot(dropped.1), "this one is lost")
                     .help("remove one of them, or give it another name")
             }
             Self::NoReference { place, .. } => {
                 Finding::new(RuleId::RegistryUnknown, self.message())
-                    .at(spot(*place), "nothing says where this image is")
+                    .with_label(spot(*place), "nothing says where this image is")
             }
             Self::OtherBuild {
                 wanted, described, ..
             } => Finding::new(RuleId::FactConflict, self.message())
-                .at(spot(described.place), "facts of this build are not used")
-                .at(spot(wanted.place), "the catalog takes another")
+                .with_label(spot(described.place), "facts of this build are not used")
+                .with_label(spot(wanted.place), "the catalog takes another")
                 .help("export `os-images-info` again, from a cluster that runs this catalog"),
             Self::Conflict {
                 stronger, weaker, ..
@@ -88,8 +88,8 @@ impl Problem {
                     _ => (false, [strong, weak]),
                 };
                 let finding = Finding::new(RuleId::FactConflict, self.message())
-                    .at(spot(first.0), first.1)
-                    .at(spot(second.0), second.1);
+                    .with_label(spot(first.0), first.1)
+                    .with_label(spot(second.0), second.1);
                 if is_own {
                     finding.help("remove it here, or correct it")
                 } else {
@@ -97,7 +97,7 @@ impl Problem {
                 }
             }
         };
-        finding.about(Subject::image(self.image()))
+        finding.with_subject(Subject::image(self.image()))
     }
 
     /// The image that it is about.

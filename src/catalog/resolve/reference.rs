@@ -25,7 +25,7 @@ const DEFAULT_BASE: &str = "oci://registry.gitlab.com/sylva-projects";
 
 /// Puts the reference together. An entry of the builder's list that names no registry takes the base registry and the
 /// builder's version, as the proposal and the first releases had it.
-pub(super) fn of(entry: &CatalogEntry, catalog: &Catalog) -> Reference {
+pub(super) fn compose(entry: &CatalogEntry, catalog: &Catalog) -> Reference {
     if let Some(uri) = own(entry) {
         return Reference::Known(Arc::clone(uri));
     }
@@ -77,7 +77,7 @@ pub(super) fn prefix(entry: &CatalogEntry, catalog: &Catalog) -> Option<String> 
     if own(entry).is_some() {
         return None;
     }
-    match of(entry, catalog) {
+    match compose(entry, catalog) {
         Reference::Known(uri) => uri.rsplit_once('/').map(|(path, _)| path.to_owned()),
         _ => None,
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{Resolved, images};
 use crate::catalog::sources::ImageFacts;
 use crate::decide::matching::PatternCache;
-use crate::decide::selected::{Selected, selected};
+use crate::decide::selected::{Selected, resolve_choices};
 use crate::error::Error;
 use crate::model::catalog::Catalog;
 use crate::model::cluster_view::{ClusterRead, ClusterView};
@@ -36,7 +36,7 @@ impl Catalogs {
         &self.facts
     }
 
-    fn resolved(&self, catalog: &Arc<Catalog>) -> Result<Arc<Resolved>, Error> {
+    fn resolve(&self, catalog: &Arc<Catalog>) -> Result<Arc<Resolved>, Error> {
         let lock = || self.expanded.lock();
         let known = |expanded: &[(Arc<Catalog>, Arc<Resolved>)]| {
             let same = |(known, _): &&(Arc<Catalog>, _)| Arc::ptr_eq(known, catalog);
@@ -68,13 +68,13 @@ pub fn cluster(
     settings: &Settings,
     patterns: &PatternCache,
 ) -> Result<ClusterView, Error> {
-    let resolved = catalogs.resolved(&read.catalog)?;
+    let resolved = catalogs.resolve(&read.catalog)?;
     let sources = read.sources.with_facts(&catalogs.facts.files);
     let Selected {
         selections,
         bundle_outcomes,
         served,
-    } = selected(
+    } = resolve_choices(
         &read.cluster,
         (&resolved.images, &resolved.bundles),
         settings,

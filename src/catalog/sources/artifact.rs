@@ -54,7 +54,7 @@ impl Artifact {
     ///
     /// # Errors
     /// Why the evidence is not that of the digest, or not for the architecture, in one clause.
-    pub fn of_evidence(
+    pub fn from_evidence(
         evidence: &Evidence,
         digest: &Digest,
         architecture: &str,
@@ -68,7 +68,7 @@ impl Artifact {
         let whole = read(&evidence.manifest)?;
         let wanted = match &whole.content {
             Content::Index { manifests, .. } => {
-                let part = of_architecture(manifests, architecture);
+                let part = find_part(manifests, architecture);
                 Some(part.ok_or_else(|| nothing_for(architecture))?)
             }
             Content::Image { .. } => None,
@@ -78,7 +78,7 @@ impl Artifact {
             (Some(wanted), Some(part)) if wanted.digest.is_of(part.as_bytes()) => Some(read(part)?),
             _ => return Err(format!("it has no manifest for `{architecture}`")),
         };
-        let mut artifact = of_manifests(&whole, part.as_ref())?;
+        let mut artifact = from_manifests(&whole, part.as_ref())?;
         artifact.digest = digest.clone();
         artifact.evidence = evidence.clone();
         Ok(artifact)
@@ -155,11 +155,11 @@ pub fn artifacts(
     for (index, (reference, answer)) in wanted.iter().zip(answers).enumerate() {
         all.push(answer.and_then(|manifest| {
             if let Content::Index { manifests, .. } = &manifest.content {
-                let part = of_architecture(manifests, architecture).ok_or_else(|| {
+                let part = find_part(manifests, architecture).ok_or_else(|| {
                     let message = nothing_for(architecture);
                     Failure::new(reference, FailureKind::Unsupported, message)
                 })?;
-                parts.push((index, reference.at(&part.digest)));
+                parts.push((index, reference.with_digest(&part.digest)));
             }
             Ok((manifest, None))
         }));
@@ -173,7 +173,7 @@ pub fn artifacts(
     for ((index, _), answer) in parts.into_iter().zip(answers) {
         match (&mut all[index], answer) {
             (Ok((_, part)), Ok(manifest)) => *part = Some(manifest),
-            (whole, Err(failure)) => *whole = Err(without_the_part(failure)),
+            (whole, Err(failure)) => *whole = Err(corrupt_index(failure)),
             (Err(_), Ok(_)) => {}
         }
     }
@@ -181,14 +181,14 @@ pub fn artifacts(
     pairs
         .map(|(reference, answer)| {
             let (whole, part) = answer?;
-            of_manifests(&whole, part.as_ref())
+            from_manifests(&whole, part.as_ref())
                 .map_err(|error| Failure::new(reference, FailureKind::TooLarge, error))
         })
         .collect()
 }
 
 /// An index that names missing manifests is broken, which is not an error of the catalog.
-fn without_the_part(failure: Failure) -> Failure {
+fn corrupt_index(failure: Failure) -> Failure {
     Failure {
         kind: match failure.kind {
             FailureKind::NotFound => FailureKind::Corrupt,
@@ -198,7 +198,7 @@ fn without_the_part(failure: Failure) -> Failure {
     }
 }
 
-fn of_architecture<'a>(parts: &'a [Descriptor], architecture: &str) -> Option<&'a Descriptor> {
+fn find_part<'a>(parts: &'a [Descriptor], architecture: &str) -> Option<&'a Descriptor> {
     let named = parts
         .iter()
         .find(|part| part.architecture.as_deref() == Some(architecture));
@@ -209,7 +209,7 @@ fn of_architecture<'a>(parts: &'a [Descriptor], architecture: &str) -> Option<&'
 }
 
 /// The part's annotations count before the index's.
-fn of_manifests(whole: &Manifest, part: Option<&Manifest>) -> Result<Artifact, String> {
+fn from_manifests(whole: &Manifest, part: Option<&Manifest>) -> Result<Artifact, String> {
     let mut annotations = BTreeMap::new();
     let mut all_layers = Vec::new();
     for manifest in std::iter::once(whole).chain(part) {

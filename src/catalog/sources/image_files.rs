@@ -50,12 +50,12 @@ pub(super) type Digests = BTreeMap<String, BTreeMap<&'static str, String>>;
 /// The kind of digest in a checksum file, and the file that the digest is for, unless it is a list.
 pub(super) fn checksum_file(name: &str) -> Option<(Kind, Option<&str>)> {
     if let Some((_, kind)) = LISTS.iter().find(|(list, _)| *list == name) {
-        return Some((Kind::named(kind)?, None));
+        return Some((Kind::from_name(kind)?, None));
     }
     let (of, kind) = SUFFIXES
         .iter()
         .find_map(|(suffix, kind)| Some((name.strip_suffix(suffix)?, *kind)))?;
-    Some((Kind::named(kind)?, Some(of)))
+    Some((Kind::from_name(kind)?, Some(of)))
 }
 
 /// The digests of a checksum file, each with the file that it is for: `DIGEST  NAME`, `DIGEST *NAME`, `SHA256 (NAME) = DIGEST`,
@@ -131,17 +131,17 @@ pub(super) fn images(names: &[String], digests: &Digests) -> Vec<WrittenImage> {
 fn parts(name: &str) -> Option<(&str, Option<&'static str>, Option<&'static str>)> {
     let (rest, compression) = COMPRESSIONS
         .iter()
-        .find_map(|ending| Some((without(name, ending)?, Some(*ending))))
+        .find_map(|ending| Some((strip_ending(name, ending)?, Some(*ending))))
         .unwrap_or((name, None));
     if let Some(stem) = rest.strip_suffix("-raw.img") {
         return Some((stem, Some("raw"), compression));
     }
     FORMATS
         .iter()
-        .find_map(|(ending, format)| Some((without(rest, ending)?, *format, compression)))
+        .find_map(|(ending, format)| Some((strip_ending(rest, ending)?, *format, compression)))
 }
 
-fn without<'a>(name: &'a str, ending: &str) -> Option<&'a str> {
+fn strip_ending<'a>(name: &'a str, ending: &str) -> Option<&'a str> {
     let stem = name.strip_suffix(ending)?.strip_suffix('.')?;
     (!stem.is_empty()).then_some(stem)
 }
@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn every_way_to_write_a_digest_is_read() {
         let digest = "0123456789ABCDEF".repeat(2);
-        let kind = Kind::named("md5").expect("a kind");
+        let kind = Kind::from_name("md5").expect("a kind");
         let expected = vec![("x.raw".to_owned(), digest.to_ascii_lowercase())];
         for line in [
             format!("{digest}  x.raw\n"),

@@ -34,7 +34,7 @@ pub(super) fn read(
         let Some((kind, of)) = checksum_file(name) else {
             continue;
         };
-        let bytes = tree.named(&path.join(name))?;
+        let bytes = tree.read_file(&path.join(name))?;
         let text = String::from_utf8(bytes).unwrap_or_default();
         let found = lines(&text, kind, of);
         if found.is_empty() || text.len() > LONGEST_LIST {
@@ -60,7 +60,7 @@ pub(super) fn read(
         });
     }
     Ok(FactsFile {
-        images: Box::new(Records::of(&images, file, Origin::InfoFile)),
+        images: Box::new(Records::from_images(&images, file, Origin::InfoFile)),
         source: Source::new(shown, ""),
         faults,
     })

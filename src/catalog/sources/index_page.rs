@@ -100,7 +100,7 @@ pub fn page(
         },
     };
     fetch_checksums(base, &links, &mut texts, fetch)?;
-    Ok(offered(base, &links, &texts))
+    Ok(build_page(base, &links, &texts))
 }
 
 /// The names of files of a page, as its links spell them, by what they mean.
@@ -114,7 +114,7 @@ fn links_of_list(name: &str, text: &str) -> Links {
     names
         .filter(|name| is_file_name(name))
         .take(MOST)
-        .map(|name| (name.clone(), encoded(&name)))
+        .map(|name| (name.clone(), percent_encode(&name)))
         .collect()
 }
 
@@ -158,7 +158,7 @@ fn digests(texts: &BTreeMap<String, String>) -> Digests {
     digests
 }
 
-fn offered(base: &str, links: &Links, texts: &BTreeMap<String, String>) -> Page {
+fn build_page(base: &str, links: &Links, texts: &BTreeMap<String, String>) -> Page {
     let digests = digests(texts);
     let names: Vec<String> = links.keys().cloned().collect();
     let mut page = Page::default();
@@ -216,7 +216,7 @@ fn links(html: &str, base: &str) -> Links {
             .or(target.strip_prefix(path).filter(|_| !path.is_empty()))
             .unwrap_or(&target);
         let link = target.trim_start_matches("./").trim_start_matches('/');
-        let Some(name) = decoded(link).filter(|name| is_file_name(name)) else {
+        let Some(name) = percent_decode(link).filter(|name| is_file_name(name)) else {
             continue;
         };
         let is_wanted = checksum_file(&name).is_some()
@@ -239,7 +239,7 @@ fn is_file_name(name: &str) -> bool {
 }
 
 /// `%2B` and its like decoded; none for what is no UTF-8.
-fn decoded(link: &str) -> Option<String> {
+fn percent_decode(link: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(link.len());
     let mut rest = link.bytes();
     while let Some(byte) = rest.next() {
@@ -256,7 +256,7 @@ fn decoded(link: &str) -> Option<String> {
 }
 
 /// A name as an address spells it.
-fn encoded(name: &str) -> String {
+fn percent_encode(name: &str) -> String {
     let mut link = String::with_capacity(name.len());
     for byte in name.bytes() {
         match byte {
@@ -276,7 +276,7 @@ pub(super) struct Locked {
 
 impl Locked {
     /// Those of the lock whose files lie below the page.
-    pub(super) fn below(address: &str, lock: Option<&Lock>) -> Self {
+    pub(super) fn for_page(address: &str, lock: Option<&Lock>) -> Self {
         let base = base(address);
         let is_below = |image: &&LockedImage| {
             let rest = image.reference.value.strip_prefix(base);
@@ -327,7 +327,7 @@ impl ImageSource for Locked {
         wanted.iter().map(|wanted| Ok(known(wanted))).collect()
     }
 
-    fn listed(&self) -> Vec<(ImageKey, Arc<Described>)> {
+    fn list(&self) -> Vec<(ImageKey, Arc<Described>)> {
         let shared = |(key, described): (&ImageKey, &Arc<Described>)| {
             (Arc::clone(key), Arc::clone(described))
         };
@@ -336,7 +336,7 @@ impl ImageSource for Locked {
 }
 
 /// That nothing of a page is known yet.
-pub(super) fn unlocked(address: &str) -> Finding {
+pub(super) fn missing_from_lock(address: &str) -> Finding {
     let message = format!("nothing that `{address}` lists is in the lock");
     Finding::new(RuleId::LockMissingImage, message)
         .unless_set(Level::Warning)
@@ -345,7 +345,7 @@ pub(super) fn unlocked(address: &str) -> Finding {
 
 #[cfg(test)]
 mod tests {
-    use super::{decoded, encoded, is_file_name, links};
+    use super::{is_file_name, links, percent_decode, percent_encode};
 
     #[test]
     fn links_of_both_servers_are_read_and_those_that_lead_away_are_not() {
@@ -372,10 +372,10 @@ mod tests {
 
     #[test]
     fn names_are_plain() {
-        assert_eq!(decoded("a%2Bb").as_deref(), Some("a+b"));
-        assert_eq!(decoded("%ff"), None);
-        assert_eq!(decoded("%2"), None);
-        assert_eq!(encoded("a b+c"), "a%20b+c");
+        assert_eq!(percent_decode("a%2Bb").as_deref(), Some("a+b"));
+        assert_eq!(percent_decode("%ff"), None);
+        assert_eq!(percent_decode("%2"), None);
+        assert_eq!(percent_encode("a b+c"), "a%20b+c");
         for bad in ["", "..", "a/b", "a?b", "a\nb"] {
             assert!(!is_file_name(bad), "{bad:?}");
         }

@@ -68,7 +68,7 @@ fn description(wanted: &Wanted<'_>, artifact: &artifact::Artifact) -> Described 
     Described {
         name: Arc::clone(wanted.key),
         place: Place::NONE,
-        facts: Facts::of(Origin::Annotation, facts),
+        facts: Facts::new(Origin::Annotation, facts),
         digest: None,
     }
 }

@@ -40,7 +40,7 @@ pub trait ImageSource: Send + Sync {
     fn describe(&self, wanted: &[Wanted<'_>]) -> Vec<Result<Option<Arc<Described>>, Error>>;
 
     /// The images that it lists by itself, sorted by key; for a workspace that has no catalog of its own.
-    fn listed(&self) -> Vec<(ImageKey, Arc<Described>)> {
+    fn list(&self) -> Vec<(ImageKey, Arc<Described>)> {
         Vec::new()
     }
 
@@ -101,15 +101,15 @@ pub fn facts(
         let opened = match FactSource::parse(index, path, &shown, tree) {
             FactSource::Layout(folder) => {
                 let folder = layout_folder::open(root, folder, architecture)?;
-                FactsFile::without_places(&shown, folder)
+                FactsFile::from_images(&shown, folder)
             }
             FactSource::Page => {
                 // Its facts are in the lock: nothing is queried while values are checked.
-                let page = index_page::Locked::below(&shown, lock.as_deref());
+                let page = index_page::Locked::for_page(&shown, lock.as_deref());
                 if page.is_empty() {
-                    unlocked.push(index_page::unlocked(&shown));
+                    unlocked.push(index_page::missing_from_lock(&shown));
                 }
-                FactsFile::without_places(&shown, page)
+                FactsFile::from_images(&shown, page)
             }
             FactSource::Lock => {
                 let beside = Sources::facts_file(paths.len());
@@ -131,7 +131,7 @@ pub fn facts(
     let places = Sources::default().with_facts(&files);
     let finding = |fault: Fault| {
         let finding = Finding::new(fault.rule, fault.message);
-        let finding = finding.at(places.resolve(fault.place), "");
+        let finding = finding.with_label(places.resolve(fault.place), "");
         finding.helps(fault.help)
     };
     findings.extend(faults.into_iter().map(finding).chain(unlocked));
@@ -181,7 +181,7 @@ struct FactsFile {
 
 impl FactsFile {
     /// Images whose facts have no places. They have a file all the same, so that those after it keep their numbers.
-    fn without_places(shown: &str, images: impl ImageSource + 'static) -> Self {
+    fn from_images(shown: &str, images: impl ImageSource + 'static) -> Self {
         Self {
             images: Box::new(images),
             source: Source::new(shown, ""),

@@ -21,11 +21,11 @@ pub(super) struct Records {
 impl Records {
     /// The project file's records, their places in the file of that number.
     pub(super) fn new(images: &[WrittenImage], file: FileId) -> Self {
-        Self::of(images, file, Origin::Record)
+        Self::from_images(images, file, Origin::Record)
     }
 
     /// Images that another source describes.
-    pub(super) fn of(images: &[WrittenImage], file: FileId, origin: Origin) -> Self {
+    pub(super) fn from_images(images: &[WrittenImage], file: FileId, origin: Origin) -> Self {
         let described = images.iter().map(|image| description(image, file, origin));
         let keyed = |described: Described| (key(&described.name), Arc::new(described));
         Self {
@@ -89,7 +89,7 @@ impl ImageSource for Records {
         wanted.iter().map(known).collect()
     }
 
-    fn listed(&self) -> Vec<(ImageKey, Arc<Described>)> {
+    fn list(&self) -> Vec<(ImageKey, Arc<Described>)> {
         let shared = |(key, described): (&ImageKey, &Arc<Described>)| {
             (Arc::clone(key), Arc::clone(described))
         };

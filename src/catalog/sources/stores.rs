@@ -55,11 +55,11 @@ impl Stores {
     ///
     /// # Errors
     /// It cannot be queried, or offers no list.
-    pub fn below(&self, prefix: &Reference) -> Result<Vec<String>, Failure> {
+    pub fn list_repositories(&self, prefix: &Reference) -> Result<Vec<String>, Failure> {
         let (all, path) = match self.route(prefix)? {
             Route::Registry(of) => (self.registries.repositories(&of)?, of.repository),
             Route::Mirror(mirror) => {
-                let failed = |failure| at_mirror(failure, &prefix.name(), &mirror.name());
+                let failed = |failure| mirror_failure(failure, &prefix.name(), &mirror.name());
                 let all = self.registries.repositories(&mirror).map_err(failed)?;
                 (all, mirror.repository)
             }
@@ -162,7 +162,7 @@ impl Stores {
             {
                 answers[place] = Some(match mirrored {
                     None => answer,
-                    Some(original) => behind(answer, &original, reference(&mut item), &found),
+                    Some(original) => restore_name(answer, &original, reference(&mut item), &found),
                 });
             }
         }
@@ -192,7 +192,7 @@ impl Stores {
 }
 
 /// An answer of a mirror, reported under the requested name.
-fn behind<R>(
+fn restore_name<R>(
     answer: Result<R, Failure>,
     original: &Reference,
     mirror: &Reference,
@@ -203,7 +203,7 @@ fn behind<R>(
             found(&mut answer, mirror);
             Ok(answer)
         }
-        Err(failure) => Err(at_mirror(
+        Err(failure) => Err(mirror_failure(
             failure,
             &original.to_string(),
             &mirror.to_string(),
@@ -211,7 +211,7 @@ fn behind<R>(
     }
 }
 
-fn at_mirror(mut failure: Failure, original: &str, mirror: &str) -> Failure {
+fn mirror_failure(mut failure: Failure, original: &str, mirror: &str) -> Failure {
     failure.wanted = format!("{original} (mirrored as {mirror})");
     if failure.kind == FailureKind::NotFound {
         let bare = |text: &str| text.strip_prefix(SCHEME).unwrap_or(text).to_owned();
@@ -252,7 +252,8 @@ impl Store for Stores {
         match self.route(of)? {
             Route::Registry(of) => self.registries.copy(&of, blob, into),
             Route::Mirror(mirror) => {
-                let failed = |failure| at_mirror(failure, &of.to_string(), &mirror.to_string());
+                let failed =
+                    |failure| mirror_failure(failure, &of.to_string(), &mirror.to_string());
                 self.registries.copy(&mirror, blob, into).map_err(failed)
             }
             Route::Layout(folder) => self.layout(&folder)?.copy(of, blob, into),
@@ -273,7 +274,7 @@ impl Store for Stores {
         match self.route(of)? {
             Route::Registry(of) => self.registries.tags(&of),
             Route::Mirror(mirror) => {
-                let failed = |failure| at_mirror(failure, &of.name(), &mirror.name());
+                let failed = |failure| mirror_failure(failure, &of.name(), &mirror.name());
                 self.registries.tags(&mirror).map_err(failed)
             }
             Route::Layout(folder) => self.layout(&folder)?.tags(of),

@@ -25,7 +25,7 @@ impl CodeHost {
     ///
     /// # Errors
     /// That is neither or both; a file cannot be read.
-    pub(super) fn of(files: &dyn Files) -> Result<Self, Error> {
+    pub(super) fn detect(files: &dyn Files) -> Result<Self, Error> {
         let gitlab = files.is_file(Path::new(GITLAB));
         let github = files.is_folder(Path::new(".github/workflows"));
         if gitlab != github {
@@ -33,7 +33,7 @@ impl CodeHost {
         }
         let config = Path::new(".git/config");
         let config = if files.is_file(config) {
-            files.named(config)?
+            files.read_file(config)?
         } else {
             Vec::new()
         };
@@ -69,7 +69,7 @@ pub(super) fn job(host: CodeHost, project: &str, is_rendered: bool) -> Snippet {
     };
     let command = match project.trim_end_matches('/') {
         "" => format!("metalmark {command}"),
-        folder => format!("metalmark -C {} {command}", report::quoted(folder)),
+        folder => format!("metalmark -C {} {command}", report::shell_quote(folder)),
     };
     let (template, files): (_, &[&str]) = match host {
         CodeHost::Gitlab => (GITLAB_JOB, &[GITLAB]),

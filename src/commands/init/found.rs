@@ -96,13 +96,13 @@ pub(super) fn search(files: &dyn Files) -> Result<Found, Error> {
         found.single.push((unlike(&names, name(&folder)), folder));
     }
     if !workload.is_empty() {
-        found.each.push(Pattern::by_folder(WORKLOAD));
+        found.each.push(Pattern::for_folders(WORKLOAD));
     }
     if found.is_nothing() {
         for pattern in VALUES {
             let mut matched = gitops::matches(files, pattern)?.into_iter();
             if matched.any(|file| is_cluster(files, &file)) {
-                found.each.push(Pattern::by_folder(pattern));
+                found.each.push(Pattern::for_folders(pattern));
                 let is_there = |layer: &&str| files.is_file(Path::new(layer));
                 found.shared = SHARED.into_iter().filter(is_there).collect();
                 break;
@@ -164,7 +164,7 @@ fn is_cluster(files: &dyn Files, file: &Path) -> bool {
         "machine_deployments",
         "control_plane_replicas",
     ];
-    let Ok(bytes) = files.named(file) else {
+    let Ok(bytes) = files.read_file(file) else {
         return false;
     };
     let text = yaml_tree::decode(&bytes, Engine::Helm3).unwrap_or_default();
@@ -172,7 +172,7 @@ fn is_cluster(files: &dyn Files, file: &Path) -> bool {
     tree.is_ok_and(|tree| {
         DISTINCTIVE
             .iter()
-            .any(|key| tree.at(&["cluster", key]).is_some())
+            .any(|key| tree.get_path(&["cluster", key]).is_some())
     })
 }
 
@@ -188,7 +188,7 @@ const GROUPS: [&str; 4] = [
 fn manifests(files: &dyn Files) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Error> {
     let (mut all, mut templates) = (Vec::new(), Vec::new());
     for file in patterns::yaml_files(files)?.into_iter().take(LOOKED_INTO) {
-        let text = String::from_utf8_lossy(&files.named(&file)?).into_owned();
+        let text = String::from_utf8_lossy(&files.read_file(&file)?).into_owned();
         let value = |line: &str, key: &str| {
             let line = line.trim_start().trim_start_matches("- ");
             let value = line.strip_prefix(key)?.trim();

@@ -92,7 +92,7 @@ pub(super) fn renovate(project: &str) -> Snippet {
         "" => PRESET.to_owned(),
         // Within a command, which Renovate splits as a shell does, and within JSON.
         folder => {
-            let command = format!("metalmark -C {} update", report::quoted(folder));
+            let command = format!("metalmark -C {} update", report::shell_quote(folder));
             let in_json = to_json(&Value::from(command), Html::Plain);
             PRESET.replace(COMMAND, in_json.trim_matches('"'))
         }
@@ -142,7 +142,7 @@ pub(super) fn give(
     out: &mut dyn Write,
 ) -> Result<(), Error> {
     let text = |name: &str| -> Result<String, Error> {
-        let bytes = files.named(Path::new(name))?;
+        let bytes = files.read_file(Path::new(name))?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     };
     let is_there = |name: &&&str| files.is_file(Path::new(name));

@@ -77,11 +77,11 @@ pub fn init(
     let described = if found.templates.is_empty() || !is_of_manifests {
         Described::default()
     } else {
-        let text = |described: &Described| project::of_manifests(&found, described);
+        let text = |described: &Described| project::for_manifests(&found, described);
         records::describe(request, &root, &files, today, &text)?
     };
     let text = if is_of_manifests {
-        project::of_manifests(&found, &described)
+        project::for_manifests(&found, &described)
     } else {
         project::text(&found)
     };
@@ -121,7 +121,7 @@ fn code_host(root: &Path, options: &InitOptions) -> Result<Option<CodeHost>, Err
     let top = repository_top(root).unwrap_or_else(|| root.to_owned());
     match named {
         Some(host) => Ok(Some(host)),
-        None => CodeHost::of(&Disk::new(&top)?).map(Some),
+        None => CodeHost::detect(&Disk::new(&top)?).map(Some),
     }
 }
 

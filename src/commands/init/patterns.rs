@@ -22,7 +22,7 @@ pub(super) struct Pattern {
 
 impl Pattern {
     /// A pattern whose clusters are named by their folders.
-    pub(super) fn by_folder(each: &str) -> Self {
+    pub(super) fn for_folders(each: &str) -> Self {
         Self {
             each: each.to_owned(),
             name: None,
@@ -40,7 +40,7 @@ pub(super) struct Clusters {
 
 /// The YAML files of a repository, but for those in hidden folders.
 pub(super) fn yaml_files(files: &dyn Files) -> Result<Vec<PathBuf>, Error> {
-    let mut found = files.below(Path::new("."))?;
+    let mut found = files.list_recursive(Path::new("."))?;
     found.retain(|file| {
         let is_yaml = file
             .extension()
@@ -78,7 +78,7 @@ pub(super) fn anywhere(
         }
     }
     Ok(Clusters {
-        single: named(&single),
+        single: name_files(&single),
         patterns,
     })
 }
@@ -129,7 +129,7 @@ fn pattern(files: &dyn Files, found: &[&Path], by_folder: bool) -> Result<Option
 }
 
 /// Names for single files: that of a folder that holds no other, else of the file, else the whole path, whichever is free.
-fn named(found: &[&Path]) -> Vec<(String, PathBuf)> {
+fn name_files(found: &[&Path]) -> Vec<(String, PathBuf)> {
     let mut taken = BTreeSet::new();
     let mut all = Vec::new();
     for file in found {

@@ -8,7 +8,7 @@ use super::records::{self, Described};
 use super::word::word;
 
 /// The project file of a repository of plain manifests.
-pub(super) fn of_manifests(found: &Found, described: &Described) -> String {
+pub(super) fn for_manifests(found: &Found, described: &Described) -> String {
     // Whole folders, so that objects are read together with the objects that they refer to.
     let mut folders: Vec<String> = Vec::new();
     for file in &found.manifests {
@@ -105,7 +105,7 @@ pub(super) fn text(found: &Found) -> String {
         "# A folder means the values that its Kustomization and HelmRelease compose.\nclusters:\n",
     );
     for (name, folder) in &found.single {
-        let folder = shown(folder);
+        let folder = display_path(folder);
         text.push_str(&format!(
             "  - {{name: {}, values: [{}]}}\n",
             word(name),
@@ -131,7 +131,7 @@ pub(super) fn text(found: &Found) -> String {
              # facts: [os-images-info.yaml]\n",
         ),
         facts => {
-            let facts: Vec<String> = facts.iter().map(|file| word(&shown(file))).collect();
+            let facts: Vec<String> = facts.iter().map(|file| word(&display_path(file))).collect();
             text.push_str(&format!("  facts: [{}]\n", facts.join(", ")));
         }
     }
@@ -149,6 +149,6 @@ pub(super) fn text(found: &Found) -> String {
     text
 }
 
-fn shown(path: &Path) -> String {
+fn display_path(path: &Path) -> String {
     path.to_string_lossy().replace('\\', "/")
 }

@@ -168,7 +168,7 @@ pub(super) fn describe(
     let workspace =
         |described: &Described| read::workspace_in(request, &location, overlay(text(described)));
     let manifests = read::manifests(&workspace(&Described::default())?, request, &[])?;
-    let described = of_objects(&manifests.objects, &Refused::default());
+    let described = describe_objects(&manifests.objects, &Refused::default());
     let fleet = Fleet::open(workspace(&described)?, today)?;
     let (plan, checked) = plan_stamp(&fleet, &manifests, &Job::default(), None)?;
     let errors = |rule| {
@@ -185,14 +185,14 @@ pub(super) fn describe(
         files: changed.chain(unstamped).cloned().collect(),
         images: images(RuleId::K8sVersionMismatch).collect(),
     };
-    let mut described = of_objects(&manifests.objects, &refused);
+    let mut described = describe_objects(&manifests.objects, &refused);
     described.is_unproven =
         images(RuleId::K8sVersionUnproven).any(|image| described.records.contains_key(&image));
     Ok(described)
 }
 
 /// The images of these objects, without what is refused.
-fn of_objects(objects: &[ManifestObject], refused: &Refused) -> Described {
+fn describe_objects(objects: &[ManifestObject], refused: &Refused) -> Described {
     let (mut described, mut unclear) = (Described::default(), BTreeSet::new());
     let machines = || {
         objects
@@ -302,7 +302,7 @@ pub(super) fn to_yaml(described: &Described) -> (String, String) {
         let values: Vec<_> = { record.iter() }
             .map(|(path, value)| (&**path, &**value))
             .collect();
-        for (key, values) in by_key(&values) {
+        for (key, values) in group_by_key(&values) {
             records.push_str(&format!("      {key}: {}\n", flow(&values)));
         }
     }
@@ -329,13 +329,13 @@ fn flow(values: &[(&str, &str)]) -> String {
     if let [("", value)] = values {
         return word(value);
     }
-    let entries = by_key(values).into_iter();
+    let entries = group_by_key(values).into_iter();
     let entries = entries.map(|(key, values)| format!("{key}: {}", flow(&values)));
     format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
 }
 
 /// The values below each first key of the paths.
-fn by_key<'v>(values: &[(&'v str, &'v str)]) -> BTreeMap<&'v str, Vec<(&'v str, &'v str)>> {
+fn group_by_key<'v>(values: &[(&'v str, &'v str)]) -> BTreeMap<&'v str, Vec<(&'v str, &'v str)>> {
     let mut found: BTreeMap<&str, Vec<(&str, &str)>> = BTreeMap::new();
     for (path, value) in values {
         let (first, rest) = path.split_once('.').unwrap_or((path, ""));

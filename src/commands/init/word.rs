@@ -18,7 +18,7 @@ pub(super) fn word(text: &str) -> String {
 fn is_keyword(text: &str) -> bool {
     let read = yaml_tree::values(&format!("a: {text}\n"), FileId(0), Engine::Helm3);
     read.is_ok_and(|tree| {
-        tree.at(&["a"])
+        tree.get_path(&["a"])
             .is_none_or(|node| node.value.as_str().is_none_or(|read| **read != *text))
     })
 }

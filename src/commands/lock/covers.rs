@@ -36,7 +36,7 @@ pub(super) fn check(
     // A lock that names more than is used would lose entries in the next run.
     let is_stale =
         |judged: &Judged| judged.level == Level::Error || judged.finding.rule == RuleId::LockUnused;
-    let verdict = Verdict::of(judged.iter().any(is_stale));
+    let verdict = Verdict::from_errors(judged.iter().any(is_stale));
     print_findings(
         &mut terminal.out,
         &judged,

@@ -67,11 +67,11 @@ pub fn lock(
         return covers::check(request, options, today, terminal);
     }
     recover(request, terminal)?;
-    within(request, options, today, None, terminal)
+    run_held(request, options, today, None, terminal)
 }
 
 /// Locks as [`lock`] does, in a project that the caller may hold already.
-pub(super) fn within(
+pub(super) fn run_held(
     request: &Request,
     options: &LockOptions,
     today: Date,
@@ -101,7 +101,7 @@ pub(super) fn within(
         return Ok(Verdict::Findings);
     }
     let required = requirements(&fleet)?;
-    let accepts = |finding: &Finding| accepted(finding, workspace, today);
+    let accepts = |finding: &Finding| acceptance(finding, workspace, today);
     let mut lock_request = LockRequest {
         accepts: &accepts,
         ..lock_request(options, &required.requirements, fleet.lock(), workspace)?
@@ -147,9 +147,9 @@ pub(super) fn within(
 }
 
 /// The lock with further requirements, as the next run of [`lock`] would make it. Nothing is written.
-pub(super) fn beside(fleet: &Fleet, requirements: &Requirements, terminal: &Terminal) -> Locked {
+pub(super) fn preview(fleet: &Fleet, requirements: &Requirements, terminal: &Terminal) -> Locked {
     let workspace = &fleet.workspace;
-    let accepts = |finding: &Finding| accepted(finding, workspace, fleet.today);
+    let accepts = |finding: &Finding| acceptance(finding, workspace, fleet.today);
     let lock_request = LockRequest {
         keep_unrequired: true,
         architecture: stores::architecture(workspace),
@@ -168,7 +168,7 @@ pub(super) fn beside(fleet: &Fleet, requirements: &Requirements, terminal: &Term
 }
 
 /// Why the project's policy accepts a finding: a waiver's reason, or a level below an error.
-fn accepted(finding: &Finding, workspace: &Workspace, today: Date) -> Option<String> {
+fn acceptance(finding: &Finding, workspace: &Workspace, today: Date) -> Option<String> {
     let policy = &workspace.settings.policy;
     if policy.level(finding) != Level::Error {
         return Some("the policy makes it no error".to_owned());
@@ -199,7 +199,7 @@ fn finish(
         )?;
     }
     let path = workspace.lock.to_string_lossy();
-    report::locked(&path, &locked, written, format, &mut terminal.out)?;
+    report::lock_changes(&path, &locked, written, format, &mut terminal.out)?;
     if locked.failures.is_empty() {
         Ok(verdict)
     } else {

@@ -29,7 +29,7 @@ pub(in crate::commands) fn pages(workspace: &Workspace, stores: &Stores) -> Answ
         let base = sources::page_base(&address);
         match sources::page(&address, &|wanted| stores.pages(wanted)) {
             Ok(page) => {
-                let found = undigested(&address, &page.without_digest);
+                let found = missing_digests(&address, &page.without_digest);
                 answers.findings.extend(found);
                 answers.pages.offered.extend(page.images);
                 answers.pages.read.push(base.to_owned());
@@ -44,7 +44,7 @@ pub(in crate::commands) fn pages(workspace: &Workspace, stores: &Stores) -> Answ
 }
 
 /// That files cannot be locked, in one finding.
-fn undigested(address: &str, files: &[String]) -> Option<Finding> {
+fn missing_digests(address: &str, files: &[String]) -> Option<Finding> {
     /// Names that are shown.
     const SHOWN: usize = 5;
     if files.is_empty() {
@@ -73,13 +73,13 @@ fn undigested(address: &str, files: &[String]) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use super::undigested;
+    use super::missing_digests;
 
     #[test]
     fn five_files_without_a_digest_are_named_and_the_rest_is_counted() {
         let message = |count: usize| {
             let files: Vec<String> = (0..count).map(|number| number.to_string()).collect();
-            undigested("https://a.b/", &files).map(|finding| finding.message)
+            missing_digests("https://a.b/", &files).map(|finding| finding.message)
         };
         let five =
             "`https://a.b/` lists images without a sha256 or sha512: `0`, `1`, `2`, `3`, `4`";

@@ -26,7 +26,7 @@ pub(in crate::commands) struct Required {
 
 /// Reads every cluster. What the first cluster says of a reference is shown, whichever thread is the first.
 pub(in crate::commands) fn requirements(fleet: &Fleet) -> Result<Required, Error> {
-    let one = |entry: &ClusterEntry| of_cluster(fleet, entry);
+    let one = |entry: &ClusterEntry| cluster_requirements(fleet, entry);
     let join = |mut left: Required, right: Required| {
         for requirement in right.requirements.into_values() {
             add(&mut left.requirements, requirement);
@@ -43,8 +43,8 @@ pub(in crate::commands) fn requirements(fleet: &Fleet) -> Result<Required, Error
         .try_reduce(Required::default, |left, right| Ok(join(left, right)))
 }
 
-fn of_cluster(fleet: &Fleet, entry: &ClusterEntry) -> Result<Required, Error> {
-    let mut view = fleet.unlocked_view(entry)?;
+fn cluster_requirements(fleet: &Fleet, entry: &ClusterEntry) -> Result<Required, Error> {
+    let mut view = fleet.view_without_lock(entry)?;
     let mut findings = std::mem::take(&mut view.findings);
     let required = &fleet.workspace.settings.policy.signatures;
     let requirements = requirements_of(&view, required, &fleet.keyring, &mut findings);

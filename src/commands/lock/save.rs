@@ -75,7 +75,7 @@ pub(super) fn save(
     output::holding(held, root, |held| {
         files.iter().try_for_each(|(path, before, text)| {
             let text = text.as_deref().unwrap_or_default();
-            output::owned_file(held, &root.join(path), before.as_deref(), text)
+            output::write_owned_file(held, &root.join(path), before.as_deref(), text)
         })
     })?;
     Ok(true)

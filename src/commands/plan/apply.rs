@@ -22,7 +22,7 @@ use super::{Plans, errors, manifests};
 ///
 /// # Errors
 /// There is no such wave, or one before it has to be applied first.
-pub(super) fn chosen(waves: &[Wave], number: usize) -> Result<&Wave, Error> {
+pub(super) fn find_wave(waves: &[Wave], number: usize) -> Result<&Wave, Error> {
     let Some(wave) = waves.iter().find(|wave| wave.number == number) else {
         let message = match waves.len() {
             0 => "there is nothing to apply: no cluster has a step to make".to_owned(),
@@ -76,8 +76,8 @@ impl Apply<'_> {
         for file in files.iter().filter(|file| !is_fixed(&file.source)) {
             writeln!(terminal.err, "edited {}", file.source.path)?;
         }
-        let clusters = report::counted(self.wave.clusters.len(), "cluster");
-        let files = report::counted(files.len(), "file");
+        let clusters = report::quantity(self.wave.clusters.len(), "cluster");
+        let files = report::quantity(files.len(), "file");
         writeln!(
             terminal.out,
             "wave {}: {clusters} to {}, {files} edited",

@@ -27,7 +27,7 @@ pub(super) type Offered = BTreeMap<Arc<str>, Arc<Images>>;
 ///
 /// # Errors
 /// It cannot be read or fetched; it names no image of the version.
-pub(super) fn offered(
+pub(super) fn read_offer(
     request: &Request,
     fleet: &Fleet,
     (version, options): (&str, &OfferOptions),
@@ -41,14 +41,14 @@ pub(super) fn offered(
         to: version.to_owned(),
     };
     let offer = update::offer(options, &target, workspace, &catalogs, terminal)?;
-    report::update::left_out(&offer, &[], &mut terminal.err)?;
+    report::update::omissions(&offer, &[], &mut terminal.err)?;
     let plan =
-        update::Plan::of_offer(request, fleet, &catalogs, (&target, &offer), Versions::Keep)?;
-    let unknown = unknown(&plan.fleet, version)?;
+        update::Plan::for_offer(request, fleet, &catalogs, (&target, &offer), Versions::Keep)?;
+    let unknown = uncertain_images(&plan.fleet, version)?;
     if unknown.is_empty() {
         return images(&plan.fleet);
     }
-    let locked = lock::beside(&plan.fleet, &unknown, terminal);
+    let locked = lock::preview(&plan.fleet, &unknown, terminal);
     if !locked.failures.is_empty() {
         return Err(Error::Fetch {
             failures: locked.failures,
@@ -71,7 +71,7 @@ pub(super) fn offered(
 }
 
 /// The images of a version whose Kubernetes version at most a name says.
-fn unknown(fleet: &Fleet, version: &str) -> Result<Requirements, Error> {
+fn uncertain_images(fleet: &Fleet, version: &str) -> Result<Requirements, Error> {
     let mut unknown = lock::requirements(fleet)?.requirements;
     let images = images(fleet)?;
     let mut catalogs: Vec<&Arc<Images>> = images.values().collect();

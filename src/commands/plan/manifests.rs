@@ -75,18 +75,18 @@ pub(super) fn edits(
         return Ok(Err(vec![why]));
     }
     let known = super::errors(&checked.findings);
-    job.moves = match located(&before.objects, moves) {
+    job.moves = match locate_moves(&before.objects, moves) {
         Ok(located) => located,
         Err(why) => return Ok(Err(why)),
     };
-    let shared = fleet.shared()?;
-    let named = stamp::named(
+    let shared = fleet.resolve_shared()?;
+    let named = stamp::find_names(
         &before.objects,
         &on_disk.workspace.stamps,
         &shared.images,
         &job.moves,
     );
-    let named = match named.and_then(|named| renamed(&named)) {
+    let named = match named.and_then(|named| rename_images(&named)) {
         Ok(named) => named,
         Err(why) => return Ok(Err(vec![why])),
     };
@@ -131,7 +131,7 @@ pub(super) fn edits(
 }
 
 /// The objects whose fields name the images; what is in none is named.
-fn located(objects: &[ManifestObject], moves: &[PoolMove]) -> Result<Moves, Vec<String>> {
+fn locate_moves(objects: &[ManifestObject], moves: &[PoolMove]) -> Result<Moves, Vec<String>> {
     let paths = moves
         .iter()
         .filter_map(|it| Some(&*it.at.as_ref()?.source.path));
@@ -170,7 +170,7 @@ fn located(objects: &[ManifestObject], moves: &[PoolMove]) -> Result<Moves, Vec<
 }
 
 /// The files of markers and of entries of the project file, with other images in them.
-fn renamed(named: &[NamedImage]) -> Result<Vec<EditedFile>, String> {
+fn rename_images(named: &[NamedImage]) -> Result<Vec<EditedFile>, String> {
     let mut files: BTreeMap<Arc<str>, (Arc<Source>, Vec<&NamedImage>)> = BTreeMap::new();
     for it in named {
         let file = files.entry(Arc::clone(&it.spot.source.path));
@@ -206,11 +206,11 @@ fn with_image(text: &str, NamedImage { spot, name, key }: &NamedImage) -> Option
         return Some(text);
     }
     let tree = yaml_tree::values(text, FileId(0), Engine::Kubectl).ok()?;
-    let entries = tree.at(&["stamps"])?.value.as_list()?;
+    let entries = tree.get_path(&["stamps"])?.value.as_list()?;
     let entry = entries
         .iter()
         .find(|entry| entry.place.start == spot.start)?;
-    let place = entry.at(&["image"])?.place;
+    let place = entry.get_path(&["image"])?.place;
     let at = Target::Place(place.start as usize..place.end as usize);
     let value = (&**key).into();
     edit(text, Engine::Kubectl, &[Edit::Set { at, value }]).ok()

@@ -69,7 +69,7 @@ impl Plans {
         let checked = fleet.check(|view, _, _| {
             let offered = offered.and_then(|offered| offered.get(&view.cluster.name));
             let images = offered.unwrap_or(&view.images);
-            Ok((plan::of_cluster(view, images, goal), plan::states(view)))
+            Ok((plan::for_cluster(view, images, goal), plan::states(view)))
         })?;
         let (plans, states) = checked.results.into_iter().unzip();
         Ok(Self {
@@ -105,7 +105,7 @@ pub fn plan(
     let offered = match builder {
         Some(version) => {
             let wanted = (version, &options.offer);
-            Some(builder::offered(request, &fleet, wanted, terminal)?)
+            Some(builder::read_offer(request, &fleet, wanted, terminal)?)
         }
         None => None,
     };
@@ -121,7 +121,7 @@ pub fn plan(
             fleet: &fleet,
             plans: &plans,
             goal,
-            wave: apply::chosen(&waves, number)?,
+            wave: apply::find_wave(&waves, number)?,
         };
         return wave.run(terminal);
     }
@@ -134,7 +134,7 @@ pub fn plan(
     };
     report::plan(&report, options.format, &mut terminal.out)?;
     let is_blocked = plans.iter().any(|plan| plan.blocked.is_some());
-    Ok(Verdict::of(is_blocked))
+    Ok(Verdict::from_errors(is_blocked))
 }
 
 /// The findings at error level, in words.

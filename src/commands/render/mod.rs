@@ -91,11 +91,11 @@ pub fn render(
     flags.tracked = options.tracked;
     flags.locking = options.frozen.locking();
     flags.shard = options.part.shard;
-    within(&request, options, today, None, terminal)
+    run_held(&request, options, today, None, terminal)
 }
 
 /// Renders as [`render`] does, in a project that the caller may hold already.
-pub(super) fn within(
+pub(super) fn run_held(
     request: &Request,
     options: &RenderOptions,
     today: Date,
@@ -112,16 +112,16 @@ pub(super) fn within(
         });
     }
     let options = &RenderOptions {
-        reporting: options.reporting.within(request.directory.as_ref()),
+        reporting: options.reporting.resolve_in(request.directory.as_ref()),
         ..options.clone()
     };
     if options.stdout {
         return print(Fleet::open(workspace, today)?, options, terminal);
     }
     let mut fleet = Fleet::open(workspace, today)?;
-    let material = Material::of(&mut fleet.workspace);
+    let material = Material::take(&mut fleet.workspace);
     let renderer = material.renderer(&mut fleet.workspace);
-    let scope = RenderScope::of(&mut fleet, &renderer)?;
+    let scope = RenderScope::new(&mut fleet, &renderer)?;
     let job = Job {
         request,
         fleet: &fleet,
@@ -198,23 +198,23 @@ fn plan(job: &Job<'_>, held: Option<&mut Held>, terminal: &mut Terminal) -> Resu
         return drift(&changes, options, terminal);
     }
     if job.request.flags.tracked {
-        added(workspace, &changes[..owned], terminal)
+        check_new_files(workspace, &changes[..owned], terminal)
     } else {
         Ok(verdict)
     }
 }
 
 /// The verdict on rendered files that are right, and maybe new to git.
-fn added(
+fn check_new_files(
     workspace: &Workspace,
     changes: &[ChangeSet],
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
-    let new = Repository::of(&workspace.settings.root)?.untracked()?;
+    let new = Repository::find(&workspace.settings.root)?.new_files()?;
     let is_new = |changes: &&ChangeSet| {
         let record = changes.ownership.after.as_deref().map(Record::parse);
         let (record, _) = record.unwrap_or_default();
-        let mut paths = record.files.keys().map(|path| changes.shown(path));
+        let mut paths = record.files.keys().map(|path| changes.display_path(path));
         paths.any(|path| {
             Path::new(&path)
                 .ancestors()
@@ -225,7 +225,7 @@ fn added(
     if new.is_empty() {
         return Ok(Verdict::Clean);
     }
-    report::changed_folders("are new to git", &new, &mut terminal.err)?;
+    report::git_add_hint("are new to git", &new, &mut terminal.err)?;
     Ok(Verdict::Drift)
 }
 
@@ -241,7 +241,7 @@ fn drift(
         (false, true) => {}
     }
     let changed: Vec<&ChangeSet> = changes.iter().filter(|changes| changes.drift()).collect();
-    report::changed_folders("have changed", &changed, &mut terminal.err)?;
+    report::git_add_hint("have changed", &changed, &mut terminal.err)?;
     Ok(Verdict::Drift)
 }
 

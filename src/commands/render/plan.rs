@@ -44,7 +44,7 @@ pub(super) fn plan_render(job: &Job<'_>) -> Result<Planned, Error> {
         ..
     } = *job;
     let workspace = &fleet.workspace;
-    let foreign = Foreign::by(options.adopt);
+    let foreign = Foreign::from_flag(options.adopt);
     let previous = if options.check {
         Previous::Keep
     } else {
@@ -66,7 +66,7 @@ pub(super) fn plan_render(job: &Job<'_>) -> Result<Planned, Error> {
     fleet_check.require_pools(fleet);
     // While there is an error, shared files would name clusters that are not written.
     let mut shared = if scope.shares() && may_write(&fleet_check, options) {
-        rendered::shared(fleet, renderer, served, &mut fleet_check)
+        rendered::render_shared(fleet, renderer, served, &mut fleet_check)
     } else {
         Vec::new()
     };
@@ -94,7 +94,7 @@ pub(super) fn plan_render(job: &Job<'_>) -> Result<Planned, Error> {
     objects.extend(of_all);
     let followed = move_references(job, &objects, &mut fleet_check)?;
     Ok(Planned {
-        fleet_check: fleet_check.without_results(),
+        fleet_check: fleet_check.drop_results(),
         changes,
         followed,
     })

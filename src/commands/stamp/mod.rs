@@ -71,14 +71,14 @@ pub fn stamp(
         },
         options.against.as_deref(),
     )?;
-    report::skipped(&files.skipped, &mut terminal.err)?;
+    report::skips(&files.skipped, &mut terminal.err)?;
     let changes = [texts::changes(workspace, &plan.files, files.read)];
     let shown = match (checked.has_errors(), options.check) {
         (true, _) => Changes::None,
         (false, true) => Changes::Drift(&changes),
         (false, false) => Changes::Written(&changes),
     };
-    let reporting = options.reporting.within(request.directory.as_ref());
+    let reporting = options.reporting.resolve_in(request.directory.as_ref());
     let found = (checked.findings.as_slice(), &PoolCounts::default());
     reporting.print(found, workspace, shown, terminal)?;
     if checked.has_errors() {
@@ -87,7 +87,7 @@ pub fn stamp(
     if !options.check {
         write_all(workspace, &plan)?;
     }
-    report::stamped(&shown, reporting.output, &mut terminal.out)?;
+    report::stamp_changes(&shown, reporting.output, &mut terminal.out)?;
     Ok(if options.check && !plan.files.is_empty() {
         Verdict::Drift
     } else {

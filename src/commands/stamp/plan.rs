@@ -20,7 +20,7 @@ pub(in crate::commands) fn plan_stamp(
     against: Option<&str>,
 ) -> Result<(Plan, Checked), Error> {
     let (workspace, today) = (&fleet.workspace, fleet.today);
-    let shared = fleet.shared()?;
+    let shared = fleet.resolve_shared()?;
     let settings = workspace.settings.clone();
     let mut found = workspace.findings.clone();
     found.extend(shared.findings.iter().cloned());
@@ -42,7 +42,7 @@ pub(in crate::commands) fn plan_stamp(
     found.append(&mut plan.findings);
     compare_with(workspace, files, against, &mut plan)?;
     found.extend(stamp::findings(&files.objects, &plan));
-    let clusters = fleet.stamped(&files.objects, &plan.stamped(), &mut found)?;
+    let clusters = fleet.clusters_after_stamp(&files.objects, &plan.to_stamped(), &mut found)?;
     let mut checked = check::findings(found, &settings, today);
     for view in clusters {
         checked.join(check::cluster(&view, &settings, today));
@@ -58,7 +58,7 @@ fn compare_with(
     against: Option<&str>,
     plan: &mut Plan,
 ) -> Result<(), Error> {
-    let is_guarded = |object| stamp::guarded(object).is_some();
+    let is_guarded = |object| stamp::immutable_path(object).is_some();
     if against.is_none() && !files.objects.iter().any(is_guarded) {
         return Ok(());
     }
@@ -67,7 +67,7 @@ fn compare_with(
         (Err(_), None) => return Ok(()),
         (Err(error), Some(_)) => return Err(error),
     };
-    stamp::since(&files.objects, plan, |source| {
+    stamp::record_changes(&files.objects, plan, |source| {
         match revision.file(Path::new(&*source.path)) {
             Ok(Found::File(bytes)) => yaml_tree::decode(&bytes, Engine::Kubectl).ok(),
             _ => None,
@@ -77,7 +77,7 @@ fn compare_with(
 }
 
 fn revision(workspace: &Workspace, name: &str) -> Result<Revision, Error> {
-    let repository = Repository::of(&workspace.settings.root)?;
+    let repository = Repository::find(&workspace.settings.root)?;
     let commit = repository.commit(name)?;
     Revision::open(&repository, &commit, Scope::repository(&repository.top)?)
 }

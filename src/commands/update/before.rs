@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::files::{Repository, Revision};
 use crate::model::date::Date;
 use crate::read::{self, Request};
-use crate::report::counted;
+use crate::report::quantity;
 
 use crate::edit::update;
 use crate::edit::update::UpdateTarget;
@@ -27,13 +27,13 @@ pub(super) struct Before {
 
 /// Looks for what was booted before: in the files on disk, unless they name the new version already; then in the last commit
 /// that does not, or the lock, which still holds the old references.
-pub(super) fn before(
+pub(super) fn find(
     request: &Request,
     fleet: &Fleet,
     target: &UpdateTarget,
 ) -> Result<Before, Error> {
     if target.is_raised()
-        && let Some(earlier) = in_git(request, target, fleet.today)
+        && let Some(earlier) = find_in_git(request, target, fleet.today)
     {
         return Ok(earlier);
     }
@@ -50,7 +50,7 @@ pub(super) fn before(
                 target.to
             ))
         } else {
-            by_lock(&mut before, fleet)
+            fill_from_lock(&mut before, fleet)
         };
     }
     Ok(before)
@@ -58,9 +58,9 @@ pub(super) fn before(
 
 /// The last commit, else the merge base with the default branch, where it names another version. A repository that cannot be
 /// read has nothing.
-fn in_git(request: &Request, target: &UpdateTarget, today: Date) -> Option<Before> {
+fn find_in_git(request: &Request, target: &UpdateTarget, today: Date) -> Option<Before> {
     let location = read::location(request).ok()?;
-    let repository = Repository::of(&location.root).ok()?;
+    let repository = Repository::find(&location.root).ok()?;
     let scope = read::scope(request, &location.root).ok()?;
     let head = repository.commit("HEAD").ok()?;
     let base = repository.base("HEAD").ok();
@@ -87,12 +87,12 @@ fn in_git(request: &Request, target: &UpdateTarget, today: Date) -> Option<Befor
 }
 
 /// Replaces references that the lock does not know by those that it still holds. Returns what it does not show.
-fn by_lock(before: &mut Before, fleet: &Fleet) -> Option<String> {
+fn fill_from_lock(before: &mut Before, fleet: &Fleet) -> Option<String> {
     let lock = fleet.lock();
     let (mut unknown, mut versions) = (0, BTreeSet::new());
     let stale = before.machines.by_pool.values_mut();
     for machine in stale.filter(|machine| machine.digest.is_none()) {
-        match lock.of_key(&machine.key) {
+        match lock.entries_of(&machine.key) {
             [old] => {
                 machine.image = booted::last_part(&old.reference.value);
                 machine.digest = Some(old.digest.value.clone());
@@ -106,7 +106,7 @@ fn by_lock(before: &mut Before, fleet: &Fleet) -> Option<String> {
         before.from = versions.first().map(ToString::to_string);
     }
     (unknown > 0).then(|| {
-        let pools = counted(unknown, "node pool");
+        let pools = quantity(unknown, "node pool");
         format!("the lock does not show what {pools} booted")
     })
 }

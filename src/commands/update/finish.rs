@@ -25,7 +25,7 @@ pub(super) fn lock_again(
         return Ok(Verdict::Clean);
     }
     std::mem::swap(&mut terminal.out, &mut terminal.err);
-    let verdict = lock::within(
+    let verdict = lock::run_held(
         request,
         &LockOptions::default(),
         today,
@@ -86,5 +86,5 @@ fn render_or_check(
         reporting,
         ..RenderOptions::default()
     };
-    render::within(request, &options, today, held, terminal)
+    render::run_held(request, &options, today, held, terminal)
 }

@@ -93,10 +93,10 @@ pub fn update(
     } else {
         Versions::Keep
     };
-    let mut plan = Plan::of_offer(request, &fleet, &catalogs, (&target, &offer), versions)?;
+    let mut plan = Plan::for_offer(request, &fleet, &catalogs, (&target, &offer), versions)?;
     plan.fix(request, options, terminal)?;
-    report::update::left_out(&offer, &plan.change.computed, &mut terminal.err)?;
-    let before = before::before(request, &fleet, &target)?;
+    report::update::omissions(&offer, &plan.change.computed, &mut terminal.err)?;
+    let before = before::find(request, &fleet, &target)?;
     let mut summary = Summary {
         from: before.from.clone(),
         to: target.to.clone(),
@@ -164,10 +164,10 @@ fn summarize(
 }
 
 /// The selections of images that the catalog does not have, of pools and of levels that no pool takes one from.
-fn lost(fleet: &Fleet) -> Result<Vec<Judged>, Error> {
+fn dangling_selections(fleet: &Fleet) -> Result<Vec<Judged>, Error> {
     let settings = &fleet.workspace.settings;
     let fleet_check = fleet.check(|view, _, findings| {
-        findings.extend(rules::without_pool(view, settings));
+        findings.extend(rules::keys_without_pool(view, settings));
         Ok(())
     })?;
     let judged = fleet_check.judged.into_iter();

@@ -50,10 +50,10 @@ pub(in crate::commands) fn offer(
     let version = target.to.as_str();
     let text = options.images.as_ref().or(options.release_notes.as_ref());
     let (offer, place, form) = if let Some(path) = text {
-        let offer = offers::offered(&read::text(path)?, version);
+        let offer = offers::parse_offer(&read::text(path)?, version);
         (offer, format!("`{}` names", path.display()), offers::LINES)
     } else {
-        let stores = opened(workspace, terminal)?;
+        let stores = open_stores(workspace, terminal)?;
         let releases = workspace.settings.releases.as_ref();
         match options.releases.as_ref().or(releases) {
             Some(address) => offers::release(address, version, &stores)?,
@@ -72,7 +72,7 @@ pub(in crate::commands) fn offer(
     } else {
         format!("there are images of {}", others.join(", "))
     };
-    if let Some(unread) = offers::unread(&offer) {
+    if let Some(unread) = offers::describe_gaps(&offer) {
         help += &format!("\n      {unread}");
     }
     Err(Error::usage(format!(
@@ -81,7 +81,7 @@ pub(in crate::commands) fn offer(
 }
 
 /// The stores, where the project file can be relied on: without a mirror in it, the wrong registry would be queried.
-fn opened(workspace: &Workspace, terminal: &Terminal) -> Result<Stores, Error> {
+fn open_stores(workspace: &Workspace, terminal: &Terminal) -> Result<Stores, Error> {
     let mut findings = workspace.findings.iter();
     match findings.find(|finding| finding.rule == RuleId::ProjectFile) {
         None => Ok(stores::open(workspace, terminal)),

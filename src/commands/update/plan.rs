@@ -10,7 +10,7 @@ use crate::model::catalog::ReadCatalog;
 use crate::pipeline::fleet::Fleet;
 use crate::read::Request;
 
-use super::{Terminal, UpdateOptions, fix, lost};
+use super::{Terminal, UpdateOptions, dangling_selections, fix};
 
 /// The edits, and the project with them.
 pub(in crate::commands) struct Plan {
@@ -24,7 +24,7 @@ pub(in crate::commands) struct Plan {
 
 impl Plan {
     /// The project with what a version offers.
-    pub(in crate::commands) fn of_offer(
+    pub(in crate::commands) fn for_offer(
         request: &Request,
         fleet: &Fleet,
         catalogs: &[ReadCatalog],
@@ -34,18 +34,18 @@ impl Plan {
         let change = |untouched: &BTreeSet<String>| {
             edit::change(fleet, catalogs, target, offer, versions, untouched)
         };
-        let plan = Self::of(request, fleet, change(&BTreeSet::new())?)?;
+        let plan = Self::new(request, fleet, change(&BTreeSet::new())?)?;
         // What expressions evaluate to may change with the version.
-        let computed = edit::computed(&plan.fleet.catalogs()?, Some(&target.to));
+        let computed = edit::expression_keys(&plan.fleet.catalogs()?, Some(&target.to));
         if plan.change.adds(&computed) {
-            Self::of(request, fleet, change(&computed)?)
+            Self::new(request, fleet, change(&computed)?)
         } else {
             Ok(plan)
         }
     }
 
     /// The project with a change.
-    fn of(request: &Request, fleet: &Fleet, change: Change) -> Result<Self, Error> {
+    fn new(request: &Request, fleet: &Fleet, change: Change) -> Result<Self, Error> {
         let fleet = texts::read_with(request, fleet, &change.files)?;
         Ok(Self {
             change,
@@ -64,7 +64,7 @@ impl Plan {
         if !options.fix {
             return Ok(());
         }
-        let lost = lost(&self.fleet)?;
+        let lost = dangling_selections(&self.fleet)?;
         let tense = if options.check {
             fix::Tense::Would
         } else {

@@ -27,7 +27,7 @@ pub(super) fn target(
             to: to.clone(),
             from: written,
         }),
-        (None, false) => raised(written.ok_or_else(none)?, None),
+        (None, false) => new_target(written.ok_or_else(none)?, None),
         (None, true) => {
             let upgrades = renovate.map_or_else(|| Ok(Vec::new()), upgrades)?;
             // The values hold the new version already: what they do not name is another dependency's.
@@ -44,12 +44,12 @@ pub(super) fn target(
                 [one] if !one.is_empty() => Some((*one).clone()),
                 _ => None,
             };
-            raised(to, from)
+            new_target(to, from)
         }
     }
 }
 
-fn raised(to: String, from: Option<String>) -> Result<UpdateTarget, Error> {
+fn new_target(to: String, from: Option<String>) -> Result<UpdateTarget, Error> {
     Ok(UpdateTarget {
         current: Some(to.clone()),
         from,

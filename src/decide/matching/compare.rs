@@ -1,7 +1,7 @@
 //! Compares one image with one selector in both modes at once: the modes differ in few facts, so that one pass is cheaper.
 
 use super::finalize::{IMAGE_KEY, USE_EXTRA_KEYS};
-use super::pattern::{Pattern, PatternCache, meant};
+use super::pattern::{Pattern, PatternCache, meaning};
 use crate::model::selection::Difference;
 use crate::model::selector::Matching;
 use crate::model::selector::{Selector, Term, Wanted};
@@ -75,7 +75,7 @@ impl<'a> Compiled<'a> {
             normalized: Fit::Yes,
         };
         for term in &self.terms {
-            if let Some(fits) = term.in_both_modes(image) {
+            if let Some(fits) = term.common_answer(image) {
                 if !fits {
                     verdict.exact = verdict.exact.map(|_| false);
                     verdict.normalized = Fit::No;
@@ -85,7 +85,7 @@ impl<'a> Compiled<'a> {
                     verdict.exact = term.exact(image);
                 }
                 if verdict.normalized > Fit::No {
-                    verdict.normalized = verdict.normalized.min(term.normalized(image));
+                    verdict.normalized = verdict.normalized.min(term.fit_normalized(image));
                 }
             }
             if verdict.exact != Ok(true) && verdict.normalized == Fit::No {
@@ -99,7 +99,7 @@ impl<'a> Compiled<'a> {
     pub(super) fn differences(&self, image: &Image, mode: Matching) -> Vec<Difference> {
         let differs = |term: &&CompiledTerm<'_>| match mode {
             Matching::Exact => term.exact(image) != Ok(true),
-            Matching::Normalized => term.normalized(image) == Fit::No,
+            Matching::Normalized => term.fit_normalized(image) == Fit::No,
         };
         let difference = |term: &CompiledTerm<'_>| Difference {
             fact: term.term.fact.to_string(),
@@ -109,7 +109,7 @@ impl<'a> Compiled<'a> {
                 Wanted::Invalid(kind) => (*kind).to_owned(),
             },
             has: match mode {
-                Matching::Exact => term.seen_upstream(image).map(|fact| fact.value.to_string()),
+                Matching::Exact => term.upstream_fact(image).map(|fact| fact.value.to_string()),
                 Matching::Normalized => term.text(image).map(str::to_owned),
             },
         };
@@ -120,13 +120,13 @@ impl<'a> Compiled<'a> {
 
 impl CompiledTerm<'_> {
     /// The answer where both modes have the same: for all facts but the version, unless only the name gives them.
-    fn in_both_modes(&self, image: &Image) -> Option<bool> {
+    fn common_answer(&self, image: &Image) -> Option<bool> {
         let name = &*self.term.fact;
         let known = image.facts.get(name);
         let differs = name == IMAGE_KEY
             || name == fact::K8S_VERSION
             || known.is_some_and(|fact| fact.origin == Origin::Name)
-            || image.facts.mistyped(name).is_some();
+            || image.facts.wrong_type(name).is_some();
         let text = known.map_or(UNSET, |fact| &fact.value);
         (!differs).then(|| self.pattern.is_match(text))
     }
@@ -136,17 +136,17 @@ impl CompiledTerm<'_> {
         if name == IMAGE_KEY {
             return Ok(self.pattern.is_match(&image.key));
         }
-        if let Some(kind) = image.facts.mistyped(name) {
+        if let Some(kind) = image.facts.wrong_type(name) {
             let key = &image.key;
             return Err(format!(
                 "`{name}` of the image `{key}` is {kind} where a string is needed"
             ));
         }
-        let text = self.seen_upstream(image).map_or(UNSET, |fact| &fact.value);
+        let text = self.upstream_fact(image).map_or(UNSET, |fact| &fact.value);
         Ok(self.pattern.is_match(text))
     }
 
-    fn normalized(&self, image: &Image) -> Fit {
+    fn fit_normalized(&self, image: &Image) -> Fit {
         let name = &*self.term.fact;
         let fits = match self.text(image) {
             None => self.pattern.is_match(UNSET),
@@ -189,7 +189,7 @@ impl CompiledTerm<'_> {
 
     /// The fact as upstream would see it: annotations and values, never what we read out of a name, except for a built
     /// image of which nothing else is known yet. There the name foretells the annotations.
-    fn seen_upstream<'i>(&self, image: &'i Image) -> Option<&'i Fact> {
+    fn upstream_fact<'i>(&self, image: &'i Image) -> Option<&'i Fact> {
         let known = image.facts.get(&self.term.fact)?;
         let visible = known.origin != Origin::Name || (image.built && !is_described(image));
         visible.then_some(known)
@@ -219,7 +219,7 @@ fn is_evidently_other(wanted: &Version, text: &str) -> bool {
 /// The one full version that a pattern means; none for a true pattern, and none for a minor alone.
 fn version_meant(pattern: &str) -> Option<Version> {
     // A bare `+` is a mistake for `\+` often enough: a version written into a selector.
-    let version = match meant(pattern) {
+    let version = match meaning(pattern) {
         Some(text) => Version::parse(&text),
         None => Version::parse(pattern),
     };

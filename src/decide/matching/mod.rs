@@ -38,17 +38,19 @@ pub fn select(
     let key = key.filter(|key| !key.is_empty());
     let selector = choice.selector.as_ref().map(|selector| &selector.value);
     match selector.filter(|selector| !selector.terms.is_empty()) {
-        Some(selector) => by_selector(selector, key, cluster, catalog, mode, cache),
+        Some(selector) => match_selector(selector, key, cluster, catalog, mode, cache),
         None => Selection {
             finalized: Selector::default(),
             candidates: Vec::new(),
             outcome: match key {
-                Some(key) => named(key, images).map_or_else(
+                Some(key) => find_image(key, images).map_or_else(
                     || Outcome::Unknown(Arc::clone(key)),
                     |key| Outcome::Image(Arc::clone(key)),
                 ),
-                None if choice.url.is_some() => Outcome::Explicit(known_at(choice, images)),
-                None if choice.name.is_some() => Outcome::Named(known_as(choice, images).cloned()),
+                None if choice.url.is_some() => Outcome::Explicit(find_by_url(choice, images)),
+                None if choice.name.is_some() => {
+                    Outcome::Named(find_by_name(choice, images).cloned())
+                }
                 None => Outcome::Nothing,
             },
             other_mode: None,
@@ -96,7 +98,7 @@ pub fn candidates(
 }
 
 /// The key of the image that a name means: a key, or the name of an artifact whose dots became dashes in its key.
-pub fn named<'a>(name: &str, images: &'a Images) -> Option<&'a ImageKey> {
+pub fn find_image<'a>(name: &str, images: &'a Images) -> Option<&'a ImageKey> {
     if let Some((key, _)) = images.get_key_value(name) {
         return Some(key);
     }
@@ -106,7 +108,7 @@ pub fn named<'a>(name: &str, images: &'a Images) -> Option<&'a ImageKey> {
 
 /// The key of the one image that a provider's store has under the name of a choice: as a location of the image says, under its
 /// key, or as Sylva pushes it to Glance.
-pub fn known_as<'a>(choice: &Choice, images: &'a Images) -> Option<&'a ImageKey> {
+pub fn find_by_name<'a>(choice: &Choice, images: &'a Images) -> Option<&'a ImageKey> {
     let name = &choice.name.as_ref()?.value;
     let location = location(choice, name);
     let is_pushed = |image: &Image| {
@@ -122,13 +124,13 @@ pub fn known_as<'a>(choice: &Choice, images: &'a Images) -> Option<&'a ImageKey>
         (Some(_), Some(_)) => None,
         (None, _) => {
             let is_elsewhere = |key: &&ImageKey| location.is_contradicted(&images[*key]);
-            named(name, images).filter(|key| !is_elsewhere(key))
+            find_image(name, images).filter(|key| !is_elsewhere(key))
         }
     }
 }
 
 /// The key of the one image that lies at the URL of a choice, as a location of the image says.
-fn known_at(choice: &Choice, images: &Images) -> Option<ImageKey> {
+fn find_by_url(choice: &Choice, images: &Images) -> Option<ImageKey> {
     let location = location(choice, &choice.url.as_ref()?.value);
     let mut known = images.values().filter(|image| location.holds(image));
     let only = known.next()?;
@@ -155,7 +157,7 @@ pub struct ClusterFacts<'a> {
 
 impl<'a> ClusterFacts<'a> {
     /// The facts of a cluster. A pool's own version is not included: upstream finalizes with the cluster's version.
-    pub fn of(cluster: &'a Cluster) -> Self {
+    pub fn from_cluster(cluster: &'a Cluster) -> Self {
         let text = |located: &'a Option<yaml_tree::place::Located<Arc<str>>>| {
             located.as_ref().map(|located| &*located.value)
         };
@@ -168,7 +170,7 @@ impl<'a> ClusterFacts<'a> {
     }
 }
 
-fn by_selector(
+fn match_selector(
     selector: &Selector,
     key: Option<&ImageKey>,
     cluster: &ClusterFacts<'_>,
@@ -227,10 +229,12 @@ fn outcome_of(keys: &[ImageKey], named_key: Option<&ImageKey>, images: &Images) 
         _ => return Outcome::Several(keys.to_vec()),
     };
     match named_key {
-        Some(key) if key != selected && named(key, images) != Some(selected) => Outcome::Disagree {
-            key: Arc::clone(key),
-            selected: vec![Arc::clone(selected)],
-        },
+        Some(key) if key != selected && find_image(key, images) != Some(selected) => {
+            Outcome::Disagree {
+                key: Arc::clone(key),
+                selected: vec![Arc::clone(selected)],
+            }
+        }
         _ => Outcome::Image(Arc::clone(selected)),
     }
 }

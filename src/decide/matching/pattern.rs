@@ -38,20 +38,18 @@ pub(super) enum Pattern {
 impl PatternCache {
     /// The pattern of that text.
     pub(super) fn get(&self, text: &Arc<str>) -> Pattern {
-        Pattern::plain(text).unwrap_or_else(|| {
-            self.compiled(text)
-                .map_or(Pattern::Invalid, Pattern::Regexp)
-        })
+        Pattern::plain(text)
+            .unwrap_or_else(|| self.compile(text).map_or(Pattern::Invalid, Pattern::Regexp))
     }
 
     /// The compiled pattern; none where Go refuses it.
-    fn compiled(&self, text: &Arc<str>) -> Option<Arc<Regexp>> {
+    fn compile(&self, text: &Arc<str>) -> Option<Arc<Regexp>> {
         let compiled = self.compiled.read();
         if let Some(known) = compiled.get(text) {
             return known.clone();
         }
         drop(compiled);
-        let spliced = spliced(text).map(Arc::new);
+        let spliced = compile_anchored(text).map(Arc::new);
         let mut compiled = self.compiled.write();
         if compiled.len() < CACHED {
             compiled.insert(Arc::clone(text), spliced.clone());
@@ -95,12 +93,12 @@ impl Pattern {
 
 /// Whether a selector's pattern compiles. One that does not matches nothing.
 pub fn is_pattern(text: &Arc<str>) -> bool {
-    Pattern::plain(text).is_some() || spliced(text).is_some()
+    Pattern::plain(text).is_some() || compile_anchored(text).is_some()
 }
 
 /// The regular expression that Sylva's library makes of a pattern; none where Go refuses it, or where it is too large.
-fn spliced(text: &str) -> Option<Regexp> {
-    Regexp::within(COMPILED_LIMIT, &format!("^({text})$")).ok()
+fn compile_anchored(text: &str) -> Option<Regexp> {
+    Regexp::with_limit(COMPILED_LIMIT, &format!("^({text})$")).ok()
 }
 
 /// What matches one character of the text.
@@ -131,7 +129,7 @@ pub(super) fn units(pattern: &str) -> impl Iterator<Item = Option<Unit>> {
 }
 
 /// The text that a pattern of plain characters, escapes and dots is meant to match: dots read as dots.
-pub(super) fn meant(pattern: &str) -> Option<String> {
+pub(super) fn meaning(pattern: &str) -> Option<String> {
     units(pattern)
         .map(|unit| {
             unit.map(|unit| match unit {
@@ -155,7 +153,7 @@ mod tests {
 
     use proptest::prelude::{any, prop_assert_eq, proptest};
 
-    use super::{Pattern, PatternCache, is_pattern, meant};
+    use super::{Pattern, PatternCache, is_pattern, meaning};
     use go_template::regexp::Regexp;
 
     fn pattern(text: &str) -> Pattern {
@@ -193,8 +191,11 @@ mod tests {
 
     #[test]
     fn what_a_pattern_means_is_its_text_without_escapes() {
-        assert_eq!(meant(r"1\.31.8\+rke2r1").as_deref(), Some("1.31.8+rke2r1"));
-        assert_eq!(meant("1.31.*"), None);
+        assert_eq!(
+            meaning(r"1\.31.8\+rke2r1").as_deref(),
+            Some("1.31.8+rke2r1")
+        );
+        assert_eq!(meaning("1.31.*"), None);
     }
 
     #[test]

@@ -38,33 +38,34 @@ impl Chooser<'_> {
         runs: Option<&str>,
     ) -> Result<ImageKey, Box<Finding>> {
         match &request.image {
-            RequestedImage::Image(name) => match matching::named(name, self.images) {
+            RequestedImage::Image(name) => match matching::find_image(name, self.images) {
                 Some(key) => Ok(Arc::clone(key)),
-                None => Err(Box::new(self.unknown(name, request))),
+                None => Err(Box::new(self.no_such_image(name, request))),
             },
-            RequestedImage::Selector(selector) => self.selected(selector, request, runs),
-            RequestedImage::Nothing => Err(Box::new(self.unknown("", request))),
+            RequestedImage::Selector(selector) => self.select(selector, request, runs),
+            RequestedImage::Nothing => Err(Box::new(self.no_such_image("", request))),
         }
     }
 
-    fn unknown(&self, name: &str, request: &ImageRequest) -> Finding {
+    fn no_such_image(&self, name: &str, request: &ImageRequest) -> Finding {
         let message = format!("the catalog has no image `{name}`");
-        let finding = Finding::new(RuleId::UnknownImage, message).about(Subject::image(name));
-        let finding = finding.at(request.spot.clone(), "this image is named here");
+        let finding =
+            Finding::new(RuleId::UnknownImage, message).with_subject(Subject::image(name));
+        let finding = finding.with_label(request.spot.clone(), "this image is named here");
         match did_you_mean(name, self.images.keys().map(|key| &**key)) {
             Some(meant) => finding.help(format!("write `{meant}`")),
             None => finding.help("`metalmark images` lists what there is"),
         }
     }
 
-    fn selected(
+    fn select(
         &self,
         selector: &Selector,
         request: &ImageRequest,
         runs: Option<&str>,
     ) -> Result<ImageKey, Box<Finding>> {
         let finding = |rule, message: String| {
-            Box::new(Finding::new(rule, message).at(request.spot.clone(), "this selector"))
+            Box::new(Finding::new(rule, message).with_label(request.spot.clone(), "this selector"))
         };
         let selector = with_version(selector, runs);
         let invalid = |reason| finding(RuleId::SelectorKeyUnknown, reason);

@@ -4,13 +4,13 @@
 //! file's text. Fields that a map lacks together are added together.
 
 use capi::providers::{self, Kind, Provider, Stamp, apply_edits, is_meant, is_refused_later};
-use yaml_tree::edit::{Edit, Position, Step, Target, at_steps};
+use yaml_tree::edit::{Edit, Position, Step, Target, node_at};
 use yaml_tree::place::Place;
 use yaml_tree::value::{Map, Node, Value};
 
 /// Why an image cannot be stamped, regardless of who selected it.
 pub fn problems(stamp: &Stamp, provider: &dyn Provider, kind: &Kind) -> Vec<String> {
-    let mut problems = unknown(stamp, provider, kind);
+    let mut problems = missing_facts(stamp, provider, kind);
     if let (false, Some(format)) = (is_bootable(stamp, provider, kind), &stamp.format) {
         let key = stamp.key.as_deref().unwrap_or(&stamp.url);
         problems.push(format!(
@@ -30,7 +30,7 @@ pub(super) fn is_bootable(stamp: &Stamp, provider: &dyn Provider, kind: &Kind) -
 }
 
 /// What has to be known of an image before it can be stamped, and is not.
-pub(super) fn unknown(stamp: &Stamp, provider: &dyn Provider, kind: &Kind) -> Vec<String> {
+pub(super) fn missing_facts(stamp: &Stamp, provider: &dyn Provider, kind: &Kind) -> Vec<String> {
     let key = stamp.key.as_deref().unwrap_or(&stamp.url);
     let mut problems = Vec::new();
     // The others name an image that their store has accepted already.
@@ -206,7 +206,7 @@ fn replace_emptied(
     gaps: &[Gap],
     changes: &mut [Change],
 ) -> Result<(), String> {
-    let map = at_steps(item, &gap.steps[start.len()..]).and_then(|node| node.value.as_map());
+    let map = node_at(item, &gap.steps[start.len()..]).and_then(|node| node.value.as_map());
     let Some(map) = map.filter(|map| gap.key.is_some() && !map.is_empty()) else {
         return Ok(());
     };

@@ -26,7 +26,7 @@ pub(super) fn apply(
         let own = edits.range(range).filter(|(_, edits)| !edits.is_empty());
         let mut outward = BTreeMap::new();
         for (&index, edits) in own {
-            match objects[index].text.frozen() {
+            match objects[index].text.read_only_reason() {
                 Some(why) => {
                     is_whole = false;
                     results[index].problems.push(why.to_owned());

@@ -8,7 +8,7 @@ use capi::providers::{self, Kind};
 
 use super::plan::{FieldChange, ObjectResult, Plan, TemplateChange};
 use super::request::may_boot;
-use super::since::guarded;
+use super::since::immutable_path;
 
 /// Looks at every object and the result for it.
 pub fn findings(objects: &[ManifestObject], plan: &Plan) -> Vec<Finding> {
@@ -16,7 +16,7 @@ pub fn findings(objects: &[ManifestObject], plan: &Plan) -> Vec<Finding> {
     let found = results.flat_map(|(object, result)| {
         let problems = result.problems.iter();
         let problems = problems.map(move |problem| not_stamped(object, result, problem));
-        let others = [no_image(object, result), edited_in_place(object, result)];
+        let others = [no_image(object, result), edit_in_place(object, result)];
         others.into_iter().flatten().chain(problems)
     });
     found.collect()
@@ -30,8 +30,8 @@ fn finding(
     result: &ObjectResult,
 ) -> Finding {
     Finding::new(rule, message)
-        .about(result.subject(object))
-        .at(object.name_spot(), "")
+        .with_subject(result.subject(object))
+        .with_label(object.name_spot(), "")
 }
 
 /// That nothing selects an image for a template or a pool of machines.
@@ -64,11 +64,11 @@ fn no_image(object: &ManifestObject, result: &ObjectResult) -> Option<Finding> {
 fn not_stamped(object: &ManifestObject, result: &ObjectResult, problem: &str) -> Finding {
     let message = format!("{} is not stamped: {problem}", object.title());
     finding(RuleId::ImageUnstamped, message, object, result)
-        .at(result.spot.clone(), "its image is selected here")
+        .with_label(result.spot.clone(), "its image is selected here")
 }
 
 /// That a template changes under the same name, which does not reach its machines.
-fn edited_in_place(object: &ManifestObject, result: &ObjectResult) -> Option<Finding> {
+fn edit_in_place(object: &ManifestObject, result: &ObjectResult) -> Option<Finding> {
     if result.is_rotated || !result.problems.is_empty() {
         return None;
     }
@@ -78,8 +78,8 @@ fn edited_in_place(object: &ManifestObject, result: &ObjectResult) -> Option<Fin
         TemplateChange::Same => return None,
         TemplateChange::Unknown => result.changes.iter().find(overwrites)?,
     };
-    guarded(object)?;
-    let kind = providers::of_object(&object.api_version, &object.kind).map(|(_, kind)| kind);
+    immutable_path(object)?;
+    let kind = providers::find_for_object(&object.api_version, &object.kind).map(|(_, kind)| kind);
     let (why, level) = rules::not_applied(kind);
     let is_manual = !result.changes.iter().any(|change| change.overwrites);
     let gets = if is_manual {
@@ -89,7 +89,7 @@ fn edited_in_place(object: &ManifestObject, result: &ObjectResult) -> Option<Fin
     };
     let message = format!("{} {gets}, {why}", object.title());
     let finding = finding(RuleId::TemplateEditedInPlace, message, object, result)
-        .at(change.spot.clone(), format!("`{}` changes", change.path))
+        .with_label(change.spot.clone(), format!("`{}` changes", change.path))
         .help(match (is_manual, kind.is_none_or(Kind::is_template)) {
             (_, true) if object.is_patch => {
                 "give the template that it patches another name, and write that into the patch too"

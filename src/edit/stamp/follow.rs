@@ -113,7 +113,7 @@ pub fn follow(objects: &[ManifestObject], rendered: &[Rendered<'_>]) -> Followed
                 object.title()
             );
             Finding::new(RuleId::ReferenceDangling, message)
-                .at(object.name_spot(), "")
+                .with_label(object.name_spot(), "")
                 .help("write the object in a manifest or a literal block (`|`), where names can be edited")
         };
         followed
@@ -122,11 +122,11 @@ pub fn follow(objects: &[ManifestObject], rendered: &[Rendered<'_>]) -> Followed
     }
     let unused = rendered.iter().filter(|it| it.is_machine_template());
     let unused = unused.filter(|it| !referenced.contains(it));
-    followed.findings.extend(unused.map(unreferenced));
+    followed.findings.extend(unused.map(no_reference));
     followed
 }
 
-fn unreferenced(template: &Rendered<'_>) -> Finding {
+fn no_reference(template: &Rendered<'_>) -> Finding {
     let Rendered {
         kind,
         namespace,
@@ -136,7 +136,7 @@ fn unreferenced(template: &Rendered<'_>) -> Finding {
     } = template;
     let message = format!("no manifest refers to {kind} `{namespace}/{name}`");
     let finding = Finding::new(RuleId::TemplateUnreferenced, message)
-        .about(cluster.map(Subject::cluster).unwrap_or_default());
+        .with_subject(cluster.map(Subject::cluster).unwrap_or_default());
     finding.help(format!(
         "write `name: {}` in the reference: `metalmark render` adds the hash, and moves the reference with it",
         base(name)

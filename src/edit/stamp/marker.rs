@@ -23,13 +23,13 @@ pub(super) fn markers(text: &Text) -> Vec<Marker> {
     let mut found = Vec::new();
     let mut start = 0;
     for line in text.source.text.split_inclusive('\n') {
-        found.extend(in_line(text, line.trim_end(), start));
+        found.extend(parse_line(text, line.trim_end(), start));
         start += line.len();
     }
     found
 }
 
-fn in_line(text: &Text, line: &str, start: usize) -> Option<Marker> {
+fn parse_line(text: &Text, line: &str, start: usize) -> Option<Marker> {
     let (at, rest) = line.match_indices('#').find_map(|(at, _)| {
         let opens = at == 0 || line[..at].ends_with([' ', '\t']);
         let rest = line[at + 1..].trim_start().strip_prefix(MARKER)?;
@@ -106,10 +106,10 @@ fn selector(text: &str) -> Result<Selector, String> {
     let document = format!("selector: {text}\n");
     let read = yaml_tree::values(&document, FileId(0), Engine::Kubectl);
     let tree = read.map_err(|error| format!("its selector is no YAML: {error}"))?;
-    let node = tree.at(&["selector"]);
+    let node = tree.get_path(&["selector"]);
     let map = node.and_then(|node| node.value.as_map());
     let map = map.ok_or("its selector is no map in braces")?;
-    let mut selector = Selector::of_map(map);
+    let mut selector = Selector::from_map(map);
     // The text that was read is not a file: nothing may point into it.
     for term in &mut selector.terms {
         (term.place, term.key_place) = (Place::NONE, Place::NONE);
@@ -128,7 +128,7 @@ mod tests {
 
     fn said(text: &str) -> Result<String, String> {
         let source = Source::new("a.yaml", format!("# metalmark: {text}"));
-        let marker = markers(&Text::of_file(Arc::new(source)))
+        let marker = markers(&Text::from_file(Arc::new(source)))
             .pop()
             .expect("a marker");
         marker.request.map(|request| match request.image {

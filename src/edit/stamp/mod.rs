@@ -28,9 +28,9 @@ pub use choose::Chooser;
 pub use fields::{Change, changes, problems};
 pub use findings::findings;
 pub use follow::{Followed, Rendered, follow};
-pub use moved::{Moves, NamedImage, named};
+pub use moved::{Moves, NamedImage, find_names};
 pub use plan::Plan;
-pub use since::{guarded, since};
+pub use since::{immutable_path, record_changes};
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -74,7 +74,7 @@ pub fn plan(
     unread: &[Arc<Source>],
 ) -> Plan {
     let Job { options, moves } = job;
-    let mut plan = Plan::of(objects);
+    let mut plan = Plan::new(objects);
     let mut requests = requests(objects, entries, &mut plan);
     moved::redirect(objects, moves, &mut requests, &mut plan.results);
     let runners = versions::runners(objects);
@@ -82,7 +82,7 @@ pub fn plan(
     let versions = if options.set_version {
         BTreeMap::new()
     } else {
-        versions::agreed(objects, &runners)
+        versions::common_versions(objects, &runners)
     };
     for requested in &requests {
         let runs = versions.get(&requested.object).map(|text| &**text);

@@ -34,13 +34,13 @@ pub struct NamedImage {
 ///
 /// # Errors
 /// An object is to be left alone, or nothing says which of its fields hold an image; in one clause.
-pub fn named(
+pub fn find_names(
     objects: &[ManifestObject],
     entries: &[StampEntry],
     images: &Images,
     moves: &Moves,
 ) -> Result<Vec<NamedImage>, String> {
-    let requests = requests(objects, entries, &mut Plan::of(objects));
+    let requests = requests(objects, entries, &mut Plan::new(objects));
     let mut found: Vec<NamedImage> = Vec::new();
     for (index, keys) in moves {
         let object = &objects[*index];
@@ -58,7 +58,7 @@ pub fn named(
                 }
                 RequestedImage::Selector(_) => {}
                 RequestedImage::Image(name) => {
-                    let key = matching::named(name, images).and_then(|key| keys.get(key));
+                    let key = matching::find_image(name, images).and_then(|key| keys.get(key));
                     let Some((key, spot)) = key.zip(requested.request.spot.clone()) else {
                         continue;
                     };

@@ -26,7 +26,7 @@ pub(super) struct Past<'a> {
 }
 
 impl<'a> Past<'a> {
-    pub(super) fn of(objects: &'a [ManifestObject], keep: usize, used: BTreeSet<usize>) -> Self {
+    pub(super) fn new(objects: &'a [ManifestObject], keep: usize, used: BTreeSet<usize>) -> Self {
         let (mut named, mut kept) = (BTreeMap::<_, Vec<usize>>::new(), BTreeMap::new());
         let own = objects.iter().enumerate();
         for (index, object) in own.filter(|(_, object)| !object.is_patch) {
@@ -51,7 +51,7 @@ impl<'a> Past<'a> {
     pub(super) fn name_of(&self, index: usize, spec: &Value) -> Option<String> {
         let object = &self.objects[index];
         let has_content = |copy: &&ManifestObject| {
-            let own = copy.node.at(&["spec"]);
+            let own = copy.node.get_path(&["spec"]);
             Arc::ptr_eq(&copy.text, &object.text) && own.is_some_and(|own| own.value.same(spec))
         };
         let mut copies = self.copies(index).map(|index| &self.objects[index]);
@@ -148,7 +148,7 @@ fn copy(object: &ManifestObject, successor: &str) -> Option<String> {
     }
     let parts = yaml_tree::parts(text).ok()?;
     let text = text.get(parts.get(object.document)?.clone())?;
-    let annotations = object.node.at(&["metadata", "annotations"]);
+    let annotations = object.node.get_path(&["metadata", "annotations"]);
     let is_map = annotations.is_some_and(|node| node.value.as_map().is_some());
     let change = if is_map {
         Edit::Insert {
@@ -161,7 +161,7 @@ fn copy(object: &ManifestObject, successor: &str) -> Option<String> {
         Edit::Insert {
             map: Target::keys(&["metadata"]),
             key: "annotations".to_owned(),
-            value: Map::from_iter([Entry::computed(KEPT_ANNOTATION, successor)]).into(),
+            value: Map::from_iter([Entry::from_value(KEPT_ANNOTATION, successor)]).into(),
             position: Position::Last,
         }
     };
@@ -179,12 +179,12 @@ fn as_kept(node: &Node, successor: &str) -> Value {
         let map = node.and_then(|node| node.value.as_map());
         map.map_or_else(Map::default, |map| (**map).clone())
     };
-    let mut annotations = map(node.at(&["metadata", "annotations"]));
-    annotations.insert(Entry::computed(KEPT_ANNOTATION, successor));
-    let mut metadata = map(node.at(&["metadata"]));
-    metadata.insert(Entry::computed("annotations", annotations));
+    let mut annotations = map(node.get_path(&["metadata", "annotations"]));
+    annotations.insert(Entry::from_value(KEPT_ANNOTATION, successor));
+    let mut metadata = map(node.get_path(&["metadata"]));
+    metadata.insert(Entry::from_value("annotations", annotations));
     let mut object = map(Some(node));
-    object.insert(Entry::computed("metadata", metadata));
+    object.insert(Entry::from_value("metadata", metadata));
     object.into()
 }
 
@@ -205,7 +205,7 @@ fn remove(objects: &[ManifestObject], index: usize, plan: &mut Plan) {
 
 /// A name without the hash behind it.
 pub(super) fn base(name: &str) -> &str {
-    let length = hash::of_text("").len();
+    let length = hash::compute("").len();
     match name.rsplit_once('-') {
         Some((base, end))
             if end.len() == length
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn only_a_hash_is_no_part_of_a_name() {
-        let hash = crate::render::objects::hash::of_text("x");
+        let hash = crate::render::objects::hash::compute("x");
         assert_eq!(base(&format!("edge-7-{hash}")), "edge-7");
         for name in ["edge-7", "edge", "a-worker", &hash] {
             assert_eq!(base(name), name);

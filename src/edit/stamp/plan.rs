@@ -81,7 +81,7 @@ pub struct FieldChange {
 
 impl Plan {
     /// A plan that changes nothing of these objects.
-    pub(super) fn of(objects: &[ManifestObject]) -> Self {
+    pub(super) fn new(objects: &[ManifestObject]) -> Self {
         Self {
             results: vec![ObjectResult::default(); objects.len()],
             ..Self::default()
@@ -89,7 +89,7 @@ impl Plan {
     }
 
     /// The images and versions that the objects have after the run.
-    pub fn stamped(&self) -> Stamped {
+    pub fn to_stamped(&self) -> Stamped {
         let results = self.results.iter().enumerate();
         let images = results.filter(|(_, result)| !result.images.is_empty());
         let images =

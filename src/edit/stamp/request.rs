@@ -41,7 +41,7 @@ pub(super) fn requests(
                 Ok(requested) => found.push(requested),
                 Err((message, help)) => {
                     let finding = Finding::new(RuleId::ImageUnstamped, message);
-                    findings.push(finding.at(spot, "this marker").help(help));
+                    findings.push(finding.with_label(spot, "this marker").help(help));
                 }
             }
         }

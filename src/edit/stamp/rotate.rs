@@ -14,7 +14,7 @@ use crate::render::objects::hash;
 use crate::rules;
 use capi::objects::{ManifestObject, Reference, Text, references};
 use capi::providers;
-use yaml_tree::edit::{Edit, Step, Target, at_steps, edit};
+use yaml_tree::edit::{Edit, Step, Target, edit, node_at};
 use yaml_tree::engine::Engine;
 use yaml_tree::place::{FileId, Source};
 use yaml_tree::value::{Node, Value};
@@ -39,7 +39,7 @@ pub(super) fn rotate(
             referring.entry(template).or_default().push(reference);
         }
     }
-    let past = Past::of(objects, keep, referring.keys().copied().collect());
+    let past = Past::new(objects, keep, referring.keys().copied().collect());
     let mut given = BTreeSet::new();
     for (index, spec) in specs(objects, plan) {
         let object = &objects[index];
@@ -56,7 +56,7 @@ pub(super) fn rotate(
             ));
             continue;
         }
-        if let Some(problem) = fixed_name(object) {
+        if let Some(problem) = keep_name_reason(object) {
             plan.results[index].problems.push(problem.to_owned());
             continue;
         }
@@ -65,7 +65,7 @@ pub(super) fn rotate(
                 let referring = referring.get(&index).map_or(&[][..], Vec::as_slice);
                 if keep > 0 {
                     plan.findings
-                        .extend(unpatched(objects, index, &name, referring));
+                        .extend(missing_patch(objects, index, &name, referring));
                 }
                 rename(objects, index, &name, referring, plan);
                 given.insert(identity(object, &name));
@@ -76,7 +76,7 @@ pub(super) fn rotate(
 }
 
 /// Why a template keeps its name, where a kustomization says it.
-fn fixed_name(object: &ManifestObject) -> Option<&'static str> {
+fn keep_name_reason(object: &ManifestObject) -> Option<&'static str> {
     match (
         object.is_renamed,
         object.is_template() && object.is_named_alone,
@@ -125,18 +125,18 @@ fn specs(objects: &[ManifestObject], plan: &Plan) -> BTreeMap<usize, Value> {
         }
         let documents = texts
             .entry(Arc::as_ptr(&object.text))
-            .or_insert_with(|| edited(objects, &object.text, plan));
+            .or_insert_with(|| edit_documents(objects, &object.text, plan));
         let Some(document) = documents.get(object.document) else {
             continue;
         };
-        let node = at_steps(document, &object.steps).and_then(|node| node.at(&["spec"]));
+        let node = node_at(document, &object.steps).and_then(|node| node.get_path(&["spec"]));
         found.insert(index, node.map_or(Value::Null, |spec| spec.value.clone()));
     }
     found
 }
 
 /// The documents of a text with the edits of its objects; none where they cannot be made, which is reported later.
-fn edited(objects: &[ManifestObject], text: &Arc<Text>, plan: &Plan) -> Vec<Node> {
+fn edit_documents(objects: &[ManifestObject], text: &Arc<Text>, plan: &Plan) -> Vec<Node> {
     let own = plan
         .edits
         .iter()
@@ -168,7 +168,7 @@ fn rename(
 }
 
 /// That the copy of a template which is kept is not what it was, where patches move to the new name.
-fn unpatched(
+fn missing_patch(
     objects: &[ManifestObject],
     index: usize,
     name: &str,
@@ -182,7 +182,7 @@ fn unpatched(
     };
     let patch = referring.iter().find(|reference| is_of_patch(reference))?;
     let object = &objects[index];
-    let kind = providers::of_object(&object.api_version, &object.kind).map(|(_, kind)| kind);
+    let kind = providers::find_for_object(&object.api_version, &object.kind).map(|(_, kind)| kind);
     let (why, level) = rules::not_applied(kind);
     let message = format!(
         "the kept copy of {} loses its patches to `{name}`, {why}",
@@ -190,8 +190,8 @@ fn unpatched(
     );
     let spot = objects[patch.from].spot(patch.name.place);
     let finding = Finding::new(RuleId::TemplateEditedInPlace, message)
-        .at(object.name_spot(), "")
-        .at(spot, "this patch")
+        .with_label(object.name_spot(), "")
+        .with_label(spot, "this patch")
         .help("run with `--keep 0`");
     Some(finding.unless_set(level))
 }
@@ -199,7 +199,7 @@ fn unpatched(
 /// The name without the hash of earlier content, and with the hash of this. Where another template gets that name in this run, what
 /// looks like a hash is taken as a part of the name.
 fn new_name(object: &ManifestObject, spec: &Value, given: &BTreeSet<Identity<'_>>) -> String {
-    let hash = hash::of_text(&yaml_tree::emit(spec));
+    let hash = hash::compute(&yaml_tree::emit(spec));
     let with_hash = |base: &str| {
         let end = base.floor_char_boundary(LONGEST_NAME - 1 - hash.len());
         format!("{}-{hash}", base[..end].trim_end_matches(['-', '.']))

@@ -19,7 +19,7 @@ type Name<'a> = (&'a str, &'a str, &'a str);
 
 /// Writes into each template's result how it changed since its file was that of `before`. `before` is called once a file that
 /// holds templates; none is a file that was not there.
-pub fn since(
+pub fn record_changes(
     all: &[ManifestObject],
     plan: &mut Plan,
     mut before: impl FnMut(&Source) -> Option<String>,
@@ -29,7 +29,7 @@ pub fn since(
         let range = start..start + file.len();
         start = range.end;
         let indexes: Vec<usize> = range
-            .filter(|index| guarded(&all[*index]).is_some())
+            .filter(|index| immutable_path(&all[*index]).is_some())
             .collect();
         if indexes.is_empty() {
             continue;
@@ -47,7 +47,7 @@ pub fn since(
         } else {
             (read(&old), read(new))
         };
-        let (old, new) = (by_name(&old), by_name(&new));
+        let (old, new) = (index_by_name(&old), index_by_name(&new));
         for index in indexes {
             let object = &all[index];
             let result = &mut plan.results[index];
@@ -64,12 +64,12 @@ pub fn since(
 
 /// Below which path a change of an object under its own name does not reach its machines; none where it does, and for kinds
 /// that make none. Of Cluster API: <https://cluster-api.sigs.k8s.io/tasks/updating-machine-templates>.
-pub fn guarded(object: &ManifestObject) -> Option<&'static str> {
+pub fn immutable_path(object: &ManifestObject) -> Option<&'static str> {
     let group = object.group();
     if group == BOOTSTRAP && object.kind.ends_with("ConfigTemplate") {
         return Some(MACHINE);
     }
-    let (_, kind) = providers::of_object(&object.api_version, &object.kind)?;
+    let (_, kind) = providers::find_for_object(&object.api_version, &object.kind)?;
     match kind.change {
         InPlaceChange::Rolls => None,
         InPlaceChange::Ignored => kind.is_template().then_some(MACHINE),
@@ -86,7 +86,7 @@ fn name(object: &ManifestObject) -> Name<'_> {
     (&object.kind, &object.namespace, &object.name)
 }
 
-fn by_name(objects: &[ManifestObject]) -> BTreeMap<Name<'_>, &ManifestObject> {
+fn index_by_name(objects: &[ManifestObject]) -> BTreeMap<Name<'_>, &ManifestObject> {
     // The first of one name counts, as for references.
     objects
         .iter()
@@ -97,11 +97,11 @@ fn by_name(objects: &[ManifestObject]) -> BTreeMap<Name<'_>, &ManifestObject> {
 
 /// What differs of an object between then and the end of this run.
 fn compare(object: &ManifestObject, old: &ManifestObject, new: &ManifestObject) -> TemplateChange {
-    let Some(path) = guarded(object) else {
+    let Some(path) = immutable_path(object) else {
         return TemplateChange::Same;
     };
     let guarded: Vec<&str> = path.split('.').collect();
-    let found = match (old.node.at(&guarded), new.node.at(&guarded)) {
+    let found = match (old.node.get_path(&guarded), new.node.get_path(&guarded)) {
         (Some(old), Some(new)) => old.difference(new),
         (None, None) => None,
         _ => Some(Vec::new()),

@@ -40,21 +40,21 @@ pub(super) fn request(
     if !result.images.contains(&key) {
         result.images.push(key);
     }
-    let known = providers::of_object(&object.api_version, &object.kind);
+    let known = providers::find_for_object(&object.api_version, &object.kind);
     let refused = known.and_then(|(provider, kind)| {
         let finding = rules::unbootable(provider, stamp.format.as_deref()?, kind.formats)?;
         let formats = format!("one of {}", kind.formats.join(", "));
         let finding = finding
-            .about(result.subject(object))
-            .at(result.spot.clone(), "this image is selected here");
-        Some(finding.at(object.name_spot(), formats))
+            .with_subject(result.subject(object))
+            .with_label(result.spot.clone(), "this image is selected here");
+        Some(finding.with_label(object.name_spot(), formats))
     });
     plan.findings.extend(refused);
     let made = match &requested.field {
-        Some(field) => of_field(object, field, &requested.request, &stamp),
-        None => of_object(object, &stamp),
+        Some(field) => field_changes(object, field, &requested.request, &stamp),
+        None => object_changes(object, &stamp),
     };
-    match made.and_then(without_expressions) {
+    match made.and_then(refuse_expressions) {
         Ok(changes) => {
             record(object, &changes, result);
             learn_version(index, object, &changes, plan);
@@ -85,8 +85,9 @@ fn image(
 }
 
 /// The image fields of an object that are not as its image says.
-fn of_object(object: &ManifestObject, stamp: &Stamp) -> Result<Vec<Change>, Vec<String>> {
-    let Some((provider, kind)) = providers::of_object(&object.api_version, &object.kind) else {
+fn object_changes(object: &ManifestObject, stamp: &Stamp) -> Result<Vec<Change>, Vec<String>> {
+    let Some((provider, kind)) = providers::find_for_object(&object.api_version, &object.kind)
+    else {
         let version = object.version();
         let versions = object
             .machine_kind()
@@ -98,7 +99,7 @@ fn of_object(object: &ManifestObject, stamp: &Stamp) -> Result<Vec<Change>, Vec<
         // A rule reports it.
         return Err(Vec::new());
     }
-    let mut problems = fields::unknown(stamp, provider, kind);
+    let mut problems = fields::missing_facts(stamp, provider, kind);
     match changes(object, provider, kind, stamp) {
         Ok(changes) if problems.is_empty() => return Ok(changes),
         Ok(_) => {}
@@ -119,7 +120,7 @@ fn changes(
 }
 
 /// One scalar that a marker or an entry names.
-fn of_field(
+fn field_changes(
     object: &ManifestObject,
     (steps, node): &(Vec<Step>, Node),
     request: &ImageRequest,
@@ -154,7 +155,7 @@ fn of_field(
 }
 
 /// Refuses to replace an expression by text that another program evaluates.
-fn without_expressions(changes: Vec<Change>) -> Result<Vec<Change>, Vec<String>> {
+fn refuse_expressions(changes: Vec<Change>) -> Result<Vec<Change>, Vec<String>> {
     let held = |change: &Change| {
         let text = expression(&change.current.as_ref()?.value)?;
         let path = &change.path;

@@ -33,7 +33,7 @@ pub(super) fn subject(
             .iter()
             .any(|(_, node)| inside(node))
     };
-    if around(objects, before).any(holds) {
+    if enclosing_objects(objects, before).any(holds) {
         return Subject::Nothing("it is in a string that is no YAML, or that holds no map or list");
     }
     let Some(index) = owner(at, objects, before) else {
@@ -47,7 +47,7 @@ pub(super) fn subject(
     if is_machine(objects[index]) && !names_field {
         return Subject::Object(index);
     }
-    match beside(marker, text, objects[index]) {
+    match nearest_scalar(marker, text, objects[index]) {
         Some((_, node)) if has_lines(&node) => {
             Subject::Nothing("the string beside it holds several lines: write the marker in it")
         }
@@ -63,7 +63,10 @@ fn has_lines(node: &Node) -> bool {
 }
 
 /// The last object that starts before a place, and those that it is in.
-fn around<'o>(objects: &'o [&ManifestObject], before: usize) -> impl Iterator<Item = usize> + 'o {
+fn enclosing_objects<'o>(
+    objects: &'o [&ManifestObject],
+    before: usize,
+) -> impl Iterator<Item = usize> + 'o {
     let last = objects[..before].last();
     let holds_last = move |index: &usize| {
         let object = objects[*index];
@@ -76,7 +79,11 @@ fn around<'o>(objects: &'o [&ManifestObject], before: usize) -> impl Iterator<It
 
 /// The scalar on a marker's line, or on the next one. Of several on that line it is the one of the key `value`, or of the key that
 /// the marker's field is called by.
-fn beside(marker: &Marker, text: &str, object: &ManifestObject) -> Option<(Vec<Step>, Node)> {
+fn nearest_scalar(
+    marker: &Marker,
+    text: &str,
+    object: &ManifestObject,
+) -> Option<(Vec<Step>, Node)> {
     let at = marker.at;
     let scalars = object.scalars();
     let nearest = if marker.is_alone {
@@ -137,7 +144,7 @@ fn follows(between: &str) -> bool {
 fn owner(at: u32, objects: &[&ManifestObject], before: usize) -> Option<usize> {
     let text = &*objects.first()?.text.source.text;
     let next = objects.get(before).map(|object| object.node.place.start);
-    let within = around(objects, before).find(|index| at <= end(objects[*index]));
+    let within = enclosing_objects(objects, before).find(|index| at <= end(objects[*index]));
     if let Some(within) = within {
         // Between the items of a list of objects, it is about the one below.
         let gap = |next: u32| text.get(at as usize..next as usize).is_some_and(opens_item);

@@ -46,7 +46,7 @@ pub(super) fn add(
                 for field in values(object, name) {
                     is_there = true;
                     if said.insert((*index, field.0.clone())) {
-                        found.push(requested(entry, *index, field, word));
+                        found.push(new_request(entry, *index, field, word));
                     }
                 }
             }
@@ -57,7 +57,7 @@ pub(super) fn add(
     }
 }
 
-fn requested(
+fn new_request(
     entry: &StampEntry,
     object: usize,
     field: (Vec<Step>, Node),
@@ -77,7 +77,7 @@ fn nowhere(entry: &StampEntry, name: &str) -> Finding {
     let message =
         format!("no Cluster or ClusterClass of this entry gives the variable `{name}` a value");
     Finding::new(RuleId::ImageUnstamped, message)
-        .at(entry.request.spot.clone(), "")
+        .with_label(entry.request.spot.clone(), "")
         .help("write the variable with any value, or take it out of the entry")
 }
 
@@ -94,12 +94,12 @@ fn values(object: &ManifestObject, name: &str) -> Vec<(Vec<Step>, Node)> {
         .iter()
         .flat_map(|path| object.nodes(&format!("{path}[]")));
     let named = items.filter(|(_, item)| {
-        let own = item.at(&["name"]).and_then(|own| own.value.as_str());
+        let own = item.get_path(&["name"]).and_then(|own| own.value.as_str());
         own.is_some_and(|own| **own == *name)
     });
     let found = named.filter_map(|(steps, item)| {
         let path: Vec<&str> = value.iter().chain(&inner).copied().collect();
-        let node = item.at(&path)?.clone();
+        let node = item.get_path(&path)?.clone();
         let below = path.into_iter().map(Step::from);
         Some((steps.into_iter().chain(below).collect(), node))
     });

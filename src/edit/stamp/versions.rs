@@ -40,7 +40,12 @@ pub(super) fn runners(objects: &[ManifestObject]) -> BTreeMap<usize, Vec<usize>>
 /// The Clusters whose topology names a class.
 fn clusters_of(objects: &[ManifestObject], class: &ManifestObject) -> Vec<usize> {
     let is_of_class = |cluster: &ManifestObject| {
-        let text = |path: &[&str]| cluster.node.at(path).and_then(|node| node.value.as_str());
+        let text = |path: &[&str]| {
+            cluster
+                .node
+                .get_path(path)
+                .and_then(|node| node.value.as_str())
+        };
         let name = text(&["spec", "topology", "class"])
             .or_else(|| text(&["spec", "topology", "classRef", "name"]));
         &*cluster.kind == "Cluster" && name == Some(&class.name)
@@ -53,7 +58,7 @@ fn clusters_of(objects: &[ManifestObject], class: &ManifestObject) -> Vec<usize>
 }
 
 /// The Kubernetes version of each template's machines, where its runners agree on one.
-pub(super) fn agreed(
+pub(super) fn common_versions(
     objects: &[ManifestObject],
     runners: &BTreeMap<usize, Vec<usize>>,
 ) -> BTreeMap<usize, Arc<str>> {

@@ -30,7 +30,7 @@ pub(super) fn insert(
     let sibling = behind.and_then(|name| listed.iter().find(|(listed, _)| **listed == *name));
     let (source, list, value, position) = match sibling {
         Some((name, spot)) => {
-            let (list, value) = beside(workspace, &spot.source, name)?;
+            let (list, value) = find_entry(workspace, &spot.source, name)?;
             let position = Position::After(Step::from(&**name));
             (Arc::clone(&spot.source), list, value, position)
         }
@@ -53,7 +53,7 @@ pub(super) fn insert(
 }
 
 /// The list that a file has an entry in, and the properties of that entry.
-pub(super) fn beside(
+pub(super) fn find_entry(
     workspace: &Workspace,
     source: &Source,
     name: &str,
@@ -61,7 +61,7 @@ pub(super) fn beside(
     let values = yaml_tree::values(&source.text, FileId(0), workspace.engine);
     let found = values.ok().and_then(|values| {
         LISTS.iter().find_map(|list| {
-            let entry = values.at(&[list, name])?;
+            let entry = values.get_path(&[list, name])?;
             Some((*list, entry.value.clone()))
         })
     });
@@ -93,7 +93,9 @@ fn empty_list(
         let place = read.catalog.version.as_ref()?.place;
         let source = Arc::clone(read.sources.get(place.file)?);
         let values = yaml_tree::values(&source.text, FileId(0), workspace.engine).ok()?;
-        let list = LISTS.iter().find(|list| values.at(&[list]).is_some())?;
+        let list = LISTS
+            .iter()
+            .find(|list| values.get_path(&[list]).is_some())?;
         Some((source, *list))
     });
     found.ok_or_else(|| {

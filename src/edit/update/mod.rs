@@ -17,7 +17,7 @@ use yaml_tree::edit::{Edit, Target};
 use yaml_tree::place::{Located, Source, Spot};
 
 use super::fix;
-use entries::{beside, insert};
+use entries::{find_entry, insert};
 use versions::{cluster_versions, version_map};
 
 /// The version that an update moves to.
@@ -122,7 +122,7 @@ pub(crate) fn change(
             let (at, key) = (place(spot), new.clone());
             files.add(&spot.source, Edit::Rename { at, key });
         } else if drift.removed.iter().any(|old| **old == **name) {
-            match beside(workspace, &spot.source, name) {
+            match find_entry(workspace, &spot.source, name) {
                 Ok((list, _)) => {
                     let at = Target::keys(&[list, name]);
                     files.remove(&spot.source, Edit::Remove { at });
@@ -146,7 +146,7 @@ pub(crate) fn change(
             files.add(&spot.source, Edit::Replace { at, from, to });
         }
     }
-    let files = files.edited(workspace)?;
+    let files = files.into_edited_files(workspace)?;
     Ok(Change {
         drift,
         versions: spots,
@@ -191,7 +191,7 @@ fn list_entries(catalogs: &[ReadCatalog], from: Option<&str>) -> Listed {
 }
 
 /// The keys of the entries that expressions name.
-pub(crate) fn computed(catalogs: &[ReadCatalog], from: Option<&str>) -> BTreeSet<String> {
+pub(crate) fn expression_keys(catalogs: &[ReadCatalog], from: Option<&str>) -> BTreeSet<String> {
     let computed = list_entries(catalogs, from).computed.into_iter();
     computed.map(|(key, _)| key).collect()
 }
@@ -238,7 +238,7 @@ impl Files {
         files.map(|file| Arc::clone(&file.source)).collect()
     }
 
-    fn of(&mut self, source: &Arc<Source>) -> &mut FileEdits {
+    fn file_edits(&mut self, source: &Arc<Source>) -> &mut FileEdits {
         let file = self.0.entry(Arc::clone(&source.path));
         file.or_insert_with(|| FileEdits {
             source: Arc::clone(source),
@@ -248,20 +248,20 @@ impl Files {
     }
 
     fn add(&mut self, source: &Arc<Source>, edit: Edit) {
-        self.of(source).edits.push(edit);
+        self.file_edits(source).edits.push(edit);
     }
 
     fn remove(&mut self, source: &Arc<Source>, edit: Edit) {
-        self.of(source).removals.push(edit);
+        self.file_edits(source).removals.push(edit);
     }
 
     /// The files' new texts.
-    fn edited(self, workspace: &Workspace) -> Result<Vec<EditedFile>, Error> {
+    fn into_edited_files(self, workspace: &Workspace) -> Result<Vec<EditedFile>, Error> {
         let mut files = Vec::new();
         for file in self.0.into_values() {
             let engine = workspace.engine;
-            let text = fix::edited(&file.source.text, engine, &file.edits)
-                .and_then(|text| fix::edited(&text, engine, &file.removals))
+            let text = fix::apply_edits(&file.source.text, engine, &file.edits)
+                .and_then(|text| fix::apply_edits(&text, engine, &file.removals))
                 .map_err(|why| {
                     Error::usage(format!("`{}` cannot be edited: {why}", file.source.path))
                 })?;

@@ -88,7 +88,7 @@ pub(super) fn fail<T>(message: String) -> Result<T, Error> {
 }
 
 /// The start of a value, for a message.
-pub(super) fn shown(value: &Value) -> String {
+pub(super) fn excerpt(value: &Value) -> String {
     /// The budget for printing the value.
     const LIMITS: Limits = Limits {
         steps: 10_000,
@@ -97,7 +97,7 @@ pub(super) fn shown(value: &Value) -> String {
         nested: 0,
     };
     match print::value(value, &Budget::new(LIMITS)) {
-        Ok(text) => print::quoted(&text).into_owned(),
+        Ok(text) => print::excerpt(&text).into_owned(),
         Err(_) => print::short(value),
     }
 }

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::slice;
 use std::sync::Arc;
 
-use super::arguments::{fail, fields, item, map, shown, string};
-use super::interpreting::evaluated_string;
+use super::arguments::{excerpt, fail, fields, item, map, string};
+use super::interpreting::evaluate_string;
 use crate::evaluate::convert;
 use crate::evaluate::session::Session;
 use go_template::value::Map;
@@ -29,7 +29,7 @@ const SELECTOR_KEYS: &[&str] = &[
 /// `os_images` as YAML text: the entries in the values, then one entry for each image of the builder.
 pub(super) fn generate_os_images(session: &Session, dot: &Value) -> Result<String, Error> {
     let written = fields(dot, &["Values", "os_images"])?;
-    let built = built_images(session, dot)?;
+    let built = builder_images(session, dot)?;
     let mut text = "os_images:".to_owned();
     let mut write = |images: &Value| -> Result<(), Error> {
         let yaml = session.function("toYaml", slice::from_ref(images))?;
@@ -55,15 +55,15 @@ pub(super) fn images_from_diskimagebuilder(
     session: &Session,
     dot: &Value,
 ) -> Result<String, Error> {
-    let images = built_images(session, dot)?;
+    let images = builder_images(session, dot)?;
     convert::json(&images, &session.budget)
 }
 
-fn built_images(session: &Session, dot: &Value) -> Result<Value, Error> {
+fn builder_images(session: &Session, dot: &Value) -> Result<Value, Error> {
     let values = map(&fields(dot, &["Values"])?, "`.Values`")?;
     let value = |key: &str| Ok::<_, Error>(values.get(key)?.unwrap_or(Value::Nil));
     let images = session.interpret(dot, &value("sylva_diskimagebuilder_images")?, 0)?;
-    evaluated_string(session, dot, &value("sylva_diskimagebuilder_version")?)?;
+    evaluate_string(session, dot, &value("sylva_diskimagebuilder_version")?)?;
     let registries = session.interpret(dot, &value("os_images_oci_registries")?, 0)?;
     let mut built = BTreeMap::new();
     let images = match images {
@@ -86,7 +86,7 @@ fn built_images(session: &Session, dot: &Value) -> Result<Value, Error> {
             ));
         };
         let known = map(&known, &format!("`os_images_oci_registries.{name}`"))?;
-        if let Some(entry) = built_image(session, &key, &known)? {
+        if let Some(entry) = builder_image(session, &key, &known)? {
             built.insert(key, entry);
         }
     }
@@ -94,7 +94,11 @@ fn built_images(session: &Session, dot: &Value) -> Result<Value, Error> {
 }
 
 /// The entry of an image; none if its registry is disabled.
-fn built_image(session: &Session, key: &Arc<str>, registry: &Map) -> Result<Option<Value>, Error> {
+fn builder_image(
+    session: &Session,
+    key: &Arc<str>,
+    registry: &Map,
+) -> Result<Option<Value>, Error> {
     let setting =
         |name: &str, default: Value| Ok::<_, Error>(registry.get(name)?.unwrap_or(default));
     if !setting("enabled", Value::Bool(true))?.truth()? {
@@ -138,7 +142,7 @@ fn flavor(provider: &Value) -> Result<&'static str, Error> {
         "cabpck" => Ok("ck8s"),
         _ => fail(format!(
             "no Kubernetes flavor is known for the bootstrap provider `{}`",
-            shown(provider)
+            excerpt(provider)
         )),
     }
 }
@@ -148,11 +152,11 @@ pub(super) fn finalize_os_image_selector(
     session: &Session,
     argument: &Value,
 ) -> Result<String, Error> {
-    let selector = finalized(session, &item(argument, 0)?, &item(argument, 1)?)?;
+    let selector = finalize(session, &item(argument, 0)?, &item(argument, 1)?)?;
     convert::json(&selector, &session.budget)
 }
 
-fn finalized(session: &Session, cluster: &Value, selector: &Value) -> Result<Value, Error> {
+fn finalize(session: &Session, cluster: &Value, selector: &Value) -> Result<Value, Error> {
     let version = string(&fields(cluster, &["k8s_version"])?, "`k8s_version`")?;
     let version = version.strip_prefix('v').unwrap_or(&version);
     let provider = fields(cluster, &["capi_providers", "bootstrap_provider"])?;
@@ -202,7 +206,7 @@ pub(super) fn find_cluster_image_selectors(
 fn selector_of(session: &Session, cluster: &Value, level: &Value) -> Result<Option<Value>, Error> {
     let written = fields(level, &["os_image_selector"])?;
     let selector = if written.truth()? {
-        finalized(session, cluster, &written)?
+        finalize(session, cluster, &written)?
     } else {
         Value::map(BTreeMap::new())
     };
@@ -225,7 +229,7 @@ fn validate(selector: &Map) -> Result<(), Error> {
         if !matches!(value, Value::String(_) | Value::Bool(_)) {
             return fail(format!(
                 "the selector's `{key}` must be a string or a boolean, and it is `{}`",
-                shown(value)
+                excerpt(value)
             ));
         }
     }

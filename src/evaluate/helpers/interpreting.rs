@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
-use super::arguments::{fail, fields, item, items, map, optional, shown, string};
+use super::arguments::{excerpt, fail, fields, item, items, map, optional, string};
 use super::typed::boolean;
 use crate::evaluate::convert;
 use crate::evaluate::session::Session;
@@ -48,11 +48,11 @@ pub(super) fn interpret_inner_gotpl(session: &Session, argument: &Value) -> Resu
 
 /// `interpret-as-string`: the result of a string, which must be a string.
 pub(super) fn interpret_as_string(session: &Session, argument: &Value) -> Result<String, Error> {
-    evaluated_string(session, &item(argument, 0)?, &item(argument, 1)?).map(|text| text.to_string())
+    evaluate_string(session, &item(argument, 0)?, &item(argument, 1)?).map(|text| text.to_string())
 }
 
 /// Evaluates a string whose result must be a string.
-pub(super) fn evaluated_string(
+pub(super) fn evaluate_string(
     session: &Session,
     dot: &Value,
     data: &Value,
@@ -60,7 +60,7 @@ pub(super) fn evaluated_string(
     if !matches!(data, Value::String(_)) {
         return fail(format!(
             "`interpret-as-string` needs a string and got `{}` of type `{}`",
-            shown(data),
+            excerpt(data),
             data.type_name()
         ));
     }
@@ -68,8 +68,8 @@ pub(super) fn evaluated_string(
         Value::String(text) => Ok(text),
         other => fail(format!(
             "`interpret-as-string` needs a string, and `{}` evaluates to `{}` of type `{}`",
-            shown(data),
-            shown(&other),
+            excerpt(data),
+            excerpt(&other),
             other.type_name()
         )),
     }
@@ -78,12 +78,12 @@ pub(super) fn evaluated_string(
 /// `interpret-as-bool`: a boolean as a typed result.
 pub(super) fn interpret_as_bool(session: &Session, argument: &Value) -> Result<String, Error> {
     let context = context(argument, 2);
-    let flag = evaluated_boolean(session, &item(argument, 0)?, &item(argument, 1)?, &context)?;
+    let flag = evaluate_boolean(session, &item(argument, 0)?, &item(argument, 1)?, &context)?;
     Ok(format!("{{\"encapsulated-result\":{flag}}}"))
 }
 
 /// Evaluates a boolean, or a string whose result must be a boolean.
-pub(super) fn evaluated_boolean(
+pub(super) fn evaluate_boolean(
     session: &Session,
     dot: &Value,
     data: &Value,
@@ -96,12 +96,12 @@ pub(super) fn evaluated_boolean(
             let value = session.interpret(dot, data, 0)?;
             boolean(
                 &value,
-                &format!(": the result of `{}`{context}", shown(data)),
+                &format!(": the result of `{}`{context}", excerpt(data)),
             )
         }
         other => fail(format!(
             "a boolean or a string is needed, and `{}` of type `{}` is given{context}",
-            shown(other),
+            excerpt(other),
             other.type_name()
         )),
     }
@@ -110,7 +110,7 @@ pub(super) fn evaluated_boolean(
 /// `interpret-for-test`: `true` or an empty string.
 pub(super) fn interpret_for_test(session: &Session, argument: &Value) -> Result<String, Error> {
     let context = context(argument, 2);
-    let flag = evaluated_boolean(session, &item(argument, 0)?, &item(argument, 1)?, &context)?;
+    let flag = evaluate_boolean(session, &item(argument, 0)?, &item(argument, 1)?, &context)?;
     Ok(truth(flag))
 }
 
@@ -118,7 +118,7 @@ pub(super) fn interpret_for_test(session: &Session, argument: &Value) -> Result<
 pub(super) fn interpret_ternary(session: &Session, argument: &Value) -> Result<String, Error> {
     let context = context(argument, 4);
     let (yes, no) = (item(argument, 2)?, item(argument, 3)?);
-    let flag = evaluated_boolean(session, &item(argument, 0)?, &item(argument, 1)?, &context)?;
+    let flag = evaluate_boolean(session, &item(argument, 0)?, &item(argument, 1)?, &context)?;
     match if flag { yes } else { no } {
         Value::Nil => Ok(String::new()),
         chosen => print::value(&chosen, &session.budget),
@@ -139,5 +139,5 @@ pub(super) fn truth(flag: bool) -> String {
 
 /// The optional argument that describes the context of a call, for messages.
 fn context(argument: &Value, index: usize) -> String {
-    optional(argument, index).map_or_else(String::new, |text| format!(" ({})", shown(&text)))
+    optional(argument, index).map_or_else(String::new, |text| format!(" ({})", excerpt(&text)))
 }

@@ -42,7 +42,7 @@ const TABLE: &[(&str, Body)] = &[
         "images_from_diskimagebuilder",
         images::images_from_diskimagebuilder,
     ),
-    ("internalPersistentRandomPasswd", refused),
+    ("internalPersistentRandomPasswd", refuse),
     ("interpret", interpreting::interpret),
     ("interpret-and-hash", interpreting::interpret_and_hash),
     ("interpret-as-bool", interpreting::interpret_as_bool),
@@ -67,17 +67,17 @@ impl Host for Session {
         self.options.engine
     }
 
-    fn named(&self, name: &str) -> Option<Definition<'_>> {
+    fn find_definition(&self, name: &str) -> Option<Definition<'_>> {
         let templates = self.options.templates.as_ref();
         let in_chart = templates.filter(|_| !is_interpreter(name));
-        if let Some(template) = in_chart.and_then(|templates| templates.named(name)) {
+        if let Some(template) = in_chart.and_then(|templates| templates.find_template(name)) {
             return Some(Definition::Template(template));
         }
         let index = TABLE.binary_search_by(|(own, _)| (*own).cmp(name)).ok()?;
         let (_, body) = TABLE[index];
         let call = move |argument| {
             self.budget.charge_arguments(arguments::items(&argument))?;
-            self.in_helper(|| body(self, &argument))
+            self.run_helper(|| body(self, &argument))
         };
         Some(Definition::Native(Box::new(call)))
     }
@@ -92,7 +92,7 @@ impl Host for Session {
         error
     }
 
-    fn parsed(&self, text: &Arc<str>) -> Result<Template, Error> {
+    fn parse(&self, text: &Arc<str>) -> Result<Template, Error> {
         self.cache.parse(text)
     }
 }
@@ -119,7 +119,7 @@ fn is_interpreter(name: &str) -> bool {
     INTERPRETERS.contains(&name)
 }
 
-fn refused(_session: &Session, _argument: &Value) -> Result<String, Error> {
+fn refuse(_session: &Session, _argument: &Value) -> Result<String, Error> {
     Err(Error::new(
         ErrorClass::Refused,
         "`internalPersistentRandomPasswd` generates random text, and is not evaluated here",

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use super::arguments::{fields, item, optional, string, wrong_type};
-use super::interpreting::evaluated_string;
+use super::interpreting::evaluate_string;
 use crate::evaluate::session::Session;
 use go_template::{Error, Value, print};
 
@@ -77,7 +77,7 @@ fn additional(
     for source in [Some(own), optional(argument, 1)].into_iter().flatten() {
         if let Value::Map(source) = source {
             for (name, value) in session.budget.entries(&source)? {
-                let name = evaluated_string(session, dot, &Value::String(name))?;
+                let name = evaluate_string(session, dot, &Value::String(name))?;
                 names.insert(name, value.truth()?);
             }
         }

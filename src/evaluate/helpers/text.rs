@@ -13,14 +13,14 @@ pub(super) fn k8s_version_match(session: &Session, argument: &Value) -> Result<S
         &item(argument, 1)?,
         "the version argument of `k8s-version-match`",
     )?;
-    let release = without_pre_releases(&version);
+    let release = strip_pre_releases(&version);
     let matches = session.function("semverCompare", &[constraint, Value::from(release)])?;
     Ok(truth(matches.truth()?))
 }
 
 /// Removes everything between a hyphen and the next plus sign. Like Sylva's template, this also removes from hyphens in the build
 /// metadata on.
-fn without_pre_releases(text: &str) -> String {
+fn strip_pre_releases(text: &str) -> String {
     let mut kept = String::new();
     let mut skipping = false;
     for character in text.chars() {

@@ -1,6 +1,6 @@
 //! The helpers that preserve a value's type in the output of a template, as a typed result.
 
-use super::arguments::{fail, item, shown};
+use super::arguments::{excerpt, fail, item};
 use crate::evaluate::convert;
 use crate::evaluate::session::Session;
 use crate::evaluate::text::SKIP;
@@ -8,13 +8,13 @@ use go_template::{Error, ErrorClass, Value};
 
 /// `preserve-type`: the value.
 pub(super) fn preserve_type(session: &Session, value: &Value) -> Result<String, Error> {
-    encapsulated(session, value)
+    encapsulate(session, value)
 }
 
 /// `set-only-if`: the first argument if the second one is true, else the skip text.
 pub(super) fn set_only_if(session: &Session, argument: &Value) -> Result<String, Error> {
     if item(argument, 1)?.truth()? {
-        encapsulated(session, &item(argument, 0)?)
+        encapsulate(session, &item(argument, 0)?)
     } else {
         Ok(SKIP.to_owned())
     }
@@ -25,7 +25,7 @@ pub(super) fn set_if_defined(session: &Session, value: &Value) -> Result<String,
     if matches!(value, Value::Nil) {
         Ok(SKIP.to_owned())
     } else {
-        encapsulated(session, value)
+        encapsulate(session, value)
     }
 }
 
@@ -36,7 +36,7 @@ pub(super) fn as_bool(session: &Session, value: &Value) -> Result<String, Error>
         return Err(Error::new(ErrorClass::WrongType, message));
     }
     let flag = boolean(value, "")?;
-    encapsulated(session, &Value::Bool(flag))
+    encapsulate(session, &Value::Bool(flag))
 }
 
 /// The boolean in a value: a boolean, or one of the texts `true`, `false` and the empty string.
@@ -50,13 +50,13 @@ pub(super) fn boolean(value: &Value, context: &str) -> Result<bool, Error> {
         },
         other => fail(format!(
             "`{}` of type `{}` is not a boolean{context}",
-            shown(other),
+            excerpt(other),
             other.type_name()
         )),
     }
 }
 
-fn encapsulated(session: &Session, value: &Value) -> Result<String, Error> {
+fn encapsulate(session: &Session, value: &Value) -> Result<String, Error> {
     let json = convert::json(value, &session.budget)?;
     Ok(format!("{{\"encapsulated-result\":{json}}}"))
 }

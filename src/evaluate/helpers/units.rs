@@ -3,8 +3,8 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::arguments::{fail, fields, item, items, map, shown};
-use super::interpreting::{evaluated_boolean, evaluated_string, truth};
+use super::arguments::{excerpt, fail, fields, item, items, map};
+use super::interpreting::{evaluate_boolean, evaluate_string, truth};
 use crate::evaluate::convert::{DEEPEST, too_deep};
 use crate::evaluate::failure::keep_message;
 use crate::evaluate::path::Path;
@@ -16,7 +16,7 @@ use yaml_tree::value as tree;
 /// `unit-enabled`: `true` if a unit is enabled, else an empty string (docs/expressions.md#helpers).
 pub(super) fn unit_enabled(session: &Session, argument: &Value) -> Result<String, Error> {
     let dot = item(argument, 0)?;
-    let name = evaluated_string(session, &dot, &item(argument, 1)?)?;
+    let name = evaluate_string(session, &dot, &item(argument, 1)?)?;
     let context = format!(" (unit:{name})");
     let Value::Map(units) = fields(&dot, &["Values", "units"])? else {
         let message = "`.Values.units` must be a map";
@@ -30,10 +30,10 @@ pub(super) fn unit_enabled(session: &Session, argument: &Value) -> Result<String
             ));
         }
     };
-    let mut enabled = enabled_by_itself(session, &dot, &name, &unit, &context)?;
+    let mut enabled = is_enabled_by_itself(session, &dot, &name, &unit, &context)?;
     if enabled {
         for condition in conditions(session, &dot, &name, &unit) {
-            enabled = evaluated_boolean(session, &dot, &condition?, &context)?;
+            enabled = evaluate_boolean(session, &dot, &condition?, &context)?;
             if !enabled {
                 break;
             }
@@ -43,7 +43,7 @@ pub(super) fn unit_enabled(session: &Session, argument: &Value) -> Result<String
 }
 
 /// Whether the unit is enabled without regard to its conditions.
-fn enabled_by_itself(
+fn is_enabled_by_itself(
     session: &Session,
     dot: &Value,
     name: &str,
@@ -57,7 +57,7 @@ fn enabled_by_itself(
         return enabled.truth();
     }
     match unit.get("enabled")? {
-        Some(enabled) => evaluated_boolean(session, dot, &enabled, context),
+        Some(enabled) => evaluate_boolean(session, dot, &enabled, context),
         None => fields(dot, &["Values", "units_enabled_default"])?.truth(),
     }
 }
@@ -111,7 +111,7 @@ pub(super) fn get_helm_version(session: &Session, argument: &Value) -> Result<St
             continue;
         }
         if let Some(other) = enabled_version.filter(|other| !other.is_empty()) {
-            let name = shown(&item(argument, 1)?);
+            let name = excerpt(&item(argument, 1)?);
             return fail(format!(
                 "unit `{name}` enables more than one version in `helm_chart_versions`: `{other}` and `{version}`"
             ));
@@ -141,7 +141,7 @@ fn merge(session: &Session, target: &Value, source: &Value, depth: u32) -> Resul
         let other = if is_map { target } else { source };
         return fail(format!(
             "`merge-append` merges maps, and `{}` is `{}`",
-            shown(other),
+            excerpt(other),
             other.kind()
         ));
     };

@@ -25,10 +25,7 @@ pub(super) struct Announcement {
 }
 
 /// Every parameter with what holds unless it is set. Argo CD shows these defaults and never sends them.
-pub(super) fn announced(
-    workspace: Option<&Workspace>,
-    environment: &Environment,
-) -> Vec<Announcement> {
+pub(super) fn list(workspace: Option<&Workspace>, environment: &Environment) -> Vec<Announcement> {
     let default = |name: &str| -> Option<Vec<String>> {
         let settings = &workspace?.settings;
         let text = match name {

@@ -57,8 +57,8 @@ pub(super) fn run(objects: &[Node], simulated: &Simulated) -> Result<Run, Error>
         ));
     }
     let mut environment = base(application, source, simulated)?;
-    if let Some(plugin) = source.at(&["plugin"]) {
-        of_plugin(plugin, &mut environment)?;
+    if let Some(plugin) = source.get_path(&["plugin"]) {
+        add_plugin_variables(plugin, &mut environment)?;
     }
     Ok(Run {
         environment,
@@ -68,26 +68,26 @@ pub(super) fn run(objects: &[Node], simulated: &Simulated) -> Result<Run, Error>
 
 /// The text at a path; empty where there is none, as in Argo CD's own types.
 fn text<'n>(node: &'n Node, path: &[&str]) -> &'n str {
-    let found = node.at(path).and_then(|node| node.value.as_str());
+    let found = node.get_path(path).and_then(|node| node.value.as_str());
     found.map_or("", |text| text)
 }
 
 /// The items of a list; none where there is none.
 fn items<'n>(node: &'n Node, path: &[&str]) -> &'n [Node] {
-    let found = node.at(path).and_then(|node| node.value.as_list());
+    let found = node.get_path(path).and_then(|node| node.value.as_list());
     found.unwrap_or_default()
 }
 
 fn source(application: &Node, number: Option<usize>) -> Result<&Node, Error> {
     let sources = items(application, &["spec", "sources"]);
     if sources.is_empty() {
-        let source = application.at(&["spec", "source"]);
+        let source = application.get_path(&["spec", "source"]);
         return source.ok_or_else(|| Error::usage("the Application has no `spec.source`"));
     }
     let number = match number {
         Some(number) => Some(number),
         None => {
-            let with_plugin = |source: &Node| source.at(&["plugin"]).is_some();
+            let with_plugin = |source: &Node| source.get_path(&["plugin"]).is_some();
             let mut found = (1..).zip(sources).filter(|(_, source)| with_plugin(source));
             let first = found.next().map(|(number, _)| number);
             first.filter(|_| found.next().is_none())
@@ -166,11 +166,11 @@ fn kube_version(text: &str) -> Result<String, Error> {
     Ok(numbers.to_owned())
 }
 
-fn of_plugin(plugin: &Node, environment: &mut Environment) -> Result<(), Error> {
+fn add_plugin_variables(plugin: &Node, environment: &mut Environment) -> Result<(), Error> {
     let known = environment.clone();
     for variable in items(plugin, &["env"]) {
         let name = format!("{ENV_PREFIX}{}", text(variable, &["name"]));
-        environment.set(name, substituted(text(variable, &["value"]), &known));
+        environment.set(name, expand(text(variable, &["value"]), &known));
     }
     let parameters = items(plugin, &["parameters"]);
     if parameters.is_empty() {
@@ -179,8 +179,8 @@ fn of_plugin(plugin: &Node, environment: &mut Environment) -> Result<(), Error> 
     }
     let mut passed = Vec::new();
     for parameter in parameters {
-        passed.push(Node::computed(json(parameter)?));
-        flattened(parameter, environment);
+        passed.push(Node::from_value(json(parameter)?));
+        add_parameter(parameter, environment);
     }
     environment.set(PARAMETERS, to_json(&Value::from(passed), Html::Escaped));
     Ok(())
@@ -188,7 +188,7 @@ fn of_plugin(plugin: &Node, environment: &mut Environment) -> Result<(), Error> 
 
 /// A parameter as JSON; of its three kinds of value those that are set.
 fn json(parameter: &Node) -> Result<Map, Error> {
-    let mut map = Map::from_iter([Entry::computed("name", text(parameter, &["name"]))]);
+    let mut map = Map::from_iter([Entry::from_value("name", text(parameter, &["name"]))]);
     for (key, fits) in [
         (
             "string",
@@ -197,7 +197,10 @@ fn json(parameter: &Node) -> Result<Map, Error> {
         ("array", |value| value.as_list().is_some()),
         ("map", |value| value.as_map().is_some()),
     ] {
-        let Some(node) = parameter.at(&[key]).filter(|node| !node.value.is_null()) else {
+        let Some(node) = parameter
+            .get_path(&[key])
+            .filter(|node| !node.value.is_null())
+        else {
             continue;
         };
         if !fits(&node.value) {
@@ -212,18 +215,21 @@ fn json(parameter: &Node) -> Result<Map, Error> {
 }
 
 /// The `PARAM_…` variables.
-fn flattened(parameter: &Node, environment: &mut Environment) {
-    let base = format!("PARAM_{}", escaped(text(parameter, &["name"])));
+fn add_parameter(parameter: &Node, environment: &mut Environment) {
+    let base = format!("PARAM_{}", variable_name(text(parameter, &["name"])));
     if let Some(text) = parameter
-        .at(&["string"])
+        .get_path(&["string"])
         .and_then(|node| node.value.as_str())
     {
         environment.set(base.clone(), &**text);
     }
-    if let Some(map) = parameter.at(&["map"]).and_then(|node| node.value.as_map()) {
+    if let Some(map) = parameter
+        .get_path(&["map"])
+        .and_then(|node| node.value.as_map())
+    {
         for entry in map.iter() {
             let value = entry.node.value.as_str().map_or("", |text| text);
-            environment.set(format!("{base}_{}", escaped(&entry.key)), value);
+            environment.set(format!("{base}_{}", variable_name(&entry.key)), value);
         }
     }
     for (index, item) in items(parameter, &["array"]).iter().enumerate() {
@@ -232,7 +238,7 @@ fn flattened(parameter: &Node, environment: &mut Environment) {
     }
 }
 
-fn escaped(name: &str) -> String {
+fn variable_name(name: &str) -> String {
     let name = name.to_uppercase();
     let letter = |letter: char| match letter {
         'A'..='Z' | '0'..='9' | '_' => letter,
@@ -242,7 +248,7 @@ fn escaped(name: &str) -> String {
 }
 
 /// Go's `os.Expand`: `$NAME` and `${NAME}`, unknown ones empty; `$$` is a dollar.
-fn substituted(text: &str, environment: &Environment) -> String {
+fn expand(text: &str, environment: &Environment) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, behind)) = rest.split_once('$') {
@@ -282,7 +288,7 @@ fn variable(text: &str) -> (&str, usize) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Environment, Simulated, kube_version, run, substituted};
+    use super::{Environment, Simulated, expand, kube_version, run};
     use yaml_tree::engine::Engine;
     use yaml_tree::place::FileId;
 
@@ -377,7 +383,7 @@ spec:
             ("$1a", "a"),
             ("é$Aé", "éxé"),
         ] {
-            assert_eq!(substituted(text, &environment), expected, "{text}");
+            assert_eq!(expand(text, &environment), expected, "{text}");
         }
     }
 

@@ -29,7 +29,7 @@ impl Environment {
     }
 
     /// These variables, and others over them.
-    pub(super) fn with(&self, others: &Self) -> Self {
+    pub(super) fn with_others(&self, others: &Self) -> Self {
         let mut all = self.clone();
         all.0.extend(others.0.clone());
         all

@@ -84,7 +84,7 @@ pub fn generate(
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
     let given = Given::read(environment)?;
-    let mut workspace = read::workspace(&confined(request, environment, &given)?)?;
+    let mut workspace = read::workspace(&confine(request, environment, &given)?)?;
     if given.allow_empty {
         workspace.settings.policy.allow_empty();
     }
@@ -133,10 +133,10 @@ pub fn parameters(
     environment: &Environment,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
-    let request = confined(request, environment, &Given::default());
+    let request = confine(request, environment, &Given::default());
     let workspace = request.and_then(|request| read::workspace(&request));
     // The form is shown whatever the repository contains; `generate` reports what is wrong with it.
-    let announced = announce::announced(workspace.as_ref().ok(), environment);
+    let announced = announce::list(workspace.as_ref().ok(), environment);
     terminal.out.json(&announced)?;
     Ok(Verdict::Clean)
 }
@@ -178,7 +178,7 @@ pub fn simulate(
         directory: Some(start(request).join(&run.path)),
         ..request.clone()
     };
-    let environment = sidecar.with(&run.environment);
+    let environment = sidecar.with_others(&run.environment);
     generate(&request, &environment, today, terminal)
 }
 
@@ -197,7 +197,7 @@ fn repository(request: &Request, environment: &Environment) -> Option<PathBuf> {
 
 /// The request within the repository that Argo CD sent: its project file, and no file outside it. Where Argo CD does not say
 /// which folder that is, nothing is read.
-fn confined(request: &Request, environment: &Environment, given: &Given) -> Result<Request, Error> {
+fn confine(request: &Request, environment: &Environment, given: &Given) -> Result<Request, Error> {
     let mut request = request.clone();
     let start = start(&request);
     let steps = environment.steps().ok_or_else(no_host)?;

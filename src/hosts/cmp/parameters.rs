@@ -112,7 +112,7 @@ struct Passed {
 impl Given {
     /// Reads the parameters. An empty text counts as not set, as the form leaves it.
     pub(super) fn read(environment: &Environment) -> Result<Self, Error> {
-        let passed = passed(environment)?;
+        let passed = parse_parameters(environment)?;
         let list = |name| values(name, &passed, environment);
         let one = |name| list(name).map(|found| found.into_iter().next());
         Ok(Self {
@@ -150,7 +150,7 @@ const LOCKINGS: &[(&str, Locking)] = &[("true", Locking::Frozen), ("false", Lock
 const YES_OR_NO: &[(&str, bool)] = &[("true", true), ("false", false)];
 
 /// The parameters passed. Argo CD writes `null` where a plugin block has none, and nothing where there is no block.
-fn passed(environment: &Environment) -> Result<Vec<Passed>, Error> {
+fn parse_parameters(environment: &Environment) -> Result<Vec<Passed>, Error> {
     let text = environment.get(PARAMETERS).unwrap_or_default();
     if text.trim().is_empty() {
         return Ok(Vec::new());
@@ -163,7 +163,7 @@ fn passed(environment: &Environment) -> Result<Vec<Passed>, Error> {
     for (index, parameter) in passed.iter().enumerate() {
         let name = &parameter.name;
         if ALL.iter().all(|known| known.name != *name) {
-            return Err(unknown(name));
+            return Err(no_such_parameter(name));
         }
         if passed[..index].iter().any(|earlier| earlier.name == *name) {
             return Err(Error::Usage {
@@ -174,7 +174,7 @@ fn passed(environment: &Environment) -> Result<Vec<Passed>, Error> {
     Ok(passed)
 }
 
-fn unknown(name: &str) -> Error {
+fn no_such_parameter(name: &str) -> Error {
     let known = || ALL.iter().map(|parameter| parameter.name);
     let help = match did_you_mean(name, known()) {
         Some(meant) => format!("did you mean `{meant}`?"),
@@ -194,7 +194,7 @@ fn values(
     let is_list = ALL.iter().any(|known| known.name == name && known.is_list);
     let parameter = passed.iter().find(|parameter| parameter.name == name);
     let mut found = match parameter {
-        Some(parameter) => of_parameter(parameter, is_list)?,
+        Some(parameter) => parameter_values(parameter, is_list)?,
         None => Vec::new(),
     };
     found.retain(|value| !value.is_empty());
@@ -211,7 +211,7 @@ fn values(
     Ok(found)
 }
 
-fn of_parameter(parameter: &Passed, is_list: bool) -> Result<Vec<String>, Error> {
+fn parameter_values(parameter: &Passed, is_list: bool) -> Result<Vec<String>, Error> {
     let Passed {
         name,
         string,

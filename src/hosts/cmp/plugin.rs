@@ -31,7 +31,7 @@ pub fn plugin_config(options: &PluginOptions, terminal: &mut Terminal) -> Result
 }
 
 fn text(options: &PluginOptions) -> String {
-    let name = yaml_tree::quoted(&options.name);
+    let name = yaml_tree::quote(&options.name);
     let discover = if options.discover {
         DISCOVER
     } else {

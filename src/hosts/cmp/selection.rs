@@ -90,7 +90,7 @@ pub(super) fn part(
         Scope::Cluster => cluster(workspace, given, environment)
             .cloned()
             .map(Selected::Cluster)
-            .ok_or_else(|| unknown(workspace, given, environment)),
+            .ok_or_else(|| no_such_cluster(workspace, given, environment)),
     }
 }
 
@@ -116,7 +116,7 @@ pub(super) fn cluster<'w>(
 /// How many clusters a message lists.
 const LISTED: usize = 10;
 
-fn unknown(workspace: &Workspace, given: &Given, environment: &Environment) -> Error {
+fn no_such_cluster(workspace: &Workspace, given: &Given, environment: &Environment) -> Error {
     let names: Vec<&str> = workspace
         .clusters
         .iter()
@@ -157,7 +157,7 @@ pub(super) fn is_ours(request: &Request, environment: &Environment) -> bool {
     if given.scope != Scope::Cluster {
         return true;
     }
-    let request = super::confined(request, environment, &given);
+    let request = super::confine(request, environment, &given);
     match request.and_then(|request| read::workspace(&request)) {
         Ok(workspace) => cluster(&workspace, &given, environment).is_some(),
         Err(_) => has_block,

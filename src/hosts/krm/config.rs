@@ -65,11 +65,13 @@ impl Config {
         let Some(config) = config else {
             return Err(Error::usage(NO_CONFIG));
         };
-        let identity = ItemReference::of(config);
+        let identity = ItemReference::from_item(config);
         let is_map = identity.kind == "ConfigMap" && identity.api_version == "v1";
         let part = if is_map { "data" } else { "spec" };
         let empty = Map::default();
-        let section = config.at(&[part]).and_then(|node| node.value.as_map());
+        let section = config
+            .get_path(&[part])
+            .and_then(|node| node.value.as_map());
         let section = section.map_or(&empty, |section| section);
         let function = if is_map {
             text(section, "function")?.unwrap_or_default()
@@ -84,7 +86,7 @@ impl Config {
         let Some((_, _, function)) = found else {
             return Err(Error::usage(NO_CONFIG));
         };
-        known_keys(section, is_map)?;
+        check_keys(section, is_map)?;
         Ok(Self {
             function: *function,
             cluster: text(section, "cluster")?,
@@ -121,7 +123,7 @@ const NO_CONFIG: &str = "the functionConfig names no function of metalmark\n\
      help: write `apiVersion: metalmark.dev/v1` and a kind: MetalmarkGenerator, MetalmarkTransformer or MetalmarkValidator\n\
      help: or a ConfigMap with `data: {function: generator}`, `transformer` or `validator`";
 
-fn known_keys(section: &Map, is_map: bool) -> Result<(), Error> {
+fn check_keys(section: &Map, is_map: bool) -> Result<(), Error> {
     for entry in section {
         let key = &*entry.key;
         if KEYS.contains(&key) || is_map && key == "function" {

@@ -14,7 +14,7 @@ use yaml_tree::value::{Entry, Map, Node, Value};
 
 use super::config::Config;
 use super::findings;
-use super::list::{List, below_item};
+use super::list::{List, item_target};
 use super::result::{ItemReference, Outcome};
 
 /// The file of an item and its index there, for hosts that write items to disk.
@@ -48,12 +48,12 @@ pub(super) fn run(
     let rendered = rendered::render(Fleet::open(workspace, today)?, part, Faulty::StopAll)?;
     let results = findings::results(&rendered.fleet_check.judged);
     if rendered.fleet_check.has_errors() {
-        return Ok(super::unchanged(list, results));
+        return Ok(super::pass_through(list, results));
     }
     let mut items = Vec::new();
     for file in &rendered.files {
         if file.kind == FileKind::Objects {
-            of_file(file, &mut items)?;
+            collect_items(file, &mut items)?;
         }
     }
     if items.is_empty() {
@@ -88,7 +88,7 @@ fn cluster(workspace: &Workspace, config: &Config) -> Result<Option<read::Cluste
 }
 
 /// The documents of a rendered file.
-fn of_file(file: &ManifestFile, items: &mut Vec<Item>) -> Result<(), Error> {
+fn collect_items(file: &ManifestFile, items: &mut Vec<Item>) -> Result<(), Error> {
     let broken =
         |error: String| Error::usage(format!("the rendered file `{}`: {error}", file.path));
     let parts = yaml_tree::parts(&file.text).map_err(|error| broken(error.message))?;
@@ -110,7 +110,7 @@ fn of_file(file: &ManifestFile, items: &mut Vec<Item>) -> Result<(), Error> {
         let text = text.map_err(|error| broken(error.to_string()))?;
         if let Some(node) = read(&text)? {
             items.push(Item {
-                identity: ItemReference::of(&node),
+                identity: ItemReference::from_item(&node),
                 text,
                 node,
             });
@@ -123,8 +123,8 @@ fn of_file(file: &ManifestFile, items: &mut Vec<Item>) -> Result<(), Error> {
 fn annotate(text: &str, node: &Node, path: &str, index: usize) -> Result<String, EditError> {
     let index = index.to_string();
     let wanted = [(INDEX, &*index), (PATH, path)];
-    let entries = || wanted.map(|(key, value)| Entry::computed(key, value));
-    let annotations = node.at(&["metadata", "annotations"]);
+    let entries = || wanted.map(|(key, value)| Entry::from_value(key, value));
+    let annotations = node.get_path(&["metadata", "annotations"]);
     let edits = match annotations.and_then(|node| node.value.as_map()) {
         None => vec![Edit::Insert {
             map: Target::keys(&["metadata"]),
@@ -155,9 +155,9 @@ fn with_items(
     let mut edits = Vec::new();
     let mut placed = vec![false; items.len()];
     for (index, item) in list.items.iter().enumerate() {
-        let identity = ItemReference::of(item);
+        let identity = ItemReference::from_item(item);
         let same = items.iter().position(|new| new.identity == identity);
-        let at = below_item(index, &[]);
+        let at = item_target(index, &[]);
         match same.filter(|same| !placed[*same]) {
             Some(same) => {
                 placed[same] = true;

@@ -33,7 +33,7 @@ impl<'a> List<'a> {
                 "stdin holds not one document: a KRM function reads a ResourceList",
             ));
         };
-        let word = |key| root.at(&[key]).and_then(|node| node.value.as_str());
+        let word = |key| root.get_path(&[key]).and_then(|node| node.value.as_str());
         let group = word("apiVersion").and_then(|version| version.split_once('/'));
         if word("kind").is_none_or(|kind| &**kind != "ResourceList")
             || group.is_none_or(|(group, _)| group != "config.kubernetes.io")
@@ -42,7 +42,7 @@ impl<'a> List<'a> {
                 "stdin is no ResourceList of config.kubernetes.io: kustomize and kpt run this command",
             ));
         }
-        let items = root.at(&["items"]);
+        let items = root.get_path(&["items"]);
         let listed = items.and_then(|items| items.value.as_list());
         if items.is_some_and(|items| listed.is_none() && !items.value.is_null()) {
             return Err(Error::usage("`items` of the ResourceList is no list"));
@@ -51,14 +51,14 @@ impl<'a> List<'a> {
             text,
             items: listed.unwrap_or_default().to_vec(),
             has_items: items.is_some(),
-            config: root.at(&["functionConfig"]).cloned(),
-            has_results: root.at(&["results"]).is_some(),
+            config: root.get_path(&["functionConfig"]).cloned(),
+            has_results: root.get_path(&["results"]).is_some(),
         })
     }
 }
 
 /// The place of something below an item.
-pub(super) fn below_item(index: usize, path: &[&str]) -> Target {
+pub(super) fn item_target(index: usize, path: &[&str]) -> Target {
     let start = [Step::from("items"), Step::from(index)];
     let steps = start
         .into_iter()
@@ -73,7 +73,7 @@ pub(super) fn with_results(outcome: &Outcome) -> Result<String, Error> {
     }
     let results = outcome.results.iter();
     let results: Vec<Node> = results
-        .map(|result| Node::computed(result.value()))
+        .map(|result| Node::from_value(result.value()))
         .collect();
     let value = Value::from(results);
     let text = yaml_tree::emit(&value);

@@ -81,7 +81,7 @@ pub fn function(
 }
 
 /// The items as they came, with what was found.
-fn unchanged(list: &List<'_>, results: Vec<result::FunctionResult>) -> Outcome {
+fn pass_through(list: &List<'_>, results: Vec<result::FunctionResult>) -> Outcome {
     Outcome {
         text: list.text.to_owned(),
         has_results: list.has_results,

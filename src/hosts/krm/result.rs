@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::printer::{masked, plain};
+use crate::printer::{mask_value, plain};
 use yaml_tree::value::{Entry, Map, Node, Value};
 
 /// What a function made of a list.
@@ -68,19 +68,19 @@ impl FunctionResult {
     /// As the ResourceList has it: nothing in it is a secret, and nothing in it is obeyed.
     pub(super) fn value(&self) -> Map {
         let mut map = Map::from_iter([
-            Entry::computed("message", plain(&self.message)),
-            Entry::computed("severity", self.severity.word()),
+            Entry::from_value("message", plain(&self.message)),
+            Entry::from_value("severity", self.severity.word()),
         ]);
         if let Some(item) = &self.item {
-            map.insert(Entry::computed("resourceRef", item.value()));
+            map.insert(Entry::from_value("resourceRef", item.value()));
         }
         if let Some(field) = &self.field {
-            map.insert(Entry::computed("field", field.value()));
+            map.insert(Entry::from_value("field", field.value()));
         }
         if let Some((path, index)) = &self.file {
-            let index = index.map(|index| Entry::computed("index", index));
-            let path = Entry::computed("path", plain(path));
-            map.insert(Entry::computed(
+            let index = index.map(|index| Entry::from_value("index", index));
+            let path = Entry::from_value("path", plain(path));
+            map.insert(Entry::from_value(
                 "file",
                 [path].into_iter().chain(index).collect::<Map>(),
             ));
@@ -88,9 +88,9 @@ impl FunctionResult {
         if !self.tags.is_empty() {
             let tags = self.tags.iter();
             let tags: Map = tags
-                .map(|(name, text)| Entry::computed(*name, plain(text)))
+                .map(|(name, text)| Entry::from_value(*name, plain(text)))
                 .collect();
-            map.insert(Entry::computed("tags", tags));
+            map.insert(Entry::from_value("tags", tags));
         }
         map
     }
@@ -108,9 +108,9 @@ impl Severity {
 
 impl ItemReference {
     /// The object that a node is.
-    pub(super) fn of(item: &Node) -> Self {
+    pub(super) fn from_item(item: &Node) -> Self {
         let text = |path: &[&str]| {
-            let found = item.at(path).and_then(|node| node.value.as_str());
+            let found = item.get_path(path).and_then(|node| node.value.as_str());
             found.map_or_else(String::new, |text| text.to_string())
         };
         Self {
@@ -129,20 +129,20 @@ impl ItemReference {
             ("namespace", &self.namespace),
         ];
         let set = parts.into_iter().filter(|(_, text)| !text.is_empty());
-        set.map(|(name, text)| Entry::computed(name, plain(text)))
+        set.map(|(name, text)| Entry::from_value(name, plain(text)))
             .collect()
     }
 }
 
 impl Field {
     fn value(&self) -> Map {
-        let path = Entry::computed("path", plain(&self.path));
-        let current = self.current.as_ref().map(masked);
-        let proposed = self.proposed.as_ref().map(masked);
+        let path = Entry::from_value("path", plain(&self.path));
+        let current = self.current.as_ref().map(mask_value);
+        let proposed = self.proposed.as_ref().map(mask_value);
         [path]
             .into_iter()
-            .chain(current.map(|value| Entry::computed("currentValue", value)))
-            .chain(proposed.map(|value| Entry::computed("proposedValue", value)))
+            .chain(current.map(|value| Entry::from_value("currentValue", value)))
+            .chain(proposed.map(|value| Entry::from_value("proposedValue", value)))
             .collect()
     }
 }

@@ -48,7 +48,11 @@ pub(super) enum ItemSelection {
 impl Project<'_> {
     /// The item's annotation, else the configuration, else the pool of the cluster that the item belongs to.
     pub(super) fn selection(&mut self, item: &Node) -> Result<ItemSelection, Error> {
-        let text = |path: &[&str]| item.at(path).and_then(|node| node.value.as_str()).cloned();
+        let text = |path: &[&str]| {
+            item.get_path(path)
+                .and_then(|node| node.value.as_str())
+                .cloned()
+        };
         let own = text(&["metadata", "annotations", IMAGE_ANNOTATION]);
         let key = own.or_else(|| self.config.image.as_deref().map(Arc::from));
         let name = match &self.config.cluster {
@@ -61,16 +65,16 @@ impl Project<'_> {
             None => None,
         };
         if let Some(key) = key {
-            return self.by_key(&key, cluster.as_ref());
+            return self.select_by_key(&key, cluster.as_ref());
         }
         let Some(cluster) = cluster.and_then(|name| self.clusters.get(&name)) else {
             let message = format!(
                 "no image is named, and no cluster of the project has this machine template: \
                  annotate it with `{IMAGE_ANNOTATION}`, or label it with `{CLUSTER_LABEL}`"
             );
-            return Ok(ItemSelection::Refused(unstamped(message)));
+            return Ok(ItemSelection::Refused(stamp_warning(message)));
         };
-        Ok(by_pool(
+        Ok(select_by_pool(
             cluster,
             &text(&["metadata", "name"]).unwrap_or_default(),
         ))
@@ -113,7 +117,7 @@ impl Project<'_> {
     }
 
     /// An image by its key: of the item's cluster, else of the layers that all clusters share.
-    fn by_key(
+    fn select_by_key(
         &mut self,
         key: &Arc<str>,
         cluster: Option<&Arc<str>>,
@@ -124,7 +128,7 @@ impl Project<'_> {
             Some(cluster) => &cluster.view,
             None => {
                 if self.shared.is_none() {
-                    self.shared = Some(self.fleet.shared()?);
+                    self.shared = Some(self.fleet.resolve_shared()?);
                 }
                 match &self.shared {
                     Some(view) => view,
@@ -154,7 +158,7 @@ impl Project<'_> {
 }
 
 /// The stamp of the pool that a template's name begins with: `<cluster>-<pool>`, the longest of them.
-fn by_pool(cluster: &Cluster, name: &str) -> ItemSelection {
+fn select_by_pool(cluster: &Cluster, name: &str) -> ItemSelection {
     if cluster.has_errors {
         return ItemSelection::Faulty;
     }
@@ -176,13 +180,13 @@ fn by_pool(cluster: &Cluster, name: &str) -> ItemSelection {
                 pools.join(", "),
                 of.object_name
             );
-            ItemSelection::Refused(unstamped(message))
+            ItemSelection::Refused(stamp_warning(message))
         }
     }
 }
 
 /// A machine template that keeps its image, whatever that is.
-fn unstamped(message: String) -> FunctionResult {
+fn stamp_warning(message: String) -> FunctionResult {
     let mut result = FunctionResult::new(Severity::Warning, message);
     result
         .tags

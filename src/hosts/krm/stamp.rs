@@ -29,13 +29,13 @@ pub(super) fn transform(
     list: &List<'_>,
     today: Date,
 ) -> Result<Outcome, Error> {
-    let (stamped, _) = stamped(request, config, list, today)?;
+    let (stamped, _) = stamp_items(request, config, list, today)?;
     let Stamped { edits, results } = stamped;
     if results
         .iter()
         .any(|result| result.severity == Severity::Error)
     {
-        return Ok(super::unchanged(list, results));
+        return Ok(super::pass_through(list, results));
     }
     match edit(list.text, Engine::Kubectl, &edits) {
         Ok(text) => Ok(Outcome {
@@ -46,7 +46,7 @@ pub(super) fn transform(
         Err(error) => {
             let message = format!("the machine templates cannot be stamped: {error}");
             let fault = FunctionResult::new(Severity::Error, message);
-            Ok(super::unchanged(list, vec![fault]))
+            Ok(super::pass_through(list, vec![fault]))
         }
     }
 }
@@ -58,7 +58,7 @@ pub(super) fn validate(
     list: &List<'_>,
     today: Date,
 ) -> Result<Outcome, Error> {
-    let (stamped, fleet) = stamped(request, config, list, today)?;
+    let (stamped, fleet) = stamp_items(request, config, list, today)?;
     let fleet_check = fleet.check(|_, _, _| Ok(()))?;
     let mut results = findings::results(&fleet_check.judged);
     let of_items = stamped
@@ -71,7 +71,7 @@ pub(super) fn validate(
         .policy
         .level(&Finding::new(RuleId::ImageUnstamped, ""));
     results.extend(of_items.filter_map(|result| as_fault(result, level)));
-    Ok(super::unchanged(list, results))
+    Ok(super::pass_through(list, results))
 }
 
 /// What the transformer would change, or could not stamp, as the validator reports it: at the level that the policy gives to
@@ -104,7 +104,7 @@ struct Stamped {
     results: Vec<FunctionResult>,
 }
 
-fn stamped(
+fn stamp_items(
     request: &Request,
     config: &Config,
     list: &List<'_>,
@@ -126,10 +126,10 @@ fn stamped(
         shared: None,
     };
     for (index, item) in list.items.iter().enumerate() {
-        let identity = ItemReference::of(item);
-        let known = providers::of_object(&identity.api_version, &identity.kind);
+        let identity = ItemReference::from_item(item);
+        let known = providers::find_for_object(&identity.api_version, &identity.kind);
         if known.is_none() {
-            stamped.results.extend(unknown_version(item));
+            stamped.results.extend(version_fault(item));
         }
         if let Some((provider, kind)) = known {
             one(&mut project, item, index, (provider, kind), &mut stamped)?;
@@ -149,7 +149,7 @@ fn one(
     stamped: &mut Stamped,
 ) -> Result<(), Error> {
     let about = |mut result: FunctionResult| {
-        result.item = Some(ItemReference::of(item));
+        result.item = Some(ItemReference::from_item(item));
         result.file = file(item);
         result
     };
@@ -161,7 +161,7 @@ fn one(
             return Ok(());
         }
     };
-    let identity = ItemReference::of(item);
+    let identity = ItemReference::from_item(item);
     let version = identity.api_version.split_once('/');
     let version = version.map_or("", |(_, version)| version);
     let mut problems = problems(&stamp, provider, kind);
@@ -199,8 +199,8 @@ fn one(
 }
 
 /// A kind that is known, in a version that is not: the place of its image is unknown.
-fn unknown_version(item: &Node) -> Option<FunctionResult> {
-    let identity = ItemReference::of(item);
+fn version_fault(item: &Node) -> Option<FunctionResult> {
+    let identity = ItemReference::from_item(item);
     let (group, version) = identity.api_version.split_once('/')?;
     let mut kinds = PROVIDERS.iter().flat_map(|provider| provider.kinds());
     let kind = kinds.find(|kind| kind.kind == identity.kind && kind.group == group)?;
@@ -219,7 +219,7 @@ fn file(item: &Node) -> Option<(String, Option<i64>)> {
             .iter()
             .find_map(|group| {
                 let key = format!("{group}/{name}");
-                let node = item.at(&["metadata", "annotations", &key])?;
+                let node = item.get_path(&["metadata", "annotations", &key])?;
                 node.value.as_str().map(|text| text.to_string())
             })
     };

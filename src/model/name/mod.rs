@@ -63,7 +63,7 @@ impl NameFacts {
     }
 
     /// Reads what names an image where it lies: the whole text, or its last part. A tag may be the version, or follow the name.
-    pub fn of_location(text: &str) -> Option<Self> {
+    pub fn from_location(text: &str) -> Option<Self> {
         let last = text.rsplit('/').next().unwrap_or(text);
         let tagged = last.split('@').next().unwrap_or(last);
         let untagged = tagged.split(':').next().unwrap_or(tagged);
@@ -81,7 +81,10 @@ impl NameFacts {
             (fact::OS_RELEASE, release.map(str::to_owned)),
             (fact::OS_CHANNEL, self.channel.clone()),
             (fact::FLAVOR, self.flavor.clone()),
-            (fact::HARDENED, self.hardened().map(|flag| flag.to_string())),
+            (
+                fact::HARDENED,
+                self.hardening().map(|flag| flag.to_string()),
+            ),
             (fact::K8S_FLAVOR, self.k8s_flavor.clone()),
             (fact::K8S_VERSION, version),
             (fact::COMMIT_TAG, self.builder_version.clone()),
@@ -102,7 +105,7 @@ impl NameFacts {
     }
 
     /// Whether its flavor is a hardened one. FIPS says which cryptography is in it, no more.
-    fn hardened(&self) -> Option<bool> {
+    fn hardening(&self) -> Option<bool> {
         match self.flavor.as_deref()? {
             "plain" => Some(false),
             "hardened" | "cis" => Some(true),
@@ -135,13 +138,13 @@ impl NameFacts {
 
 /// The facts in a name, in what ends a path, or in the name of an artifact before its tag or digest.
 pub fn facts_of(name: &str) -> Option<Facts> {
-    NameFacts::of_location(name).map(Facts::from)
+    NameFacts::from_location(name).map(Facts::from)
 }
 
 impl From<NameFacts> for Facts {
     fn from(name: NameFacts) -> Self {
         let facts = name.facts().into_iter();
-        Self::of(
+        Self::new(
             Origin::Name,
             facts.map(|(name, value)| (name, value, Place::NONE)),
         )

@@ -117,7 +117,7 @@ impl Comparison<'_> {
     }
 
     /// A cluster that is gone.
-    pub(super) fn gone(&self, entry: &ClusterEntry) -> Compared {
+    pub(super) fn removal(&self, entry: &ClusterEntry) -> Compared {
         match self.before.fleet.view(entry) {
             Ok(view) => {
                 self.serve(Some(&view), None);

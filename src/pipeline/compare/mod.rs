@@ -57,7 +57,7 @@ pub(crate) fn sides<T: Send>(
         served: Mutex::default(),
     };
     let fleet_check = after.fleet.check(|view, checked, findings| {
-        let old = pairs.before(&view.cluster);
+        let old = pairs.find_before(&view.cluster);
         let compared = comparison.cluster(old, view, findings);
         Ok((compared, keep(view, checked)))
     })?;
@@ -76,8 +76,8 @@ pub(crate) fn sides<T: Send>(
         .filter_map(|change| change.from.as_deref())
         .collect();
     let gone: Vec<Compared> = pairs
-        .gone(&renamed)
-        .map(|entry| comparison.gone(entry))
+        .removals(&renamed)
+        .map(|entry| comparison.removal(entry))
         .collect();
     for compared in gone {
         clusters.extend(compared.change);
@@ -89,7 +89,7 @@ pub(crate) fn sides<T: Send>(
         base,
         clusters,
         unchanged,
-        served: ServedChange::between(&served.0, &served.1),
+        served: ServedChange::compare(&served.0, &served.1),
         notes,
     };
     Ok(Change {

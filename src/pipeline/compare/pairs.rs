@@ -43,13 +43,13 @@ impl<'a> Pairs<'a> {
     }
 
     /// What a cluster was; none if it is new.
-    pub(super) fn before(&self, cluster: &Cluster) -> Option<&'a ClusterEntry> {
+    pub(super) fn find_before(&self, cluster: &Cluster) -> Option<&'a ClusterEntry> {
         let named = self.by_name.get(&*cluster.name);
         named.or_else(|| self.left.get(&identity(cluster))).copied()
     }
 
     /// The clusters that are not there any more, those apart that have another name now.
-    pub(super) fn gone<'p>(
+    pub(super) fn removals<'p>(
         &'p self,
         renamed: &'p [&str],
     ) -> impl Iterator<Item = &'a ClusterEntry> + use<'a, 'p> {

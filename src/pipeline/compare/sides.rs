@@ -39,9 +39,9 @@ impl Base {
         (against, head): (Option<&str>, &str),
         known: Option<&Self>,
     ) -> Result<Self, Error> {
-        let repository = Repository::of(root)?;
+        let repository = Repository::find(root)?;
         let (commit, found) = match against {
-            Some(name) => named(repository.commit(name)?, name),
+            Some(name) => name_commit(repository.commit(name)?, name),
             None => repository.base(head)?,
         };
         let files = match known {
@@ -65,7 +65,7 @@ impl Sides {
         let after = match to {
             None => read::workspace(request)?,
             Some(name) => {
-                let repository = Repository::of(&location.root)?;
+                let repository = Repository::find(&location.root)?;
                 let commit = repository.commit(name)?;
                 let scope = read::scope(request, &location.root)?;
                 let revision = Revision::open(&repository, &commit, scope)?;
@@ -79,14 +79,14 @@ impl Sides {
                 read::workspace_in(request, &location, Arc::new(revision))?
             }
         };
-        Self::between(request, &location, base, after)
+        Self::new(request, &location, base, after)
     }
 
     /// A base, and the project as it is after the change.
     ///
     /// # Errors
     /// I/O failed.
-    pub(crate) fn between(
+    pub(crate) fn new(
         request: &Request,
         location: &Location,
         base: Base,
@@ -123,19 +123,22 @@ fn with_project(
     let at = revision.short().to_owned();
     let name = file.to_string_lossy();
     if let [folder] = revision.folders_with(&name).as_slice() {
-        notes.push(format!("the project was in `{}` at {at}", shown(folder)));
-        return Ok(Arc::new(revision.seen_from(folder)));
+        notes.push(format!(
+            "the project was in `{}` at {at}",
+            display_path(folder)
+        ));
+        return Ok(Arc::new(revision.with_root(folder)));
     }
     notes.push(format!(
         "there was no `{name}` at {at}: today's is used for both sides"
     ));
-    let bytes = after.files.named(Path::new(file))?;
+    let bytes = after.files.read_file(Path::new(file))?;
     let added = [(file.to_owned(), bytes)];
     Ok(Arc::new(Overlay::new(Arc::new(revision), added)))
 }
 
 /// A commit and the name that the user gave it, unless that is its hash.
-fn named(commit: String, name: &str) -> (String, String) {
+fn name_commit(commit: String, name: &str) -> (String, String) {
     let base = if commit.starts_with(name) {
         "the commit that was named".to_owned()
     } else {
@@ -144,7 +147,7 @@ fn named(commit: String, name: &str) -> (String, String) {
     (commit, base)
 }
 
-fn shown(folder: &str) -> &str {
+fn display_path(folder: &str) -> &str {
     match folder {
         "" => ".",
         folder => folder,

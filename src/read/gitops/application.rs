@@ -7,7 +7,7 @@ use yaml_tree::merge::{Layer, LayerKind};
 use yaml_tree::place::Place;
 use yaml_tree::value::{Node, Value};
 
-use super::files::below;
+use super::files::resolve_path;
 use super::object::Object;
 use super::overrides::{self, Override};
 use super::reader::Reader;
@@ -23,14 +23,14 @@ pub(super) fn compose(
     application: &Object,
 ) -> Result<Composed, ReadError> {
     let tree = &application.tree;
-    let sources: Vec<&Node> = match tree.at(&["spec", "sources"]) {
+    let sources: Vec<&Node> = match tree.get_path(&["spec", "sources"]) {
         Some(list) => list.value.as_list().unwrap_or_default().iter().collect(),
-        None => tree.at(&["spec", "source"]).into_iter().collect(),
+        None => tree.get_path(&["spec", "source"]).into_iter().collect(),
     };
     // A source with a `ref` and no chart only provides files to the others.
     let Some(source) = sources
         .iter()
-        .find(|source| source.at(&["helm"]).is_some())
+        .find(|source| source.get_path(&["helm"]).is_some())
         .or_else(|| {
             sources.iter().find(|source| {
                 source.text(&["path"]).is_some() || source.text(&["chart"]).is_some()
@@ -56,7 +56,7 @@ pub(super) fn compose(
     overrides.extend(chart.inline()?.map(Override::Values));
     chart.parameters(&mut overrides)?;
     let user = overrides::layers(overrides, None)
-        .map_err(|(message, place)| chart.reader.refused(message, place))?;
+        .map_err(|(message, place)| chart.reader.refusal(message, place))?;
     layers.extend(user);
     Ok(Composed {
         chart: chart.home(),
@@ -78,7 +78,7 @@ impl Chart<'_, '_> {
     /// The chart's folder, if it is in this repository or given in the state.
     fn home(&self) -> Option<PathBuf> {
         match self.source.text(&["path"]) {
-            Some(path) => below(Path::new(""), path.trim_start_matches('/')),
+            Some(path) => resolve_path(Path::new(""), path.trim_start_matches('/')),
             None => self
                 .state
                 .get(&format!("HelmChart/{}", self.chart_name()))
@@ -117,7 +117,7 @@ impl Chart<'_, '_> {
             let Some(written) = item.value.as_str() else {
                 continue;
             };
-            let named = self.substituted(written);
+            let named = self.substitute(written);
             let Some(path) = self.file(&named, item.place)? else {
                 self.add_missing(&named, item.place);
                 continue;
@@ -131,7 +131,7 @@ impl Chart<'_, '_> {
                 None => {
                     return Err(self
                         .reader
-                        .refused(format!("there is no file `{named}`"), item.place));
+                        .refusal(format!("there is no file `{named}`"), item.place));
                 }
             }
         }
@@ -139,7 +139,7 @@ impl Chart<'_, '_> {
     }
 
     /// Substitutes the known variables of Argo CD's build environment.
-    fn substituted(&self, text: &str) -> String {
+    fn substitute(&self, text: &str) -> String {
         text.replace("$ARGOCD_APP_NAMESPACE", self.destination())
             .replace("$ARGOCD_APP_NAME", self.application.name())
     }
@@ -162,7 +162,7 @@ impl Chart<'_, '_> {
             {
                 return Err(self
                     .reader
-                    .refused(format!("no source has `ref: {name}`"), place));
+                    .refusal(format!("no source has `ref: {name}`"), place));
             }
             (PathBuf::new(), path)
         } else if named.contains("://") {
@@ -175,11 +175,11 @@ impl Chart<'_, '_> {
                 None => return Ok(None),
             }
         };
-        match below(&from, path) {
+        match resolve_path(&from, path) {
             Some(path) => Ok(Some(path)),
             None => Err(self
                 .reader
-                .refused(format!("`{named}` lies outside of the repository"), place)),
+                .refusal(format!("`{named}` lies outside of the repository"), place)),
         }
     }
 
@@ -187,16 +187,16 @@ impl Chart<'_, '_> {
     fn inline(&mut self) -> Result<Option<Node>, ReadError> {
         if let Some(node) = self
             .source
-            .at(&["helm", "valuesObject"])
+            .get_path(&["helm", "valuesObject"])
             .filter(|node| node.value.as_map().is_some())
         {
             return Ok(Some(floating(node)));
         }
-        match self.source.at(&["helm", "values"]) {
+        match self.source.get_path(&["helm", "values"]) {
             Some(Node {
                 value: Value::String(values),
                 place,
-            }) => self.reader.embedded(values, *place).map(Some),
+            }) => self.reader.read_embedded(values, *place).map(Some),
             _ => Ok(None),
         }
     }
@@ -210,11 +210,11 @@ impl Chart<'_, '_> {
                 .filter(|one| one.flag(&["forceString"]) == forced)
             {
                 let name = parameter.text(&["name"]).unwrap_or_default();
-                let value = parameter.at(&["value"]);
+                let value = parameter.get_path(&["value"]);
                 let written = value
                     .and_then(|node| node.value.as_str())
                     .map_or("", |text| &**text);
-                let value_text = with_commas(&self.substituted(written));
+                let value_text = with_commas(&self.substitute(written));
                 let place = value.map_or(parameter.place, |node| node.place);
                 overrides.push(Override::Set {
                     text: format!("{name}={value_text}"),
@@ -236,7 +236,7 @@ impl Chart<'_, '_> {
             let Some(load) = self.reader.open(&path)? else {
                 return Err(self
                     .reader
-                    .refused(format!("there is no file `{named}`"), parameter.place));
+                    .refusal(format!("there is no file `{named}`"), parameter.place));
             };
             let source = self.reader.source(load.file);
             let place = Place::whole(load.file, &source.text);

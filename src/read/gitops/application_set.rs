@@ -22,7 +22,7 @@ pub(super) fn applications(
     reader: &mut Reader<'_>,
     set: &Object,
 ) -> Result<Vec<Object>, ReadError> {
-    let Some(template) = set.tree.at(&["spec", "template"]) else {
+    let Some(template) = set.tree.get_path(&["spec", "template"]) else {
         return Ok(Vec::new());
     };
     let is_go = set.tree.flag(&["spec", "goTemplate"]);
@@ -41,12 +41,12 @@ fn parameters(
     is_go: bool,
 ) -> Result<Vec<Parameters>, ReadError> {
     let prefix = if is_go { "." } else { "" };
-    if let Some(list) = generator.at(&["list"]) {
+    if let Some(list) = generator.get_path(&["list"]) {
         let elements = list.items(&["elements"]).iter();
         return Ok(elements.map(|element| flat(element, prefix)).collect());
     }
-    if let Some(git) = generator.at(&["git"]) {
-        return match git.at(&["directories"]) {
+    if let Some(git) = generator.get_path(&["git"]) {
+        return match git.get_path(&["directories"]) {
             Some(_) => folders(reader, git, is_go),
             None => files(reader, git, prefix),
         };
@@ -71,7 +71,7 @@ fn folders(reader: &Reader<'_>, git: &Node, is_go: bool) -> Result<Vec<Parameter
             Ok(glob) => excluded.push(glob.compile_matcher()),
             Err(_) => {
                 return Err(
-                    reader.refused(format!("`{pattern}` is not a pattern of paths"), item.place)
+                    reader.refusal(format!("`{pattern}` is not a pattern of paths"), item.place)
                 );
             }
         }
@@ -90,10 +90,13 @@ fn folders(reader: &Reader<'_>, git: &Node, is_go: bool) -> Result<Vec<Parameter
             }
         }
     }
-    Ok(found.iter().map(|path| of_path(path, is_go)).collect())
+    Ok(found
+        .iter()
+        .map(|path| path_parameters(path, is_go))
+        .collect())
 }
 
-fn of_path(path: &Path, is_go: bool) -> Parameters {
+fn path_parameters(path: &Path, is_go: bool) -> Parameters {
     let whole = path.to_string_lossy().into_owned();
     let base = path
         .file_name()
@@ -140,7 +143,7 @@ fn files(reader: &mut Reader<'_>, git: &Node, prefix: &str) -> Result<Vec<Parame
                 .unwrap_or(std::slice::from_ref(document));
             for element in elements {
                 let mut parameters =
-                    of_path(path.parent().unwrap_or(Path::new("")), !prefix.is_empty());
+                    path_parameters(path.parent().unwrap_or(Path::new("")), !prefix.is_empty());
                 parameters.extend(flat(element, prefix));
                 found.push(parameters);
             }
@@ -183,14 +186,14 @@ fn application(
     parameters: &Parameters,
     is_go: bool,
 ) -> Result<Object, ReadError> {
-    let mut tree = filled(reader, template, parameters, is_go)?;
+    let mut tree = fill(reader, template, parameters, is_go)?;
     set(&mut tree, &["apiVersion"], "argoproj.io/v1alpha1".into());
     set(&mut tree, &["kind"], "Application".into());
     Ok(Object::new(tree))
 }
 
 /// The template with its `{{…}}` replaced.
-fn filled(
+fn fill(
     reader: &Reader<'_>,
     node: &Node,
     parameters: &Parameters,
@@ -198,17 +201,17 @@ fn filled(
 ) -> Result<Node, ReadError> {
     let value = match &node.value {
         Value::String(text) if text.contains("{{") => {
-            Value::from(replaced(reader, text, node, parameters, is_go)?)
+            Value::from(fill_text(reader, text, node, parameters, is_go)?)
         }
         Value::List(items) => {
             let items = items
                 .iter()
-                .map(|item| filled(reader, item, parameters, is_go));
+                .map(|item| fill(reader, item, parameters, is_go));
             Value::from(items.collect::<Result<Vec<_>, _>>()?)
         }
         Value::Map(map) => {
             let entries = map.iter().map(|entry| {
-                let node = filled(reader, &entry.node, parameters, is_go)?;
+                let node = fill(reader, &entry.node, parameters, is_go)?;
                 Ok(Entry {
                     node,
                     ..entry.clone()
@@ -226,7 +229,7 @@ fn filled(
     })
 }
 
-fn replaced(
+fn fill_text(
     reader: &Reader<'_>,
     text: &str,
     node: &Node,

@@ -3,7 +3,7 @@
 use yaml_tree::bytes::BASE64;
 
 /// Encodes bytes, in lines of 70 characters if there is more than one.
-pub(super) fn wrapped(bytes: &[u8]) -> String {
+pub(super) fn encode(bytes: &[u8]) -> String {
     let text = BASE64.encode(bytes);
     if text.len() < LINE {
         return text;
@@ -23,7 +23,7 @@ const LINE: usize = 70;
 
 #[cfg(test)]
 mod tests {
-    use super::wrapped;
+    use super::encode;
 
     #[test]
     fn examples_of_the_standard_are_encoded() {
@@ -34,7 +34,7 @@ mod tests {
             ("foo", "Zm9v"),
             ("foobar", "Zm9vYmFy"),
         ] {
-            assert_eq!(wrapped(plain.as_bytes()), coded);
+            assert_eq!(encode(plain.as_bytes()), coded);
         }
     }
 }

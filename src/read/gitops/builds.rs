@@ -17,12 +17,12 @@ use yaml_tree::place::{Located, Place, Source, Sources};
 use yaml_tree::value::{Node, Value};
 
 use super::super::files::display;
-use super::files::below;
+use super::files::resolve_path;
 use super::kustomization::{self, Built};
 use super::object::{Object, set};
 use super::patches;
 use super::reader::Reader;
-use super::variables::{Variables, substituted};
+use super::variables::{Variables, substitute};
 use super::work::Work;
 use super::{Composition, Options, State, UNSUPPORTED, deployments};
 use crate::read::error::ReadError;
@@ -109,11 +109,11 @@ pub(in crate::read) fn builds(
 ) -> Result<Builds, Error> {
     let mut made = Builds::default();
     let mut reader = Reader::new(files, options, sources);
-    reader.work = Work::of_builds(input.folders.len() + input.flux.len());
+    reader.work = Work::for_builds(input.folders.len() + input.flux.len());
     let folders = Folders::read(&mut reader, input)?;
     let mut refused = Refused::default();
     let of_flux = { input.flux.iter() }
-        .filter_map(|flux| Target::of_flux(&mut reader, &folders, input, flux));
+        .filter_map(|flux| Target::from_flux(&mut reader, &folders, input, flux));
     let of_flux: Vec<Target<'_>> = of_flux.collect();
     let deployed: BTreeSet<PathBuf> = of_flux.iter().map(|one| one.folder.clone()).collect();
     for target in of_flux {
@@ -123,16 +123,16 @@ pub(in crate::read) fn builds(
     for file in &input.applications {
         applied.extend(deployments::folders(&mut reader, file)?);
     }
-    for folder in folders.in_order() {
+    for folder in folders.build_order() {
         let is_built =
             deployed.contains(folder) || made.parts.contains(folder) && !applied.contains(folder);
         if !is_built {
-            let target = Target::of_folder(&folders, folder);
+            let target = Target::from_folder(&folders, folder);
             target.add(&mut reader, &folders, input, &mut made, &mut refused)?;
         }
     }
     for file in input.deployments.difference(&made.parts) {
-        let compositions = match deployments::built(&mut reader, file) {
+        let compositions = match deployments::build(&mut reader, file) {
             Ok(Some(built)) => deployments::each_of_built(&mut reader, &State::default(), &built)?,
             Err(ReadError::Error(error)) => return Err(error),
             // What is no YAML is reported where manifests are read.
@@ -140,7 +140,7 @@ pub(in crate::read) fn builds(
         };
         made.compositions.extend(compositions);
     }
-    made.findings = by_cause(refused.found);
+    made.findings = group_by_cause(refused.found);
     Ok(made)
 }
 
@@ -175,7 +175,7 @@ fn too_many() -> String {
 }
 
 /// One finding for each cause: folders often fail for what is wrong with their base.
-fn by_cause(refused: Vec<(Finding, PathBuf)>) -> Vec<Finding> {
+fn group_by_cause(refused: Vec<(Finding, PathBuf)>) -> Vec<Finding> {
     let mut causes: BTreeMap<(String, String), (Finding, PathBuf, usize)> = BTreeMap::new();
     for (finding, folder) in refused {
         let place = finding.labels.first().map(|label| label.spot.to_string());
@@ -248,7 +248,7 @@ impl Folders {
     }
 
     /// Those that lead to a file of interest, each before what it names. Of some that name one another the first by name is first.
-    fn in_order(&self) -> Vec<&PathBuf> {
+    fn build_order(&self) -> Vec<&PathBuf> {
         let inputs = |folder: &PathBuf| self.known[folder].inputs.iter();
         let mut named: BTreeMap<&PathBuf, usize> = BTreeMap::new();
         for path in self.leading.iter().flat_map(inputs) {
@@ -275,8 +275,8 @@ impl Folders {
     }
 
     /// The kustomization that Flux makes for a folder without one; none if no file of interest is below it.
-    fn generated(&self, folder: &Path, input: &Input<'_>) -> Option<Node> {
-        fn below<'p>(
+    fn generate(&self, folder: &Path, input: &Input<'_>) -> Option<Node> {
+        fn folder_paths<'p>(
             paths: &'p BTreeSet<PathBuf>,
             folder: &Path,
         ) -> impl Iterator<Item = &'p PathBuf> {
@@ -288,13 +288,13 @@ impl Folders {
             let mut between = between.by_ref().take_while(|above| *above != folder);
             !between.any(|above| self.known.contains_key(above))
         };
-        let paths = below(&self.leading, folder).chain(below(&input.files, folder));
+        let paths = folder_paths(&self.leading, folder).chain(folder_paths(&input.files, folder));
         let paths = paths.filter(|path| is_outer(path));
         let resources = paths.filter_map(|path| path.strip_prefix(folder).ok());
         let resources: Vec<Node> = resources
-            .map(|path| Node::computed(display(path)))
+            .map(|path| Node::from_value(display(path)))
             .collect();
-        let mut kustomization = Node::computed(Value::empty_map());
+        let mut kustomization = Node::from_value(Value::empty_map());
         set(&mut kustomization, &["resources"], Value::from(resources));
         (!kustomization.items(&["resources"]).is_empty()).then_some(kustomization)
     }
@@ -319,7 +319,7 @@ struct Target<'t> {
 }
 
 impl<'t> Target<'t> {
-    fn of_folder(folders: &Folders, folder: &Path) -> Self {
+    fn from_folder(folders: &Folders, folder: &Path) -> Self {
         let kustomization = folders.known[folder].node.clone();
         Self {
             folder: folder.to_owned(),
@@ -330,28 +330,28 @@ impl<'t> Target<'t> {
     }
 
     /// The folder that a Flux Kustomization deploys; none if it is not here or leads to no file of interest.
-    fn of_flux(
+    fn from_flux(
         reader: &mut Reader<'_>,
         folders: &Folders,
         input: &Input<'_>,
         object: &'t ManifestObject,
     ) -> Option<Self> {
-        let flux = object.adopted(&object.node, reader.sources);
+        let flux = object.adopt_node(&object.node, reader.sources);
         let path = flux.text(&["spec", "path"]).unwrap_or(".");
-        let folder = below(Path::new(""), path.trim_start_matches('/'))?;
+        let folder = resolve_path(Path::new(""), path.trim_start_matches('/'))?;
         let (mut kustomization, place) = match folders.known.get(&folder) {
             Some(Known { node, .. }) if folders.leading.contains(&folder) => {
                 (node.clone(), node.place)
             }
             Some(_) => return None,
-            None => (folders.generated(&folder, input)?, flux.place),
+            None => (folders.generate(&folder, input)?, flux.place),
         };
         for (field, of_flux) in [
             ("namespace", "targetNamespace"),
             ("namePrefix", "namePrefix"),
             ("nameSuffix", "nameSuffix"),
         ] {
-            if let Some(value) = flux.at(&["spec", of_flux]) {
+            if let Some(value) = flux.get_path(&["spec", of_flux]) {
                 set(&mut kustomization, &[field], value.value.clone());
             }
         }
@@ -441,7 +441,7 @@ impl<'t> Target<'t> {
                     .contains(&Some("disabled"))
             };
             for object in { built.objects.iter_mut() }.filter(|object| !is_disabled(object)) {
-                let filled = substituted(&object.tree, &variables, &reader.work);
+                let filled = substitute(&object.tree, &variables, &reader.work);
                 object.tree = filled.unwrap_or_else(|| object.tree.clone());
             }
         }
@@ -478,7 +478,7 @@ fn variables(
         };
         let nearest = config_maps.iter().filter(is_meant).max_by_key(common);
         if let Some(map) = nearest {
-            add(&map.adopted(&map.node, sources), &["data"]);
+            add(&map.adopt_node(&map.node, sources), &["data"]);
         }
     }
     add(flux, &["spec", "postBuild", "substitute"]);
@@ -493,13 +493,13 @@ mod tests {
     #[test]
     fn all_builds_keep_as_many_values_as_is_stated_and_what_they_share_counts_once() {
         let mut kept = Kept::default();
-        let shared = Node::computed(Value::from(vec![Node::computed("x"); 9]));
-        let objects = [(); 5].map(|()| Node::computed(Value::from(vec![shared.clone()])));
+        let shared = Node::from_value(Value::from(vec![Node::from_value("x"); 9]));
+        let objects = [(); 5].map(|()| Node::from_value(Value::from(vec![shared.clone()])));
         objects.iter().for_each(|object| kept.add(object));
         assert_eq!(kept.count, 5 * 2 + 9);
         kept.count = KEPT;
         assert!(!kept.is_full());
-        kept.add(&Node::computed("x"));
+        kept.add(&Node::from_value("x"));
         assert!(kept.is_full());
     }
 }

@@ -8,7 +8,7 @@ use oci_artifacts::sha256;
 use yaml_tree::place::Place;
 use yaml_tree::value::Node;
 
-use super::files::below;
+use super::files::resolve_path;
 use super::kustomization::{self, Built};
 use super::object::Object;
 use super::reader::Reader;
@@ -30,7 +30,7 @@ fn is_argo(object: &Object, kind: &str) -> bool {
 
 /// Whether a folder without a kustomization, or a file, contains a deployment.
 pub(super) fn is_in(reader: &mut Reader<'_>, path: &Path) -> Result<bool, ReadError> {
-    Ok(built(reader, path)?.is_some_and(|built| built.objects.iter().any(is_one)))
+    Ok(build(reader, path)?.is_some_and(|built| built.objects.iter().any(is_one)))
 }
 
 /// Composes everything that a path deploys, in the order of its objects.
@@ -39,26 +39,26 @@ pub(super) fn all(
     state: &State,
     path: &Path,
 ) -> Result<Vec<Composition>, ReadError> {
-    match built(reader, path)? {
-        Some(built) => of_built(reader, state, &built),
+    match build(reader, path)? {
+        Some(built) => compose_built(reader, state, &built),
         None => Ok(Vec::new()),
     }
 }
 
 /// Composes everything that these objects deploy, in their order.
-pub(super) fn of_built(
+pub(super) fn compose_built(
     reader: &mut Reader<'_>,
     state: &State,
     built: &Built,
 ) -> Result<Vec<Composition>, ReadError> {
     let mut all = Vec::new();
     for object in built.objects.iter().filter(|object| is_one(object)) {
-        all.extend(of_object(reader, state, built, object)?);
+        all.extend(compose_object(reader, state, built, object)?);
     }
     Ok(all)
 }
 
-/// As [`of_built`], but what does not compose is one composition with the finding, so that the others are composed all the same.
+/// As [`compose_built`], but what does not compose is one composition with the finding, so that the others are composed all the same.
 pub(super) fn each_of_built(
     reader: &mut Reader<'_>,
     state: &State,
@@ -66,7 +66,7 @@ pub(super) fn each_of_built(
 ) -> Result<Vec<Composition>, Error> {
     let mut all = Vec::new();
     for object in built.objects.iter().filter(|object| is_one(object)) {
-        match of_object(reader, state, built, object) {
+        match compose_object(reader, state, built, object) {
             Ok(composed) => all.extend(composed),
             Err(ReadError::Error(error)) => return Err(error),
             Err(ReadError::Finding(finding)) => {
@@ -74,7 +74,7 @@ pub(super) fn each_of_built(
                 all.push(Composition {
                     chart: chart(object),
                     findings: vec![*finding],
-                    ..Composition::failed(object.name().to_owned(), object.tree.place)
+                    ..Composition::empty(object.name().to_owned(), object.tree.place)
                 });
             }
         }
@@ -85,7 +85,7 @@ pub(super) fn each_of_built(
 /// The folders that the Applications in a file deploy, those of ApplicationSets included.
 pub(super) fn folders(reader: &mut Reader<'_>, file: &Path) -> Result<Vec<PathBuf>, Error> {
     let mut all = Vec::new();
-    let found = built(reader, file).and_then(|built| {
+    let found = build(reader, file).and_then(|built| {
         for object in built.iter().flat_map(|built| &built.objects) {
             if is_argo(object, "Application") {
                 all.push(object.clone());
@@ -100,9 +100,9 @@ pub(super) fn folders(reader: &mut Reader<'_>, file: &Path) -> Result<Vec<PathBu
     if let Err(ReadError::Error(error)) = found {
         return Err(error);
     }
-    let path = |source: &Node| below(Path::new(""), source.text(&["path"])?);
+    let path = |source: &Node| resolve_path(Path::new(""), source.text(&["path"])?);
     let paths = all.iter().flat_map(|application| {
-        let one = application.tree.at(&["spec", "source"]);
+        let one = application.tree.get_path(&["spec", "source"]);
         let sources = application.tree.items(&["spec", "sources"]);
         one.into_iter().chain(sources).filter_map(path)
     });
@@ -116,17 +116,17 @@ fn chart(object: &Object) -> Option<PathBuf> {
         &["spec", "source", "path"],
     ];
     let mut named = paths.iter().filter_map(|path| object.tree.text(path));
-    below(Path::new(""), named.next()?.trim_start_matches('/'))
+    resolve_path(Path::new(""), named.next()?.trim_start_matches('/'))
 }
 
-fn of_object(
+fn compose_object(
     reader: &mut Reader<'_>,
     state: &State,
     built: &Built,
     object: &Object,
 ) -> Result<Vec<Composition>, ReadError> {
     if is_release(object) {
-        let composed = of_release(reader, state, built, object)?;
+        let composed = compose_release(reader, state, built, object)?;
         return Ok(vec![with_findings(composed, reader)]);
     }
     let applications = if is_argo(object, "Application") {
@@ -136,7 +136,7 @@ fn of_object(
     };
     let mut all = Vec::new();
     for application in applications {
-        let composed = of_application(reader, state, &application)?;
+        let composed = compose_application(reader, state, &application)?;
         all.push(with_findings(composed, reader));
     }
     Ok(all)
@@ -148,7 +148,7 @@ fn with_findings(mut composition: Composition, reader: &mut Reader<'_>) -> Compo
     composition
 }
 
-fn of_release(
+fn compose_release(
     reader: &mut Reader<'_>,
     state: &State,
     built: &Built,
@@ -175,7 +175,7 @@ fn of_release(
         (None, None) => release.name().to_owned(),
     };
     Ok(Composition {
-        name: shortened(name),
+        name: shorten(name),
         namespace: target.unwrap_or(release.namespace()).to_owned(),
         place: release.tree.place,
         chart: composed.chart,
@@ -188,7 +188,7 @@ fn of_release(
 
 /// A release's name as helm-controller shortens one that is longer than Helm accepts
 /// (<https://pkg.go.dev/github.com/fluxcd/helm-controller/internal/release#ShortenName>).
-fn shortened(name: String) -> String {
+fn shorten(name: String) -> String {
     /// In bytes: of Helm's names, and of the two parts.
     const LONGEST: usize = 53;
     const KEPT: usize = 40;
@@ -204,7 +204,7 @@ fn shortened(name: String) -> String {
     }
 }
 
-fn of_application(
+fn compose_application(
     reader: &mut Reader<'_>,
     state: &State,
     application: &Object,
@@ -234,7 +234,7 @@ fn of_application(
 }
 
 /// The objects of a folder with a kustomization, of a folder of plain files, or of one file; none if there are none.
-pub(super) fn built(reader: &mut Reader<'_>, path: &Path) -> Result<Option<Built>, ReadError> {
+pub(super) fn build(reader: &mut Reader<'_>, path: &Path) -> Result<Option<Built>, ReadError> {
     if let Some(built) = kustomization::build(reader, path)? {
         return Ok(Some(built));
     }
@@ -260,7 +260,9 @@ pub(super) fn built(reader: &mut Reader<'_>, path: &Path) -> Result<Option<Built
             .iter()
             .flat_map(|documents| documents.iter())
         {
-            if document.at(&["apiVersion"]).is_some() && document.at(&["kind"]).is_some() {
+            if document.get_path(&["apiVersion"]).is_some()
+                && document.get_path(&["kind"]).is_some()
+            {
                 kustomization::add(&mut objects, document);
             }
         }
@@ -278,13 +280,13 @@ fn is_manifest(file: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::shortened;
+    use super::shorten;
 
     #[test]
     fn a_name_is_as_long_as_helm_accepts() {
         let fits = "a".repeat(53);
-        assert_eq!(shortened(fits.clone()), fits);
-        let short = shortened("a".repeat(54));
+        assert_eq!(shorten(fits.clone()), fits);
+        let short = shorten("a".repeat(54));
         assert_eq!(short.len(), 53);
         // `printf 'a%.0s' {1..54} | sha256sum`
         assert_eq!(short, format!("{}-a3f01b693925", "a".repeat(40)));

@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::files::Files;
 
 /// `path` relative to the folder `from`, both below the root; none if it leads out of the root.
-pub(in crate::read) fn below(from: &Path, path: &str) -> Option<PathBuf> {
+pub(in crate::read) fn resolve_path(from: &Path, path: &str) -> Option<PathBuf> {
     let mut parts = PathBuf::new();
     for part in from.join(path).components() {
         match part {
@@ -75,15 +75,21 @@ const WILD: [char; 5] = ['*', '?', '[', '{', '\\'];
 mod tests {
     use std::path::{Path, PathBuf};
 
-    use super::below;
+    use super::resolve_path;
 
     #[test]
     fn a_path_stays_below_the_root() {
         let from = Path::new("env/paris");
-        assert_eq!(below(from, "../base"), Some(PathBuf::from("env/base")));
-        assert_eq!(below(from, "./a//b/"), Some(PathBuf::from("env/paris/a/b")));
-        assert_eq!(below(from, "../.."), Some(PathBuf::new()));
-        assert_eq!(below(from, "../../.."), None);
-        assert_eq!(below(from, "/etc/passwd"), None);
+        assert_eq!(
+            resolve_path(from, "../base"),
+            Some(PathBuf::from("env/base"))
+        );
+        assert_eq!(
+            resolve_path(from, "./a//b/"),
+            Some(PathBuf::from("env/paris/a/b"))
+        );
+        assert_eq!(resolve_path(from, "../.."), Some(PathBuf::new()));
+        assert_eq!(resolve_path(from, "../../.."), None);
+        assert_eq!(resolve_path(from, "/etc/passwd"), None);
     }
 }

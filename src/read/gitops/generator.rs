@@ -7,7 +7,7 @@ use yaml_tree::place::{FileId, Place};
 use yaml_tree::value::{Entry, Map, Node, Value};
 
 use super::base64;
-use super::files::below;
+use super::files::resolve_path;
 use super::object::{Object, map_mut, set};
 use super::reader::Reader;
 use crate::read::error::ReadError;
@@ -46,7 +46,7 @@ pub(super) fn generate(
     objects: &mut Vec<Object>,
 ) -> Result<(), ReadError> {
     let Some(name) = generator.text(&["name"]) else {
-        return Err(reader.refused("a generator lacks its `name`".to_owned(), generator.place));
+        return Err(reader.refusal("a generator lacks its `name`".to_owned(), generator.place));
     };
     let mut tree = Node {
         value: Value::empty_map(),
@@ -66,7 +66,7 @@ pub(super) fn generate(
         set(&mut tree, &["metadata", "namespace"], namespace.into());
     }
     for field in ["labels", "annotations"] {
-        if let Some(node) = generator.at(&["options", field]) {
+        if let Some(node) = generator.get_path(&["options", field]) {
             set(&mut tree, &["metadata", field], node.value.clone());
         }
     }
@@ -89,7 +89,7 @@ pub(super) fn generate(
         && !whole.flag(&["generatorOptions", "disableNameSuffixHash"]);
     let behavior = generator.text(&["behavior"]).unwrap_or("create");
     reader.spend(objects.len(), generator.place)?;
-    join(objects, object, behavior).map_err(|message| reader.refused(message, generator.place))
+    join(objects, object, behavior).map_err(|message| reader.refusal(message, generator.place))
 }
 
 /// Adds an object, or merges it with or replaces the existing one, according to its behavior.
@@ -128,12 +128,12 @@ fn join(objects: &mut Vec<Object>, mut object: Object, behavior: &str) -> Result
 
 /// Adds the old entries that the new object does not have.
 fn merge_data(new: &mut Node, old: &Node, field: &str) {
-    let Some(old) = old.at(&[field]).and_then(|node| node.value.as_map()) else {
+    let Some(old) = old.get_path(&[field]).and_then(|node| node.value.as_map()) else {
         return;
     };
     let map = map_mut(new);
     if map.get(field).is_none() {
-        map.insert(Entry::computed(field, Value::empty_map()));
+        map.insert(Entry::from_value(field, Value::empty_map()));
     }
     let Some(data) = map.get_mut(field).map(map_mut) else {
         return;
@@ -147,7 +147,7 @@ fn merge_data(new: &mut Node, old: &Node, field: &str) {
 
 fn merge_marks(new: &mut Node, old: &Node, field: &str) {
     for entry in old.entries(&["metadata", field]) {
-        if new.at(&["metadata", field, &entry.key]).is_none() {
+        if new.get_path(&["metadata", field, &entry.key]).is_none() {
             set(
                 new,
                 &["metadata", field, &entry.key],
@@ -174,7 +174,7 @@ impl Data {
     ) -> Result<(), ReadError> {
         let value: Arc<str> = match self.kind {
             GeneratedKind::ConfigMap => value.into(),
-            GeneratedKind::Secret => base64::wrapped(value.as_bytes()).into(),
+            GeneratedKind::Secret => base64::encode(value.as_bytes()).into(),
         };
         let node = Node {
             value: Value::String(value),
@@ -187,7 +187,7 @@ impl Data {
         };
         match self.entries.insert(entry) {
             None => Ok(()),
-            Some(_) => Err(reader.refused(format!("the key `{key}` is generated twice"), place)),
+            Some(_) => Err(reader.refusal(format!("the key `{key}` is generated twice"), place)),
         }
     }
 
@@ -206,7 +206,7 @@ impl Data {
                 .unwrap_or_else(|| (named.rsplit('/').next().unwrap_or_default(), named));
             if key.is_empty() || path.is_empty() {
                 let message = format!("`{named}` is neither a path nor `key=path`");
-                return Err(reader.refused(message, item.place));
+                return Err(reader.refusal(message, item.place));
             }
             let Some(load) = open(reader, self.kind, folder, path, item.place)? else {
                 self.add(reader, key, "", Place::NONE)?;
@@ -217,7 +217,7 @@ impl Data {
             if load.1 {
                 self.add(reader, key, &source.text, place)?;
             } else {
-                self.binary.insert(Entry::computed(key, ""));
+                self.binary.insert(Entry::from_value(key, ""));
             }
         }
         Ok(())
@@ -230,12 +230,12 @@ impl Data {
             };
             let Some((key, value)) = literal.split_once('=').filter(|(key, _)| !key.is_empty())
             else {
-                return Err(reader.refused("a literal is `key=value`".to_owned(), item.place));
+                return Err(reader.refusal("a literal is `key=value`".to_owned(), item.place));
             };
-            let value = unquoted(value);
+            let value = unquote(value);
             let start = value.as_ptr().addr() - literal.as_ptr().addr();
             let source = reader.source(item.place.file);
-            let place = yaml_tree::inside(
+            let place = yaml_tree::locate(
                 &source.text,
                 item.place,
                 literal,
@@ -252,7 +252,7 @@ impl Data {
         folder: &Path,
         generator: &Node,
     ) -> Result<(), ReadError> {
-        let one = generator.at(&["env"]);
+        let one = generator.get_path(&["env"]);
         for item in generator.items(&["envs"]).iter().chain(one) {
             let Some(path) = item.value.as_str() else {
                 continue;
@@ -275,7 +275,7 @@ impl Data {
                 let Some((key, value)) = line.split_once('=') else {
                     let message =
                         format!("`{line}` takes its value from the environment of the build");
-                    return Err(reader.refused(message, place));
+                    return Err(reader.refusal(message, place));
                 };
                 self.add(reader, key, value, place)?;
             }
@@ -292,8 +292,8 @@ fn open(
     path: &str,
     place: Place,
 ) -> Result<Option<(FileId, bool)>, ReadError> {
-    let Some(file) = below(folder, path) else {
-        return Err(reader.refused(format!("`{path}` lies outside of the repository"), place));
+    let Some(file) = resolve_path(folder, path) else {
+        return Err(reader.refusal(format!("`{path}` lies outside of the repository"), place));
     };
     let load = match kind {
         GeneratedKind::ConfigMap => reader.open(&file)?,
@@ -302,12 +302,12 @@ fn open(
     match load {
         Some(load) => Ok(Some((load.file, load.is_text))),
         None if reader.is_own_output(&file, place)? => Ok(None),
-        None => Err(reader.refused(format!("there is no file `{path}`"), place)),
+        None => Err(reader.refusal(format!("there is no file `{path}`"), place)),
     }
 }
 
 /// A literal's value without the quotes around it.
-fn unquoted(value: &str) -> &str {
+fn unquote(value: &str) -> &str {
     for quote in ['"', '\''] {
         let inner = value
             .strip_prefix(quote)

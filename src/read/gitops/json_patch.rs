@@ -31,7 +31,7 @@ pub(in crate::read) fn apply(
     for operation in operations {
         apply_one(tree, operation, dialect, work).map_err(|message| PatchError {
             place: operation
-                .at(&["path"])
+                .get_path(&["path"])
                 .map_or(operation.place, |path| path.place),
             message,
         })?;
@@ -51,7 +51,7 @@ fn apply_one(
         .ok_or("an operation lacks its `op`")?;
     let path = pointer(operation, "path")?;
     let value = || {
-        let value = operation.at(&["value"]).cloned();
+        let value = operation.get_path(&["value"]).cloned();
         value.unwrap_or(Node {
             value: Value::Null,
             place: operation.place,
@@ -67,7 +67,7 @@ fn apply_one(
         "copy" => {
             let from = pointer(operation, "from")?;
             let node = if dialect == Dialect::Kustomize && is_missing_key(tree, &from) {
-                Node::computed(Value::Null)
+                Node::from_value(Value::Null)
             } else {
                 get(tree, &from)?.clone()
             };
@@ -84,7 +84,7 @@ fn apply_one(
             if found.same(&value().value) {
                 Ok(())
             } else {
-                Err(format!("the test of `{}` fails", shown(&path)))
+                Err(format!("the test of `{}` fails", display_pointer(&path)))
             }
         }
         other => Err(format!("there is no operation `{other}`")),
@@ -119,12 +119,12 @@ fn is_missing_key(tree: &Node, path: &[String]) -> bool {
     parent.is_some_and(|map| map.get(key).is_none())
 }
 
-fn shown(path: &[String]) -> String {
+fn display_pointer(path: &[String]) -> String {
     format!("/{}", path.join("/"))
 }
 
 fn missing(path: &[String]) -> String {
-    format!("there is no `{}` in the object", shown(path))
+    format!("there is no `{}` in the object", display_pointer(path))
 }
 
 fn get<'n>(tree: &'n Node, path: &[String]) -> Result<&'n Node, String> {
@@ -181,7 +181,7 @@ fn add(tree: &mut Node, path: &[String], value: Node) -> Result<(), String> {
             let at = at.ok_or_else(|| {
                 format!(
                     "`{key}` in `{}` is not an index into a list of {end}",
-                    shown(path)
+                    display_pointer(path)
                 )
             })?;
             Arc::make_mut(items).insert(at, value);

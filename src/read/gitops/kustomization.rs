@@ -11,7 +11,7 @@ use yaml_tree::place::Place;
 use yaml_tree::value::Node;
 
 use super::UNSUPPORTED;
-use super::files::below;
+use super::files::resolve_path;
 use super::generator::{self, GeneratedKind};
 use super::names::{self, Reference};
 use super::object::Object;
@@ -73,7 +73,7 @@ pub(super) fn build_of(
     } = build;
     let mut objects = built.map_err(|error| with_cause(error, &unknown))?;
     let finished = names::finish(&mut objects, &references, &reader.work);
-    finished.map_err(|message| reader.refused(message, kustomization.place))?;
+    finished.map_err(|message| reader.refusal(message, kustomization.place))?;
     Ok(Built {
         objects,
         unknown,
@@ -88,7 +88,9 @@ fn with_cause(error: ReadError, unknown: &[Finding]) -> ReadError {
         Some((spot, cause.message.clone()))
     });
     match (error, label) {
-        (ReadError::Finding(finding), Some((spot, text))) => finding.at(Some(spot), text).into(),
+        (ReadError::Finding(finding), Some((spot, text))) => {
+            finding.with_label(Some(spot), text).into()
+        }
         (error, _) => error,
     }
 }
@@ -105,7 +107,7 @@ pub(super) fn find(reader: &mut Reader<'_>, folder: &Path) -> Result<Option<Node
         };
         if found.is_some() {
             let message = "the folder holds several kustomizations".to_owned();
-            return Err(reader.refused(message, document.place));
+            return Err(reader.refusal(message, document.place));
         }
         found = Some(document.clone());
     }
@@ -164,7 +166,7 @@ impl Build<'_, '_> {
     fn enter(&mut self, folder: &Path, place: Place) -> Result<(), ReadError> {
         if self.within.iter().any(|outer| outer == folder) {
             let message = format!("`{}` is built into itself", folder.display());
-            return Err(self.reader.refused(message, place));
+            return Err(self.reader.refusal(message, place));
         }
         if self.within.len() >= DEEPEST || self.folders.len() >= MOST {
             let message = "kustomizations are nested too deeply, or too many".to_owned();
@@ -200,7 +202,7 @@ impl Build<'_, '_> {
         let kustomization = self.kustomization(&path, named, resource.place)?;
         if kustomization.text(&["kind"]) == Some("Component") {
             let message = format!("`{named}` is a Component: name it under `components`");
-            return Err(self.reader.refused(message, resource.place));
+            return Err(self.reader.refusal(message, resource.place));
         }
         let built = self.target(&path, &kustomization, Vec::new())?;
         objects.extend(built);
@@ -225,7 +227,7 @@ impl Build<'_, '_> {
         let kustomization = self.kustomization(&path, named, component.place)?;
         if kustomization.text(&["kind"]) != Some("Component") {
             let message = format!("`{named}` is not a Component: name it under `resources`");
-            return Err(self.reader.refused(message, component.place));
+            return Err(self.reader.refusal(message, component.place));
         }
         self.target(&path, &kustomization, objects)
     }
@@ -236,7 +238,7 @@ impl Build<'_, '_> {
             None => {
                 let message =
                     format!("`{named}` is neither a file nor a folder with a kustomization");
-                Err(self.reader.refused(message, place))
+                Err(self.reader.refusal(message, place))
             }
         }
     }
@@ -254,11 +256,11 @@ impl Build<'_, '_> {
                 .push(self.reader.finding(UNSUPPORTED, message, place));
             return Ok(None);
         }
-        match below(folder, named) {
+        match resolve_path(folder, named) {
             Some(path) => Ok(Some(path)),
             None => Err(self
                 .reader
-                .refused(format!("`{named}` lies outside of the repository"), place)),
+                .refusal(format!("`{named}` lies outside of the repository"), place)),
         }
     }
 
@@ -273,9 +275,9 @@ impl Build<'_, '_> {
             let Some(documents) = self.reader.objects(&path)? else {
                 return Err(self
                     .reader
-                    .refused(format!("there is no file `{named}`"), item.place));
+                    .refusal(format!("there is no file `{named}`"), item.place));
             };
-            for reference in documents.iter().flat_map(Reference::of) {
+            for reference in documents.iter().flat_map(Reference::read_all) {
                 if !self.references.contains(&reference) {
                     self.references.push(reference);
                 }
@@ -299,7 +301,7 @@ impl Build<'_, '_> {
                     .reader
                     .finding(super::FAILED, message, object.tree.place);
                 let first = self.reader.sources.resolve(first.tree.place);
-                return Err(finding.at(first, "the other one").into());
+                return Err(finding.with_label(first, "the other one").into());
             }
         }
         Ok(())
@@ -311,7 +313,7 @@ pub(super) fn add(objects: &mut Vec<Object>, document: &Node) {
     let is_list = document
         .text(&["kind"])
         .is_some_and(|kind| kind.ends_with("List"));
-    match is_list.then(|| document.at(&["items"])).flatten() {
+    match is_list.then(|| document.get_path(&["items"])).flatten() {
         Some(list) => objects.extend(
             list.value
                 .as_list()

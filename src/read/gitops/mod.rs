@@ -44,12 +44,12 @@ pub use crate::files::{Disk, Files, Found};
 pub use super::own_output::OwnOutput;
 
 pub(in crate::read) use builds::{Input, builds};
-pub(in crate::read) use files::below;
 pub use files::matches;
+pub(in crate::read) use files::resolve_path;
 pub(in crate::read) use json_patch::{Dialect, apply as apply_json_patch};
 pub(in crate::read) use patches::Patches;
 pub use reader::NAMES;
-pub(in crate::read) use variables::{Variables, substituted};
+pub(in crate::read) use variables::{Variables, substitute};
 pub(in crate::read) use work::Work;
 
 use crate::read::error::ReadError;
@@ -159,8 +159,8 @@ pub fn cluster(
             all[0].name, all[1].name
         );
         let finding = Finding::new(UNSUPPORTED, message)
-            .at(sources.resolve(all[0].place), "")
-            .at(sources.resolve(all[1].place), "the other one")
+            .with_label(sources.resolve(all[0].place), "")
+            .with_label(sources.resolve(all[1].place), "the other one")
             .help("name the file or folder of the one that is the cluster's");
         all[0].layers.clear();
         all[0].findings.push(finding);
@@ -236,7 +236,7 @@ pub fn objects(
 ) -> Result<Result<Vec<Node>, Finding>, Error> {
     let options = Options::default();
     let mut reader = Reader::new(files, &options, sources);
-    match deployments::built(&mut reader, path) {
+    match deployments::build(&mut reader, path) {
         Ok(built) => {
             let objects = built.map(|built| built.objects).unwrap_or_default();
             Ok(Ok(objects.into_iter().map(|object| object.tree).collect()))
@@ -257,7 +257,7 @@ fn compositions(
         Err(ReadError::Finding(finding)) => {
             reader.findings.push(*finding);
             let name = path.file_stem().unwrap_or_default().to_string_lossy();
-            vec![Composition::failed(name.into_owned(), Place::NONE)]
+            vec![Composition::empty(name.into_owned(), Place::NONE)]
         }
     };
     if let Some(first) = all.first_mut() {
@@ -268,7 +268,7 @@ fn compositions(
 
 impl Composition {
     /// One that failed, without values.
-    fn failed(name: String, place: Place) -> Self {
+    fn empty(name: String, place: Place) -> Self {
         Self {
             name,
             namespace: String::new(),

@@ -63,7 +63,7 @@ struct Field {
 
 impl Reference {
     /// The references of a `configurations` file.
-    pub(super) fn of(configuration: &Node) -> Vec<Self> {
+    pub(super) fn read_all(configuration: &Node) -> Vec<Self> {
         let part = |node: &Node, key: &str| {
             node.text(&[key])
                 .filter(|text| !text.is_empty())
@@ -126,7 +126,7 @@ pub(super) fn finish(
                     };
                     let is_other = kind.is_some_and(|kind| *kind != *reference.kind);
                     let group = reference.group.as_deref();
-                    let target = by_any_name(objects, object, (&reference.kind, group), old);
+                    let target = find_by_any_name(objects, object, (&reference.kind, group), old);
                     if let Some(target) = target.filter(|_| !is_other) {
                         name.value = target.name().into();
                     }
@@ -175,22 +175,22 @@ fn each_name(
 /// The hash of a generated object in kustomize's form: SHA-256 of its content as JSON, without its name, in a code without
 /// vowels.
 fn hash(object: &Object) -> String {
-    let mut fields = vec![("kind", quoted(object.kind())), ("name", quoted(""))];
+    let mut fields = vec![("kind", quote(object.kind())), ("name", quote(""))];
     for field in ["data", "binaryData", "stringData"] {
         match object
             .tree
-            .at(&[field])
+            .get_path(&[field])
             .and_then(|node| node.value.as_map())
         {
             Some(map) => fields.push((field, json(map))),
-            None if field == "data" => fields.push((field, quoted(""))),
+            None if field == "data" => fields.push((field, quote(""))),
             None => {}
         }
     }
     if object.kind() == "Secret" {
         fields.push((
             "type",
-            quoted(object.tree.text(&["type"]).unwrap_or_default()),
+            quote(object.tree.text(&["type"]).unwrap_or_default()),
         ));
     }
     fields.sort_unstable();
@@ -219,15 +219,15 @@ fn json(map: &Map) -> String {
                 .node
                 .value
                 .as_str()
-                .map_or("null".to_owned(), |text| quoted(text));
-            format!("{}:{value}", quoted(&entry.key))
+                .map_or("null".to_owned(), |text| quote(text));
+            format!("{}:{value}", quote(&entry.key))
         })
         .collect();
     format!("{{{}}}", entries.join(","))
 }
 
 /// A string in JSON as Go writes it, with HTML characters escaped.
-fn quoted(text: &str) -> String {
+fn quote(text: &str) -> String {
     let mut json = String::with_capacity(text.len() + 2);
     write_string(&mut json, text, Html::Escaped);
     json
@@ -244,7 +244,7 @@ pub(super) enum Referred<'o> {
 }
 
 /// Resolves a reference of a release by kind and name.
-pub(super) fn referred<'o>(
+pub(super) fn resolve_reference<'o>(
     objects: &'o [Object],
     release: &'o Object,
     kind: &'o str,
@@ -255,12 +255,12 @@ pub(super) fn referred<'o>(
     {
         return Referred::Object(object);
     }
-    by_any_name(objects, release, (kind, Some("")), name)
+    find_by_any_name(objects, release, (kind, Some("")), name)
         .map_or(Referred::Nothing, Referred::Renamed)
 }
 
 /// The object of a kind and group with this name now or before, which an object refers to.
-fn by_any_name<'o>(
+fn find_by_any_name<'o>(
     objects: &'o [Object],
     from: &'o Object,
     kind: (&'o str, Option<&'o str>),

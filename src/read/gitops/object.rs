@@ -102,7 +102,7 @@ impl Object {
         self.previous.clone_from(&other.previous);
         self.is_hashed = other.is_hashed;
         for field in ["name", "namespace"] {
-            match other.tree.at(&["metadata", field]) {
+            match other.tree.get_path(&["metadata", field]) {
                 Some(node) => set(&mut self.tree, &["metadata", field], node.value.clone()),
                 None => remove(&mut self.tree, &["metadata", field]),
             }
@@ -123,7 +123,7 @@ pub(super) fn set(node: &mut Node, path: &[&str], value: Value) {
     };
     let map = map_mut(node);
     if map.get(key).is_none() {
-        map.insert(Entry::computed(*key, Value::Null));
+        map.insert(Entry::from_value(*key, Value::Null));
     }
     if let Some(below) = map.get_mut(key) {
         set(below, rest, value);
@@ -136,7 +136,7 @@ pub(super) fn remove(node: &mut Node, path: &[&str]) {
         return;
     };
     if node
-        .at(parents)
+        .get_path(parents)
         .is_none_or(|node| node.value.as_map().is_none())
     {
         return;

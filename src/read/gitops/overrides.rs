@@ -38,9 +38,9 @@ pub(super) fn layers(
     overrides: Vec<Override>,
     inline: Option<Node>,
 ) -> Result<Vec<Layer>, (String, Place)> {
-    let written = inline.unwrap_or_else(|| Node::computed(Value::empty_map()));
+    let written = inline.unwrap_or_else(|| Node::from_value(Value::empty_map()));
     let mut inline = written.clone();
-    let mut result = Node::computed(Value::empty_map());
+    let mut result = Node::from_value(Value::empty_map());
     let (mut trees, mut paths) = (Vec::new(), Vec::new());
     for one in overrides {
         match one {
@@ -73,7 +73,7 @@ pub(super) fn layers(
     trees.extend(paths.iter().filter_map(|path| branch(&result, path)));
     let again = trees
         .iter()
-        .fold(Node::computed(Value::empty_map()), |below, tree| {
+        .fold(Node::from_value(Value::empty_map()), |below, tree| {
             merge::merge(&below, tree)
         });
     if !paths.is_empty() && !again.value.same(&result.value) {
@@ -133,7 +133,7 @@ fn keys(path: &[Step]) -> Vec<Arc<str>> {
 /// A tree with only the value at a path.
 fn branch(tree: &Node, path: &[Arc<str>]) -> Option<Node> {
     let names: Vec<&str> = path.iter().map(|key| &**key).collect();
-    let node = tree.at(&names)?.clone();
+    let node = tree.get_path(&names)?.clone();
     Some(path.iter().rev().fold(node, |below, key| {
         let place = below.place;
         let entry = Entry {
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn an_inline_value_wins_where_flux_merges_it_again() {
-        let at = |node: Node| node.at(&["a", "b"]).map(|node| node.value.clone());
+        let at = |node: Node| node.get_path(&["a", "b"]).map(|node| node.value.clone());
         assert_eq!(
             at(composed("{}", "a.b=set", "a: {b: inline}")),
             Some(Value::from("set"))
@@ -197,12 +197,12 @@ mod tests {
     fn a_set_value_overrides_lower_trees() {
         let composed = composed("a: {b: 1, c: 2}", "a.b=null,d={}", "{}");
         assert_eq!(
-            composed.at(&["a", "b"]).map(|node| &node.value),
+            composed.get_path(&["a", "b"]).map(|node| &node.value),
             Some(&Value::Null)
         );
         assert_eq!(
-            composed.at(&["d"]).map(|node| &node.value),
-            Some(&Value::from(vec![Node::computed("")]))
+            composed.get_path(&["d"]).map(|node| &node.value),
+            Some(&Value::from(vec![Node::from_value("")]))
         );
     }
 }

@@ -7,7 +7,7 @@ use serde::de::IgnoredAny;
 use yaml_tree::place::Place;
 use yaml_tree::value::{Node, Value};
 
-use super::files::below;
+use super::files::resolve_path;
 use super::json_patch::{self, Dialect};
 use super::object::{Object, remove, set};
 use super::reader::Reader;
@@ -27,7 +27,7 @@ pub(super) fn merge_patches(
         let Some(named) = item.value.as_str() else {
             continue;
         };
-        let documents = match below(folder, named) {
+        let documents = match resolve_path(folder, named) {
             Some(path) if reader.is_own_output(&path, item.place)? => continue,
             Some(path) => reader.objects(&path)?,
             None => None,
@@ -67,27 +67,27 @@ fn apply(
     objects: &mut Vec<Object>,
 ) -> Result<(), ReadError> {
     let documents = documents(reader, folder, patch)?;
-    let target = patch.at(&["target"]);
+    let target = patch.get_path(&["target"]);
     let selector = target.map(Selector::new).transpose();
-    let selector = selector.map_err(|message| reader.refused(message, patch.place))?;
+    let selector = selector.map_err(|message| reader.refusal(message, patch.place))?;
     for document in &documents {
         reader.spend(objects.len(), patch.place)?;
         match (&document.value, &selector) {
             (Value::List(operations), Some(selector)) => {
                 for object in objects.iter_mut().filter(|object| selector.selects(object)) {
                     json_patched(object, operations, &reader.work)
-                        .map_err(|error| refused(reader, error, patch))?;
+                        .map_err(|error| refusal(reader, error, patch))?;
                 }
             }
             (Value::List(_), None) => {
-                return Err(reader.refused("a JSON patch needs a `target`".to_owned(), patch.place));
+                return Err(reader.refusal("a JSON patch needs a `target`".to_owned(), patch.place));
             }
             (Value::Map(_), Some(_)) if documents.len() > 1 => {
                 let message = "a patch with a `target` is a single document".to_owned();
-                return Err(reader.refused(message, patch.place));
+                return Err(reader.refusal(message, patch.place));
             }
             (Value::Map(_), Some(selector)) => {
-                let options = Allowed::of(patch);
+                let options = Allowed::from_patch(patch);
                 merge_into(
                     reader,
                     document,
@@ -102,7 +102,7 @@ fn apply(
                     "a patch is a map or a list of operations, and this is {}",
                     other.kind()
                 );
-                return Err(reader.refused(message, document.place));
+                return Err(reader.refusal(message, document.place));
             }
         }
     }
@@ -112,13 +112,13 @@ fn apply(
 /// Applies a JSON patch to an object, which has annotations of kustomize's own while it is built.
 fn json_patched(object: &mut Object, operations: &[Node], work: &Work) -> Result<(), PatchError> {
     let path = ["metadata", "annotations"];
-    let has_none = object.tree.at(&path).is_none();
+    let has_none = object.tree.get_path(&path).is_none();
     if has_none {
         set(&mut object.tree, &path, Value::empty_map());
     }
     json_patch::apply(&mut object.tree, operations, Dialect::Kustomize, work)?;
     let is_empty = |node: &Node| node.value.as_map().is_some_and(|map| map.is_empty());
-    if has_none && object.tree.at(&path).is_some_and(is_empty) {
+    if has_none && object.tree.get_path(&path).is_some_and(is_empty) {
         remove(&mut object.tree, &path);
     }
     Ok(())
@@ -131,7 +131,7 @@ pub(super) fn documents(
     patch: &Node,
 ) -> Result<Vec<Node>, ReadError> {
     let inline = patch
-        .at(&["patch"])
+        .get_path(&["patch"])
         .and_then(|node| Some((node.value.as_str()?, node.place)));
     let is_broken = |text: &str| {
         text.trim_start().starts_with('[') && serde_json::from_str::<IgnoredAny>(text).is_err()
@@ -140,20 +140,20 @@ pub(super) fn documents(
         "a patch that begins with `[` is no JSON: write its operations as a list with `- `";
     if let Some((text, place)) = inline.filter(|(text, _)| !text.is_empty()) {
         return if is_broken(text) {
-            Err(reader.refused(message.to_owned(), place))
+            Err(reader.refusal(message.to_owned(), place))
         } else {
             reader.inline(text, place)
         };
     }
-    let Some(path) = patch.at(&["path"]) else {
-        return Err(reader.refused(
+    let Some(path) = patch.get_path(&["path"]) else {
+        return Err(reader.refusal(
             "a patch has neither `patch` nor `path`".to_owned(),
             patch.place,
         ));
     };
     let named = patch.text(&["path"]).unwrap_or_default();
-    let Some(file) = below(folder, named) else {
-        return Err(reader.refused(
+    let Some(file) = resolve_path(folder, named) else {
+        return Err(reader.refusal(
             format!("`{named}` lies outside of the repository"),
             path.place,
         ));
@@ -163,10 +163,10 @@ pub(super) fn documents(
     }
     match reader.objects(&file)? {
         Some(_) if reader.has_text(&file, is_broken)? => {
-            Err(reader.refused(message.to_owned(), path.place))
+            Err(reader.refusal(message.to_owned(), path.place))
         }
         Some(documents) => Ok(documents.to_vec()),
-        None => Err(reader.refused(format!("there is no file `{named}`"), path.place)),
+        None => Err(reader.refusal(format!("there is no file `{named}`"), path.place)),
     }
 }
 
@@ -188,7 +188,7 @@ fn merge_named(
             0 => format!("there is no {what} to patch"),
             _ => format!("several objects are {what}"),
         };
-        return Err(reader.refused(message, patch.place));
+        return Err(reader.refusal(message, patch.place));
     }
     merge_into(
         reader,
@@ -207,7 +207,7 @@ struct Allowed {
 }
 
 impl Allowed {
-    fn of(patch: &Node) -> Self {
+    fn from_patch(patch: &Node) -> Self {
         let option = |name: &str| patch.flag(&["options", name]);
         Self {
             name: option("allowNameChange"),
@@ -227,9 +227,9 @@ fn merge_into(
     for mut object in std::mem::take(objects) {
         if selects(&object) {
             let copied = reader.work.spend_on(&object.tree, 0);
-            copied.map_err(|message| reader.refused(message, patch.place))?;
-            let merged = strategic::patched(&object.tree, patch)
-                .map_err(|error| refused(reader, error, patch))?;
+            copied.map_err(|message| reader.refusal(message, patch.place))?;
+            let merged = strategic::apply(&object.tree, patch)
+                .map_err(|error| refusal(reader, error, patch))?;
             let Some(merged) = merged else { continue };
             restore(&mut object, merged, allowed);
         }
@@ -248,7 +248,7 @@ fn restore(object: &mut Object, mut merged: Node, allowed: Allowed) {
     let renamed = merged.text(&["metadata", "name"]).map(str::to_owned);
     keep.push(vec!["metadata", "name"]);
     for path in keep {
-        match object.tree.at(&path) {
+        match object.tree.get_path(&path) {
             Some(node) => set(&mut merged, &path, node.value.clone()),
             None => remove(&mut merged, &path),
         }
@@ -259,11 +259,11 @@ fn restore(object: &mut Object, mut merged: Node, allowed: Allowed) {
     }
 }
 
-fn refused(reader: &Reader<'_>, error: PatchError, patch: &Node) -> ReadError {
+fn refusal(reader: &Reader<'_>, error: PatchError, patch: &Node) -> ReadError {
     let place: Place = if error.place.is_known() {
         error.place
     } else {
         patch.place
     };
-    reader.refused(error.message, place)
+    reader.refusal(error.message, place)
 }

@@ -10,7 +10,7 @@ use capi::objects::ManifestObject;
 use yaml_tree::place::Sources;
 use yaml_tree::value::{Entry, Map, Node};
 
-use super::files::below;
+use super::files::resolve_path;
 use super::object::Object;
 use super::patch;
 use super::reader::Reader;
@@ -54,8 +54,8 @@ impl Patches {
         }
         let of_flux = |object: &&ManifestObject| object.group() == FLUX;
         for flux in objects.iter().filter(of_flux) {
-            let flux = flux.adopted(&flux.node, reader.sources);
-            if let Some(spec) = flux.at(&["spec"]) {
+            let flux = flux.adopt_node(&flux.node, reader.sources);
+            if let Some(spec) = flux.get_path(&["spec"]) {
                 found.add_names(&mut reader, Path::new(""), spec)?;
             }
         }
@@ -103,20 +103,20 @@ impl Patches {
                     _ => {}
                 }
             }
-            targets.extend(patch.at(&["target"]).filter(|_| is_renaming));
+            targets.extend(patch.get_path(&["target"]).filter(|_| is_renaming));
         }
         let replacements = kustomization.items(&["replacements"]).iter();
         for target in replacements.flat_map(|replacement| replacement.items(&["targets"])) {
             let mut fields = target.items(&["fieldPaths"]).iter();
             let is_renaming = fields.any(|field| field.text(&[]) == Some("metadata.name"));
-            targets.extend(target.at(&["select"]).filter(|_| is_renaming));
+            targets.extend(target.get_path(&["select"]).filter(|_| is_renaming));
         }
         let kept = |target: &Node| {
             // Namespaces and labels may be given by a kustomization too.
             let fields = ["group", "kind", "name"].into_iter();
             let fields =
-                fields.filter_map(|field| Some(Entry::computed(field, target.text(&[field])?)));
-            Selector::new(&Node::computed(Map::from_iter(fields))).ok()
+                fields.filter_map(|field| Some(Entry::from_value(field, target.text(&[field])?)));
+            Selector::new(&Node::from_value(Map::from_iter(fields))).ok()
         };
         self.renamed.extend(targets.into_iter().filter_map(kept));
         Ok(())
@@ -136,7 +136,9 @@ pub(super) fn resources(folder: &Path, kustomization: &Node) -> Vec<PathBuf> {
     let lists = ["resources", "bases", "components"];
     let items = lists.iter().flat_map(|key| kustomization.items(&[key]));
     let named = items.filter_map(|item| item.value.as_str());
-    named.filter_map(|named| below(folder, named)).collect()
+    named
+        .filter_map(|named| resolve_path(folder, named))
+        .collect()
 }
 
 /// The files that a kustomization names as patches.
@@ -146,5 +148,7 @@ pub(super) fn files(folder: &Path, kustomization: &Node) -> Vec<PathBuf> {
     let lists = ["patches", "patchesJson6902"];
     let items = lists.iter().flat_map(|key| kustomization.items(&[key]));
     let named = whole.chain(items.filter_map(|item| item.text(&["path"])));
-    named.filter_map(|named| below(folder, named)).collect()
+    named
+        .filter_map(|named| resolve_path(folder, named))
+        .collect()
 }

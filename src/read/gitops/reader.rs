@@ -14,7 +14,7 @@ use yaml_tree::place::{FileId, Place, Source, Sources};
 use yaml_tree::value::{Node, Value};
 use yaml_tree::{Documents, Spelling};
 
-use super::super::files::{broken, display, parse_values, source};
+use super::super::files::{display, parse_values, source, syntax_finding};
 use super::super::own_output::OwnOutput;
 use super::work::Work;
 use super::{FAILED, Options, RunTime};
@@ -163,7 +163,7 @@ impl<'r> Reader<'r> {
         }
         let source = self.source(load.file);
         let read = yaml_tree::read(&source.text, load.file, Engine::Kubectl)
-            .map_err(|error| broken(error, self.sources))?;
+            .map_err(|error| syntax_finding(error, self.sources))?;
         let objects = Arc::new(present(read));
         if let Some(load) = self.loads.get_mut(path) {
             load.objects = Some(Arc::clone(&objects));
@@ -177,7 +177,7 @@ impl<'r> Reader<'r> {
             return Ok(None);
         };
         if self.own_output.has(self.files, path)? {
-            return Ok(Some(Node::computed(Value::empty_map())));
+            return Ok(Some(Node::from_value(Value::empty_map())));
         }
         if let Some(values) = load.values {
             return Ok(Some(values));
@@ -192,7 +192,7 @@ impl<'r> Reader<'r> {
 
     /// Parses values in a text of a ConfigMap, a Secret or an Application. Their places are in the file that is the source of the
     /// text, if it was a whole file, otherwise within the scalar.
-    pub(super) fn embedded(&mut self, text: &str, place: Place) -> Result<Node, ReadError> {
+    pub(super) fn read_embedded(&mut self, text: &str, place: Place) -> Result<Node, ReadError> {
         let source = self.source(place.file);
         if is_whole(&source, place) && source.text == text {
             let path = PathBuf::from(&*source.path);
@@ -216,7 +216,7 @@ impl<'r> Reader<'r> {
         let at = |inner: Place| spelling.place(text, inner.start as usize..inner.end as usize);
         let read = yaml_tree::read(text, place.file, Engine::Kubectl).map_err(|mut error| {
             error.place = at(error.place);
-            broken(error, self.sources)
+            syntax_finding(error, self.sources)
         })?;
         let documents = present(read);
         Ok(documents
@@ -250,23 +250,23 @@ impl<'r> Reader<'r> {
 
     /// A finding at a place.
     pub(super) fn finding(&self, rule: RuleId, message: String, place: Place) -> Finding {
-        Finding::new(rule, message).at(self.sources.resolve(place), "")
+        Finding::new(rule, message).with_label(self.sources.resolve(place), "")
     }
 
     /// Charges steps of the build to a place.
     pub(super) fn spend(&self, steps: usize, place: Place) -> Result<(), ReadError> {
         let spent = self.work.spend(steps);
-        spent.map_err(|message| self.refused(message, place))
+        spent.map_err(|message| self.refusal(message, place))
     }
 
     /// The error for what Flux or kustomize would refuse, at a place.
-    pub(super) fn refused(&self, message: String, place: Place) -> ReadError {
+    pub(super) fn refusal(&self, message: String, place: Place) -> ReadError {
         self.finding(FAILED, message, place).into()
     }
 }
 
 /// The decoded value of a Secret's `data`.
-pub(super) fn decoded(node: &Node) -> Option<String> {
+pub(super) fn decode(node: &Node) -> Option<String> {
     let text = node.value.as_str()?;
     String::from_utf8(BASE64.decode(text.as_bytes()).ok()?).ok()
 }

@@ -8,12 +8,12 @@ use yaml_tree::merge::{Layer, LayerKind};
 use yaml_tree::place::Place;
 use yaml_tree::value::{Entry, Node, Number, Value};
 
-use super::files::below;
+use super::files::resolve_path;
 use super::kustomization::Built;
-use super::names::{Referred, referred};
+use super::names::{Referred, resolve_reference};
 use super::object::Object;
 use super::overrides::{self, Override};
-use super::reader::{Reader, decoded};
+use super::reader::{Reader, decode};
 use super::set::Style;
 use super::{FAILED, MissingSource, State, UNSUPPORTED};
 use crate::read::error::ReadError;
@@ -51,7 +51,7 @@ pub(super) fn compose(
     }
     let inline = release.inline()?;
     let user = overrides::layers(overrides, inline)
-        .map_err(|(message, place)| release.reader.refused(message, place))?;
+        .map_err(|(message, place)| release.reader.refusal(message, place))?;
     layers.extend(user);
     Ok(Composed {
         chart: release.chart,
@@ -72,7 +72,7 @@ struct Release<'c, 'r> {
 impl Release<'_, '_> {
     /// The chart's own values: `valuesFiles`, or its `values.yaml`.
     fn chart(&mut self) -> Result<Vec<Layer>, ReadError> {
-        if let Some(reference) = self.release.tree.at(&["spec", "chartRef"]) {
+        if let Some(reference) = self.release.tree.get_path(&["spec", "chartRef"]) {
             let message =
                 "the chart of a `chartRef` is not in this repository: its values are not known"
                     .to_owned();
@@ -80,7 +80,7 @@ impl Release<'_, '_> {
             self.reader.findings.push(finding);
             return Ok(Vec::new());
         }
-        let Some(spec) = self.release.tree.at(&["spec", "chart", "spec"]) else {
+        let Some(spec) = self.release.tree.get_path(&["spec", "chart", "spec"]) else {
             return Ok(Vec::new());
         };
         let chart = spec.text(&["chart"]).unwrap_or_default();
@@ -92,14 +92,14 @@ impl Release<'_, '_> {
         };
         self.chart = { root.as_ref() }.and_then(|root| {
             if is_here {
-                below(root, chart.trim_start_matches('/'))
+                resolve_path(root, chart.trim_start_matches('/'))
             } else {
                 Some(root.clone())
             }
         });
         let mut files: Vec<(&str, Place)> = Vec::new();
         let named = spec
-            .at(&["valuesFile"])
+            .get_path(&["valuesFile"])
             .into_iter()
             .chain(spec.items(&["valuesFiles"]));
         files.extend(named.filter_map(|node| Some((&**node.value.as_str()?, node.place))));
@@ -108,7 +108,9 @@ impl Release<'_, '_> {
         } else {
             VALUES_KEY.to_owned()
         };
-        let chart_place = spec.at(&["chart"]).map_or(spec.place, |node| node.place);
+        let chart_place = spec
+            .get_path(&["chart"])
+            .map_or(spec.place, |node| node.place);
         if files.is_empty() {
             files.push((&default, chart_place));
         }
@@ -137,11 +139,11 @@ impl Release<'_, '_> {
         file: &str,
         place: Place,
     ) -> Result<Option<Node>, ReadError> {
-        match below(root, file.trim_start_matches('/')) {
+        match resolve_path(root, file.trim_start_matches('/')) {
             Some(path) => self.reader.values(&path),
             None => Err(self
                 .reader
-                .refused(format!("`{file}` lies outside of the repository"), place)),
+                .refusal(format!("`{file}` lies outside of the repository"), place)),
         }
     }
 
@@ -153,17 +155,19 @@ impl Release<'_, '_> {
             .text(&["valuesKey"])
             .filter(|key| !key.is_empty())
             .unwrap_or(VALUES_KEY);
-        let name_place = item.at(&["name"]).map_or(item.place, |node| node.place);
+        let name_place = item
+            .get_path(&["name"])
+            .map_or(item.place, |node| node.place);
         if !matches!(kind, "ConfigMap" | "Secret") {
             let message =
                 format!("`valuesFrom` takes a ConfigMap or a Secret, and this is `{kind}`");
-            return Err(self.reader.refused(message, item.place));
+            return Err(self.reader.refusal(message, item.place));
         }
         let is_optional = item.flag(&["optional"]);
-        let found = match referred(&self.built.objects, self.release, kind, name) {
+        let found = match resolve_reference(&self.built.objects, self.release, kind, name) {
             Referred::Object(object) => self.data(object, key)?,
             Referred::Renamed(object) if self.state_file(kind, name).is_none() => {
-                let finding = self.renamed(object, kind, name, name_place);
+                let finding = self.rename_finding(object, kind, name, name_place);
                 self.reader.findings.push(finding);
                 return Ok(None);
             }
@@ -184,7 +188,7 @@ impl Release<'_, '_> {
             None if is_optional => Ok(None),
             None => {
                 let place = item
-                    .at(&["valuesKey"])
+                    .get_path(&["valuesKey"])
                     .map_or(name_place, |node| node.place);
                 let message = format!("{kind} `{name}` has no key `{key}`");
                 let finding = self.reader.finding(FAILED, message, place);
@@ -220,7 +224,10 @@ impl Release<'_, '_> {
         place: Place,
     ) -> Result<Override, ReadError> {
         let Some(path) = item.text(&["targetPath"]).filter(|path| !path.is_empty()) else {
-            return self.reader.embedded(&value, place).map(Override::Values);
+            return self
+                .reader
+                .read_embedded(&value, place)
+                .map(Override::Values);
         };
         let is_quoted = |quote: char| value.starts_with(quote) && value.ends_with(quote);
         let (style, value) = if item.flag(&["literal"]) {
@@ -241,14 +248,14 @@ impl Release<'_, '_> {
     fn data(&self, object: &Object, key: &str) -> Result<Option<(String, Place)>, ReadError> {
         let is_secret = object.kind() == "Secret";
         let plain = is_secret
-            .then(|| object.tree.at(&["stringData", key]))
+            .then(|| object.tree.get_path(&["stringData", key]))
             .flatten();
-        let Some(node) = plain.or_else(|| object.tree.at(&["data", key])) else {
+        let Some(node) = plain.or_else(|| object.tree.get_path(&["data", key])) else {
             return Ok(None);
         };
         let found = match (&node.value, is_secret && plain.is_none()) {
             (Value::Null, _) => Some(String::new()),
-            (_, true) => decoded(node),
+            (_, true) => decode(node),
             (Value::String(text), false) => Some(text.to_string()),
             _ => None,
         };
@@ -261,7 +268,7 @@ impl Release<'_, '_> {
                     object.kind(),
                     object.name()
                 );
-                Err(self.reader.refused(message, node.place))
+                Err(self.reader.refusal(message, node.place))
             }
         }
     }
@@ -280,8 +287,9 @@ impl Release<'_, '_> {
     ) -> Result<Option<(String, Place)>, ReadError> {
         let documents = self.reader.objects(path)?;
         let manifest = documents.iter().flat_map(|documents| documents.iter());
-        let is_object =
-            |node: &&Node| node.text(&["kind"]) == Some(kind) && node.at(&["metadata"]).is_some();
+        let is_object = |node: &&Node| {
+            node.text(&["kind"]) == Some(kind) && node.get_path(&["metadata"]).is_some()
+        };
         if let Some(node) = manifest.into_iter().find(is_object) {
             return self.data(&Object::new(node.clone()), key);
         }
@@ -297,7 +305,7 @@ impl Release<'_, '_> {
         Ok(Some((source.text.clone(), place)))
     }
 
-    fn renamed(&self, object: &Object, kind: &str, name: &str, place: Place) -> Finding {
+    fn rename_finding(&self, object: &Object, kind: &str, name: &str, place: Place) -> Finding {
         let message = if object.is_hashed {
             format!(
                 "{kind} `{name}` gets a hash at the end of its name, which `valuesFrom` does not follow"
@@ -312,7 +320,7 @@ impl Release<'_, '_> {
         let finding = self
             .reader
             .finding(FAILED, message, place)
-            .at(origin, "defined here");
+            .with_label(origin, "defined here");
         let help = if object.is_hashed {
             "set `options: {disableNameSuffixHash: true}` on its generator"
         } else {
@@ -323,14 +331,14 @@ impl Release<'_, '_> {
 
     /// `spec.values`. The controller reads its numbers from JSON.
     fn inline(&self) -> Result<Option<Node>, ReadError> {
-        match self.release.tree.at(&["spec", "values"]) {
+        match self.release.tree.get_path(&["spec", "values"]) {
             None => Ok(None),
             Some(node) => match node.value {
                 Value::Map(_) => Ok(Some(floating(node))),
                 Value::Null => Ok(None),
                 _ => Err(self
                     .reader
-                    .refused("`values` is not a map".to_owned(), node.place)),
+                    .refusal("`values` is not a map".to_owned(), node.place)),
             },
         }
     }

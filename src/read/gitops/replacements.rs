@@ -8,7 +8,7 @@ use std::sync::Arc;
 use yaml_tree::Step;
 use yaml_tree::value::{Node, Number, Value};
 
-use super::files::below;
+use super::files::resolve_path;
 use super::json_patch::DEEPEST;
 use super::object::Object;
 use super::reader::Reader;
@@ -28,11 +28,11 @@ pub(super) fn replace(
         let documents = match item.text(&["path"]) {
             None => vec![item.clone()],
             Some(named) => {
-                let read = match below(folder, named) {
+                let read = match resolve_path(folder, named) {
                     Some(path) => reader.objects(&path)?,
                     None => None,
                 };
-                let missing = || reader.refused(format!("there is no file `{named}`"), item.place);
+                let missing = || reader.refusal(format!("there is no file `{named}`"), item.place);
                 read.ok_or_else(missing)?.to_vec()
             }
         };
@@ -41,7 +41,7 @@ pub(super) fn replace(
             for replacement in document.value.as_list().unwrap_or(own) {
                 reader.spend(objects.len(), replacement.place)?;
                 apply(reader, replacement, objects)
-                    .map_err(|message| reader.refused(message, replacement.place))?;
+                    .map_err(|message| reader.refusal(message, replacement.place))?;
             }
         }
     }
@@ -54,7 +54,7 @@ fn apply(reader: &Reader<'_>, replacement: &Node, objects: &mut [Object]) -> Res
     let mut spend = |steps| work.spend(steps);
     for target in replacement.items(&["targets"]) {
         let select = target
-            .at(&["select"])
+            .get_path(&["select"])
             .ok_or("a target lacks its `select`")?;
         let select = Selector::new(select)?;
         let rejected = target.items(&["reject"]).iter().map(Selector::new);
@@ -63,9 +63,9 @@ fn apply(reader: &Reader<'_>, replacement: &Node, objects: &mut [Object]) -> Res
         let meant = objects.iter_mut().filter(|object| {
             select.selects(object) && !rejected.iter().any(|reject| reject.selects(object))
         });
-        let options = Options::of(target);
+        let options = Options::from_node(target);
         let paths = target.items(&["fieldPaths"]);
-        let default = Node::computed("metadata.name");
+        let default = Node::from_value("metadata.name");
         let paths = if paths.is_empty() {
             std::slice::from_ref(&default)
         } else {
@@ -79,7 +79,7 @@ fn apply(reader: &Reader<'_>, replacement: &Node, objects: &mut [Object]) -> Res
                     work.spend_on(&value, steps.len())?;
                     let mut field = field
                         .cloned()
-                        .unwrap_or_else(|| Node::computed(Value::Null));
+                        .unwrap_or_else(|| Node::from_value(Value::Null));
                     options.set(&mut field, &value, work)?;
                     assign(&mut object.tree, steps, &field)
                 };
@@ -96,11 +96,11 @@ fn apply(reader: &Reader<'_>, replacement: &Node, objects: &mut [Object]) -> Res
 
 /// The value that is copied.
 fn source(replacement: &Node, objects: &[Object], work: &Work) -> Result<Node, String> {
-    if let Some(value) = replacement.at(&["sourceValue"]) {
+    if let Some(value) = replacement.get_path(&["sourceValue"]) {
         return Ok(value.clone());
     }
     let source = replacement
-        .at(&["source"])
+        .get_path(&["source"])
         .ok_or("a replacement lacks its `source`")?;
     let part = |key: &str| source.text(&[key]).filter(|text| !text.is_empty());
     let is_one = |object: &&Object| {
@@ -135,11 +135,11 @@ fn source(replacement: &Node, objects: &[Object], work: &Work) -> Result<Node, S
         )
     };
     let value = value.ok_or_else(missing)?.clone();
-    let options = Options::of(source);
+    let options = Options::from_node(source);
     match options.delimiter {
         "" => Ok(value),
         delimiter => {
-            let whole = written(&value)?;
+            let whole = expect_text(&value)?;
             let index = usize::try_from(options.index).map_err(|_| "an index is negative")?;
             let part = whole.split(delimiter).nth(index);
             let part = part.ok_or_else(|| format!("`{path}` has no part {index}"))?;
@@ -159,8 +159,8 @@ struct Options<'n> {
 }
 
 impl<'n> Options<'n> {
-    fn of(node: &'n Node) -> Self {
-        let index = node.at(&["options", "index"]).map(|node| &node.value);
+    fn from_node(node: &'n Node) -> Self {
+        let index = node.get_path(&["options", "index"]).map(|node| &node.value);
         Self {
             delimiter: node.text(&["options", "delimiter"]).unwrap_or_default(),
             index: match index {
@@ -177,7 +177,7 @@ impl<'n> Options<'n> {
             *node = value.clone();
             return Ok(());
         }
-        let (whole, part) = (written(node)?, written(value)?);
+        let (whole, part) = (expect_text(node)?, expect_text(value)?);
         work.spend((whole.len() + part.len()) / STEP)?;
         let mut parts: Vec<&str> = whole.split(self.delimiter).collect();
         match usize::try_from(self.index) {
@@ -191,7 +191,7 @@ impl<'n> Options<'n> {
     }
 }
 
-fn written(node: &Node) -> Result<Arc<str>, String> {
+fn expect_text(node: &Node) -> Result<Arc<str>, String> {
     let text = node.value.as_str().map(Arc::clone);
     text.ok_or_else(|| {
         format!(

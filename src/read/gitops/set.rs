@@ -66,13 +66,13 @@ impl Parser<'_> {
                 _ if is_behind_index => &['=', '[', '.'],
                 _ => &['=', '[', '.', ','],
             };
-            let (mut key, mut stop) = self.until(stops);
+            let (mut key, mut stop) = self.take_until(stops);
             if is_behind_index {
                 if !key.is_empty() {
                     return Err(format!("`{key}` follows an index"));
                 }
                 if stop == Some('.') {
-                    (key, stop) = self.until(&['=', '[', '.', ',']);
+                    (key, stop) = self.take_until(&['=', '[', '.', ',']);
                 }
             }
             let is_key = !is_behind_index || !key.is_empty();
@@ -102,7 +102,7 @@ impl Parser<'_> {
     }
 
     fn index(&mut self) -> Result<usize, String> {
-        let (text, stop) = self.until(&[']']);
+        let (text, stop) = self.take_until(&[']']);
         if stop.is_none() {
             return Err("an index lacks its `]`".to_owned());
         }
@@ -119,19 +119,19 @@ impl Parser<'_> {
             return Ok(self.node(Value::from(rest)));
         }
         if self.chars.next_if_eq(&'{').is_none() {
-            let (text, _) = self.until(&[',']);
-            let value = self.typed(text);
+            let (text, _) = self.take_until(&[',']);
+            let value = self.infer_type(text);
             return Ok(self.node(value));
         }
         let mut items = Vec::new();
         loop {
-            let (text, stop) = self.until(&[',', '}']);
+            let (text, stop) = self.take_until(&[',', '}']);
             if stop.is_none() {
                 return Err("a list lacks its `}`".to_owned());
             }
             let is_end = stop == Some('}');
             // `{}` is a list of one empty text.
-            let value = self.typed(text);
+            let value = self.infer_type(text);
             items.push(self.node(value));
             if is_end {
                 self.chars.next_if_eq(&',');
@@ -147,7 +147,7 @@ impl Parser<'_> {
         }
     }
 
-    fn typed(&self, text: String) -> Value {
+    fn infer_type(&self, text: String) -> Value {
         if self.style == Style::Strings {
             return Value::from(text);
         }
@@ -169,7 +169,7 @@ impl Parser<'_> {
     }
 
     /// The text up to one of these characters, which is consumed, without escape characters.
-    fn until(&mut self, stops: &[char]) -> (String, Option<char>) {
+    fn take_until(&mut self, stops: &[char]) -> (String, Option<char>) {
         let mut text = String::new();
         while let Some(character) = self.chars.next() {
             if stops.contains(&character) {
@@ -217,7 +217,7 @@ pub(super) fn assign(tree: &mut Node, path: &[Step], value: &Node) -> Result<(),
             };
             let items = Arc::make_mut(items);
             while items.len() <= *index {
-                items.push(Node::computed(Value::Null));
+                items.push(Node::from_value(Value::Null));
             }
             let item = &mut items[*index];
             let is_kept = match rest.first() {
@@ -251,7 +251,7 @@ mod tests {
     use super::{Style, assign, parse};
 
     fn set(text: &str, style: Style) -> Result<String, String> {
-        let mut tree = Node::computed(Value::empty_map());
+        let mut tree = Node::from_value(Value::empty_map());
         for assignment in parse(text, style, Place::NONE)? {
             assign(&mut tree, &assignment.path, &assignment.value)?;
         }

@@ -15,13 +15,13 @@ pub(in crate::read) struct PatchError {
 }
 
 /// `node` after applying `patch`; none if the patch deletes it.
-pub(super) fn patched(node: &Node, patch: &Node) -> Result<Option<Node>, PatchError> {
+pub(super) fn apply(node: &Node, patch: &Node) -> Result<Option<Node>, PatchError> {
     merge(Some(node), Some(patch))
 }
 
 fn merge(below: Option<&Node>, patch: Option<&Node>) -> Result<Option<Node>, PatchError> {
     let Some(patch) = patch else {
-        return Ok(below.and_then(unpatched));
+        return Ok(below.and_then(drop_empty_keys));
     };
     if patch.value.is_null() {
         return Ok(None);
@@ -72,12 +72,12 @@ fn maps(lower: Option<&Map>, upper: &Map) -> Result<Map, PatchError> {
 }
 
 /// The value after a patch that does not mention it: kustomize removes keys without a value.
-fn unpatched(node: &Node) -> Option<Node> {
+fn drop_empty_keys(node: &Node) -> Option<Node> {
     match &node.value {
         Value::Null if node.place.is_known() && node.place.start == node.place.end => None,
         Value::Map(map) => {
             let kept = map.iter().filter_map(|entry| {
-                let node = unpatched(&entry.node)?;
+                let node = drop_empty_keys(&entry.node)?;
                 Some(Entry {
                     node,
                     ..entry.clone()

@@ -6,7 +6,7 @@ use crate::model::finding::Finding;
 use yaml_tree::value::Node;
 
 use super::UNSUPPORTED;
-use super::files::below;
+use super::files::resolve_path;
 use super::object::Object;
 use super::reader::Reader;
 use crate::read::error::ReadError;
@@ -69,7 +69,7 @@ fn transformer(
         .as_str()
         .map(|text| text.to_string())
         .unwrap_or_default();
-    let documents = match below(folder, &named) {
+    let documents = match resolve_path(folder, &named) {
         Some(path) => reader.objects(&path)?,
         None => None,
     };

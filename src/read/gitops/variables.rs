@@ -20,21 +20,17 @@ const STEP: usize = 8;
 pub(in crate::read) type Variables = BTreeMap<Arc<str>, Located<Arc<str>>>;
 
 /// The same tree with its variables filled in; none if nothing changes. Where no work is left, they stay as they are.
-pub(in crate::read) fn substituted(
-    node: &Node,
-    variables: &Variables,
-    work: &Work,
-) -> Option<Node> {
+pub(in crate::read) fn substitute(node: &Node, variables: &Variables, work: &Work) -> Option<Node> {
     let (value, place) = match &node.value {
         Value::String(text) => {
             let filled = fill(text, variables, work, 0)?;
             let set_at = filled.place.is_known();
             let place = if set_at { filled.place } else { node.place };
-            (typed(filled.value), place)
+            (infer_type(filled.value), place)
         }
         Value::List(items) => {
             let filled: Vec<Option<Node>> = { items.iter() }
-                .map(|item| substituted(item, variables, work))
+                .map(|item| substitute(item, variables, work))
                 .collect();
             if filled.iter().all(Option::is_none) {
                 return None;
@@ -48,7 +44,7 @@ pub(in crate::read) fn substituted(
         Value::Map(map) => {
             let mut changed = None;
             for entry in &**map {
-                if let Some(node) = substituted(&entry.node, variables, work) {
+                if let Some(node) = substitute(&entry.node, variables, work) {
                     let map = changed.get_or_insert_with(|| Arc::clone(map));
                     Arc::make_mut(map).insert(Entry {
                         node,
@@ -64,7 +60,7 @@ pub(in crate::read) fn substituted(
 }
 
 /// A whole number where the text is one, as reading the filled-in YAML again gives.
-fn typed(text: String) -> Value {
+fn infer_type(text: String) -> Value {
     match text.parse::<i64>() {
         Ok(number) if number.to_string() == text => Value::Number(Number::Int(number)),
         _ => Value::from(text),
@@ -196,7 +192,7 @@ mod tests {
         let long = "x".repeat(STEP * 100);
         let value = Located::new(long.into(), Place::NONE);
         let variables: Variables = [("A".into(), value)].into_iter().collect();
-        let work = Work::of(202);
+        let work = Work::new(202);
         let filled = || fill("${A}", &variables, &work, 0).is_some();
         assert!(filled() && filled() && !filled());
 

@@ -22,17 +22,17 @@ pub(in crate::read) struct Work {
 
 impl Default for Work {
     fn default() -> Self {
-        Self::of(STEPS)
+        Self::new(STEPS)
     }
 }
 
 impl Work {
     /// The work of that many builds together.
-    pub(super) fn of_builds(count: usize) -> Self {
-        Self::of(STEPS + STEPS_EACH * count as u64)
+    pub(super) fn for_builds(count: usize) -> Self {
+        Self::new(STEPS + STEPS_EACH * count as u64)
     }
 
-    pub(super) fn of(limit: u64) -> Self {
+    pub(super) fn new(limit: u64) -> Self {
         Self {
             limit,
             left: Cell::new(limit),
@@ -66,8 +66,8 @@ mod tests {
     use yaml_tree::value::{Node, Value};
 
     fn nested(depth: usize) -> Node {
-        let wrap = |inner: Node, _| Node::computed(Value::from(vec![inner]));
-        (0..depth).fold(Node::computed("x"), wrap)
+        let wrap = |inner: Node, _| Node::from_value(Value::from(vec![inner]));
+        (0..depth).fold(Node::from_value("x"), wrap)
     }
 
     #[test]
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn many_builds_share_what_one_has_and_a_part_for_each() {
-        let work = Work::of_builds(3);
+        let work = Work::for_builds(3);
         assert_eq!(work.spend((STEPS + 3 * STEPS_EACH) as usize), Ok(()));
         assert!(work.spend(1).is_err());
     }

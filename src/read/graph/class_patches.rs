@@ -50,8 +50,8 @@ impl<'t> Patches<'t> {
             variables: Variables::new(),
             builtin: builtin(reader, topology),
         };
-        let set = topology.node.at(&["variables"]);
-        patches.variables = patches.defined(reader, set, true);
+        let set = topology.node.get_path(&["variables"]);
+        patches.variables = patches.read_variables(reader, set, true);
         patches
     }
 
@@ -68,7 +68,7 @@ impl<'t> Patches<'t> {
         };
         let mut changed: Option<(Node, Node)> = None;
         for patch in self.class.node.items(&["spec", "patches"]) {
-            if patch.at(&["definitions"]).is_none() {
+            if patch.get_path(&["definitions"]).is_none() {
                 return Err(unknown::EXTENSION);
             }
             let definitions = patch.items(&["definitions"]).iter();
@@ -82,14 +82,14 @@ impl<'t> Patches<'t> {
             }
             spend_on(reader, &object.node)?;
             let (node, variables) = changed.get_or_insert_with(|| {
-                let variables = self.of_machines(reader, machines);
+                let variables = self.machine_variables(reader, machines);
                 (reader.adopt(object, &object.node), variables)
             });
             if !self.is_enabled(reader, patch, variables)? {
                 continue;
             }
             for operation in operations {
-                let operation = self.evaluated(reader, operation, variables)?;
+                let operation = self.evaluate(reader, operation, variables)?;
                 apply_json_patch(node, &[operation], Dialect::ClusterApi, &reader.graph.work)
                     .map_err(|_| unknown::PATCHES)?;
             }
@@ -98,7 +98,7 @@ impl<'t> Patches<'t> {
     }
 
     /// The variables that the class defines, as they are set or by default.
-    fn defined(
+    fn read_variables(
         &self,
         reader: &mut Reader<'_, '_>,
         set: Option<&Node>,
@@ -110,9 +110,9 @@ impl<'t> Patches<'t> {
             let Some(name) = definition.text(&["name"]) else {
                 continue;
             };
-            let schema = definition.at(&["schema", "openAPIV3Schema"]);
+            let schema = definition.get_path(&["schema", "openAPIV3Schema"]);
             let own = set.iter().find(|one| one.text(&["name"]) == Some(name));
-            let own = own.and_then(|one| one.at(&["value"]));
+            let own = own.and_then(|one| one.get_path(&["value"]));
             let own = own.map(|value| reader.adopt(self.topology.cluster, value));
             let value = match (own, schema) {
                 (None, _) if !with_defaults => None,
@@ -131,13 +131,13 @@ impl<'t> Patches<'t> {
         schema: &Node,
         value: Option<Node>,
     ) -> Option<Node> {
-        let default = || schema.at(&["default"]);
+        let default = || schema.get_path(&["default"]);
         let value = match value {
             Some(value) => value,
             // A value that there is no work left for is not known.
             None => match reader.graph.work.spend_on(default()?, 0) {
                 Ok(()) => reader.adopt(self.class, default()?),
-                Err(_) => Node::computed(AT_RUN_TIME),
+                Err(_) => Node::from_value(AT_RUN_TIME),
             },
         };
         Some(self.with_inner_defaults(reader, schema, value))
@@ -160,7 +160,7 @@ impl<'t> Patches<'t> {
                 }
             }
             Value::List(items) => {
-                if let Some(schema) = schema.at(&["items"]) {
+                if let Some(schema) = schema.get_path(&["items"]) {
                     for item in Arc::make_mut(items) {
                         *item = self.with_inner_defaults(reader, schema, item.clone());
                     }
@@ -172,26 +172,26 @@ impl<'t> Patches<'t> {
     }
 
     /// The variables for one set of machines, as one map.
-    fn of_machines(&self, reader: &mut Reader<'_, '_>, machines: Machines<'_>) -> Node {
+    fn machine_variables(&self, reader: &mut Reader<'_, '_>, machines: Machines<'_>) -> Node {
         let mut variables = self.variables.clone();
         let overrides = machines
             .node()
-            .and_then(|node| node.at(&["variables", "overrides"]));
-        variables.extend(self.defined(reader, overrides, false));
+            .and_then(|node| node.get_path(&["variables", "overrides"]));
+        variables.extend(self.read_variables(reader, overrides, false));
         variables.insert("builtin".into(), self.with_machines(reader, machines));
         let entries = variables.into_iter();
         let entries = entries.map(|(name, node)| Entry::holding(name, node));
-        Node::computed(entries.collect::<Map>())
+        Node::from_value(entries.collect::<Map>())
     }
 
     /// Cluster API's built-in variables for one set of machines.
     fn with_machines(&self, reader: &mut Reader<'_, '_>, machines: Machines<'_>) -> Node {
         let cluster = self.topology.cluster;
         let mut adopt = |node: Option<&Node>| node.map(|node| reader.adopt(cluster, node));
-        let at_run_time = || Some(Node::computed(AT_RUN_TIME));
-        let own = |key: &str| machines.node().and_then(|node| node.at(&[key]));
+        let at_run_time = || Some(Node::from_value(AT_RUN_TIME));
+        let own = |key: &str| machines.node().and_then(|node| node.get_path(&[key]));
         let of_machines = map([
-            ("version", adopt(self.topology.node.at(&["version"]))),
+            ("version", adopt(self.topology.node.get_path(&["version"]))),
             ("replicas", adopt(own("replicas"))),
             ("class", adopt(own("class"))),
             ("topologyName", adopt(own("name"))),
@@ -217,7 +217,7 @@ impl<'t> Patches<'t> {
         patch: &Node,
         variables: &Node,
     ) -> Result<bool, &'static str> {
-        let Some(condition) = patch.at(&["enabledIf"]) else {
+        let Some(condition) = patch.get_path(&["enabledIf"]) else {
             return Ok(true);
         };
         let output = self.output(reader, condition, variables)?;
@@ -225,16 +225,16 @@ impl<'t> Patches<'t> {
     }
 
     /// An operation with its value.
-    fn evaluated(
+    fn evaluate(
         &self,
         reader: &mut Reader<'_, '_>,
         operation: &Node,
         variables: &Node,
     ) -> Result<Node, &'static str> {
-        let value = if let Some(variable) = operation.at(&["valueFrom", "variable"]) {
+        let value = if let Some(variable) = operation.get_path(&["valueFrom", "variable"]) {
             let path = variable.value.as_str().ok_or(unknown::PATCHES)?;
             let steps = yaml_tree::Path::parse_fields(path).and_then(yaml_tree::Path::steps);
-            let value = steps.and_then(|steps| yaml_tree::at_steps(variables, &steps));
+            let value = steps.and_then(|steps| yaml_tree::node_at(variables, &steps));
             let value = value.ok_or(unknown::PATCHES)?;
             spend_on(reader, value)?;
             if has_run_time(value) {
@@ -242,14 +242,14 @@ impl<'t> Patches<'t> {
             } else {
                 Some(value.clone())
             }
-        } else if let Some(template) = operation.at(&["valueFrom", "template"]) {
+        } else if let Some(template) = operation.get_path(&["valueFrom", "template"]) {
             Some(self.output(reader, template, variables)?)
         } else {
-            let value = operation.at(&["value"]);
+            let value = operation.get_path(&["value"]);
             value.map_or(Ok(()), |value| spend_on(reader, value))?;
             value.map(|value| reader.adopt(self.class, value))
         };
-        let own = |key: &str| operation.at(&[key]).cloned();
+        let own = |key: &str| operation.get_path(&[key]).cloned();
         Ok(map([
             ("op", own("op")),
             ("path", own("path")),
@@ -291,22 +291,22 @@ fn builtin(reader: &mut Reader<'_, '_>, topology: &Topology<'_>) -> Node {
         class_name,
         class_namespace,
     } = *topology;
-    let stamped = reader.graph.stamped_version(index);
+    let stamped = reader.graph.version_after_stamp(index);
     let mut adopt = |node: Option<&Node>| node.map(|node| reader.adopt(cluster, node));
-    let of_cluster = |path: &[&str]| cluster.node.at(path);
-    let at_run_time = || Some(Node::computed(AT_RUN_TIME));
+    let of_cluster = |path: &[&str]| cluster.node.get_path(path);
+    let at_run_time = || Some(Node::from_value(AT_RUN_TIME));
     let version = match stamped {
-        Some(version) => Some(Node::computed(&**version)),
-        None => adopt(topology.at(&["version"])),
+        Some(version) => Some(Node::from_value(&**version)),
+        None => adopt(topology.get_path(&["version"])),
     };
     let class_ref = map([
-        ("name", Some(Node::computed(class_name))),
-        ("namespace", Some(Node::computed(class_namespace))),
+        ("name", Some(Node::from_value(class_name))),
+        ("namespace", Some(Node::from_value(class_namespace))),
     ]);
     let of_topology = map([
         ("version", version),
-        ("class", Some(Node::computed(class_name))),
-        ("classNamespace", Some(Node::computed(class_namespace))),
+        ("class", Some(Node::from_value(class_name))),
+        ("classNamespace", Some(Node::from_value(class_namespace))),
         ("classRef", Some(class_ref)),
     ]);
     let metadata =
@@ -320,8 +320,8 @@ fn builtin(reader: &mut Reader<'_, '_>, topology: &Topology<'_>) -> Node {
     let domain = adopt(of_cluster(&["spec", "clusterNetwork", "serviceDomain"]));
     let network = map(network.into_iter().chain([("serviceDomain", domain)]));
     map([
-        ("name", Some(Node::computed(&*cluster.name))),
-        ("namespace", Some(Node::computed(&*cluster.namespace))),
+        ("name", Some(Node::from_value(&*cluster.name))),
+        ("namespace", Some(Node::from_value(&*cluster.namespace))),
         ("uid", at_run_time()),
         ("metadata", Some(metadata)),
         ("topology", Some(of_topology)),
@@ -338,7 +338,7 @@ fn spend_on(reader: &Reader<'_, '_>, node: &Node) -> Result<(), &'static str> {
 /// Whether a definition selects a machine template, for these machines. Versions of an API do not matter: the API server
 /// converts them.
 fn selects(definition: &Node, template: &ManifestObject, machines: Machines<'_>) -> bool {
-    let selector = |path: &[&str]| definition.at(&["selector"])?.at(path);
+    let selector = |path: &[&str]| definition.get_path(&["selector"])?.get_path(path);
     let of_text = |key: &str| selector(&[key]).and_then(|node| node.value.as_str());
     let group = of_text("apiVersion").and_then(|version| version.split_once('/'));
     if group.map(|(group, _)| group) != Some(template.group())
@@ -391,5 +391,5 @@ fn has_run_time(node: &Node) -> bool {
 fn map<'k>(entries: impl IntoIterator<Item = (&'k str, Option<Node>)>) -> Node {
     let entries = entries.into_iter();
     let entries = entries.filter_map(|(key, node)| Some(Entry::holding(key, node?)));
-    Node::computed(entries.collect::<Map>())
+    Node::from_value(entries.collect::<Map>())
 }

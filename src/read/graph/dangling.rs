@@ -33,7 +33,7 @@ impl Graph<'_> {
             let siblings = siblings.entry(key).or_default();
             siblings.variables.insert(variables(&object.name));
             siblings.may_be_renamed |= object.is_renamed;
-            let name = without_spaces(&object.name);
+            let name = remove_spaces(&object.name);
             siblings.by_name.entry(name).or_insert(index);
         }
         let references = self.references.values().flatten();
@@ -52,13 +52,13 @@ impl Graph<'_> {
         let mut others = siblings.variables.iter();
         let may_be_one = siblings.may_be_renamed || others.any(|other| *other != own_variables);
         // What an API server printed refers to what it has.
-        let is_printed = from.node.at(&["metadata", "uid"]).is_some();
+        let is_printed = from.node.get_path(&["metadata", "uid"]).is_some();
         // A patch is looked at as a part of what it is applied to.
         let is_other = is_printed || from.is_patch || !is_of_cluster_api(from, reference);
         if reference.to.is_some() || may_be_one || is_other {
             return None;
         }
-        let same = siblings.by_name.get(&without_spaces(name));
+        let same = siblings.by_name.get(&remove_spaces(name));
         let same = same.map(|same| &self.objects[*same]);
         if same.is_some_and(|same| &*same.name != name) {
             return None;
@@ -73,8 +73,8 @@ impl Graph<'_> {
             image: None,
         };
         let finding = Finding::new(RuleId::ReferenceDangling, message)
-            .about(subject)
-            .at(from.spot(reference.name.place), "");
+            .with_subject(subject)
+            .with_label(from.spot(reference.name.place), "");
         if let Some(same) = same {
             let target = reference.target().map(|target| Name {
                 group: None,
@@ -84,7 +84,7 @@ impl Graph<'_> {
             let same = nearest.map_or(same, |nearest| &self.objects[nearest]);
             let group = same.group();
             let label = format!("this one is of the group `{group}`");
-            return Some(finding.at(same.name_spot(), label).help(format!(
+            return Some(finding.with_label(same.name_spot(), label).help(format!(
                 "write `apiGroup: {group}`, or the same group in `apiVersion`"
             )));
         }
@@ -114,7 +114,7 @@ fn variables(name: &str) -> Vec<&str> {
     inside.map(str::trim).collect()
 }
 
-fn without_spaces(name: &str) -> Cow<'_, str> {
+fn remove_spaces(name: &str) -> Cow<'_, str> {
     if name.contains(' ') {
         name.replace(' ', "").into()
     } else {

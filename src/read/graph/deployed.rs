@@ -11,7 +11,7 @@ use capi::objects::{ManifestObject, Text};
 use yaml_tree::place::{Located, Place, Sources};
 
 use super::super::environment;
-use super::super::gitops::{self, FLUX, Input, OwnOutput, Variables, Work, substituted};
+use super::super::gitops::{self, FLUX, Input, OwnOutput, Variables, Work, substitute};
 use super::super::helm_charts::{DEPLOYING, HelmCharts};
 use super::super::manifests;
 use super::eks_anywhere::EKS_ANYWHERE;
@@ -29,14 +29,14 @@ const GROUPS: [&str; 4] = [
 ///
 /// # Errors
 /// A path or file cannot be read.
-pub(super) fn deployed(
+pub(super) fn collect_objects(
     tree: &dyn Files,
     paths: &[PathBuf],
     own_output: &Arc<OwnOutput>,
     findings: &mut Vec<Finding>,
 ) -> Result<Vec<ManifestObject>, Error> {
     let is_meant = |text: &str| mentions(text, &["cluster.x-k8s.io", EKS_ANYWHERE, FLUX]);
-    let found = manifests::below(tree, paths, is_meant)?;
+    let found = manifests::collect(tree, paths, is_meant)?;
     let is_whole = |object: &&ManifestObject| object.text.host.is_none() && !object.is_patch;
     let is_flux =
         |object: &&ManifestObject| object.group() == FLUX && &*object.kind == "Kustomization";
@@ -45,18 +45,18 @@ pub(super) fn deployed(
         .collect();
     let from = ["spec", "postBuild", "substituteFrom"];
     let config_maps = if flux.iter().any(|flux| !flux.node.items(&from).is_empty()) {
-        manifests::below(tree, paths, |text| mentions(text, &["ConfigMap"]))?.objects
+        manifests::collect(tree, paths, |text| mentions(text, &["ConfigMap"]))?.objects
     } else {
         Vec::new()
     };
     let mut sources = Sources::default();
     let charts = HelmCharts::load(tree, &found.charts, &mut sources)?;
-    findings.extend(found.broken(|path| charts.has_template(path)));
+    findings.extend(found.syntax_findings(|path| charts.has_template(path)));
     let deploying = if charts.is_empty() && found.kustomizations.is_empty() {
         Vec::new()
     } else {
         let kinds = DEPLOYING.map(|(_, kind)| kind);
-        manifests::below(tree, paths, |text| mentions(text, &kinds))?.objects
+        manifests::collect(tree, paths, |text| mentions(text, &kinds))?.objects
     };
     let is_deploying = |object: &&ManifestObject| charts.may_be_deployed_by(object);
     let is_of_pools = |object: &&ManifestObject| GROUPS.contains(&object.group());
@@ -95,7 +95,7 @@ pub(super) fn deployed(
         .into_iter()
         .map(|build| (build.source, build.objects));
     for (source, nodes) in builds.chain(releases.objects) {
-        let text = Text::of_build(source, Arc::clone(&sources));
+        let text = Text::from_build(source, Arc::clone(&sources));
         let of_text = |node| ManifestObject::new(&text, 0, &[], node);
         objects.extend(nodes.into_iter().map(of_text));
     }
@@ -141,8 +141,8 @@ impl Environment<'_> {
         if !object.may_have_variables() {
             return Ok(());
         }
-        let variables = self.of(Path::new(object.folder()))?;
-        if let Some(node) = substituted(&object.node, &variables, &self.work) {
+        let variables = self.load(Path::new(object.folder()))?;
+        if let Some(node) = substitute(&object.node, &variables, &self.work) {
             *object = ManifestObject {
                 is_renamed: object.is_renamed,
                 ..ManifestObject::new(&object.text, object.document, &object.steps, node)
@@ -151,12 +151,12 @@ impl Environment<'_> {
         Ok(())
     }
 
-    fn of(&mut self, folder: &Path) -> Result<Arc<Variables>, Error> {
+    fn load(&mut self, folder: &Path) -> Result<Arc<Variables>, Error> {
         if let Some(known) = self.known.get(folder) {
             return Ok(Arc::clone(known));
         }
         let mut variables = match folder.parent() {
-            Some(parent) => self.of(parent)?,
+            Some(parent) => self.load(parent)?,
             None => Arc::default(),
         };
         if let Found::File(bytes) = self.tree.file(&folder.join(".env"))? {

@@ -23,12 +23,12 @@ impl Reader<'_, '_> {
     /// Adds the node pools of a cluster.
     pub(super) fn eks_anywhere(&mut self, index: usize, cluster: &mut Cluster) {
         let object = &self.graph.objects[index];
-        let Some(spec) = object.node.at(&["spec"]) else {
+        let Some(spec) = object.node.get_path(&["spec"]) else {
             return;
         };
-        let version = spec.at(&["kubernetesVersion"]);
+        let version = spec.get_path(&["kubernetesVersion"]);
         cluster.k8s_version = version.and_then(|node| self.text(object, node));
-        let control_plane = spec.at(&["controlPlaneConfiguration"]);
+        let control_plane = spec.get_path(&["controlPlaneConfiguration"]);
         let of_control_plane = control_plane.map(|group| (PoolName::ControlPlane, group));
         let workers = spec.items(&["workerNodeGroupConfigurations"]).iter();
         let of_workers = workers.map(|group| {
@@ -49,8 +49,8 @@ impl Reader<'_, '_> {
         cluster: &mut Cluster,
     ) {
         let object = &self.graph.objects[index];
-        let machines = self.eks_object(index, group.at(&["machineGroupRef"]));
-        let datacenter = self.eks_object(index, spec.at(&["datacenterRef"]));
+        let machines = self.eks_object(index, group.get_path(&["machineGroupRef"]));
+        let datacenter = self.eks_object(index, spec.get_path(&["datacenterRef"]));
         let has_image = |template: &Template| {
             let found = template.index().map(|index| &self.graph.objects[index]);
             found.is_some_and(|object| image_node(object).is_some())
@@ -61,11 +61,11 @@ impl Reader<'_, '_> {
         let template = of_all.unwrap_or(machines);
         let made_from = [template.index(), None];
         let selection = self.selection(template);
-        let version = group.at(&["kubernetesVersion"]);
+        let version = group.get_path(&["kubernetesVersion"]);
         let version = version.and_then(|node| self.text(object, node));
         let place = self.place(object, group.place);
         let mut pool = pool(&self.sources, name, place, version, selection, false);
-        pool.replicas = { group.at(&["count"]) }.and_then(|node| self.count(object, node));
+        pool.replicas = { group.get_path(&["count"]) }.and_then(|node| self.count(object, node));
         self.push(pool, made_from, cluster);
     }
 

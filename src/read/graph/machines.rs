@@ -26,7 +26,7 @@ impl<'t> Machines<'t> {
     }
 
     pub(super) fn text(self, key: &str) -> Option<&'t Arc<str>> {
-        self.node()?.at(&[key])?.value.as_str()
+        self.node()?.get_path(&[key])?.value.as_str()
     }
 }
 
@@ -45,10 +45,10 @@ pub(super) struct Topology<'t> {
 }
 
 impl<'t> Topology<'t> {
-    pub(super) fn of(objects: &'t [ManifestObject], index: usize) -> Option<Self> {
+    pub(super) fn from_cluster(objects: &'t [ManifestObject], index: usize) -> Option<Self> {
         let cluster = &objects[index];
-        let node = cluster.node.at(&["spec", "topology"])?;
-        let text = |path: &[&str]| node.at(path)?.value.as_str().map(|text| &**text);
+        let node = cluster.node.get_path(&["spec", "topology"])?;
+        let text = |path: &[&str]| node.get_path(path)?.value.as_str().map(|text| &**text);
         let namespace = text(&["classNamespace"]).or_else(|| text(&["classRef", "namespace"]));
         Some(Self {
             index,
@@ -62,11 +62,11 @@ impl<'t> Topology<'t> {
     pub(super) fn machines(&self) -> impl Iterator<Item = Machines<'t>> {
         let node = self.node;
         let workers = WORKERS.into_iter().flat_map(move |list| {
-            let items = node.at(&["workers", list]);
+            let items = node.get_path(&["workers", list]);
             let items = items.and_then(|items| items.value.as_list());
             let items = items.unwrap_or_default().iter();
             items.map(move |item| Machines::Workers(list, item))
         });
-        std::iter::once(Machines::ControlPlane(node.at(&["controlPlane"]))).chain(workers)
+        std::iter::once(Machines::ControlPlane(node.get_path(&["controlPlane"]))).chain(workers)
     }
 }

@@ -31,9 +31,9 @@ use go_template::{Budget, Limits};
 use yaml_tree::place::{Sources, Spot};
 
 use super::gitops::{OwnOutput, Work};
-use deployed::deployed;
+use deployed::collect_objects;
 pub use pairs::has_pair;
-pub(super) use pairs::of_pairs;
+pub(super) use pairs::read_pairs;
 use pools::Reader;
 pub(super) use pools::image_node;
 
@@ -83,14 +83,14 @@ pub(super) fn clusters(
     own_output: &Arc<OwnOutput>,
     findings: &mut Vec<Finding>,
 ) -> Result<Vec<ClusterRead>, Error> {
-    let objects = deployed(tree, paths, own_output, findings)?;
-    Ok(of_objects(&objects, None, &no_values(), findings))
+    let objects = collect_objects(tree, paths, own_output, findings)?;
+    Ok(clusters_of_objects(&objects, None, &no_values(), findings))
 }
 
 /// The clusters of objects, by name and then by folder. Their dangling references are among the findings. Once they are stamped, the image of an
 /// object that gets none is not looked at: it is not this run's. `shared` is what each cluster starts from: a catalog, and the
 /// files that its places point into.
-pub fn of_objects(
+pub fn clusters_of_objects(
     objects: &[ManifestObject],
     stamped: Option<&Stamped>,
     shared: &ClusterRead,
@@ -252,7 +252,7 @@ impl<'a> Graph<'a> {
     }
 
     /// The Kubernetes version that is stamped into an object.
-    fn stamped_version(&self, index: usize) -> Option<&Arc<str>> {
+    fn version_after_stamp(&self, index: usize) -> Option<&Arc<str>> {
         self.stamped?.versions.get(&index)
     }
 

@@ -22,7 +22,7 @@ use yaml_tree::value::{Entry, Map, Node, Value};
 use super::super::environment;
 use super::super::error::ReadError;
 use super::super::files::{display, source};
-use super::super::gitops::{Work, below, matches};
+use super::super::gitops::{Work, matches, resolve_path};
 use super::super::places::Places;
 use super::super::project::PairOptions;
 use super::{no_values, pools};
@@ -58,7 +58,7 @@ struct At<'n> {
 ///
 /// # Errors
 /// A file or folder cannot be read.
-pub(in crate::read) fn of_pairs(
+pub(in crate::read) fn read_pairs(
     tree: &dyn Files,
     pairs: &[PairOptions],
     places: &Places<'_>,
@@ -80,7 +80,9 @@ pub(in crate::read) fn of_pairs(
         };
         if let Some(finding) = problem {
             let help = "write `FILE#KEY.KEY`, such as `{version: values.yaml#kubernetesVersion, image: '#images.*.name'}`";
-            reader.findings.push(finding.at(spot, "").help(help));
+            reader
+                .findings
+                .push(finding.with_label(spot, "").help(help));
         }
     }
     let clusters = reader.clusters.into_values();
@@ -140,7 +142,7 @@ impl<'t> Reader<'t> {
             };
             let folder = file.parent().unwrap_or(Path::new(""));
             let mut images = Vec::new();
-            let pattern = below(folder, image_pattern).filter(|_| !image_pattern.is_empty());
+            let pattern = resolve_path(folder, image_pattern).filter(|_| !image_pattern.is_empty());
             for file in pattern.map_or_else(
                 || Ok(Vec::new()),
                 |pattern| matches(self.tree, &display(&pattern)),
@@ -177,14 +179,14 @@ impl<'t> Reader<'t> {
         (images, image_path): (&[Document<'_>], &str),
     ) -> Result<usize, String> {
         let mut count = 0;
-        for version in at(document, path, &[], &self.work)? {
+        for version in find_values(document, path, &[], &self.work)? {
             let name = if version.bound.is_empty() {
                 name.to_owned()
             } else {
                 format!("{name}#{}", version.bound.join("."))
             };
             for (source_of_image, document) in images {
-                for image in at(document, image_path, &version.bound, &self.work)? {
+                for image in find_values(document, image_path, &version.bound, &self.work)? {
                     self.work.spend(POOL)?;
                     let (cluster, sources) =
                         self.clusters.entry(name.clone()).or_insert_with(|| {
@@ -196,8 +198,8 @@ impl<'t> Reader<'t> {
                             };
                             (cluster, Sources::default())
                         });
-                    let version = located(sources, source, version.node);
-                    let Some(image_text) = located(sources, source_of_image, image.node) else {
+                    let version = locate_text(sources, source, version.node);
+                    let Some(image_text) = locate_text(sources, source_of_image, image.node) else {
                         continue;
                     };
                     let place = image_text.place;
@@ -242,7 +244,11 @@ impl<'t> Reader<'t> {
 }
 
 /// A text in a cluster's files; none if the value is no text.
-fn located(sources: &mut Sources, source: &Arc<Source>, node: &Node) -> Option<Located<Arc<str>>> {
+fn locate_text(
+    sources: &mut Sources,
+    source: &Arc<Source>,
+    node: &Node,
+) -> Option<Located<Arc<str>>> {
     let text = Arc::clone(node.value.as_str()?);
     let mut place = node.place;
     place.file = sources.adopt(source);
@@ -265,7 +271,7 @@ fn choice(text: Located<Arc<str>>) -> Choice {
 }
 
 /// The values at a path. Its first `*` mean the keys that are bound already.
-fn at<'n>(
+fn find_values<'n>(
     document: &'n Node,
     path: &str,
     bound: &[String],
@@ -322,7 +328,7 @@ fn environment_map(text: &str) -> Node {
         };
         Entry::holding(name, node)
     });
-    Node::computed(entries.collect::<Map>())
+    Node::from_value(entries.collect::<Map>())
 }
 
 /// The documents of the YAML code blocks of a Markdown text. A block that is no YAML has none.

@@ -27,12 +27,12 @@ pub(super) struct Reader<'g, 'a> {
 impl Reader<'_, '_> {
     /// A place of an object, in this cluster's files.
     pub(super) fn place(&mut self, object: &ManifestObject, place: Place) -> Place {
-        object.adopted_place(place, &mut self.sources)
+        object.adopt_place(place, &mut self.sources)
     }
 
     /// A value of an object, with its places in this cluster's files.
     pub(super) fn adopt(&mut self, object: &ManifestObject, node: &Node) -> Node {
-        object.adopted(node, &mut self.sources)
+        object.adopt_node(node, &mut self.sources)
     }
 
     pub(super) fn text(
@@ -62,7 +62,7 @@ impl Reader<'_, '_> {
         } else {
             CONFIGURATIONS
                 .iter()
-                .find_map(|path| self.bootstrap_provider(object, object.node.at(path)?))
+                .find_map(|path| self.bootstrap_provider(object, object.node.get_path(path)?))
         };
         if is_leader {
             cluster.bootstrap_provider.clone_from(&bootstrap_provider);
@@ -78,7 +78,7 @@ impl Reader<'_, '_> {
             cluster.k8s_version = version;
             return;
         }
-        let replicas = object.node.at(&["spec", "replicas"]).cloned();
+        let replicas = object.node.get_path(&["spec", "replicas"]).cloned();
         let place = self.place(object, object.name_place());
         let is_variable = version.is_none() && has_variable_version(object);
         let selection = self.selection(template);
@@ -88,7 +88,7 @@ impl Reader<'_, '_> {
         let reference = self.place(object, reference);
         pool.template = template
             .index()
-            .and_then(|index| self.named(index, reference));
+            .and_then(|index| self.name_template(index, reference));
         pool.bootstrap_provider = bootstrap_provider;
         self.push(pool, [Some(index), template.index()], cluster);
         self.provider(template, cluster);
@@ -133,7 +133,7 @@ impl Reader<'_, '_> {
     /// The Kubernetes version of an object: the one that is stamped into it, else its own.
     pub(super) fn version(&mut self, index: usize, node: &Node) -> Option<Located<Arc<str>>> {
         let own = self.text(&self.graph.objects[index], node)?;
-        Some(match self.graph.stamped_version(index) {
+        Some(match self.graph.version_after_stamp(index) {
             Some(version) => Located::new(Arc::clone(version), own.place),
             None => own,
         })
@@ -163,14 +163,14 @@ impl Reader<'_, '_> {
             return;
         };
         let object = &self.graph.objects[template];
-        let known = providers::of_kind(&object.kind).map(|provider| provider.name());
+        let known = providers::find_by_kind(&object.kind).map(|provider| provider.name());
         if let Some(name) = known.filter(|_| cluster.infra_provider.is_none()) {
             cluster.infra_provider = Some(Located::new(name.into(), Place::NONE));
         }
     }
 
     /// A machine template by its name, and where a pool refers to it.
-    fn named(&mut self, template: usize, reference: Place) -> Option<NamedTemplate> {
+    fn name_template(&mut self, template: usize, reference: Place) -> Option<NamedTemplate> {
         let object = &self.graph.objects[template];
         let spec = image_fields(&object.kind)?.spec(&object.node)?;
         let place = self.place(object, object.name_place());
@@ -213,10 +213,11 @@ impl Reader<'_, '_> {
             None => Some(Located::new(Arc::clone(node.value.as_str()?), node.place)),
         };
         let named = text(node);
-        let image = spec.at(&["image"]);
+        let image = spec.get_path(&["image"]);
         // Nothing is known of a field that another program fills in.
-        let mut field =
-            |name: &str| text(image?.at(&[name])?).filter(|text| !is_variable_text(&text.value));
+        let mut field = |name: &str| {
+            text(image?.get_path(&[name])?).filter(|text| !is_variable_text(&text.value))
+        };
         Ok(match by {
             NamedBy::Name => Choice {
                 name: named,
@@ -268,7 +269,7 @@ pub(super) fn pool(
         replicas: None,
         k8s_version: version,
         bootstrap_provider: None,
-        settings: Node::computed(Value::empty_map()),
+        settings: Node::from_value(Value::empty_map()),
         template: None,
         unknown,
     }
@@ -288,7 +289,7 @@ fn has_variable_version(object: &ManifestObject) -> bool {
     ];
     let texts = paths
         .iter()
-        .filter_map(|path| object.node.at(path)?.value.as_str());
+        .filter_map(|path| object.node.get_path(path)?.value.as_str());
     texts.into_iter().any(|text| is_variable_text(text))
 }
 

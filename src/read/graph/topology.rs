@@ -17,7 +17,7 @@ use super::{CLUSTER_API, Template, unknown};
 impl Reader<'_, '_> {
     /// The pools of a Cluster whose topology names a class.
     pub(super) fn topology(&mut self, index: usize, cluster: &mut Cluster) {
-        let Some(topology) = Topology::of(self.graph.objects, index) else {
+        let Some(topology) = Topology::from_cluster(self.graph.objects, index) else {
             return;
         };
         let name = Name {
@@ -45,7 +45,7 @@ impl Reader<'_, '_> {
         cluster: &mut Cluster,
     ) {
         let object = topology.cluster;
-        let version = topology.node.at(&["version"]);
+        let version = topology.node.get_path(&["version"]);
         let version = version.and_then(|node| self.version(topology.index, node));
         let name = match machines {
             Machines::ControlPlane(_) => PoolName::ControlPlane,
@@ -65,13 +65,13 @@ impl Reader<'_, '_> {
             return;
         }
         let (selection, own) = match patches {
-            Some(patches) => self.patched(patches, template, machines),
+            Some(patches) => self.image_after_patches(patches, template, machines),
             None => (Err(unknown::NO_CLASS), None),
         };
         let node = machines.node();
         let place = self.place(object, node.unwrap_or(topology.node).place);
         let mut pool = pool(&self.sources, name, place, version, selection, false);
-        let replicas = node.and_then(|node| node.at(&["replicas"]));
+        let replicas = node.and_then(|node| node.get_path(&["replicas"]));
         pool.replicas = replicas.and_then(|node| self.count(object, node));
         pool.bootstrap_provider = class.and_then(|class| self.worker_kind(class, machines));
         self.push(pool, [Some(topology.index), own], cluster);
@@ -79,7 +79,7 @@ impl Reader<'_, '_> {
     }
 
     /// The image of a class's template, after the class's patches, and the template if they leave it its own image.
-    fn patched(
+    fn image_after_patches(
         &mut self,
         patches: &mut Patches<'_>,
         template: Template,
@@ -105,15 +105,16 @@ impl Reader<'_, '_> {
     /// The provider of the control plane that a class makes from a template.
     fn control_plane_kind(&mut self, class: usize, cluster: &mut Cluster) {
         let object = &self.graph.objects[class];
-        let control_plane = object.node.at(&["spec", "controlPlane"]);
-        let kind = control_plane.and_then(|node| reference(node)?.at(&["kind"]));
+        let control_plane = object.node.get_path(&["spec", "controlPlane"]);
+        let kind = control_plane.and_then(|node| reference(node)?.get_path(&["kind"]));
         cluster.bootstrap_provider = kind.and_then(|kind| self.bootstrap_provider(object, kind));
     }
 
     /// The provider of the bootstrap configuration that a class makes for workers.
     fn worker_kind(&mut self, class: usize, machines: Machines<'_>) -> Option<Located<Arc<str>>> {
         let object = &self.graph.objects[class];
-        let kind = reference(worker_part(&object.node, machines, "bootstrap")?)?.at(&["kind"])?;
+        let kind =
+            reference(worker_part(&object.node, machines, "bootstrap")?)?.get_path(&["kind"])?;
         self.bootstrap_provider(object, kind)
     }
 
@@ -122,11 +123,11 @@ impl Reader<'_, '_> {
         let object = &self.graph.objects[class].node;
         let made_from = match machines {
             Machines::ControlPlane(_) => {
-                object.at(&["spec", "controlPlane", "machineInfrastructure"])
+                object.get_path(&["spec", "controlPlane", "machineInfrastructure"])
             }
             Machines::Workers(..) => worker_part(object, machines, "infrastructure"),
         };
-        let name = made_from.and_then(|made_from| reference(made_from)?.at(&["name"]));
+        let name = made_from.and_then(|made_from| reference(made_from)?.get_path(&["name"]));
         name.map_or(Template::Unnamed, |name| {
             let is_it = |reference: &Reference<'_>| std::ptr::eq(reference.name, name);
             let reference = self.graph.reference(class, is_it);
@@ -137,8 +138,8 @@ impl Reader<'_, '_> {
 
 /// A class's reference to a template: `ref` until v1beta1, `templateRef` since.
 fn reference(holder: &Node) -> Option<&Node> {
-    let old = holder.at(&["ref"]);
-    old.or_else(|| holder.at(&["templateRef"]))
+    let old = holder.get_path(&["ref"]);
+    old.or_else(|| holder.get_path(&["templateRef"]))
 }
 
 /// A part of what a class says of workers: below `template` until v1beta1.
@@ -147,12 +148,17 @@ fn worker_part<'n>(class: &'n Node, machines: Machines<'_>, part: &str) -> Optio
         return None;
     };
     let name = machines.text("class");
-    let workers = class.at(&["spec", "workers", list])?.value.as_list()?;
+    let workers = class
+        .get_path(&["spec", "workers", list])?
+        .value
+        .as_list()?;
     let is_meant = |worker: &&Node| {
-        let class = worker.at(&["class"]).and_then(|node| node.value.as_str());
+        let class = worker
+            .get_path(&["class"])
+            .and_then(|node| node.value.as_str());
         class.is_some() && class == name
     };
     let worker = workers.iter().find(is_meant)?;
-    let old = worker.at(&["template", part]);
-    old.or_else(|| worker.at(&[part]))
+    let old = worker.get_path(&["template", part]);
+    old.or_else(|| worker.get_path(&[part]))
 }

@@ -28,9 +28,9 @@ use yaml_tree::value::Node;
 use super::chart_files::Left;
 use super::error::ReadError;
 use super::files::display;
-use super::gitops::{Composition, below};
+use super::gitops::{Composition, resolve_path};
 use load::{Chart, mentions_cluster_api};
-use releases::{Input, Unchecked, namespace, of_chart, of_composition};
+use releases::{Input, Unchecked, chart_inputs, composition_input, namespace};
 
 /// What the groups of Cluster API end with.
 const CLUSTER_API: &str = "cluster.x-k8s.io";
@@ -111,7 +111,7 @@ impl HelmCharts {
     pub(super) fn may_be_deployed_by(&self, object: &ManifestObject) -> bool {
         let kind = (object.group(), &*object.kind);
         let is_chart = |text: &Arc<str>| {
-            let folder = below(Path::new(""), text.trim_start_matches('/'));
+            let folder = resolve_path(Path::new(""), text.trim_start_matches('/'));
             folder.is_some_and(|folder| self.charts.contains_key(&folder))
         };
         let scalars = object.scalars().into_iter();
@@ -152,17 +152,17 @@ impl HelmCharts {
         for (folder, chart) in &self.charts {
             match deployed.get(&**folder) {
                 Some(compositions) => {
-                    let input = |one: &&Composition| (chart, of_composition(chart, one));
+                    let input = |one: &&Composition| (chart, composition_input(chart, one));
                     inputs.extend(compositions.iter().map(input));
                 }
                 None if self.parts.contains(folder) || chart.is_library => {}
                 None => {
-                    let own = of_chart(tree, folder, chart, sources, &mut made.findings)?;
+                    let own = chart_inputs(tree, folder, chart, sources, &mut made.findings)?;
                     inputs.extend(own.into_iter().map(|one| (chart, Ok(one))));
                 }
             }
         }
-        let limits = Limits::default().of_releases(inputs.len());
+        let limits = Limits::default().for_releases(inputs.len());
         let mut causes: BTreeMap<Unchecked, Vec<String>> = BTreeMap::new();
         for (chart, mut input) in inputs {
             let budget = Rc::new(Budget::new(limits));
@@ -171,7 +171,7 @@ impl HelmCharts {
                 made.findings.extend(found);
             }
             if let Ok(input) = &mut input {
-                input.chart.values = secrets::hidden(&input.chart.values, sources);
+                input.chart.values = secrets::hide(&input.chart.values, sources);
             }
             let objects = input.and_then(|input| {
                 let objects = chart.objects(&input, sources, &budget)?;
@@ -198,7 +198,7 @@ pub type RenderedTexts = Vec<(Arc<str>, Result<String, go_template::Error>)>;
 ///
 /// # Errors
 /// A file cannot be read.
-pub fn rendered_chart(
+pub fn render_chart(
     tree: &dyn Files,
     folder: &Path,
     user: &Node,
@@ -242,7 +242,7 @@ impl Chart {
         }
     }
 
-    fn unchecked(&self, why: String, place: Place) -> Unchecked {
+    fn cannot_check(&self, why: String, place: Place) -> Unchecked {
         let chart = display(&self.folders[0]);
         Unchecked {
             chart,
@@ -312,7 +312,7 @@ impl Chart {
                 Err(error) => (error.message, error.span),
             };
             if self.may_make_clusters(file, sources) {
-                return Err(self.failed(input, file, failed));
+                return Err(self.render_failure(input, file, failed));
             }
         }
         let is_of_cluster_api = |node: &Node| {
@@ -322,7 +322,7 @@ impl Chart {
         outputs.retain(|output| output.objects.iter().any(is_of_cluster_api));
         if outputs.is_empty() {
             let why = (String::from("they make no Cluster API objects"), 0..0);
-            Err(self.failed(input, self.metadata, why))
+            Err(self.render_failure(input, self.metadata, why))
         } else {
             Ok(outputs)
         }
@@ -340,7 +340,12 @@ impl Chart {
         mentions(template) || includes && partials.any(|(_, file)| mentions(*file))
     }
 
-    fn failed(&self, input: &Input, file: FileId, failed: (String, Range<usize>)) -> Unchecked {
+    fn render_failure(
+        &self,
+        input: &Input,
+        file: FileId,
+        failed: (String, Range<usize>),
+    ) -> Unchecked {
         let (why, Range { start, end }) = failed;
         let place = Place {
             file,
@@ -364,7 +369,7 @@ impl Chart {
         };
         Unchecked {
             help,
-            ..self.unchecked(why, place)
+            ..self.cannot_check(why, place)
         }
     }
 }

@@ -28,7 +28,7 @@ pub(super) fn origins(
     values: &Node,
     outputs_of: impl Fn(&Node) -> Option<Vec<Output>>,
 ) -> Origins {
-    let wanted = of_interest(outputs);
+    let wanted = versions_and_images(outputs);
     let mut origins = Origins::new();
     let mut candidates = Vec::new();
     add_strings(values, &mut candidates);
@@ -45,7 +45,7 @@ pub(super) fn origins(
         let Some(outputs) = outputs_of(&with_text(values, place, &changed)) else {
             continue;
         };
-        let others = of_interest(&outputs);
+        let others = versions_and_images(&outputs);
         if others.len() != wanted.len() {
             continue;
         }
@@ -64,7 +64,7 @@ struct Wanted {
 }
 
 /// The versions and images in the objects, in their order.
-fn of_interest(outputs: &[Output]) -> Vec<Wanted> {
+fn versions_and_images(outputs: &[Output]) -> Vec<Wanted> {
     let mut wanted = Vec::new();
     let mut add = |template: FileId, node: &Node| {
         let (text, Place { start, end, .. }) = (node.value.as_str(), node.place);
@@ -74,7 +74,7 @@ fn of_interest(outputs: &[Output]) -> Vec<Wanted> {
             text,
         }));
     };
-    let nowhere = Text::of_file(Arc::new(Source::new("", "")));
+    let nowhere = Text::from_file(Arc::new(Source::new("", "")));
     for output in outputs {
         for node in &output.objects {
             let object = ManifestObject::new(&nowhere, 0, &[], node.clone());
@@ -92,7 +92,7 @@ fn of_interest(outputs: &[Output]) -> Vec<Wanted> {
                 "ClusterClass" => &["spec"],
                 _ => continue,
             };
-            if let Some(below) = object.node.at(path) {
+            if let Some(below) = object.node.get_path(path) {
                 let below = ManifestObject::new(&nowhere, 0, &[], below.clone());
                 let scalars = below.scalars().into_iter().map(|(_, node)| node);
                 scalars.for_each(|node| add(output.template, node));

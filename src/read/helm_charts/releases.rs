@@ -51,7 +51,7 @@ impl Unchecked {
         );
         let finding = Finding::new(RuleId::CompositionUnsupported, message);
         let finding = finding
-            .at(sources.resolve(self.place), "")
+            .with_label(sources.resolve(self.place), "")
             .unless_set(Level::Warning);
         match self.help {
             Some(help) => finding.help(help),
@@ -61,7 +61,7 @@ impl Unchecked {
 }
 
 /// What a HelmRelease or Application deploys.
-pub(super) fn of_composition(
+pub(super) fn composition_input(
     chart: &Chart,
     composition: &Composition,
 ) -> Result<Input, (Unchecked, String)> {
@@ -83,7 +83,7 @@ pub(super) fn of_composition(
         _ => None,
     };
     if let Some(why) = why {
-        return Err((chart.unchecked(why, *place), by));
+        return Err((chart.cannot_check(why, *place), by));
     }
     let (own, user) = merge::sides(&composition.layers);
     Ok(Input {
@@ -103,7 +103,7 @@ pub(super) fn namespace(named: &str) -> &str {
 }
 
 /// The releases of a chart that nothing deploys: one for each file of values for tests, else one with its own values.
-pub(super) fn of_chart(
+pub(super) fn chart_inputs(
     tree: &dyn Files,
     folder: &Path,
     chart: &Chart,
@@ -124,7 +124,7 @@ pub(super) fn of_chart(
         found.extend(findings);
     }
     if given.is_empty() {
-        let none = Node::computed(Value::empty_map());
+        let none = Node::from_value(Value::empty_map());
         given.push((none, "with its own values".to_owned()));
     }
     let input = |(user, by): (Node, String)| Input {

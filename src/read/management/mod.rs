@@ -54,10 +54,10 @@ const KEY: &str = "values";
 
 /// Whether a management cluster makes this object.
 pub(super) fn is_provided(kind: &str, name: &str) -> bool {
-    published(kind, name).is_some()
+    find_published(kind, name).is_some()
 }
 
-fn published(kind: &str, name: &str) -> Option<&'static Published> {
+fn find_published(kind: &str, name: &str) -> Option<&'static Published> {
     let mut known = PUBLISHED.iter();
     known.find(|object| object.kind == kind && object.name == name)
 }
@@ -98,7 +98,7 @@ impl RunTime for State<'_> {
         key: &str,
         sources: &mut Sources,
     ) -> Result<Option<Node>, Error> {
-        let Some(object) = published(kind, name).filter(|_| key == KEY) else {
+        let Some(object) = find_published(kind, name).filter(|_| key == KEY) else {
             return Ok(None);
         };
         let Some(management) = self.management() else {
@@ -165,12 +165,16 @@ impl<'w> State<'w> {
         object: &Published,
     ) -> Result<Option<Arc<Values>>, Error> {
         let (value, is_secret) = (object.value, object.kind == "Secret");
-        let own = self.workspace.shared.with(&management.layers, None)?;
-        let Some(raw) = own.values.at(&[value]) else {
+        let own = self
+            .workspace
+            .shared
+            .with_layers(&management.layers, None)?;
+        let Some(raw) = own.values.get_path(&[value]) else {
             return Ok(None);
         };
-        let options = release_options::of(self.workspace, management, &own);
-        let evaluator = Evaluator::guarded(&own.values, &options, self.templates, &own.sources);
+        let options = release_options::for_cluster(self.workspace, management, &own);
+        let evaluator =
+            Evaluator::with_secrets(&own.values, &options, self.templates, &own.sources);
         let provider = Provider {
             management: &management.name,
             depth: self.depth,
@@ -198,9 +202,9 @@ impl<'w> State<'w> {
 fn only_management(workspace: &Workspace) -> Option<Arc<str>> {
     let is_management = |entry: &&ClusterEntry| {
         let queries = Queries::default();
-        let own = workspace.shared.with(&entry.layers, Some(&queries));
+        let own = workspace.shared.with_layers(&entry.layers, Some(&queries));
         let provides = own.is_ok_and(|own| {
-            let has = |object: &Published| own.values.at(&[object.value]).is_some();
+            let has = |object: &Published| own.values.get_path(&[object.value]).is_some();
             own.release.is_some() && PUBLISHED.iter().any(has)
         });
         provides && !queries.are_any.get()

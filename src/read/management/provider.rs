@@ -36,7 +36,7 @@ impl Provider<'_> {
             return Some(match branch.entries() {
                 Err(failure) => self.failing(raw, &branch.path(), &failure),
                 Ok(entries) => {
-                    let unknown = Node::computed(Value::Null);
+                    let unknown = Node::from_value(Value::Null);
                     let entries = entries.unwrap_or_default().into_iter();
                     let provided = entries.filter_map(|entry| {
                         let node = match map.get(&entry.key) {

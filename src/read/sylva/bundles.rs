@@ -30,7 +30,7 @@ pub(super) fn choice(settings: &Node, report: &mut Report<'_>) -> BundleChoice {
     BundleChoice {
         key,
         selector: inner(map, SELECTOR, report)
-            .map(|(map, place)| Located::new(Selector::of_map(&map), place)),
+            .map(|(map, place)| Located::new(Selector::from_map(&map), place)),
         env: env(map, report),
     }
 }

@@ -152,7 +152,9 @@ fn additional_selectors(root: &Branch, report: &mut Report<'_>) -> Vec<(Arc<str>
     let mut selectors = Vec::new();
     for entry in map.iter() {
         match &entry.node.value {
-            Value::Map(terms) => selectors.push((Arc::clone(&entry.key), Selector::of_map(terms))),
+            Value::Map(terms) => {
+                selectors.push((Arc::clone(&entry.key), Selector::from_map(terms)))
+            }
             _ => report.wrong_type(&format!("{name}.{}", entry.key), &entry.node, "a map"),
         }
     }

@@ -44,7 +44,7 @@ pub(super) fn endpoint(
     let empty = Map::default();
     let own = own.unwrap_or(&empty);
     found.hosts = hosts(branch, report);
-    said(own, cluster, &mut found, report);
+    read_own(own, cluster, &mut found, report);
     sylva(root, branch, &mut found, report);
     found.subnets = subnets(own, branch, cluster, report);
     found.ranges = ranges(branch, report);
@@ -61,7 +61,12 @@ pub(super) fn endpoint(
 
 /// The endpoint in metalmark's own words: the first of `explicit`, `vip` and `host` that says one. The others are held
 /// against it.
-fn said(own: &Map, cluster: &Cluster, found: &mut ControlPlaneEndpoint, report: &mut Report<'_>) {
+fn read_own(
+    own: &Map,
+    cluster: &Cluster,
+    found: &mut ControlPlaneEndpoint,
+    report: &mut Report<'_>,
+) {
     let port_of = |map: &Map, path: &str, report: &mut Report<'_>| {
         map.get("port")
             .and_then(|node| port(&format!("{path}.port"), node, report))
@@ -90,7 +95,7 @@ fn said(own: &Map, cluster: &Cluster, found: &mut ControlPlaneEndpoint, report: 
             found.add(Way::Explicit, path, host, None, default);
         }
         Some((node, Value::Map(map))) => {
-            if let Some((way, host)) = derived(map, node, cluster, found, report) {
+            if let Some((way, host)) = derive_host(map, node, cluster, found, report) {
                 found.add(way, path, Some(host), None, default);
             }
         }
@@ -112,7 +117,7 @@ fn said(own: &Map, cluster: &Cluster, found: &mut ControlPlaneEndpoint, report: 
 }
 
 /// The host that the inventory gives: of the control plane's, by its own selector or the pool's.
-fn derived(
+fn derive_host(
     map: &Map,
     node: &Node,
     cluster: &Cluster,
@@ -192,8 +197,8 @@ fn subnets(
     let primary = ["capm3", "networks", "primary", "subnet"];
     let of_control_plane = report
         .answer(branch.child("control_plane"))
-        .and_then(|branch| report.answer(branch.at(&primary)));
-    let subnet = of_control_plane.or_else(|| report.answer(branch.at(&primary)));
+        .and_then(|branch| report.answer(branch.get_path(&primary)));
+    let subnet = of_control_plane.or_else(|| report.answer(branch.get_path(&primary)));
     let node = subnet.and_then(|branch| report.answer(branch.node()));
     let path = "cluster.capm3.networks.primary.subnet";
     node.map_or_else(Vec::new, |node| networks(path, &node, report))

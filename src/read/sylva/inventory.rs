@@ -79,7 +79,7 @@ fn host(
 
 fn labels(holder: &Branch, path: &[&str], report: &mut Report<'_>) -> Labels {
     let entries = report
-        .answer(holder.at(path))
+        .answer(holder.get_path(path))
         .and_then(|branch| report.answer(branch.entries()));
     let mut labels = Labels::new();
     for entry in entries.unwrap_or_default() {

@@ -26,7 +26,7 @@ use crate::model::signing::SigningKeys;
 use report::Report;
 use yaml_tree::place::Sources;
 
-pub(super) use spelling::misspelled;
+pub(super) use spelling::spelling_findings;
 
 /// The keys of the values that the catalog is made of: a cluster that sets none of them has the shared one.
 pub(super) const CATALOG_KEYS: [&str; 9] = catalog::KEYS;
@@ -88,7 +88,11 @@ pub(super) fn signing_keys(
 }
 
 /// Evaluations that failed, as findings, each once.
-pub(super) fn failed(sources: &Sources, subject: Subject, failures: Vec<Failure>) -> Vec<Finding> {
+pub(super) fn failure_findings(
+    sources: &Sources,
+    subject: Subject,
+    failures: Vec<Failure>,
+) -> Vec<Finding> {
     let mut report = Report::new(sources, subject);
     for failure in failures {
         report.answer::<()>(Err(failure));

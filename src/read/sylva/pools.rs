@@ -36,7 +36,7 @@ pub(super) fn pools(branch: &Branch, cluster: &mut Cluster, report: &mut Report<
     report.pool(Some(PoolName::ControlPlane.to_string()));
     let own = part(branch, "control_plane", report);
     let level = levels.read(LevelName::ControlPlane, own.as_ref(), report);
-    let settings = over(&root, &level);
+    let settings = overlay(&root, &level);
     cluster.pools.push(Pool {
         name: PoolName::ControlPlane,
         choice: choice(&settings, report),
@@ -56,7 +56,7 @@ pub(super) fn pools(branch: &Branch, cluster: &mut Cluster, report: &mut Report<
         default.as_ref(),
         report,
     );
-    let inherited = over(&root, &level);
+    let inherited = overlay(&root, &level);
     for found in deployments(branch, report) {
         report.pool(Some(found.key.to_string()));
         let pool = deployment(&found, default.as_ref(), &inherited, &mut levels, report);
@@ -95,7 +95,7 @@ fn deployment(
     }
     let name = LevelName::MachineDeployment(Arc::clone(&found.key));
     let level = levels.read(name, Some(&found.branch), report);
-    let settings = over(inherited, &level);
+    let settings = overlay(inherited, &level);
     let own_or_default = |key: &str, report: &mut Report<'_>| {
         let own = report.answer(found.branch.child(key));
         match (own, default) {
@@ -168,7 +168,7 @@ impl Levels {
         let settings = part
             .zip(self.infra.as_ref())
             .and_then(|(part, infra)| settings(part, infra, report))
-            .unwrap_or_else(|| Node::computed(Value::empty_map()));
+            .unwrap_or_else(|| Node::from_value(Value::empty_map()));
         let choice = choice(&settings, report);
         self.found.push(ChoiceLevel { name, choice });
         settings
@@ -205,7 +205,7 @@ fn settings(holder: &Branch, infra: &str, report: &mut Report<'_>) -> Option<Nod
 
 /// A level over the one below it: maps deeply, everything else replaced, by null too; `{}` keeps what is below
 /// (docs/sylva.md#selection-levels). The two names of the image's key are one.
-fn over(lower: &Node, upper: &Node) -> Node {
+fn overlay(lower: &Node, upper: &Node) -> Node {
     let sets = |name: &str| {
         upper
             .value
@@ -275,7 +275,7 @@ fn selector(map: &Map, report: &mut Report<'_>) -> Option<Located<Selector>> {
     let node = map.get("os_image_selector")?;
     match &node.value {
         value if !is_true(value) => None,
-        Value::Map(map) => Some(Located::new(Selector::of_map(map), node.place)),
+        Value::Map(map) => Some(Located::new(Selector::from_map(map), node.place)),
         _ => {
             report.wrong_type("os_image_selector", node, "a map");
             None

@@ -39,13 +39,13 @@ impl<'s> Report<'s> {
         match result {
             Ok(answer) => answer,
             Err(failure) => {
-                self.failed(&failure);
+                self.add_failure(&failure);
                 None
             }
         }
     }
 
-    fn failed(&mut self, failure: &Failure) {
+    fn add_failure(&mut self, failure: &Failure) {
         if !self.is_new(failure.place, &failure.message) {
             return;
         }
@@ -56,12 +56,12 @@ impl<'s> Report<'s> {
         let mut finding = Finding::new(rule, failure.message.clone());
         let mut steps = failure.chain.iter().rev();
         if let Some(fault) = steps.next() {
-            let at = self.inside(fault.place, &fault.text, fault.span.clone());
-            finding = finding.at(at, format!("in `{}`", fault.path));
+            let at = self.locate(fault.place, &fault.text, fault.span.clone());
+            finding = finding.with_label(at, format!("in `{}`", fault.path));
         }
         for step in steps {
-            let at = self.inside(step.place, &step.text, step.span.clone());
-            finding = finding.at(at, format!("`{}` needs it", step.path));
+            let at = self.locate(step.place, &step.text, step.span.clone());
+            finding = finding.with_label(at, format!("`{}` needs it", step.path));
         }
         self.add(finding);
     }
@@ -73,8 +73,8 @@ impl<'s> Report<'s> {
             return;
         }
         let spot = self.sources.resolve(node.place);
-        let mut finding =
-            Finding::new(RuleId::ValueType, message).at(spot, format!("{wanted} is expected"));
+        let mut finding = Finding::new(RuleId::ValueType, message)
+            .with_label(spot, format!("{wanted} is expected"));
         if wanted == "a string"
             && matches!(node.value, Value::Number(_) | Value::Bool(_))
             && let Some(text) = self
@@ -95,7 +95,7 @@ impl<'s> Report<'s> {
         if self.is_new(place, &message) {
             let spot = self.sources.resolve(place);
             let finding = Finding::new(RuleId::ValueType, message);
-            self.add(finding.at(spot, format!("{wanted} is expected")));
+            self.add(finding.with_label(spot, format!("{wanted} is expected")));
         }
     }
 
@@ -105,7 +105,7 @@ impl<'s> Report<'s> {
         if self.is_new(place, &message) {
             let spot = self.sources.resolve(place);
             let finding = Finding::new(RuleId::ValueType, message)
-                .at(spot, "null")
+                .with_label(spot, "null")
                 .help(format!("remove `{path}`, or write `{{}}`"));
             self.add(finding);
         }
@@ -117,7 +117,7 @@ impl<'s> Report<'s> {
         if self.is_new(place, &message) {
             let spot = self.sources.resolve(place);
             let finding = Finding::new(RuleId::ValueMissing, message)
-                .at(spot, "it would be here")
+                .with_label(spot, "it would be here")
                 .help(help);
             self.add(finding);
         }
@@ -132,7 +132,7 @@ impl<'s> Report<'s> {
         );
         let finding = selecting.values().fold(
             Finding::new(RuleId::ProviderUnknown, message),
-            |finding, place| finding.at(self.sources.resolve(*place), ""),
+            |finding, place| finding.with_label(self.sources.resolve(*place), ""),
         );
         self.add(finding.help("`cluster.capi_providers.infra_provider: …`"));
     }
@@ -161,7 +161,7 @@ impl<'s> Report<'s> {
             )
         };
         let finding = Finding::new(RuleId::ExpressionOrder, message)
-            .at(spot, "it reads a value that Helm has not evaluated yet")
+            .with_label(spot, "it reads a value that Helm has not evaluated yet")
             .help("evaluate what it reads first, by `tuple . .Values.… | include \"interpret-as-string\"`, or set `evaluation: exact` to get what Helm gets");
         self.add(finding);
     }
@@ -191,7 +191,7 @@ impl<'s> Report<'s> {
         }
     }
 
-    fn inside(
+    fn locate(
         &self,
         place: Place,
         text: &str,
@@ -199,7 +199,7 @@ impl<'s> Report<'s> {
     ) -> Option<Spot> {
         let spot = self.sources.resolve(place)?;
         let Some(span) = span else { return Some(spot) };
-        let place = yaml_tree::inside(&spot.source.text, place, text, span);
+        let place = yaml_tree::locate(&spot.source.text, place, text, span);
         self.sources.resolve(place)
     }
 

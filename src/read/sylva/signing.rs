@@ -19,7 +19,7 @@ pub(super) fn keys(
     report: &mut Report<'_>,
 ) -> SigningKeys {
     let root = evaluator.root();
-    let images = below(root.child("security"), "os_images");
+    let images = child(root.child("security"), "os_images");
     let skip = match &images {
         Ok(Some(images)) => skips(images, report),
         _ => false,
@@ -33,7 +33,7 @@ pub(super) fn keys(
     let all = root.child(REGISTRIES);
     let mut named = BTreeMap::new();
     for name in registries {
-        let key = key(below(all.clone(), name), KEY_PROPERTY, report);
+        let key = key(child(all.clone(), name), KEY_PROPERTY, report);
         named.extend(key.map(|key| (Arc::clone(name), key)));
     }
     let default_key = if registries.is_empty() {
@@ -50,7 +50,7 @@ pub(super) fn keys(
 
 type Answer<T> = Result<Option<T>, Failure>;
 
-fn below(parent: Answer<Branch>, name: &str) -> Answer<Branch> {
+fn child(parent: Answer<Branch>, name: &str) -> Answer<Branch> {
     match parent? {
         Some(parent) => parent.child(name),
         None => Ok(None),
@@ -59,7 +59,7 @@ fn below(parent: Answer<Branch>, name: &str) -> Answer<Branch> {
 
 /// An empty key is none. One that cannot be evaluated is not: what it was to prove is not proven.
 fn key(parent: Answer<Branch>, name: &str, report: &mut Report<'_>) -> Option<NamedKey> {
-    let node = below(parent.clone(), name).and_then(|key| match key {
+    let node = child(parent.clone(), name).and_then(|key| match key {
         Some(key) => key.node(),
         None => Ok(None),
     });

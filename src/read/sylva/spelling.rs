@@ -55,7 +55,7 @@ struct Schema {
 }
 
 /// The findings for a cluster's values.
-pub(in crate::read) fn misspelled(
+pub(in crate::read) fn spelling_findings(
     values: &Node,
     sources: &Sources,
     subject: &Subject,
@@ -69,13 +69,13 @@ pub(in crate::read) fn misspelled(
         return found.findings;
     };
     found.look(&[], root, &KEYS.root);
-    if let Some(cluster) = below(root, "cluster") {
+    if let Some(cluster) = child(root, "cluster") {
         found.cluster(cluster);
     }
     found.findings
 }
 
-fn below<'n>(map: &'n Map, key: &str) -> Option<&'n Arc<Map>> {
+fn child<'n>(map: &'n Map, key: &str) -> Option<&'n Arc<Map>> {
     map.get(key)?.value.as_map()
 }
 
@@ -88,17 +88,17 @@ struct Slips<'s> {
 impl Slips<'_> {
     fn cluster(&mut self, cluster: &Map) {
         self.look(&["cluster"], cluster, &KEYS.cluster);
-        if let Some(providers) = below(cluster, "capi_providers") {
+        if let Some(providers) = child(cluster, "capi_providers") {
             let path = ["cluster", "capi_providers"];
             self.look(&path, providers, &KEYS.capi_providers);
         }
         self.level(&["cluster"], cluster);
         for name in ["control_plane", "machine_deployment_default"] {
-            if let Some(part) = below(cluster, name) {
+            if let Some(part) = child(cluster, name) {
                 self.pool(&["cluster", name], part);
             }
         }
-        let deployments = below(cluster, "machine_deployments");
+        let deployments = child(cluster, "machine_deployments");
         for entry in deployments.into_iter().flat_map(|map| map.iter()) {
             if let Some(part) = entry.node.value.as_map() {
                 self.pool(&["cluster", "machine_deployments", &entry.key], part);
@@ -114,7 +114,7 @@ impl Slips<'_> {
     /// The settings of each provider at a level.
     fn level(&mut self, path: &[&str], level: &Map) {
         for (name, keys) in &KEYS.providers {
-            if let Some(settings) = below(level, name) {
+            if let Some(settings) = child(level, name) {
                 self.look(&[path, &[*name]].concat(), settings, keys);
             }
         }
@@ -132,10 +132,10 @@ impl Slips<'_> {
                 let (wrong, right) = (path(key), path(meant));
                 let message = format!("`{wrong}` counts nothing, and is almost `{right}`");
                 let finding =
-                    Finding::new(RuleId::KeyMisspelled, message).about(self.subject.clone());
+                    Finding::new(RuleId::KeyMisspelled, message).with_subject(self.subject.clone());
                 self.findings.push(
                     finding
-                        .at(self.sources.resolve(entry.key_place), "this key")
+                        .with_label(self.sources.resolve(entry.key_place), "this key")
                         .help(format!("write `{meant}`")),
                 );
             }

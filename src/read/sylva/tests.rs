@@ -111,14 +111,14 @@ fn pools_inherit_and_override() {
     assert_eq!(replicas, [Some(3), Some(2), Some(5), Some(2), Some(2)]);
     let labels = cluster.pools[1]
         .settings
-        .at(&["hostSelector", "matchLabels"]);
+        .get_path(&["hostSelector", "matchLabels"]);
     assert_eq!(
         labels
             .and_then(|node| node.value.as_map())
             .map(|map| map.len()),
         Some(2)
     );
-    assert!(cluster.pools[0].settings.at(&["networks"]).is_none());
+    assert!(cluster.pools[0].settings.get_path(&["networks"]).is_none());
 }
 
 #[test]
@@ -152,7 +152,12 @@ fn either_name_of_the_key_overrides_the_other() {
     let choices: Vec<String> = cluster.pools.iter().map(choice).collect();
     assert_eq!(choices, ["key b", "key ", "key ubuntu-1.31.8"]);
     assert!(!cluster.pools[1].choice.is_made());
-    assert!(cluster.pools[2].settings.at(&["os_image_key"]).is_some());
+    assert!(
+        cluster.pools[2]
+            .settings
+            .get_path(&["os_image_key"])
+            .is_some()
+    );
 }
 
 #[test]

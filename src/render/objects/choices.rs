@@ -55,14 +55,14 @@ pub fn values(view: &ClusterView, stamps: &[Option<Stamp>], style: Style, root: 
     let served = view.served.iter().filter_map(|key| view.images.get(key));
     let images = info::os_images(served.filter(|image| root.takes(image)));
     if root == Root::Top || !images.is_empty() {
-        values.insert(Entry::computed("os_images", images));
+        values.insert(Entry::from_value("os_images", images));
     }
     values
 }
 
 impl Root {
     /// The root of a chart by its name or path.
-    pub fn of_chart(chart: &str) -> Self {
+    pub fn from_chart(chart: &str) -> Self {
         if chart.trim_end_matches('/').ends_with("sylva-units") {
             Self::Cluster
         } else {
@@ -83,7 +83,7 @@ pub fn overlay(view: &ClusterView, stamps: &[Option<Stamp>], style: Style, root:
     let infra = view.cluster.infra_provider.as_ref();
     let infra = infra.map_or("capm3", |infra| &*infra.value);
     let mut values = Map::default();
-    for (level, index) in chosen(view, stamps) {
+    for (level, index) in levels_to_write(view, stamps) {
         let Some(stamp) = &stamps[index] else {
             continue;
         };
@@ -103,7 +103,7 @@ pub fn overlay(view: &ClusterView, stamps: &[Option<Stamp>], style: Style, root:
 
 /// The levels to write at, each with the index of a pool: the nearest level that selects the pool's image, and the pool's own
 /// level if pools that share a level got different images (because of their own versions).
-fn chosen(view: &ClusterView, stamps: &[Option<Stamp>]) -> Vec<(LevelName, usize)> {
+fn levels_to_write(view: &ClusterView, stamps: &[Option<Stamp>]) -> Vec<(LevelName, usize)> {
     let mut chosen: Vec<(LevelName, usize)> = Vec::new();
     for (index, pool) in view.cluster.pools.iter().enumerate() {
         if stamps.get(index).is_none_or(Option::is_none) {
@@ -165,16 +165,16 @@ fn fields(
     };
     match style {
         Style::Auto if choice.selector.is_some() => {
-            let pin = Entry::computed("os_image_selector", pin(view, index, key));
+            let pin = Entry::from_value("os_image_selector", pin(view, index, key));
             Map::from_iter([pin])
         }
         Style::Auto if choice.key.is_some() && !is_proposals_key(pool) || !takes_url => {
-            Map::from_iter([Entry::computed("image_key", &**key)])
+            Map::from_iter([Entry::from_value("image_key", &**key)])
         }
         Style::Auto => machine_image(stamp),
         Style::Url => with_nulls(machine_image(stamp), choice, pool),
         Style::Key => {
-            let key = Entry::computed("image_key", &**key);
+            let key = Entry::from_value("image_key", &**key);
             with_nulls(Map::from_iter([key]), choice, pool)
         }
     }
@@ -193,7 +193,7 @@ fn machine_image(stamp: &Stamp) -> Map {
         ),
     ]
     .into_iter()
-    .filter_map(|(key, text)| Some(Entry::computed(key, Value::String(Arc::clone(text?)))))
+    .filter_map(|(key, text)| Some(Entry::from_value(key, Value::String(Arc::clone(text?)))))
     .collect()
 }
 
@@ -217,7 +217,7 @@ fn with_nulls(mut fields: Map, choice: &Choice, pool: &Pool) -> Map {
     ];
     for (name, _) in written.into_iter().filter(|(_, is_written)| *is_written) {
         if fields.get(name).is_none() {
-            fields.insert(Entry::computed(name, Value::Null));
+            fields.insert(Entry::from_value(name, Value::Null));
         }
     }
     fields
@@ -225,7 +225,7 @@ fn with_nulls(mut fields: Map, choice: &Choice, pool: &Pool) -> Map {
 
 /// The terms that narrow a selector to one image (docs/sylva.md#what-is-added-to-a-selector: existing terms are not replaced).
 fn pin(view: &ClusterView, index: usize, key: &str) -> Map {
-    let mut terms = Map::from_iter([Entry::computed("_os_images_key_", quote_meta(key))]);
+    let mut terms = Map::from_iter([Entry::from_value("_os_images_key_", quote_meta(key))]);
     let exact_differs = view
         .selections
         .get(index)
@@ -237,7 +237,7 @@ fn pin(view: &ClusterView, index: usize, key: &str) -> Map {
             .and_then(|image| image.facts.text(fact::K8S_VERSION));
         // `.*` also matches an image without the fact (a missing fact is the text `//unset`, docs/sylva.md#patterns).
         let pattern = version.map_or_else(|| ".*".to_owned(), quote_meta);
-        terms.insert(Entry::computed(fact::K8S_VERSION, pattern));
+        terms.insert(Entry::from_value(fact::K8S_VERSION, pattern));
     }
     terms
 }
@@ -246,7 +246,7 @@ fn pin(view: &ClusterView, index: usize, key: &str) -> Map {
 fn is_proposals_key(pool: &Pool) -> bool {
     let is_set = |key| {
         pool.settings
-            .at(&[key])
+            .get_path(&[key])
             .is_some_and(|node| !node.value.is_null())
     };
     is_set("os_image_key") && !is_set("image_key")
@@ -265,5 +265,5 @@ fn set(values: &mut Map, path: &[&str], fields: Map) {
         _ => Map::default(),
     };
     set(&mut below, rest, fields);
-    values.insert(Entry::computed(*first, below));
+    values.insert(Entry::from_value(*first, below));
 }

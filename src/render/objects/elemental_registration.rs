@@ -25,12 +25,12 @@ pub fn contexts(view: &ClusterView, findings: &mut Vec<Finding>) -> Vec<Node> {
 }
 
 fn context(view: &ClusterView, pool: &Pool, findings: &mut Vec<Finding>) -> Option<Node> {
-    let node = pool.settings.at(&[SETTING])?;
+    let node = pool.settings.get_path(&[SETTING])?;
     let finding = |place, message: &str, help: &str| {
         Finding::new(RuleId::ManifestInvalid, message)
-            .at(view.sources.resolve(place), "this registration")
+            .with_label(view.sources.resolve(place), "this registration")
             .help(help)
-            .about(Subject::pool(&view.cluster.name, &pool.name))
+            .with_subject(Subject::pool(&view.cluster.name, &pool.name))
     };
     let fields = match &node.value {
         Value::Map(map) => map,
@@ -49,7 +49,7 @@ fn context(view: &ClusterView, pool: &Pool, findings: &mut Vec<Finding>) -> Opti
         findings.push(finding(place, "a registration would show a secret", help));
         return None;
     }
-    if let Some(token) = node.at(&["config", "elemental", "registration", "token"]) {
+    if let Some(token) = node.get_path(&["config", "elemental", "registration", "token"]) {
         let help = "remove `token`: the operator makes one out of the registration's key";
         findings.push(finding(
             token.place,
@@ -59,17 +59,17 @@ fn context(view: &ClusterView, pool: &Pool, findings: &mut Vec<Finding>) -> Opti
         return None;
     }
     let mut spec = Map::clone(fields);
-    spec.insert(Entry::computed("hostLabels", labels(pool, fields)));
+    spec.insert(Entry::from_value("hostLabels", labels(pool, fields)));
     let cluster = &view.cluster;
     let head = Head {
         api_version: "infrastructure.cluster.x-k8s.io/v1beta1",
         kind: "ElementalRegistration",
-        name: name::of_pool(&cluster.object_name, &pool.name.to_string()),
+        name: name::pool_object(&cluster.object_name, &pool.name.to_string()),
         annotations: Map::default(),
     };
-    let mut object = object(cluster, head, Entry::computed("spec", spec));
-    object.insert(Entry::computed("pool", pool.name.to_string()));
-    Some(Node::computed(object))
+    let mut object = object(cluster, head, Entry::from_value("spec", spec));
+    object.insert(Entry::from_value("pool", pool.name.to_string()));
+    Some(Node::from_value(object))
 }
 
 /// The labels that the pool's selector requires, and those of the setting. The selector wins, or it would not find its hosts.

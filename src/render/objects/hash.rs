@@ -7,17 +7,17 @@ use oci_artifacts::sha256;
 const DIGITS: usize = 10;
 
 /// The first hex digits of the SHA-256 of a text.
-pub fn of_text(text: &str) -> String {
+pub fn compute(text: &str) -> String {
     HEXLOWER.encode(&sha256(text.as_bytes())[..DIGITS / 2])
 }
 
 #[cfg(test)]
 mod tests {
-    use super::of_text;
+    use super::compute;
 
     #[test]
     fn the_hash_is_the_start_of_sha256() {
-        assert_eq!(of_text(""), "e3b0c44298");
-        assert_eq!(of_text("abc"), "ba7816bf8f");
+        assert_eq!(compute(""), "e3b0c44298");
+        assert_eq!(compute("abc"), "ba7816bf8f");
     }
 }

@@ -17,7 +17,7 @@ const WATCH_LABEL: (&str, &str) = ("reconcile.fluxcd.io/watch", "Enabled");
 pub fn os_images<'a>(images: impl IntoIterator<Item = &'a Image>) -> Map {
     images
         .into_iter()
-        .map(|image| Entry::computed(Arc::clone(&image.key), facts(image)))
+        .map(|image| Entry::from_value(Arc::clone(&image.key), facts(image)))
         .collect()
 }
 
@@ -26,11 +26,11 @@ pub fn glance_ids<'a>(images: impl IntoIterator<Item = &'a Image>) -> Map {
     let entry = |image: &'a Image| {
         let names = ["locations.glance.id", "openstack_glance_uuid"];
         let id = names.into_iter().find_map(|name| image.facts.get(name))?;
-        let id = Entry::computed(
+        let id = Entry::from_value(
             "openstack_glance_uuid",
             Value::String(Arc::clone(&id.value)),
         );
-        Some(Entry::computed(
+        Some(Entry::from_value(
             Arc::clone(&image.key),
             Map::from_iter([id]),
         ))
@@ -47,26 +47,26 @@ pub fn os_images_info<'a>(
         .into_iter()
         .map(|image| {
             let mut entry = facts(image);
-            for (name, text) in stamp(image).iter().flat_map(stamped) {
-                entry.insert(Entry::computed(name, Value::String(text)));
+            for (name, text) in stamp(image).iter().flat_map(stamp_fields) {
+                entry.insert(Entry::from_value(name, Value::String(text)));
             }
-            Entry::computed(Arc::clone(&image.key), entry)
+            Entry::from_value(Arc::clone(&image.key), entry)
         })
         .collect()
 }
 
 /// `capm3_os_image_server_images`: the images of the image server, by content (docs/sylva.md#the-image-server). Images without a
 /// `sha256` are omitted: they cannot be looked up.
-pub fn served<'a>(images: impl IntoIterator<Item = &'a Image>) -> Map {
+pub fn image_server_images<'a>(images: impl IntoIterator<Item = &'a Image>) -> Map {
     images
         .into_iter()
         .filter_map(|image| {
             let sha256 = image.facts.text(fact::SHA256)?;
             let entry = Map::from_iter([
-                Entry::computed("available", true),
-                Entry::computed("image_key", Value::String(Arc::clone(&image.key))),
+                Entry::from_value("available", true),
+                Entry::from_value("image_key", Value::String(Arc::clone(&image.key))),
             ]);
-            Some(Entry::computed(sha256, entry))
+            Some(Entry::from_value(sha256, entry))
         })
         .collect()
 }
@@ -100,27 +100,28 @@ pub fn config_map(
     hashed: bool,
     mut annotations: Map,
 ) -> ConfigMap {
-    let values = Node::computed(values);
+    let values = Node::from_value(values);
     let text = yaml_tree::emit(&values.value);
     let name = if hashed {
-        format!("{own}-{}", hash::of_text(&text))
+        format!("{own}-{}", hash::compute(&text))
     } else {
         own.to_owned()
     };
     guard(&mut annotations, &values);
-    let label = (kind == ConfigMapKind::Info).then(|| Entry::computed("sylva.os-images-info", ""));
-    let watch = Entry::computed(WATCH_LABEL.0, WATCH_LABEL.1);
+    let label =
+        (kind == ConfigMapKind::Info).then(|| Entry::from_value("sylva.os-images-info", ""));
+    let watch = Entry::from_value(WATCH_LABEL.0, WATCH_LABEL.1);
     let labels: Map = label.into_iter().chain([watch]).collect();
     let context = Map::from_iter([
-        Entry::computed("name", name.as_str()),
-        Entry::computed("namespace", namespace),
-        Entry::computed("labels", labels),
-        Entry::computed("annotations", annotations),
-        Entry::computed("values", text),
+        Entry::from_value("name", name.as_str()),
+        Entry::from_value("namespace", namespace),
+        Entry::from_value("labels", labels),
+        Entry::from_value("annotations", annotations),
+        Entry::from_value("values", text),
     ]);
     ConfigMap {
         name,
-        context: Node::computed(context),
+        context: Node::from_value(context),
     }
 }
 
@@ -128,18 +129,18 @@ fn facts(image: &Image) -> Map {
     let uri = image
         .uri
         .as_ref()
-        .map(|uri| Entry::computed(fact::URI, Value::String(Arc::clone(&uri.value))));
+        .map(|uri| Entry::from_value(fact::URI, Value::String(Arc::clone(&uri.value))));
     image
         .facts
         .iter()
         .map(|(name, fact)| {
-            Entry::computed(Arc::clone(name), Value::String(Arc::clone(&fact.value)))
+            Entry::from_value(Arc::clone(name), Value::String(Arc::clone(&fact.value)))
         })
         .chain(uri)
         .collect()
 }
 
-fn stamped(stamp: &Stamp) -> impl Iterator<Item = (&'static str, Arc<str>)> {
+fn stamp_fields(stamp: &Stamp) -> impl Iterator<Item = (&'static str, Arc<str>)> {
     [
         ("url", Some(&stamp.url)),
         ("checksum", stamp.checksum.as_ref()),

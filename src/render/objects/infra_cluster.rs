@@ -23,10 +23,10 @@ pub fn context(
     let kind = template.provider.infra_cluster(template.kind);
     let version = kind.version_beside(template.version);
     let mut spec = found.infra_cluster.clone();
-    if let Some(place) = secret_within(view, &Node::computed(spec.clone())) {
+    if let Some(place) = secret_within(view, &Node::from_value(spec.clone())) {
         let message = format!("`{}` would show a secret", kind.kind);
         let finding = Finding::new(RuleId::ManifestInvalid, message)
-            .at(view.sources.resolve(place), "this value");
+            .with_label(view.sources.resolve(place), "this value");
         findings
             .push(finding.help("name a Secret instead, for example with `identityRef` of the CRD"));
         return None;
@@ -38,21 +38,21 @@ pub fn context(
     {
         let message = format!("`{}` needs `spec.{field}`", kind.kind);
         let finding = Finding::new(RuleId::ManifestInvalid, message)
-            .at(view.sources.resolve(found.place), "this endpoint is for it")
+            .with_label(view.sources.resolve(found.place), "this endpoint is for it")
             .help(format!(
                 "`cluster.infra_cluster.{field}: …`, in the CRD's words"
             ));
-        findings.push(finding.about(Subject::cluster(&cluster.name)));
+        findings.push(finding.with_subject(Subject::cluster(&cluster.name)));
     }
-    spec.insert(Entry::computed("controlPlaneEndpoint", fields(endpoint)));
+    spec.insert(Entry::from_value("controlPlaneEndpoint", fields(endpoint)));
     let head = Head {
         api_version: &format!("{}/{version}", kind.group),
         kind: kind.kind,
         name: cluster.object_name.to_string(),
         annotations: annotations.clone(),
     };
-    let object = object(cluster, head, Entry::computed("spec", spec));
-    Some(Node::computed(object))
+    let object = object(cluster, head, Entry::from_value("spec", spec));
+    Some(Node::from_value(object))
 }
 
 /// The same as the template for a ClusterClass, named after its content because such templates are rotated. `object` is that of
@@ -71,27 +71,27 @@ pub fn template(
         findings.push(
             finding
                 .help("`infra-cluster: true` writes the cluster itself")
-                .about(Subject::cluster(&cluster.name)),
+                .with_subject(Subject::cluster(&cluster.name)),
         );
         return None;
     };
-    let spec = Map::from_iter([Entry::holding("spec", object.at(&["spec"])?.clone())]);
-    let spec = Map::from_iter([Entry::computed("template", spec)]);
+    let spec = Map::from_iter([Entry::holding("spec", object.get_path(&["spec"])?.clone())]);
+    let spec = Map::from_iter([Entry::from_value("template", spec)]);
     let content = to_json(&Value::from(spec.clone()), Html::Plain);
     let mut map = object.value.as_map().map(|map| Map::clone(map))?;
-    map.insert(Entry::computed("kind", name));
-    map.insert(Entry::computed(
+    map.insert(Entry::from_value("kind", name));
+    map.insert(Entry::from_value(
         "name",
         name::machine_template(&cluster.object_name, "cluster", &content),
     ));
-    map.insert(Entry::computed("spec", spec));
-    Some(Node::computed(map))
+    map.insert(Entry::from_value("spec", spec));
+    Some(Node::from_value(map))
 }
 
 /// Cluster API's `controlPlaneEndpoint`; always with both fields, because some CRDs require both.
 fn fields(endpoint: &Endpoint) -> Map {
     Map::from_iter([
-        Entry::computed("host", &*endpoint.host.value),
-        Entry::computed("port", i64::from(endpoint.port)),
+        Entry::from_value("host", &*endpoint.host.value),
+        Entry::from_value("port", i64::from(endpoint.port)),
     ])
 }

@@ -1,6 +1,6 @@
 //! The machine templates of a cluster: one for each node pool with an image.
 
-use super::{Head, guard, kept, name, object};
+use super::{Head, guard, keep_annotations, name, object};
 use crate::model::cluster::Pool;
 use crate::model::cluster_view::ClusterView;
 use crate::model::finding::{Finding, Subject};
@@ -30,8 +30,12 @@ pub fn contexts(
             }
             match template_spec(template, stamp, &pool.settings) {
                 Ok(spec) => {
-                    let spec = Node::computed(spec);
-                    let annotations = kept().iter().chain(annotations).cloned().collect();
+                    let spec = Node::from_value(spec);
+                    let annotations = keep_annotations()
+                        .iter()
+                        .chain(annotations)
+                        .cloned()
+                        .collect();
                     Some(context(view, pool, template, spec, annotations))
                 }
                 Err(problem) => {
@@ -47,8 +51,8 @@ pub fn contexts(
 fn invalid(view: &ClusterView, pool: &Pool, stamp: Option<&Stamp>, problem: String) -> Finding {
     let image = stamp.and_then(|stamp| stamp.key.as_deref());
     Finding::new(RuleId::ManifestInvalid, problem)
-        .at(view.sources.resolve(pool.choice.place()), "selected here")
-        .about(Subject {
+        .with_label(view.sources.resolve(pool.choice.place()), "selected here")
+        .with_subject(Subject {
             cluster: Some(view.cluster.name.to_string()),
             pool: Some(pool.name.to_string()),
             image: image.map(str::to_owned),
@@ -73,6 +77,6 @@ fn context(
         annotations,
     };
     let mut object = object(cluster, head, Entry::holding("spec", spec));
-    object.insert(Entry::computed("pool", pool_name));
-    Node::computed(object)
+    object.insert(Entry::from_value("pool", pool_name));
+    Node::from_value(object)
 }

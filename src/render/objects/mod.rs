@@ -31,14 +31,14 @@ struct Head<'a> {
 
 /// An object in the namespace of its cluster and with the label for it.
 fn object(cluster: &Cluster, head: Head<'_>, content: Entry) -> Map {
-    let labels = Map::from_iter([Entry::computed(CLUSTER_LABEL, &*cluster.object_name)]);
+    let labels = Map::from_iter([Entry::from_value(CLUSTER_LABEL, &*cluster.object_name)]);
     Map::from_iter([
-        Entry::computed("apiVersion", head.api_version),
-        Entry::computed("kind", head.kind),
-        Entry::computed("name", head.name),
-        Entry::computed("namespace", Value::String(cluster.namespace.clone())),
-        Entry::computed("labels", labels),
-        Entry::computed("annotations", head.annotations),
+        Entry::from_value("apiVersion", head.api_version),
+        Entry::from_value("kind", head.kind),
+        Entry::from_value("name", head.name),
+        Entry::from_value("namespace", Value::String(cluster.namespace.clone())),
+        Entry::from_value("labels", labels),
+        Entry::from_value("annotations", head.annotations),
         content,
     ])
 }
@@ -46,7 +46,7 @@ fn object(cluster: &Cluster, head: Head<'_>, content: Entry) -> Map {
 /// Adds the annotation that guards an object's content from Flux's substitution, if that would change it.
 pub fn guard(annotations: &mut Map, content: &Node) {
     if holds_variables(content) {
-        annotations.insert(Entry::computed(SUBSTITUTE_ANNOTATION, "disabled"));
+        annotations.insert(Entry::from_value(SUBSTITUTE_ANNOTATION, "disabled"));
     }
 }
 
@@ -55,23 +55,27 @@ pub fn guard(annotations: &mut Map, content: &Node) {
 /// Eventually the Cluster owns it.
 /// (kustomize-controller docs/spec/v1/kustomizations.md, "Prune"; Argo CD docs/user-guide/sync-options.md, "No Prune Resources",
 /// and compare-options.md.)
-pub fn kept() -> Map {
+pub fn keep_annotations() -> Map {
     Map::from_iter([
-        Entry::computed("argocd.argoproj.io/compare-options", "IgnoreExtraneous"),
-        Entry::computed("argocd.argoproj.io/sync-options", "Prune=false"),
-        Entry::computed("kustomize.toolkit.fluxcd.io/prune", "disabled"),
+        Entry::from_value("argocd.argoproj.io/compare-options", "IgnoreExtraneous"),
+        Entry::from_value("argocd.argoproj.io/sync-options", "Prune=false"),
+        Entry::from_value("kustomize.toolkit.fluxcd.io/prune", "disabled"),
     ])
 }
 
-/// A Secret that delivers files to machines, with the annotations of [`kept`] and others.
+/// A Secret that delivers files to machines, with the annotations of [`keep_annotations`] and others.
 fn secret(cluster: &Cluster, name: String, annotations: &Map, data: Map) -> Node {
     let head = Head {
         api_version: "v1",
         kind: "Secret",
         name,
-        annotations: kept().iter().chain(annotations).cloned().collect(),
+        annotations: keep_annotations()
+            .iter()
+            .chain(annotations)
+            .cloned()
+            .collect(),
     };
-    Node::computed(object(cluster, head, Entry::computed("stringData", data)))
+    Node::from_value(object(cluster, head, Entry::from_value("stringData", data)))
 }
 
 /// Whether Flux's post-build substitution would change a text of the tree: it replaces an undefined `${variable}` by nothing.
@@ -102,9 +106,9 @@ mod tests {
 
     #[test]
     fn a_variable_is_found_at_any_depth() {
-        let list = vec![Node::computed("$plain"), Node::computed("a ${b} c")];
-        let tree = Map::from_iter([Entry::computed("a", list)]);
-        assert!(holds_variables(&Node::computed(tree)));
-        assert!(!holds_variables(&Node::computed("$a {b}")));
+        let list = vec![Node::from_value("$plain"), Node::from_value("a ${b} c")];
+        let tree = Map::from_iter([Entry::from_value("a", list)]);
+        assert!(holds_variables(&Node::from_value(tree)));
+        assert!(!holds_variables(&Node::from_value("$a {b}")));
     }
 }

@@ -14,11 +14,11 @@ const SUBDOMAIN_LENGTH: usize = 253;
 /// that two pools with the same shortened names do not collide.
 pub fn machine_template(cluster: &str, pool: &str, spec: &str) -> String {
     let readable = format!("{cluster}-{pool}");
-    let hash = hash::of_text(spec);
+    let hash = hash::compute(spec);
     if readable.len() + 1 + hash.len() <= LABEL_LENGTH {
         return format!("{readable}-{hash}");
     }
-    let hash = hash::of_text(&format!("{cluster}/{pool}/{spec}"));
+    let hash = hash::compute(&format!("{cluster}/{pool}/{spec}"));
     let mut end = LABEL_LENGTH - 1 - hash.len();
     while !readable.is_char_boundary(end) {
         end -= 1;
@@ -29,7 +29,7 @@ pub fn machine_template(cluster: &str, pool: &str, spec: &str) -> String {
 
 /// The name of a pool's object whose name does not depend on its content: `<cluster>-<pool>`, shortened like that of
 /// [`machine_template`] if it is too long.
-pub fn of_pool(cluster: &str, pool: &str) -> String {
+pub fn pool_object(cluster: &str, pool: &str) -> String {
     let readable = format!("{cluster}-{pool}");
     if readable.len() <= LABEL_LENGTH {
         readable

@@ -1,6 +1,6 @@
 //! Quoting for a POSIX shell.
 
 /// A text as one word.
-pub(super) fn quoted(text: &str) -> String {
+pub(super) fn quote(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }

@@ -92,7 +92,11 @@ impl Target for ArgoCd {
         flag_option(output, "applicationset", false, findings)
     }
 
-    fn shared(&self, input: &SharedInput<'_>, findings: &mut Vec<Finding>) -> Vec<TargetFile> {
+    fn render_shared(
+        &self,
+        input: &SharedInput<'_>,
+        findings: &mut Vec<Finding>,
+    ) -> Vec<TargetFile> {
         let output = input.output;
         let project = text_option(output, "project-path", "", findings).trim_matches('/');
         let folder = [project, input.folder]
@@ -101,15 +105,15 @@ impl Target for ArgoCd {
             .map(|part| format!("{part}/"))
             .collect::<String>();
         let rendered = Map::from_iter([
-            Entry::computed(
+            Entry::from_value(
                 "rendered_repo_url",
-                required(output, "rendered-repo-url", findings),
+                require_option(output, "rendered-repo-url", findings),
             ),
-            Entry::computed(
+            Entry::from_value(
                 "rendered_revision",
                 text_option(output, "rendered-revision", "HEAD", findings),
             ),
-            Entry::computed("files", format!("{folder}*/cluster.yaml")),
+            Entry::from_value("files", format!("{folder}*/cluster.yaml")),
         ]);
         let context = application(output, findings)
             .iter()
@@ -177,20 +181,20 @@ const OPTIONS: &[(&str, &str)] = &[
 ];
 
 fn wave(number: &str) -> Map {
-    Map::from_iter([Entry::computed(WAVE, number)])
+    Map::from_iter([Entry::from_value(WAVE, number)])
 }
 
 /// The same, for an object with the facts of all images: with client-side apply, Argo CD would copy it into an annotation, which
 /// is limited to 256 KiB (Argo CD docs/user-guide/sync-options.md, "Server-Side Apply").
 fn server_side(number: &str) -> Map {
-    let option = Entry::computed("argocd.argoproj.io/sync-options", "ServerSideApply=true");
+    let option = Entry::from_value("argocd.argoproj.io/sync-options", "ServerSideApply=true");
     wave(number).iter().cloned().chain([option]).collect()
 }
 
 /// The ConfigMap and the machine templates, in their waves. With sylva-units, a job of that chart writes the ConfigMap.
 fn objects(input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> Map {
     let config_map = || {
-        let images = Entry::computed("os_images", info::os_images(input.served()));
+        let images = Entry::from_value("os_images", info::os_images(input.images_to_serve()));
         let namespace = &input.view.cluster.namespace;
         let values = Map::from_iter([images]);
         let names = (info::CONFIG_MAP, &**namespace);
@@ -204,7 +208,7 @@ fn objects(input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> Map {
         let (view, stamps) = (input.view, input.stamps);
         machine_template::contexts(view, stamps, template, &wave("-1"), findings)
     });
-    let templates = Entry::computed("templates", templates);
+    let templates = Entry::from_value("templates", templates);
     config_map.into_iter().chain([templates]).collect()
 }
 
@@ -213,7 +217,7 @@ fn application(output: &Output, findings: &mut Vec<Finding>) -> Map {
     let files = output.options.get("value-files").map(tree);
     let files = files.filter(|node| !node.value.is_null());
     let entries = [
-        ("repo_url", required(output, "repo-url", findings)),
+        ("repo_url", require_option(output, "repo-url", findings)),
         (
             "path",
             text_option(output, "chart-path", "charts/sylva-capi-cluster", findings),
@@ -238,13 +242,13 @@ fn application(output: &Output, findings: &mut Vec<Finding>) -> Map {
     ];
     entries
         .into_iter()
-        .map(|(key, text)| Entry::computed(key, text))
+        .map(|(key, text)| Entry::from_value(key, text))
         .chain([
             Entry::holding(
                 "value_files",
-                files.unwrap_or_else(|| Node::computed(Vec::new())),
+                files.unwrap_or_else(|| Node::from_value(Vec::new())),
             ),
-            Entry::computed("annotations", server_side("0")),
+            Entry::from_value("annotations", server_side("0")),
         ])
         .collect()
 }
@@ -252,7 +256,7 @@ fn application(output: &Output, findings: &mut Vec<Finding>) -> Map {
 /// Where the chart expects the values.
 fn root(output: &Output, findings: &mut Vec<Finding>) -> Root {
     let chart = text_option(output, "chart", "", findings);
-    Root::of_chart(if chart.is_empty() {
+    Root::from_chart(if chart.is_empty() {
         text_option(output, "chart-path", "", findings)
     } else {
         chart
@@ -266,13 +270,13 @@ fn destination(input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> Map {
     let values = choices::values(input.view, input.stamps, Style::Auto, root);
     Map::from_iter([
         // The project's name of the cluster: two clusters may have one name in their values.
-        Entry::computed("name", Value::String(cluster.name.clone())),
-        Entry::computed("namespace", Value::String(cluster.namespace.clone())),
-        Entry::computed("values", values),
+        Entry::from_value("name", Value::String(cluster.name.clone())),
+        Entry::from_value("namespace", Value::String(cluster.namespace.clone())),
+        Entry::from_value("values", values),
     ])
 }
 
-fn required<'a>(output: &'a Output, name: &str, findings: &mut Vec<Finding>) -> &'a str {
+fn require_option<'a>(output: &'a Output, name: &str, findings: &mut Vec<Finding>) -> &'a str {
     let text = text_option(output, name, "", findings);
     if text.is_empty() {
         findings.push(

@@ -72,7 +72,7 @@ impl Target for ConfigMaps {
         if scope(input.output, findings) == Scope::Shared {
             return Vec::new();
         }
-        let images: Vec<&Image> = input.served().collect();
+        let images: Vec<&Image> = input.images_to_serve().collect();
         files(
             &images,
             (
@@ -88,8 +88,12 @@ impl Target for ConfigMaps {
         scope(output, findings) == Scope::Shared
     }
 
-    fn shared(&self, input: &SharedInput<'_>, findings: &mut Vec<Finding>) -> Vec<TargetFile> {
-        let images = input.served(|_| true, findings);
+    fn render_shared(
+        &self,
+        input: &SharedInput<'_>,
+        findings: &mut Vec<Finding>,
+    ) -> Vec<TargetFile> {
+        let images = input.images_to_serve(|_| true, findings);
         let namespace = text_option(input.output, "namespace", "sylva-system", findings);
         files(
             &images,
@@ -112,13 +116,13 @@ fn files(
     findings: &mut Vec<Finding>,
 ) -> Vec<TargetFile> {
     let hashed = flag_option(output, "name-suffix-hash", false, findings);
-    let mut values = Map::from_iter([Entry::computed(
+    let mut values = Map::from_iter([Entry::from_value(
         "os_images",
         info::os_images(images.iter().copied()),
     )]);
     if flag_option(output, "os-images-info-root", false, findings) {
         let facts = info::os_images_info(images.iter().copied(), stamp);
-        values.insert(Entry::computed("os_images_info", facts));
+        values.insert(Entry::from_value("os_images_info", facts));
     }
     let info = |kind, values| {
         let name = match kind {
@@ -128,14 +132,14 @@ fn files(
         let object = info::config_map(kind, values, (name, namespace), hashed, Map::default());
         Map::from_iter([Entry::holding("configmap", object.context)])
     };
-    let served = info::served(images.iter().copied());
+    let served = info::image_server_images(images.iter().copied());
     let glance_ids = info::glance_ids(images.iter().copied());
     let glance_ids = flag_option(output, UUIDS, false, findings).then(|| TargetFile {
         path: format!("{prefix}{UUIDS}.yaml"),
         template: "os-images-info.yaml.j2",
         context: info(
             ConfigMapKind::GlanceIds,
-            Map::from_iter([Entry::computed("os_images", glance_ids)]),
+            Map::from_iter([Entry::from_value("os_images", glance_ids)]),
         ),
         content: Content::Objects,
     });
@@ -149,7 +153,7 @@ fn files(
         TargetFile {
             path: format!("{prefix}os-image-server-images.values"),
             template: "os-image-server-images.yaml.j2",
-            context: Map::from_iter([Entry::computed("images", served)]),
+            context: Map::from_iter([Entry::from_value("images", served)]),
             content: Content::Yaml,
         },
     ];

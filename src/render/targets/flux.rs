@@ -88,7 +88,7 @@ impl Target for Flux {
         let resources = resources.chain(name.is_some().then_some(CONFIG_MAP));
         files.push(kustomization(
             format!("{folder}/kustomization.yaml"),
-            resources.map(Node::computed).collect(),
+            resources.map(Node::from_value).collect(),
         ));
         files.push(sync(input, findings));
         files.extend(own_root(input));
@@ -99,7 +99,11 @@ impl Target for Flux {
         text_option(output, "patch", "", findings).is_empty()
     }
 
-    fn shared(&self, input: &SharedInput<'_>, _findings: &mut Vec<Finding>) -> Vec<TargetFile> {
+    fn render_shared(
+        &self,
+        input: &SharedInput<'_>,
+        _findings: &mut Vec<Finding>,
+    ) -> Vec<TargetFile> {
         vec![root(input.clusters)]
     }
 }
@@ -159,7 +163,7 @@ const OPTIONS: &[(&str, &str)] = &[
 ];
 
 fn chart_root(input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> Root {
-    Root::of_chart(text_option(input.output, "chart", "", findings))
+    Root::from_chart(text_option(input.output, "chart", "", findings))
 }
 
 /// The ConfigMap with the images' facts. None for sylva-units: a job of that chart writes the object with this name, which two
@@ -169,7 +173,7 @@ fn config_map(input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> Option<Co
         return None;
     }
     let hashed = flag_option(input.output, "name-suffix-hash", false, findings);
-    let images = Entry::computed("os_images", info::os_images(input.served()));
+    let images = Entry::from_value("os_images", info::os_images(input.images_to_serve()));
     let values = Map::from_iter([images]);
     let name = text_option(input.output, "config-map", info::CONFIG_MAP, findings);
     let names = (name, &*input.view.cluster.namespace);
@@ -192,9 +196,9 @@ fn inline(input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> Map {
 }
 
 fn config_map_reference(name: &str) -> Node {
-    Node::computed(Map::from_iter([
-        Entry::computed("kind", "ConfigMap"),
-        Entry::computed("name", name),
+    Node::from_value(Map::from_iter([
+        Entry::from_value("kind", "ConfigMap"),
+        Entry::from_value("name", name),
     ]))
 }
 
@@ -204,44 +208,44 @@ fn helm_release(
     findings: &mut Vec<Finding>,
 ) -> Map {
     let output = input.output;
-    let values = Node::computed(inline(input, findings));
+    let values = Node::from_value(inline(input, findings));
     let mut annotations = Map::default();
     guard(&mut annotations, &values);
     let kind = text_option(output, "source-kind", "GitRepository", findings);
     let namespace = text_option(output, "source-namespace", "", findings);
     let mut source = Map::from_iter([
-        Entry::computed("kind", kind),
-        Entry::computed(
+        Entry::from_value("kind", kind),
+        Entry::from_value(
             "name",
             text_option(output, "source-name", "sylva-capi-cluster", findings),
         ),
     ]);
     if !namespace.is_empty() {
-        source.insert(Entry::computed("namespace", namespace));
+        source.insert(Entry::from_value("namespace", namespace));
     }
     let by_reference = matches!(kind, "OCIRepository" | "HelmChart" | "ExternalArtifact");
     let mut from = values_from(input);
     from.extend(config_map.map(config_map_reference));
     Map::from_iter([
-        Entry::computed("name", text_option(output, "release", "cluster", findings)),
-        Entry::computed(
+        Entry::from_value("name", text_option(output, "release", "cluster", findings)),
+        Entry::from_value(
             "namespace",
             Value::String(input.view.cluster.namespace.clone()),
         ),
-        Entry::computed("annotations", annotations),
-        Entry::computed("interval", text_option(output, "interval", "10m", findings)),
-        Entry::computed(
+        Entry::from_value("annotations", annotations),
+        Entry::from_value("interval", text_option(output, "interval", "10m", findings)),
+        Entry::from_value(
             "chart",
             text_option(output, "chart", "charts/sylva-capi-cluster", findings),
         ),
-        Entry::computed(
+        Entry::from_value(
             "version",
             text_option(output, "chart-version", "", findings),
         ),
-        Entry::computed("by_reference", by_reference),
-        Entry::computed("source", source),
+        Entry::from_value("by_reference", by_reference),
+        Entry::from_value("source", source),
         Entry::holding("values", values),
-        Entry::computed("values_from", from),
+        Entry::from_value("values_from", from),
     ])
 }
 
@@ -254,29 +258,29 @@ fn component(
 ) -> TargetFile {
     let append = config_map.map(|name| {
         let append = Map::from_iter([
-            Entry::computed("op", "add"),
-            Entry::computed("path", "/spec/valuesFrom/-"),
+            Entry::from_value("op", "add"),
+            Entry::from_value("path", "/spec/valuesFrom/-"),
             Entry::holding("value", config_map_reference(name)),
         ]);
-        yaml_tree::emit(&vec![Node::computed(append)].into())
+        yaml_tree::emit(&vec![Node::from_value(append)].into())
     });
-    let values = Map::from_iter([Entry::computed("values", inline(input, findings))]);
+    let values = Map::from_iter([Entry::from_value("values", inline(input, findings))]);
     let merge = Map::from_iter([
-        Entry::computed("apiVersion", "helm.toolkit.fluxcd.io/v2"),
-        Entry::computed("kind", "HelmRelease"),
-        Entry::computed(
+        Entry::from_value("apiVersion", "helm.toolkit.fluxcd.io/v2"),
+        Entry::from_value("kind", "HelmRelease"),
+        Entry::from_value(
             "metadata",
-            Map::from_iter([Entry::computed("name", release)]),
+            Map::from_iter([Entry::from_value("name", release)]),
         ),
-        Entry::computed("spec", values),
+        Entry::from_value("spec", values),
     ]);
     TargetFile {
         path: format!("{}/kustomization.yaml", input.view.cluster.name),
         template: "component.yaml.j2",
         context: Map::from_iter([
-            Entry::computed("release", release),
-            Entry::computed("append", append.unwrap_or_default()),
-            Entry::computed("merge", yaml_tree::emit(&merge.into())),
+            Entry::from_value("release", release),
+            Entry::from_value("append", append.unwrap_or_default()),
+            Entry::from_value("merge", yaml_tree::emit(&merge.into())),
         ]),
         content: Content::Yaml,
     }

@@ -11,14 +11,14 @@ pub(super) fn kustomization(path: String, resources: Vec<Node>) -> TargetFile {
     TargetFile {
         path,
         template: "kustomization.yaml.j2",
-        context: Map::from_iter([Entry::computed("resources", resources)]),
+        context: Map::from_iter([Entry::from_value("resources", resources)]),
         content: Content::Yaml,
     }
 }
 
 /// The kustomization of an output's folder. It lists only the files that apply the clusters' folders, or they would be applied twice.
 pub(super) fn root(clusters: &[Arc<str>]) -> TargetFile {
-    let file = |name: &Arc<str>| Node::computed(format!("{name}.yaml"));
+    let file = |name: &Arc<str>| Node::from_value(format!("{name}.yaml"));
     let resources = clusters.iter().map(file).collect();
     kustomization("kustomization.yaml".to_owned(), resources)
 }
@@ -40,18 +40,18 @@ pub(super) fn sync(input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> Targ
         .join("/");
     let context = Map::from_iter([
         // The project's name of the cluster: two clusters may have one name in their values.
-        Entry::computed("name", Value::String(input.view.cluster.name.clone())),
-        Entry::computed(
+        Entry::from_value("name", Value::String(input.view.cluster.name.clone())),
+        Entry::from_value(
             "namespace",
             text_option(output, "flux-namespace", "flux-system", findings),
         ),
-        Entry::computed("interval", text_option(output, "interval", "10m", findings)),
-        Entry::computed("path", path),
-        Entry::computed(
+        Entry::from_value("interval", text_option(output, "interval", "10m", findings)),
+        Entry::from_value("path", path),
+        Entry::from_value(
             "source_kind",
             text_option(output, "git-kind", "GitRepository", findings),
         ),
-        Entry::computed(
+        Entry::from_value(
             "source_name",
             text_option(output, "git-name", "flux-system", findings),
         ),
@@ -70,6 +70,6 @@ pub(super) fn values_from(input: &TargetInput<'_>) -> Vec<Node> {
     match listed.map(|node| node.value) {
         Some(Value::List(items)) => items.to_vec(),
         Some(Value::Null) | None => Vec::new(),
-        Some(other) => vec![Node::computed(other)],
+        Some(other) => vec![Node::from_value(other)],
     }
 }

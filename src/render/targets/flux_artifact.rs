@@ -54,12 +54,12 @@ impl Target for FluxArtifact {
 
     fn cluster(&self, input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> Vec<TargetFile> {
         let folder = &input.view.cluster.name;
-        let resources = ["artifactgenerator.yaml", "helmrelease.yaml"].map(Node::computed);
+        let resources = ["artifactgenerator.yaml", "helmrelease.yaml"].map(Node::from_value);
         vec![
             TargetFile {
                 path: format!("{folder}/values.yaml"),
                 template: "values.yaml.j2",
-                context: Map::from_iter([Entry::computed("values", values(input, findings))]),
+                context: Map::from_iter([Entry::from_value("values", values(input, findings))]),
                 content: Content::Yaml,
             },
             TargetFile {
@@ -86,7 +86,11 @@ impl Target for FluxArtifact {
         true
     }
 
-    fn shared(&self, input: &SharedInput<'_>, _findings: &mut Vec<Finding>) -> Vec<TargetFile> {
+    fn render_shared(
+        &self,
+        input: &SharedInput<'_>,
+        _findings: &mut Vec<Finding>,
+    ) -> Vec<TargetFile> {
         vec![root(input.clusters)]
     }
 }
@@ -135,7 +139,7 @@ fn chart<'a>(input: &TargetInput<'a>, findings: &mut Vec<Finding>) -> &'a str {
 }
 
 fn values(input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> Map {
-    let root = Root::of_chart(chart(input, findings));
+    let root = Root::from_chart(chart(input, findings));
     choices::values(input.view, input.stamps, Style::Auto, root)
 }
 
@@ -150,7 +154,7 @@ fn generator(input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> Map {
     );
     let namespace = text_option(output, "source-namespace", "", findings);
     if !namespace.is_empty() {
-        charts.insert(Entry::computed("namespace", namespace));
+        charts.insert(Entry::from_value("namespace", namespace));
     }
     let mut rendered = source(
         "rendered",
@@ -158,7 +162,7 @@ fn generator(input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> Map {
         text_option(output, "git-name", "flux-system", findings),
     );
     let namespace = text_option(output, "flux-namespace", "flux-system", findings);
-    rendered.insert(Entry::computed("namespace", namespace));
+    rendered.insert(Entry::from_value("namespace", namespace));
     let project = text_option(output, "project-path", "", findings).trim_matches('/');
     let values = path(&[
         "@rendered",
@@ -169,16 +173,16 @@ fn generator(input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> Map {
     ]);
     let artifact = artifact_folder(chart(input, findings));
     Map::from_iter([
-        Entry::computed("name", Value::String(cluster.object_name.clone())),
-        Entry::computed("namespace", Value::String(cluster.namespace.clone())),
-        Entry::computed(
+        Entry::from_value("name", Value::String(cluster.object_name.clone())),
+        Entry::from_value("namespace", Value::String(cluster.namespace.clone())),
+        Entry::from_value(
             "sources",
-            vec![Node::computed(charts), Node::computed(rendered)],
+            vec![Node::from_value(charts), Node::from_value(rendered)],
         ),
-        Entry::computed("chart", path(&["@chart", chart(input, findings), "**"])),
-        Entry::computed("values", values),
-        Entry::computed("artifact_values", format!("{artifact}values.yaml")),
-        Entry::computed("artifact", artifact),
+        Entry::from_value("chart", path(&["@chart", chart(input, findings), "**"])),
+        Entry::from_value("values", values),
+        Entry::from_value("artifact_values", format!("{artifact}values.yaml")),
+        Entry::from_value("artifact", artifact),
     ])
 }
 
@@ -191,9 +195,9 @@ fn artifact_folder(chart: &str) -> String {
 
 fn source(alias: &str, kind: &str, name: &str) -> Map {
     Map::from_iter([
-        Entry::computed("alias", alias),
-        Entry::computed("kind", kind),
-        Entry::computed("name", name),
+        Entry::from_value("alias", alias),
+        Entry::from_value("kind", kind),
+        Entry::from_value("name", name),
     ])
 }
 
@@ -205,16 +209,16 @@ fn path(names: &[&str]) -> String {
 fn release(input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> Map {
     let cluster = &input.view.cluster;
     Map::from_iter([
-        Entry::computed(
+        Entry::from_value(
             "name",
             text_option(input.output, "release", "cluster", findings),
         ),
-        Entry::computed("namespace", Value::String(cluster.namespace.clone())),
-        Entry::computed(
+        Entry::from_value("namespace", Value::String(cluster.namespace.clone())),
+        Entry::from_value(
             "interval",
             text_option(input.output, "interval", "10m", findings),
         ),
-        Entry::computed("artifact", Value::String(cluster.object_name.clone())),
-        Entry::computed("values_from", values_from(input)),
+        Entry::from_value("artifact", Value::String(cluster.object_name.clone())),
+        Entry::from_value("values_from", values_from(input)),
     ])
 }

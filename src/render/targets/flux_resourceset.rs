@@ -73,7 +73,7 @@ impl Target for FluxResourceSet {
         if form(input.output, findings) == Form::Inputs {
             return vec![list(
                 format!("{name}.inputs.yaml"),
-                vec![Node::computed(inputs)],
+                vec![Node::from_value(inputs)],
             )];
         }
         let provider = TargetFile {
@@ -89,20 +89,24 @@ impl Target for FluxResourceSet {
         true
     }
 
-    fn shared(&self, input: &SharedInput<'_>, findings: &mut Vec<Finding>) -> Vec<TargetFile> {
+    fn render_shared(
+        &self,
+        input: &SharedInput<'_>,
+        findings: &mut Vec<Finding>,
+    ) -> Vec<TargetFile> {
         if form(input.output, findings) == Form::Provider {
             return vec![root(input.clusters)];
         }
-        let images = info::os_images(input.served(|_| true, findings));
+        let images = info::os_images(input.images_to_serve(|_| true, findings));
         let images = images.iter().map(|entry| {
-            let key = Entry::computed("image", Value::String(Arc::clone(&entry.key)));
+            let key = Entry::from_value("image", Value::String(Arc::clone(&entry.key)));
             let facts = entry
                 .node
                 .value
                 .as_map()
                 .map(Arc::clone)
                 .unwrap_or_default();
-            Node::computed(
+            Node::from_value(
                 std::iter::once(key)
                     .chain(facts.iter().cloned())
                     .collect::<Map>(),
@@ -128,12 +132,12 @@ fn inputs(input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> Map {
     let values = choices::values(input.view, input.stamps, Style::Auto, root);
     let pools = cluster.pools.iter().zip(input.stamps);
     let pools = pools.map(|(pool, stamp)| {
-        let name = Entry::computed("name", pool.name.to_string());
+        let name = Entry::from_value("name", pool.name.to_string());
         let version = cluster.k8s_version_of(pool).map(|version| {
-            Entry::computed("k8s_version", Value::String(Arc::clone(&version.value)))
+            Entry::from_value("k8s_version", Value::String(Arc::clone(&version.value)))
         });
-        let stamped = stamp.iter().flat_map(stamped);
-        Node::computed(
+        let stamped = stamp.iter().flat_map(stamp_fields);
+        Node::from_value(
             std::iter::once(name)
                 .chain(version)
                 .chain(stamped)
@@ -141,14 +145,14 @@ fn inputs(input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> Map {
         )
     });
     Map::from_iter([
-        Entry::computed("cluster", Value::String(Arc::clone(&cluster.name))),
-        Entry::computed("namespace", Value::String(cluster.namespace.clone())),
-        Entry::computed("pools", pools.collect::<Vec<_>>()),
-        Entry::computed("values", values),
+        Entry::from_value("cluster", Value::String(Arc::clone(&cluster.name))),
+        Entry::from_value("namespace", Value::String(cluster.namespace.clone())),
+        Entry::from_value("pools", pools.collect::<Vec<_>>()),
+        Entry::from_value("values", values),
     ])
 }
 
-fn stamped(stamp: &Stamp) -> impl Iterator<Item = Entry> {
+fn stamp_fields(stamp: &Stamp) -> impl Iterator<Item = Entry> {
     [
         ("image", stamp.key.as_ref()),
         ("url", Some(&stamp.url)),
@@ -157,18 +161,18 @@ fn stamped(stamp: &Stamp) -> impl Iterator<Item = Entry> {
         ("format", stamp.format.as_ref()),
     ]
     .into_iter()
-    .filter_map(|(name, text)| Some(Entry::computed(name, Value::String(Arc::clone(text?)))))
+    .filter_map(|(name, text)| Some(Entry::from_value(name, Value::String(Arc::clone(text?)))))
 }
 
 fn provider(input: &TargetInput<'_>, inputs: Map, findings: &mut Vec<Finding>) -> Map {
-    let inputs = Node::computed(inputs);
+    let inputs = Node::from_value(inputs);
     let mut annotations = Map::default();
     guard(&mut annotations, &inputs);
     let namespace = text_option(input.output, "namespace", "flux-system", findings);
     Map::from_iter([
-        Entry::computed("name", Value::String(input.view.cluster.name.clone())),
-        Entry::computed("namespace", namespace),
-        Entry::computed("annotations", annotations),
+        Entry::from_value("name", Value::String(input.view.cluster.name.clone())),
+        Entry::from_value("namespace", namespace),
+        Entry::from_value("annotations", annotations),
         Entry::holding("inputs", inputs),
     ])
 }
@@ -177,7 +181,7 @@ fn list(path: String, inputs: Vec<Node>) -> TargetFile {
     TargetFile {
         path,
         template: "inputs.yaml.j2",
-        context: Map::from_iter([Entry::computed("inputs", inputs)]),
+        context: Map::from_iter([Entry::from_value("inputs", inputs)]),
         content: Content::Yaml,
     }
 }

@@ -68,12 +68,12 @@ impl Target for HelmValues {
             choices::overlay(input.view, input.stamps, style, root)
         };
         if let (Root::Cluster, Some(path)) = (root, null_within(&values)) {
-            findings.push(refused(input.output, &path));
+            findings.push(refusal(input.output, &path));
         }
         vec![TargetFile {
             path: format!("{}.values.yaml", input.view.cluster.name),
             template: "cluster.yaml.j2",
-            context: Map::from_iter([Entry::computed("values", values)]),
+            context: Map::from_iter([Entry::from_value("values", values)]),
             content: Content::Yaml,
         }]
     }
@@ -82,16 +82,20 @@ impl Target for HelmValues {
         true
     }
 
-    fn shared(&self, input: &SharedInput<'_>, findings: &mut Vec<Finding>) -> Vec<TargetFile> {
+    fn render_shared(
+        &self,
+        input: &SharedInput<'_>,
+        findings: &mut Vec<Finding>,
+    ) -> Vec<TargetFile> {
         let root = word_option(input.output, "chart", ROOTS, findings);
-        let images = info::os_images(input.served(|image| root.takes(image), findings));
+        let images = info::os_images(input.images_to_serve(|image| root.takes(image), findings));
         if images.is_empty() {
             return Vec::new();
         }
         vec![TargetFile {
             path: "os-images.values.yaml".to_owned(),
             template: "os-images.yaml.j2",
-            context: Map::from_iter([Entry::computed("images", images)]),
+            context: Map::from_iter([Entry::from_value("images", images)]),
             content: Content::Yaml,
         }]
     }
@@ -112,11 +116,11 @@ fn null_within(values: &Map) -> Option<String> {
 }
 
 /// The finding for a selection in another spelling than the level's.
-fn refused(output: &Output, path: &str) -> Finding {
+fn refusal(output: &Output, path: &str) -> Finding {
     let message = format!(
         "sylva-units refuses another spelling over `{path}`: a level has one, and `null` in a later layer removes none"
     );
     Finding::new(RuleId::ProjectFile, message)
-        .at(output.spot.clone(), "")
+        .with_label(output.spot.clone(), "")
         .help("leave `choice` out, or write `choice: auto`: each level keeps its own spelling")
 }

@@ -139,13 +139,14 @@ fn file(path: String, templates: Vec<Node>) -> TargetFile {
         path,
         template: "cluster.yaml.j2",
         content: Content::TheseObjects(templates.iter().map(object).collect()),
-        context: Map::from_iter([Entry::computed("templates", templates)]),
+        context: Map::from_iter([Entry::from_value("templates", templates)]),
     }
 }
 
 /// The object that `cluster.yaml.j2` writes.
 fn object(template: &Node) -> Node {
-    let entry = |name: &'static str| Some(Entry::holding(name, template.at(&[name])?.clone()));
+    let entry =
+        |name: &'static str| Some(Entry::holding(name, template.get_path(&[name])?.clone()));
     let is_empty = |entry: &Entry| entry.node.value.as_map().is_some_and(|map| map.is_empty());
     let metadata: Map = [
         entry("annotations").filter(|annotations| !is_empty(annotations)),
@@ -159,14 +160,14 @@ fn object(template: &Node) -> Node {
     let object: Map = [
         entry("apiVersion"),
         entry("kind"),
-        Some(Entry::computed("metadata", metadata)),
+        Some(Entry::from_value("metadata", metadata)),
         entry("spec"),
         entry("stringData"),
     ]
     .into_iter()
     .flatten()
     .collect();
-    Node::computed(object)
+    Node::from_value(object)
 }
 
 #[cfg(test)]
@@ -177,19 +178,19 @@ mod tests {
     use yaml_tree::value::{Entry, Map, Node, Value};
 
     fn known(annotations: Map) -> String {
-        let map = |key: &str| Map::from_iter([Entry::computed(key, "x")]);
+        let map = |key: &str| Map::from_iter([Entry::from_value(key, "x")]);
         let template = Map::from_iter([
-            Entry::computed("apiVersion", "v1"),
-            Entry::computed("kind", "K"),
-            Entry::computed("name", "n"),
-            Entry::computed("namespace", "s"),
-            Entry::computed("pool", "p"),
-            Entry::computed("labels", map("l")),
-            Entry::computed("annotations", annotations),
-            Entry::computed("spec", map("f")),
+            Entry::from_value("apiVersion", "v1"),
+            Entry::from_value("kind", "K"),
+            Entry::from_value("name", "n"),
+            Entry::from_value("namespace", "s"),
+            Entry::from_value("pool", "p"),
+            Entry::from_value("labels", map("l")),
+            Entry::from_value("annotations", annotations),
+            Entry::from_value("spec", map("f")),
         ]);
         let Content::TheseObjects(objects) =
-            file("f".into(), vec![Node::computed(template)]).content
+            file("f".into(), vec![Node::from_value(template)]).content
         else {
             return String::new();
         };
@@ -202,7 +203,7 @@ mod tests {
             known(Map::default()),
             r#"[{"apiVersion":"v1","kind":"K","metadata":{"labels":{"l":"x"},"name":"n","namespace":"s"},"spec":{"f":"x"}}]"#
         );
-        let annotated = known(Map::from_iter([Entry::computed("a", "x")]));
+        let annotated = known(Map::from_iter([Entry::from_value("a", "x")]));
         assert!(annotated.contains(r#""metadata":{"annotations":{"a":"x"},"labels""#));
     }
 }

@@ -44,7 +44,11 @@ pub trait Target: Sync {
         false
     }
     /// The files that all clusters share.
-    fn shared(&self, _input: &SharedInput<'_>, _findings: &mut Vec<Finding>) -> Vec<TargetFile> {
+    fn render_shared(
+        &self,
+        _input: &SharedInput<'_>,
+        _findings: &mut Vec<Finding>,
+    ) -> Vec<TargetFile> {
         Vec::new()
     }
 }
@@ -124,7 +128,7 @@ pub enum Content {
 impl<'a> SharedInput<'a> {
     /// The images that a file for all clusters holds, of those that `takes` accepts; keys under which clusters have different
     /// ones are findings.
-    fn served(
+    fn images_to_serve(
         &self,
         takes: impl Fn(&Image) -> bool,
         findings: &mut Vec<Finding>,
@@ -139,7 +143,7 @@ impl<'a> SharedInput<'a> {
 
 impl TargetInput<'_> {
     /// The images served for the cluster, by key.
-    fn served(&self) -> impl Iterator<Item = &Image> {
+    fn images_to_serve(&self) -> impl Iterator<Item = &Image> {
         self.view
             .served
             .iter()
@@ -157,7 +161,7 @@ impl TargetInput<'_> {
                 RuleId::ManifestInvalid,
                 format!("no machine template is known for the infrastructure provider `{name}`"),
             )
-            .at(
+            .with_label(
                 named.and_then(|name| self.view.sources.resolve(name.place)),
                 "named here",
             )
@@ -296,5 +300,5 @@ fn wrong_type(output: &Output, name: &str, expected: &str, value: &serde_json::V
 
 /// An option's value as a tree.
 fn tree(value: &serde_json::Value) -> Node {
-    Node::computed(Value::from(value.clone()))
+    Node::from_value(Value::from(value.clone()))
 }

@@ -28,7 +28,7 @@ impl ImageAccount {
             .or_else(|| view.images.values().find(|image| &*image.artifact == key))?;
         let used_by = view
             .pools()
-            .filter(|it| it.selection.image().selected() == Some(&image.key))
+            .filter(|it| it.selection.image().catalog_key() == Some(&image.key))
             .filter(|it| !view.selects_by_secret(it.pool, it.selection))
             .map(|it| format!("{}/{}", view.cluster.name, it.pool.name));
         let served = view.served.binary_search(&image.key).is_ok();
@@ -37,7 +37,7 @@ impl ImageAccount {
             uri: image
                 .uri
                 .as_ref()
-                .map(|uri| view.sources.shown(&uri.value, uri.place).to_owned()),
+                .map(|uri| view.sources.display(&uri.value, uri.place).to_owned()),
             facts: pool::facts(image, &view.sources),
             used_by: used_by.collect(),
             served_for: served

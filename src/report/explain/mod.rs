@@ -19,7 +19,8 @@ pub use image::ImageAccount;
 pub use next::next_versions;
 pub use pool::PoolAccount;
 pub(super) use pool::{
-    CandidateAccount, PlacedValue, considered, facts, levels, outcome, reached, terms,
+    CandidateAccount, PlacedValue, candidate_accounts, describe_outcome, facts, levels, outcome,
+    terms,
 };
 
 /// A rule's page.

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::decide::plan::{ClusterPlan, Goal, of_cluster};
+use crate::decide::plan::{ClusterPlan, Goal, for_cluster};
 use crate::model::cluster_view::ClusterView;
 use crate::model::version::Version;
 
@@ -11,27 +11,27 @@ use crate::model::version::Version;
 /// # Errors
 /// The output is gone.
 pub fn next_versions(view: &ClusterView, out: &mut dyn Write) -> io::Result<()> {
-    let patches = of_cluster(view, &view.images, Goal::Patches);
+    let patches = for_cluster(view, &view.images, Goal::Patches);
     let Some(from) = patches.from.as_deref().and_then(Version::parse) else {
-        return blocked(&patches, out);
+        return write_block_reason(&patches, out);
     };
     match patches.steps.last() {
         Some(step) => writeln!(out, "newest patch: {}", step.version)?,
         None => writeln!(out, "newest patch: {from}, which it runs")?,
     }
     let minor = from.minor + 1;
-    let plan = of_cluster(view, &view.images, Goal::Minor(from.major, minor));
+    let plan = for_cluster(view, &view.images, Goal::Minor(from.major, minor));
     match plan.steps.last() {
         Some(step) => writeln!(out, "next minor: {}", step.version),
         None => {
             write!(out, "next minor: {}.{minor}, ", from.major)?;
-            blocked(&plan, out)
+            write_block_reason(&plan, out)
         }
     }
 }
 
 /// Why a cluster cannot be planned, or which pools have no image.
-fn blocked(plan: &ClusterPlan, out: &mut dyn Write) -> io::Result<()> {
+fn write_block_reason(plan: &ClusterPlan, out: &mut dyn Write) -> io::Result<()> {
     let Some(blocked) = &plan.blocked else {
         return Ok(());
     };

@@ -108,7 +108,7 @@ impl PoolAccount {
         matching: Matching,
         cache: &PatternCache,
     ) -> Self {
-        let placed = |value: &str, place: Place| placed(value, place, &view.sources);
+        let placed = |value: &str, place: Place| place_value(value, place, &view.sources);
         // The selected image would reveal a part of the secret.
         let is_secret = view.selects_by_secret(pool, selection);
         let image = view.selected_image(selection).filter(|_| !is_secret);
@@ -125,9 +125,9 @@ impl PoolAccount {
             candidates: if is_secret {
                 Vec::new()
             } else {
-                considered(view, selection, matching, cache)
+                candidate_accounts(view, selection, matching, cache)
             },
-            outcome: match reached(view, pool, selection) {
+            outcome: match describe_outcome(view, pool, selection) {
                 (outcome, Some(spot)) => format!("{outcome}  ({spot})"),
                 (outcome, None) => outcome,
             },
@@ -145,7 +145,7 @@ impl PoolAccount {
 }
 
 /// The outcome of a pool's selection in words; of manifests, also where the image is named.
-pub(in crate::report) fn reached(
+pub(in crate::report) fn describe_outcome(
     view: &ClusterView,
     pool: &Pool,
     selection: &Selection,
@@ -175,7 +175,7 @@ pub(in crate::report) fn facts(image: &Image, sources: &Sources) -> BTreeMap<Str
         (
             name.to_string(),
             FactAccount {
-                value: sources.shown(&fact.value, fact.place).to_owned(),
+                value: sources.display(&fact.value, fact.place).to_owned(),
                 origin: fact.origin.to_string(),
                 at,
             },
@@ -184,9 +184,9 @@ pub(in crate::report) fn facts(image: &Image, sources: &Sources) -> BTreeMap<Str
     image.facts.iter().map(account).collect()
 }
 
-fn placed(value: &str, place: Place, sources: &Sources) -> PlacedValue {
+fn place_value(value: &str, place: Place, sources: &Sources) -> PlacedValue {
     PlacedValue {
-        value: sources.shown(value, place).to_owned(),
+        value: sources.display(value, place).to_owned(),
         at: sources.resolve(place),
     }
 }
@@ -230,9 +230,12 @@ fn settings(choice: &Choice, sources: &Sources) -> BTreeMap<String, PlacedValue>
     let mut sets: BTreeMap<String, PlacedValue> = plain
         .into_iter()
         .filter_map(|(name, value)| {
-            value
-                .as_ref()
-                .map(|value| (name.to_owned(), placed(&value.value, value.place, sources)))
+            value.as_ref().map(|value| {
+                (
+                    name.to_owned(),
+                    place_value(&value.value, value.place, sources),
+                )
+            })
         })
         .collect();
     for term in choice
@@ -242,7 +245,7 @@ fn settings(choice: &Choice, sources: &Sources) -> BTreeMap<String, PlacedValue>
     {
         sets.insert(
             format!("os_image_selector.{}", term.fact),
-            placed(&wanted(&term.wanted), term.place, sources),
+            place_value(&display_wanted(&term.wanted), term.place, sources),
         );
     }
     sets
@@ -259,13 +262,13 @@ pub(in crate::report) fn terms(
         .map(|term| {
             (
                 term.fact.to_string(),
-                placed(&wanted(&term.wanted), term.place, sources),
+                place_value(&display_wanted(&term.wanted), term.place, sources),
             )
         })
         .collect()
 }
 
-fn wanted(wanted: &Wanted) -> String {
+fn display_wanted(wanted: &Wanted) -> String {
     match wanted {
         Wanted::Pattern(pattern) => pattern.to_string(),
         Wanted::Bool(flag) => flag.to_string(),
@@ -274,7 +277,7 @@ fn wanted(wanted: &Wanted) -> String {
 }
 
 /// Every image of the catalog with what keeps it from matching; none where nothing was to match.
-pub(in crate::report) fn considered(
+pub(in crate::report) fn candidate_accounts(
     view: &ClusterView,
     selection: &Selection,
     matching: Matching,

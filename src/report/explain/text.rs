@@ -36,12 +36,12 @@ pub(super) fn pools(pools: &[PoolAccount], out: &mut dyn Write) -> io::Result<()
 fn pool(pool: &PoolAccount, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}/{} boots {}", pool.cluster, pool.pool, pool.outcome)?;
     if let Some(version) = &pool.k8s_version {
-        writeln!(out, "  Kubernetes {}", placed(version))?;
+        writeln!(out, "  Kubernetes {}", display_value(version))?;
     }
     for level in &pool.levels {
         writeln!(out, "  {} says", level.path)?;
         for (name, value) in &level.sets {
-            writeln!(out, "    {name}: {}", placed(value))?;
+            writeln!(out, "    {name}: {}", display_value(value))?;
         }
     }
     if !pool.selector.is_empty() {
@@ -50,7 +50,7 @@ fn pool(pool: &PoolAccount, out: &mut dyn Write) -> io::Result<()> {
             let value = if value.at.is_none() {
                 format!("{}  (from the cluster)", value.value)
             } else {
-                placed(value)
+                display_value(value)
             };
             writeln!(out, "    {fact}: {value}")?;
         }
@@ -124,7 +124,7 @@ fn facts(
     Ok(())
 }
 
-fn placed(value: &PlacedValue) -> String {
+fn display_value(value: &PlacedValue) -> String {
     match &value.at {
         Some(at) => format!("{}  ({at})", value.value),
         None => value.value.clone(),

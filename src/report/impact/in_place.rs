@@ -25,13 +25,15 @@ fn templates(files: &[ManifestFile]) -> BTreeMap<String, String> {
         };
         for document in &read.documents {
             let text = |path: &[&str]| {
-                let node = document.at(path);
+                let node = document.get_path(path);
                 node.and_then(|node| node.value.as_str().map(|text| text.to_string()))
                     .unwrap_or_default()
             };
             let kind = text(&["kind"]);
-            if let (true, Some(spec)) = (kind.ends_with("MachineTemplate"), document.at(&["spec"]))
-            {
+            if let (true, Some(spec)) = (
+                kind.ends_with("MachineTemplate"),
+                document.get_path(&["spec"]),
+            ) {
                 let (space, name) = (
                     text(&["metadata", "namespace"]),
                     text(&["metadata", "name"]),

@@ -9,7 +9,7 @@ use crate::printer::{Printer, Safe};
 
 /// Writes the sum first, then tables: most readers stop at the sum.
 pub(super) fn write(impact: &Impact, judged: &[Judged], out: &mut Printer) -> io::Result<()> {
-    out.markup(&Safe::of([
+    out.markup(&Safe::concat([
         "### What this change does\n\n**".into(),
         Safe::markdown(&words::sum(impact)),
         "**\n".into(),
@@ -25,7 +25,7 @@ pub(super) fn write(impact: &Impact, judged: &[Judged], out: &mut Printer) -> io
         out.markup(&error(judged))?;
     }
     for note in &impact.notes {
-        out.markup(&Safe::of([
+        out.markup(&Safe::concat([
             "\n> ".into(),
             Safe::markdown(note),
             "\n".into(),
@@ -38,7 +38,7 @@ pub(super) fn write(impact: &Impact, judged: &[Judged], out: &mut Printer) -> io
         let head = words::head(&group);
         let pools = group.first().map_or(&[][..], |change| &change.pools);
         if pools.is_empty() {
-            out.markup(&Safe::of([
+            out.markup(&Safe::concat([
                 "| ".into(),
                 Safe::markdown(&head),
                 " | | | |\n".into(),
@@ -51,14 +51,14 @@ pub(super) fn write(impact: &Impact, judged: &[Judged], out: &mut Printer) -> io
     images("\nNewly served:\n\n", &impact.served.added, out)?;
     images("\nNo longer served:\n\n", &impact.served.removed, out)?;
     if impact.served.download > 0 {
-        out.markup(&Safe::of([
+        out.markup(&Safe::concat([
             "\n".into(),
             Safe::markdown(&words::bytes(impact.served.download)),
             " to download.\n".into(),
         ]))?;
     }
     let short = impact.against.get(..10).unwrap_or(&impact.against);
-    out.markup(&Safe::of([
+    out.markup(&Safe::concat([
         "\n<sub>Against ".into(),
         Safe::markdown(short),
         ", ".into(),
@@ -70,13 +70,13 @@ pub(super) fn write(impact: &Impact, judged: &[Judged], out: &mut Printer) -> io
 fn error(judged: &Judged) -> Safe {
     let finding = &judged.finding;
     let place = finding.labels.first().map(|label| {
-        Safe::of([
+        Safe::concat([
             " (".into(),
             Safe::markdown_code(&label.spot.to_string()),
             ")".into(),
         ])
     });
-    Safe::of([
+    Safe::concat([
         "- ❌ **".into(),
         finding.rule.as_str().into(),
         "**: ".into(),
@@ -90,7 +90,7 @@ fn row(head: &str, pool: &PoolChange) -> Safe {
     let edits = words::edits(pool).into_iter();
     let mut changes: Vec<Safe> = edits
         .map(|(what, (from, to))| {
-            Safe::of([
+            Safe::concat([
                 what.into(),
                 " ".into(),
                 Safe::markdown_code(&from),
@@ -101,9 +101,9 @@ fn row(head: &str, pool: &PoolChange) -> Safe {
         .collect();
     if !pool.skipped.is_empty() {
         let skipped = Safe::markdown(&pool.skipped.join(", "));
-        changes.push(Safe::of(["⚠️ skips ".into(), skipped]));
+        changes.push(Safe::concat(["⚠️ skips ".into(), skipped]));
     }
-    Safe::of([
+    Safe::concat([
         "| ".into(),
         Safe::markdown(head),
         " | ".into(),
@@ -111,7 +111,7 @@ fn row(head: &str, pool: &PoolChange) -> Safe {
         " | ".into(),
         Safe::markdown(&words::machines(pool)),
         " | ".into(),
-        Safe::joined(changes, "<br>"),
+        Safe::join(changes, "<br>"),
         " |\n".into(),
     ])
 }
@@ -126,8 +126,8 @@ fn images(head: &'static str, images: &[ServedImage], out: &mut Printer) -> io::
             .download
             .map_or("size unknown".to_owned(), words::bytes);
         let from = image.uri.as_deref().map(Safe::markdown_code);
-        let from = from.map(|uri| Safe::of([", ".into(), uri]));
-        out.markup(&Safe::of([
+        let from = from.map(|uri| Safe::concat([", ".into(), uri]));
+        out.markup(&Safe::concat([
             "- ".into(),
             Safe::markdown_code(&image.key),
             " (".into(),

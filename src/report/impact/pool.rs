@@ -46,7 +46,7 @@ pub struct PoolChange {
 
 impl PoolChange {
     /// The existing machines that are replaced; none where none is.
-    pub fn rolled(&self) -> Option<Machines> {
+    pub fn machines_to_roll(&self) -> Option<Machines> {
         let rolls = self.change == Kind::Changed && self.rollout == Some(Rollout::Roll);
         rolls.then(|| self.machines.unwrap_or(Machines::All))
     }
@@ -62,7 +62,7 @@ pub struct Edit<T> {
 }
 
 impl<T> Edit<T> {
-    fn of(from: Option<T>, to: Option<T>) -> Self {
+    fn new(from: Option<T>, to: Option<T>) -> Self {
         Self { from, to }
     }
 }
@@ -145,13 +145,13 @@ pub(super) fn changes(input: &ChangeInput<'_>, in_place: bool) -> Vec<PoolChange
     let mut changes = Vec::new();
     for new in pools(after) {
         match pools(before).find(|old| old.pool().name == new.pool().name) {
-            Some(old) => changes.extend(changed(old, new, in_place)),
-            None => changes.push(added_or_removed(new, Kind::Added)),
+            Some(old) => changes.extend(pool_change(old, new, in_place)),
+            None => changes.push(one_sided_change(new, Kind::Added)),
         }
     }
     for old in pools(before) {
         if pools(after).all(|new| new.pool().name != old.pool().name) {
-            changes.push(added_or_removed(old, Kind::Removed));
+            changes.push(one_sided_change(old, Kind::Removed));
         }
     }
     changes
@@ -160,7 +160,7 @@ pub(super) fn changes(input: &ChangeInput<'_>, in_place: bool) -> Vec<PoolChange
 /// All pools of a cluster that comes or goes.
 pub(super) fn all(side: &Side<'_>, change: Kind) -> Vec<PoolChange> {
     pools(side)
-        .map(|pool| added_or_removed(pool, change))
+        .map(|pool| one_sided_change(pool, change))
         .collect()
 }
 
@@ -168,12 +168,12 @@ fn pools<'a>(side: &'a Side<'a>) -> impl Iterator<Item = PoolSide<'a>> {
     (0..side.view.cluster.pools.len()).map(move |index| PoolSide { side, index })
 }
 
-fn added_or_removed(pool: PoolSide<'_>, change: Kind) -> PoolChange {
-    let image = pool.shown_image(pool.booted());
-    let version = pool.shown_version(pool.version());
+fn one_sided_change(pool: PoolSide<'_>, change: Kind) -> PoolChange {
+    let image = pool.display_image(pool.image());
+    let version = pool.display_version(pool.version());
     let (image, kubernetes) = match change {
-        Kind::Removed => (Edit::of(image, None), Edit::of(version, None)),
-        _ => (Edit::of(None, image), Edit::of(None, version)),
+        Kind::Removed => (Edit::new(image, None), Edit::new(version, None)),
+        _ => (Edit::new(None, image), Edit::new(None, version)),
     };
     PoolChange {
         pool: pool.pool().name.to_string(),
@@ -189,9 +189,9 @@ fn added_or_removed(pool: PoolSide<'_>, change: Kind) -> PoolChange {
 }
 
 /// What happens to a pool that is on both sides; none where nothing does.
-fn changed(old: PoolSide<'_>, new: PoolSide<'_>, in_place: bool) -> Option<PoolChange> {
+fn pool_change(old: PoolSide<'_>, new: PoolSide<'_>, in_place: bool) -> Option<PoolChange> {
     let because = causes(old, new);
-    let replicas = Edit::of(old.replicas(), new.replicas());
+    let replicas = Edit::new(old.replicas(), new.replicas());
     if because.is_empty() && replicas.from == replicas.to {
         return None;
     }
@@ -208,13 +208,16 @@ fn changed(old: PoolSide<'_>, new: PoolSide<'_>, in_place: bool) -> Option<PoolC
         (_, true) => Some(Rollout::InPlace),
         _ => Some(Rollout::Roll),
     };
-    let image = Edit::of(old.shown_image(old.booted()), new.shown_image(new.booted()));
-    let kubernetes = Edit::of(
-        old.shown_version(old.version()),
-        new.shown_version(new.version()),
+    let image = Edit::new(
+        old.display_image(old.image()),
+        new.display_image(new.image()),
+    );
+    let kubernetes = Edit::new(
+        old.display_version(old.version()),
+        new.display_version(new.version()),
     );
     let skipped = match new.pool().name {
-        PoolName::ControlPlane => skipped(&kubernetes),
+        PoolName::ControlPlane => minors_between(&kubernetes),
         PoolName::MachineDeployment(_) => Vec::new(),
     };
     Some(PoolChange {
@@ -233,11 +236,11 @@ fn changed(old: PoolSide<'_>, new: PoolSide<'_>, in_place: bool) -> Option<PoolC
 /// What makes the machines of a pool another kind of machines.
 fn causes(old: PoolSide<'_>, new: PoolSide<'_>) -> Vec<Cause> {
     let mut because = Vec::new();
-    let is_another_image = is_another_image(&Edit::of(old.booted(), new.booted()));
+    let is_another_image = is_another_image(&Edit::new(old.image(), new.image()));
     if is_another_image {
         because.push(Cause::Image);
     }
-    if is_another_version(&Edit::of(old.version(), new.version())) {
+    if is_another_version(&Edit::new(old.version(), new.version())) {
         because.push(Cause::Kubernetes);
     }
     let named = old
@@ -272,7 +275,7 @@ fn is_another_version(kubernetes: &Edit<Arc<str>>) -> bool {
 }
 
 /// The minors between two versions, as `1.31`.
-fn skipped(kubernetes: &Edit<Arc<str>>) -> Vec<String> {
+fn minors_between(kubernetes: &Edit<Arc<str>>) -> Vec<String> {
     let read = |text: &Option<Arc<str>>| text.as_deref().and_then(Version::parse);
     match (read(&kubernetes.from), read(&kubernetes.to)) {
         (Some(from), Some(to)) => to.minors_passed_from(&from),
@@ -305,20 +308,20 @@ impl<'a> PoolSide<'a> {
         Some(Arc::clone(&version.value))
     }
 
-    fn booted(self) -> Option<Booted> {
+    fn image(self) -> Option<Booted> {
         let stamp = self.side.stamps.get(self.index)?.as_ref()?;
         Some(Booted::from_stamp(self.side.view, stamp))
     }
 
     /// A Kubernetes version as it may be shown: the values may have it from a secret.
-    fn shown_version(self, version: Option<Arc<str>>) -> Option<Arc<str>> {
+    fn display_version(self, version: Option<Arc<str>>) -> Option<Arc<str>> {
         let view = self.side.view;
         let written = view.cluster.k8s_version_of(self.pool())?;
-        Some(view.sources.shown(&version?, written.place).into())
+        Some(view.sources.display(&version?, written.place).into())
     }
 
     /// An image as it may be shown: a secret may select it, or be a part of its URL.
-    fn shown_image(self, image: Option<Booted>) -> Option<Booted> {
+    fn display_image(self, image: Option<Booted>) -> Option<Booted> {
         let (view, image) = (self.side.view, image?);
         let pool = self.pool();
         let selection = view.selections.get(self.index);
@@ -326,7 +329,7 @@ impl<'a> PoolSide<'a> {
         let shown =
             |value: &Arc<str>, written: Option<&Located<Arc<str>>>| match (is_secret, written) {
                 (true, _) => HIDDEN.into(),
-                (false, Some(written)) => view.sources.shown(value, written.place).into(),
+                (false, Some(written)) => view.sources.display(value, written.place).into(),
                 (false, None) => Arc::clone(value),
             };
         let of_catalog = image.key.as_ref().and_then(|key| view.images.get(key));

@@ -37,7 +37,7 @@ pub struct ServedChange {
 
 impl ServedChange {
     /// What is served after that was not before, and the other way round.
-    pub fn between(before: &Served, after: &Served) -> Self {
+    pub fn compare(before: &Served, after: &Served) -> Self {
         let without = |these: &Served, those: &Served| {
             let rest = these.iter().filter(|(key, _)| !those.contains_key(*key));
             rest.map(|(_, image)| image.clone()).collect::<Vec<_>>()
@@ -58,7 +58,7 @@ impl ServedChange {
 pub fn add(view: &ClusterView, served: &mut Served) {
     for image in view.served.iter().filter_map(|key| view.images.get(key)) {
         let uri = image.uri.as_ref();
-        let uri = uri.map(|uri| view.sources.shown(&uri.value, uri.place).into());
+        let uri = uri.map(|uri| view.sources.display(&uri.value, uri.place).into());
         let digest = image.facts.get(fact::SHA256);
         let digest = digest.map(|digest| Arc::clone(&digest.value));
         let identity = (Arc::clone(&image.key), uri.clone(), digest);

@@ -1,7 +1,7 @@
 //! The sentences that the text and the Markdown of an impact share. Clusters with the same change are grouped.
 
 use super::{Booted, Cause, ClusterChange, Edit, Impact, Kind, Machines, PoolChange, Rollout};
-use crate::report::counted;
+use crate::report::quantity;
 
 /// How many names of clusters are listed before they are only counted.
 const NAMED: usize = 12;
@@ -146,7 +146,7 @@ pub(in crate::report) fn sum(impact: &Impact) -> String {
             1 => " and one whole pool".to_owned(),
             many => format!(" and {many} whole pools"),
         };
-        let (machines, clusters) = (counted(machines, "machine"), counted(clusters, "cluster"));
+        let (machines, clusters) = (quantity(machines, "machine"), quantity(clusters, "cluster"));
         parts.push(format!("{machines}{further} in {clusters} re-provisioned"));
     } else {
         parts.push("no machine is re-provisioned".to_owned());
@@ -165,12 +165,12 @@ pub(in crate::report) fn sum(impact: &Impact) -> String {
     ] {
         match of(kind) {
             0 => {}
-            count => parts.push(format!("{} {word}", counted(count, "cluster"))),
+            count => parts.push(format!("{} {word}", quantity(count, "cluster"))),
         }
     }
     parts.push(format!(
         "{} as before",
-        counted(impact.unchanged, "cluster")
+        quantity(impact.unchanged, "cluster")
     ));
     parts.join(", ")
 }

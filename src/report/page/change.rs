@@ -55,14 +55,14 @@ struct ServedRows {
 impl ChangeTable {
     /// The change, with the findings of both sides.
     pub(super) fn new(impact: &Impact, before: Vec<FindingRow>, after: &[FindingRow]) -> Self {
-        fn known(rows: &[FindingRow]) -> BTreeSet<&str> {
+        fn fingerprints(rows: &[FindingRow]) -> BTreeSet<&str> {
             rows.iter().map(|row| row.fingerprint.as_str()).collect()
         }
-        let was = known(&before);
+        let was = fingerprints(&before);
         let new = after.iter().enumerate();
         let new = new.filter(|(_, row)| !was.contains(row.fingerprint.as_str()));
         let new = new.map(|(index, _)| index).collect();
-        let is = known(after);
+        let is = fingerprints(after);
         let is_gone: Vec<bool> = before
             .iter()
             .map(|row| !is.contains(row.fingerprint.as_str()))

@@ -39,7 +39,7 @@ impl ClusterPart {
         let cluster = &view.cluster;
         let mut placed = |value: &Option<Located<Arc<str>>>| {
             let value = value.as_ref()?;
-            let shown = view.sources.shown(&value.value, value.place);
+            let shown = view.sources.display(&value.value, value.place);
             Some((shown.to_owned(), sites.place(value.place)))
         };
         let version = placed(&cluster.k8s_version);
@@ -67,7 +67,7 @@ impl ClusterPart {
     }
 
     /// The images that are served for it.
-    pub(super) fn served(&self) -> &[Identity] {
+    pub(super) fn images(&self) -> &[Identity] {
         &self.served
     }
 

@@ -50,7 +50,7 @@ pub(super) fn print(
             "title" => out.markup(&Safe::xml(title))?,
             "summary" => out.markup(&Safe::xml(summary))?,
             "style" => out.markup(&STYLE.into())?,
-            "data" => out.embedded_json(data)?,
+            "data" => out.embed_json(data)?,
             _ => {
                 for part in SCRIPT {
                     out.markup(&(*part).into())?;

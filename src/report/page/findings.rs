@@ -62,7 +62,7 @@ impl<'a> Found<'a> {
         let mut lines = Lines::default();
         let mut fingerprints = Fingerprints::default();
         let mut causes = HashMap::new();
-        for (alike, cause) in findings.by_cause().into_iter().zip(0..) {
+        for (alike, cause) in findings.group_by_cause().into_iter().zip(0..) {
             causes.extend(alike.into_iter().map(|group| (address(group), cause)));
         }
         let row = |group| {
@@ -104,7 +104,7 @@ impl<'a> Found<'a> {
             column,
             snippet: tables.text(&drawing::text(&finding.labels, self.run, lines)),
             help: finding.help.iter().map(|help| tables.text(help)).collect(),
-            fingerprint: fingerprints.of(finding, file),
+            fingerprint: fingerprints.compute(finding, file),
         }
     }
 

@@ -63,7 +63,7 @@ impl Gatherer {
                     pool,
                     selection,
                     matching: self.matching,
-                    image: self.booted(view, pool, selection),
+                    image: self.pool_image(view, pool, selection),
                     nearest: self.nearest(view, pool, selection, is_kept),
                 };
                 pool::part(view, input, &mut sites)
@@ -72,14 +72,14 @@ impl Gatherer {
         ClusterPart::new(view, pools, sites)
     }
 
-    fn described(&self) -> MutexGuard<'_, Described> {
+    fn lock_images(&self) -> MutexGuard<'_, Described> {
         self.images.lock()
     }
 
     /// Describes the images of a cluster's catalog. Returns whether the catalog is one that is remembered.
     fn describe(&self, view: &ClusterView) -> bool {
         let name = &view.cluster.name;
-        let mut described = self.described();
+        let mut described = self.lock_images();
         let Described { catalogs, images } = &mut *described;
         let known = catalogs
             .iter()
@@ -108,7 +108,12 @@ impl Gatherer {
     }
 
     /// The image of a pool, unless a secret selects it. One outside the catalog is described by its name.
-    fn booted(&self, view: &ClusterView, pool: &Pool, selection: &Selection) -> Option<Identity> {
+    fn pool_image(
+        &self,
+        view: &ClusterView,
+        pool: &Pool,
+        selection: &Selection,
+    ) -> Option<Identity> {
         if view.selects_by_secret(pool, selection) {
             return None;
         }
@@ -116,9 +121,9 @@ impl Gatherer {
             return Some(image::identity(view, image));
         }
         let booted = proof::booted_image(view, pool, selection)?;
-        let identity = Identity::outside(booted.name);
-        let mut described = self.described();
-        let part = || (Arc::from(""), image::outside(&booted));
+        let identity = Identity::from_name(booted.name);
+        let mut described = self.lock_images();
+        let part = || (Arc::from(""), image::part_from_name(&booted));
         described
             .images
             .entry(identity.clone())
@@ -138,8 +143,8 @@ impl Gatherer {
             return None;
         }
         let compare = || {
-            let all = explain::considered(view, selection, self.matching, &self.patterns);
-            Arc::new(Nearest::of(all))
+            let all = explain::candidate_accounts(view, selection, self.matching, &self.patterns);
+            Arc::new(Nearest::from_candidates(all))
         };
         if !is_kept {
             return Some(compare());

@@ -27,7 +27,7 @@ pub(super) struct Identity {
 
 impl Identity {
     /// An image that is in no catalog.
-    pub(super) fn outside(name: &str) -> Self {
+    pub(super) fn from_name(name: &str) -> Self {
         Self {
             key: name.into(),
             uri: None,
@@ -60,7 +60,7 @@ pub(super) fn identity(view: &ClusterView, image: &Image) -> Identity {
         key: Arc::clone(&image.key),
         uri: uri.map(|uri| {
             if view.sources.is_secret(uri.place) {
-                view.sources.shown(&uri.value, uri.place).into()
+                view.sources.display(&uri.value, uri.place).into()
             } else {
                 Arc::clone(&uri.value)
             }
@@ -91,7 +91,7 @@ pub(super) fn part(view: &ClusterView, image: &Image, lines: &Mutex<Lines>) -> I
     let verified = verified.iter();
     let identity = identity(view, image);
     let builder = image.facts.get(fact::COMMIT_TAG);
-    let builder = builder.map(|fact| view.sources.shown(&fact.value, fact.place).to_owned());
+    let builder = builder.map(|fact| view.sources.display(&fact.value, fact.place).to_owned());
     ImagePart {
         artifact: Arc::clone(&image.artifact),
         digest: image.digest.as_ref().map(|digest| digest.value.to_string()),
@@ -104,7 +104,7 @@ pub(super) fn part(view: &ClusterView, image: &Image, lines: &Mutex<Lines>) -> I
 }
 
 /// An image that no catalog and no record describes: its name says what is known.
-pub(super) fn outside(booted: &BootedImage<'_>) -> ImagePart {
+pub(super) fn part_from_name(booted: &BootedImage<'_>) -> ImagePart {
     let facts = booted.facts.iter().map(|(name, fact)| Fact {
         name: name.to_string(),
         value: fact.value.to_string(),

@@ -98,7 +98,7 @@ pub fn page(page: Page<'_>, out: &mut Printer) -> io::Result<()> {
     let mut reasons = Ids::default();
     let mut clusters = Vec::with_capacity(page.clusters.len());
     for part in &page.clusters {
-        images.serve(part.served());
+        images.serve(part.images());
         clusters.push(part.row(&mut tables, &mut reasons, &images));
     }
     let (reasons, nearest) = pool::reasons(&reasons, &mut tables);

@@ -63,7 +63,7 @@ impl PlanTable {
                 lacking: lacking
                     .map(|(pool, image)| (tables.text(pool), tables.text(image)))
                     .collect(),
-                blocked: tables.text(&plan::blocked(of_cluster)),
+                blocked: tables.text(&plan::block_reason(of_cluster)),
             });
         }
         let waves = report.waves.iter().map(|wave| WaveRow {

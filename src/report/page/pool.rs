@@ -36,7 +36,7 @@ impl From<State> for u8 {
 }
 
 impl State {
-    fn of(proof: Proof) -> Self {
+    fn from_proof(proof: Proof) -> Self {
         match proof {
             Proof::Proven => Self::Proven,
             Proof::NameOnly => Self::ByName,
@@ -107,7 +107,7 @@ pub(super) struct Nearest {
 type Difference = (String, String, Option<String>);
 
 impl Nearest {
-    pub(super) fn of(mut all: Vec<CandidateAccount>) -> Self {
+    pub(super) fn from_candidates(mut all: Vec<CandidateAccount>) -> Self {
         all.sort_by_key(|candidate| candidate.differs.len());
         let (compared, is_match) = (all.len(), |one: &&CandidateAccount| one.matches);
         let matching = all.iter().filter(is_match).count();
@@ -143,8 +143,8 @@ pub(super) fn part(view: &ClusterView, input: PoolInput<'_>, sites: &mut Sites<'
         image,
         nearest,
     } = input;
-    let shown = |place, value: &str| view.sources.shown(value, place).to_owned();
-    let (state, skipped, held) = match PoolCheck::of(view, pool, selection, matching) {
+    let shown = |place, value: &str| view.sources.display(value, place).to_owned();
+    let (state, skipped, held) = match PoolCheck::new(view, pool, selection, matching) {
         PoolCheck::Skipped(reason) => (State::NotChecked, reason, None),
         PoolCheck::Checked(weighed) => {
             let held = weighed.held.filter(|_| image.is_some()).map(|held| Held {
@@ -152,7 +152,7 @@ pub(super) fn part(view: &ClusterView, input: PoolInput<'_>, sites: &mut Sites<'
                 origin: held.origin.to_string(),
                 at: sites.place(held.place),
             });
-            (State::of(weighed.proof), "", held)
+            (State::from_proof(weighed.proof), "", held)
         }
     };
     let version = view.cluster.k8s_version_of(pool);
@@ -188,7 +188,7 @@ fn reason(
     nearest: Option<Arc<Nearest>>,
     sites: &mut Sites<'_>,
 ) -> Reason {
-    let (outcome, at) = explain::reached(view, pool, selection);
+    let (outcome, at) = explain::describe_outcome(view, pool, selection);
     let mut steps = |values: std::collections::BTreeMap<String, PlacedValue>| -> Vec<Step> {
         let values = values.into_iter();
         values

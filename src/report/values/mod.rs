@@ -136,7 +136,7 @@ pub fn account(account: &Account, out: &mut dyn Write) -> io::Result<()> {
             "{} is {}: {}",
             account.path,
             result.kind,
-            shown(&result.value)
+            display(&result.value)
         )?,
         None if account.fails => writeln!(out, "{} cannot be evaluated", account.path)?,
         None => writeln!(out, "{} has no value", account.path)?,
@@ -153,7 +153,7 @@ pub fn account(account: &Account, out: &mut dyn Write) -> io::Result<()> {
     };
     // What is written there is among the layers.
     match &link.value {
-        Some(value) => writeln!(out, "evaluated to {}", shown(value))?,
+        Some(value) => writeln!(out, "evaluated to {}", display(value))?,
         None => writeln!(out, "evaluated by {}", link.path)?,
     }
     reads(link, 1, out)
@@ -161,8 +161,8 @@ pub fn account(account: &Account, out: &mut dyn Write) -> io::Result<()> {
 
 fn setting(setting: &Setting, requested: &str, out: &mut dyn Write) -> io::Result<()> {
     let what = match setting.effect {
-        Effect::Sets => shown(&setting.value),
-        Effect::Merges => format!("merges {}", shown(&setting.value)),
+        Effect::Sets => display(&setting.value),
+        Effect::Merges => format!("merges {}", display(&setting.value)),
         Effect::Removes => "null, which removes it".to_owned(),
     };
     let above = if setting.path == requested {
@@ -170,31 +170,35 @@ fn setting(setting: &Setting, requested: &str, out: &mut dyn Write) -> io::Resul
     } else {
         format!("{}: ", setting.path)
     };
-    writeln!(out, "  {above}{what}{}", at(setting.origin.as_ref()))
+    writeln!(
+        out,
+        "  {above}{what}{}",
+        origin_comment(setting.origin.as_ref())
+    )
 }
 
 fn reads(link: &Link, depth: usize, out: &mut dyn Write) -> io::Result<()> {
     let indent = "  ".repeat(depth);
     for read in &link.reads {
-        let (path, written) = (&read.path, shown(&read.written));
-        let at = at(read.origin.as_ref());
+        let (path, written) = (&read.path, display(&read.written));
+        let at = origin_comment(read.origin.as_ref());
         writeln!(out, "{indent}reads {path}: {written}{at}")?;
         if let Some(value) = &read.value {
-            writeln!(out, "{indent}  which is {}", shown(value))?;
+            writeln!(out, "{indent}  which is {}", display(value))?;
         }
         reads(read, depth + 1, out)?;
     }
     Ok(())
 }
 
-fn at(origin: Option<&Origin>) -> String {
+fn origin_comment(origin: Option<&Origin>) -> String {
     origin
         .map(|origin| format!("  # {origin}"))
         .unwrap_or_default()
 }
 
 /// A value on one line.
-fn shown(json: &Json) -> String {
+fn display(json: &Json) -> String {
     match json {
         Json::Object(map) if !map.is_empty() => {
             let keys: Vec<&str> = map.keys().map(String::as_str).collect();

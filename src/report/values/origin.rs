@@ -34,7 +34,7 @@ impl<'a> Origins<'a> {
         }
     }
 
-    pub(super) fn of(&self, place: Place) -> Option<Origin> {
+    pub(super) fn find(&self, place: Place) -> Option<Origin> {
         let spot = self.sources.resolve(place)?;
         let (line, column) = self.lines.borrow_mut().line_column(&spot);
         Some(Origin {
@@ -58,7 +58,7 @@ impl<'a> Origins<'a> {
             leaves.push(Leaf {
                 path: path.to_string(),
                 value: Json::from(&node.value),
-                origin: self.of(node.place),
+                origin: self.find(node.place),
             });
         }
         for (step, child) in below {

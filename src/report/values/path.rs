@@ -45,7 +45,7 @@ impl ValuePath {
         let mut rest = text;
         while !rest.is_empty() {
             if let Some(inner) = rest.strip_prefix('[') {
-                let (key, quoted, behind) = bracketed(inner).map_err(wrong)?;
+                let (key, quoted, behind) = read_brackets(inner).map_err(wrong)?;
                 steps.push(match key.parse() {
                     Ok(index) if !quoted => Step::Index(index),
                     _ => Step::Key(key),
@@ -58,7 +58,7 @@ impl ValuePath {
                         .ok_or_else(|| wrong("a key follows without a dot"))?;
                 }
                 let (key, behind) = match rest.strip_prefix('"') {
-                    Some(inner) => quoted(inner).map_err(wrong)?,
+                    Some(inner) => read_quoted_key(inner).map_err(wrong)?,
                     None => {
                         let end = rest.find(['.', '[']).unwrap_or(rest.len());
                         if end == 0 {
@@ -75,7 +75,7 @@ impl ValuePath {
     }
 
     /// The node at this path of a tree, as the files have it.
-    pub fn of<'n>(&self, tree: &'n Node) -> Option<&'n Node> {
+    pub fn get<'n>(&self, tree: &'n Node) -> Option<&'n Node> {
         match self.find(tree) {
             Found::Here(node) => Some(node),
             Found::Missing(_) => None,
@@ -119,10 +119,10 @@ impl ValuePath {
 }
 
 /// The text in brackets, whether it was quoted, and what follows them.
-fn bracketed(inner: &str) -> Result<(String, bool, &str), &'static str> {
+fn read_brackets(inner: &str) -> Result<(String, bool, &str), &'static str> {
     const OPEN: &str = "a bracket is not closed";
     if let Some(inner) = inner.strip_prefix('"') {
-        let (key, behind) = quoted(inner)?;
+        let (key, behind) = read_quoted_key(inner)?;
         return Ok((key, true, behind.strip_prefix(']').ok_or(OPEN)?));
     }
     let (key, behind) = inner.split_once(']').ok_or(OPEN)?;
@@ -133,7 +133,7 @@ fn bracketed(inner: &str) -> Result<(String, bool, &str), &'static str> {
 }
 
 /// A quoted key behind its first quote, and what follows the last; a backslash takes the next character as it is.
-fn quoted(inner: &str) -> Result<(String, &str), &'static str> {
+fn read_quoted_key(inner: &str) -> Result<(String, &str), &'static str> {
     let mut key = String::new();
     let mut characters = inner.char_indices();
     while let Some((at, character)) = characters.next() {

@@ -50,7 +50,7 @@ impl<'a> ValueQuery<'a> {
     /// There is no value at the path.
     pub fn raw(&self) -> Result<Node, Error> {
         match self.path.find(&self.values.tree) {
-            Found::Here(node) => Ok(self.secrets.hidden_raw(node)),
+            Found::Here(node) => Ok(self.secrets.hide_raw(node)),
             Found::Missing(missing) => Err(self.nothing(&missing)),
         }
     }
@@ -59,13 +59,13 @@ impl<'a> ValueQuery<'a> {
     ///
     /// # Errors
     /// There is no value at the path, or its expression leaves it out.
-    pub fn evaluated(&self, failures: &mut Vec<Failure>) -> Result<Option<Node>, Error> {
+    pub fn evaluate(&self, failures: &mut Vec<Failure>) -> Result<Option<Node>, Error> {
         match self.result(failures)? {
             None if failures.is_empty() => Err(Error::usage(format!(
                 "`{}` of cluster `{}` is left out by its expression",
                 self.path, self.cluster
             ))),
-            node => Ok(node.map(|node| self.secrets.hidden(&node))),
+            node => Ok(node.map(|node| self.secrets.hide(&node))),
         }
     }
 
@@ -84,7 +84,7 @@ impl<'a> ValueQuery<'a> {
             secrets: &self.secrets,
             origins: &self.origins,
         };
-        let spelled = walk::spelled(self.evaluator, &self.values.tree, self.path);
+        let spelled = walk::spell(self.evaluator, &self.values.tree, self.path);
         let layers = explainer.settings(&self.values.layers, self.path, &spelled);
         let result = match self.result(failures) {
             // A value that a layer has removed can be explained too.
@@ -99,7 +99,7 @@ impl<'a> ValueQuery<'a> {
             expression: explainer.expression(&self.values.tree, &spelled, result.as_ref()),
             result: result.map(|node| Outcome {
                 kind: node.value.kind(),
-                value: Json::from(&self.secrets.hidden(&node).value),
+                value: Json::from(&self.secrets.hide(&node).value),
             }),
         })
     }
@@ -107,7 +107,7 @@ impl<'a> ValueQuery<'a> {
     /// The value at the path; none where it is left out or fails.
     fn result(&self, failures: &mut Vec<Failure>) -> Result<Option<Node>, Error> {
         match walk::branch(self.evaluator, self.path) {
-            Ok(Found::Here(branch)) => Ok(walk::evaluated(&branch, failures)),
+            Ok(Found::Here(branch)) => Ok(walk::evaluate(&branch, failures)),
             Ok(Found::Missing(missing)) => Err(self.nothing(&missing)),
             Err(failure) => {
                 failures.push(failure);

@@ -27,17 +27,17 @@ impl<'a> Secrets<'a> {
     }
 
     /// A tree of evaluated values without its secrets: each is replaced by a word that says where it is.
-    pub(super) fn hidden(&self, node: &Node) -> Node {
+    pub(super) fn hide(&self, node: &Node) -> Node {
         let value = match &node.value {
             Value::Map(_) | Value::List(_) if self.evaluator.reads_secret(node.place) => {
                 return self.instead(node.place);
             }
             Value::Map(map) => {
-                let entries = map.iter().map(|entry| self.hidden_entry(entry));
+                let entries = map.iter().map(|entry| self.hide_entry(entry));
                 entries.collect::<Map>().into()
             }
             Value::List(items) => {
-                let items = items.iter().map(|item| self.hidden(item));
+                let items = items.iter().map(|item| self.hide(item));
                 items.collect::<Vec<_>>().into()
             }
             Value::Null => Value::Null,
@@ -50,7 +50,7 @@ impl<'a> Secrets<'a> {
         }
     }
 
-    fn hidden_entry(&self, entry: &Entry) -> Entry {
+    fn hide_entry(&self, entry: &Entry) -> Entry {
         let key = Value::String(entry.key.clone());
         let is_computed = self.written.get(&entry.key_place) != Some(&key);
         Entry {
@@ -60,23 +60,23 @@ impl<'a> Secrets<'a> {
                 self.key(entry)
             },
             key_place: entry.key_place,
-            node: self.hidden(&entry.node),
+            node: self.hide(&entry.node),
         }
     }
 
     /// A tree as the files have it, without the values of secrets files.
-    pub(super) fn hidden_raw(&self, node: &Node) -> Node {
+    pub(super) fn hide_raw(&self, node: &Node) -> Node {
         let value = match &node.value {
             Value::Map(map) => {
                 let entries = map.iter().map(|entry| Entry {
                     key: self.key(entry),
-                    node: self.hidden_raw(&entry.node),
+                    node: self.hide_raw(&entry.node),
                     ..entry.clone()
                 });
                 entries.collect::<Map>().into()
             }
             Value::List(items) => {
-                let items = items.iter().map(|item| self.hidden_raw(item));
+                let items = items.iter().map(|item| self.hide_raw(item));
                 items.collect::<Vec<_>>().into()
             }
             Value::Null => Value::Null,

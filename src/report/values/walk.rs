@@ -27,7 +27,7 @@ pub(super) fn branch(evaluator: &Evaluator, path: &ValuePath) -> Result<Found<Br
 }
 
 /// The path as the files spell it: keys that are expressions as they are written. What cannot be evaluated stays as it is.
-pub(super) fn spelled(evaluator: &Evaluator, tree: &Node, path: &ValuePath) -> ValuePath {
+pub(super) fn spell(evaluator: &Evaluator, tree: &Node, path: &ValuePath) -> ValuePath {
     let mut spelled = ValuePath::default();
     for (depth, step) in path.steps.iter().enumerate() {
         let above = ValuePath {
@@ -57,13 +57,13 @@ pub(super) fn spelled(evaluator: &Evaluator, tree: &Node, path: &ValuePath) -> V
 }
 
 /// A value with everything below it, evaluated. None where an expression leaves it out, or fails: then `failures` says why.
-pub(super) fn evaluated(branch: &Branch, failures: &mut Vec<Failure>) -> Option<Node> {
+pub(super) fn evaluate(branch: &Branch, failures: &mut Vec<Failure>) -> Option<Node> {
     let node = match parts(branch) {
         Err(failure) => Err(failure),
         Ok(Parts::One) => branch.node(),
         Ok(Parts::Map(entries)) => {
             let below = entries.into_iter().filter_map(|(entry, branch)| {
-                let node = evaluated(&branch, failures)?;
+                let node = evaluate(&branch, failures)?;
                 Some(Entry { node, ..entry })
             });
             let value = below.collect::<Map>().into();
@@ -75,7 +75,7 @@ pub(super) fn evaluated(branch: &Branch, failures: &mut Vec<Failure>) -> Option<
         Ok(Parts::List(items)) => {
             let items: Vec<Node> = items
                 .iter()
-                .filter_map(|item| evaluated(item, failures))
+                .filter_map(|item| evaluate(item, failures))
                 .collect();
             let value = items.into();
             Ok(Some(Node {
@@ -109,7 +109,7 @@ fn parts(branch: &Branch) -> Result<Parts, Failure> {
         let empty = Entry {
             key: entry.key,
             key_place: entry.key_place,
-            node: Node::computed(Value::Null),
+            node: Node::from_value(Value::Null),
         };
         // In Helm's order, the entries of `_internal` are evaluated in stages, which only evaluating one of them does.
         let child = if branch.path() == "_internal" {

@@ -59,8 +59,8 @@ impl Explainer<'_> {
             settings.push(Setting {
                 path: at.to_string(),
                 effect,
-                value: Json::from(&self.secrets.hidden_raw(node).value),
-                origin: self.origins.of(node.place),
+                value: Json::from(&self.secrets.hide_raw(node).value),
+                origin: self.origins.find(node.place),
             });
         }
         settings
@@ -80,7 +80,7 @@ impl Explainer<'_> {
         let mut known = HashSet::new();
         let result = result.filter(|_| at == *path);
         Some(Link {
-            value: result.map(|node| Json::from(&self.secrets.hidden(node).value)),
+            value: result.map(|node| Json::from(&self.secrets.hide(node).value)),
             ..self.link(at.to_string(), node, &mut known)
         })
     }
@@ -91,7 +91,7 @@ impl Explainer<'_> {
         } else {
             Default::default()
         };
-        let reads = needed(&readings).into_iter().map(|reading| {
+        let reads = leaf_readings(&readings).into_iter().map(|reading| {
             let got = reading
                 .got
                 .as_ref()
@@ -101,7 +101,7 @@ impl Explainer<'_> {
                 place: reading.raw.place,
             });
             Link {
-                value: got.map(|got| Json::from(&self.secrets.hidden(&got).value)),
+                value: got.map(|got| Json::from(&self.secrets.hide(&got).value)),
                 ..self.link(reading.path.clone(), &reading.raw, known)
             }
         });
@@ -110,10 +110,10 @@ impl Explainer<'_> {
             path,
             written: match &node.value {
                 Value::Map(_) | Value::List(_) => Json::from(node.value.kind()),
-                _ => Json::from(&self.secrets.hidden_raw(node).value),
+                _ => Json::from(&self.secrets.hide_raw(node).value),
             },
             value: None,
-            origin: self.origins.of(node.place),
+            origin: self.origins.find(node.place),
             reads,
         }
     }
@@ -136,7 +136,7 @@ fn deepest<'n>(tree: &'n Node, path: &ValuePath) -> Option<(ValuePath, &'n Node)
 }
 
 /// The readings, each once, without the maps that were only passed through.
-fn needed(readings: &[Reading]) -> Vec<&Reading> {
+fn leaf_readings(readings: &[Reading]) -> Vec<&Reading> {
     let mut known = HashSet::new();
     let passed = |reading: &Reading| {
         let below = |other: &Reading| {

@@ -115,7 +115,7 @@ impl World {
 
     /// The digest of a cell's image.
     pub(super) fn digest(&self, cell: Cell) -> Digest {
-        Digest::of(&self.manifest(cell))
+        Digest::compute(&self.manifest(cell))
     }
 
     fn publish(&self, cell: Cell) {
@@ -133,7 +133,7 @@ impl World {
             let subject =
                 json!({"mediaType": MANIFEST, "digest": digest.as_str(), "size": bytes.len()});
             let bytes = self.signature_image(vec![layer], Some((kind, subject)));
-            let referrer = Digest::of(&bytes);
+            let referrer = Digest::compute(&bytes);
             self.registry.put(
                 &repository,
                 &format!("sha256-{}", referrer.hex()),
@@ -161,7 +161,7 @@ impl World {
                 at_tag(vec![self.simple(a, &other)]);
             }
             Answer::Altered => {
-                let other = payload(&Digest::of(b"other"), &name);
+                let other = payload(&Digest::compute(b"other"), &name);
                 at_tag(vec![self.layer(&other, &a.sign(ours.as_bytes()))]);
             }
             Answer::Unsigned

@@ -152,7 +152,7 @@ fn at_the_distribution_registry() {
     site.ends(0, "lock");
     // Half of a layer is lost, and all of another one.
     let of = |image: &str, build| {
-        let digest = oci_artifacts::Digest::of(layer(image, build).as_bytes());
+        let digest = oci_artifacts::Digest::compute(layer(image, build).as_bytes());
         registry.stored(&digest)
     };
     fs::write(of(NOBLE, "a"), "the disk").expect("written");

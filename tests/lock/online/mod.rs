@@ -115,7 +115,7 @@ fn publish(registry: &dyn Pushed, image: &str, version: &str, build: &str) -> Di
     let manifest = json!({
         "schemaVersion": 2,
         "mediaType": MANIFEST,
-        "config": {"mediaType": "application/vnd.oci.image.config.v1+json", "digest": Digest::of(b"{}").as_str(), "size": 2},
+        "config": {"mediaType": "application/vnd.oci.image.config.v1+json", "digest": Digest::compute(b"{}").as_str(), "size": 2},
         "layers": [{"mediaType": "application/vnd.cncf.flux.content.v1.tar+gzip", "digest": digest.as_str(), "size": layer.len()}],
         "annotations": annotations,
     });
@@ -132,7 +132,7 @@ fn sign(registry: &dyn Pushed, project: &Project, image: &str, digest: &Digest, 
     let manifest = json!({
         "schemaVersion": 2,
         "mediaType": MANIFEST,
-        "config": {"mediaType": "application/vnd.oci.image.config.v1+json", "digest": Digest::of(b"{}").as_str(), "size": 2},
+        "config": {"mediaType": "application/vnd.oci.image.config.v1+json", "digest": Digest::compute(b"{}").as_str(), "size": 2},
         "layers": [{
             "mediaType": "application/vnd.dev.cosign.simplesigning.v1+json",
             "digest": layer.as_str(),

@@ -63,7 +63,7 @@ impl State {
             let manifests = held(&self.manifests);
             let (media_type, bytes) = manifests.get(repository)?.get(name)?;
             let reply = Reply::new(200, bytes.clone()).header("Content-Type", media_type);
-            return Some(reply.header("Docker-Content-Digest", Digest::of(bytes).as_str()));
+            return Some(reply.header("Docker-Content-Digest", Digest::compute(bytes).as_str()));
         }
         if let Some((_, digest)) = path.split_once("/blobs/") {
             let bytes = held(&self.blobs).get(digest)?.clone();

@@ -162,7 +162,7 @@ impl Registry {
         media_type: &str,
         bytes: &[u8],
     ) -> Digest {
-        let digest = Digest::of(bytes);
+        let digest = Digest::compute(bytes);
         let mut manifests = held(&self.state.manifests);
         let repository = manifests.entry(repository.to_owned()).or_default();
         let content = (media_type.to_owned(), bytes.to_vec());
@@ -182,7 +182,7 @@ impl Registry {
     }
 
     pub(crate) fn blob(&self, bytes: &[u8]) -> Digest {
-        let digest = Digest::of(bytes);
+        let digest = Digest::compute(bytes);
         held(&self.state.blobs).insert(digest.to_string(), bytes.to_vec());
         digest
     }
@@ -212,7 +212,7 @@ pub(crate) fn image(annotations: &[(&str, &str)]) -> String {
     serde_json::json!({
         "schemaVersion": 2,
         "mediaType": MANIFEST,
-        "config": {"mediaType": "application/vnd.oci.empty.v1+json", "digest": Digest::of(b"{}").as_str(), "size": 2},
+        "config": {"mediaType": "application/vnd.oci.empty.v1+json", "digest": Digest::compute(b"{}").as_str(), "size": 2},
         "layers": [],
         "annotations": annotations,
     })

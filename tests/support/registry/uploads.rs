@@ -96,7 +96,7 @@ impl State {
             return fault(404, "BLOB_UPLOAD_UNKNOWN", "no such upload");
         };
         bytes.extend(&request.bytes);
-        let digest = Digest::of(&bytes);
+        let digest = Digest::compute(&bytes);
         if request.is_cut || parameter(query, "digest").as_deref() != Some(digest.as_str()) {
             return fault(400, "DIGEST_INVALID", "another digest");
         }

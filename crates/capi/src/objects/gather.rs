@@ -7,7 +7,7 @@ use yaml_tree::SyntaxError;
 use yaml_tree::bytes::BASE64;
 use yaml_tree::edit::Step;
 use yaml_tree::engine::Engine;
-use yaml_tree::place::unquoted;
+use yaml_tree::place::hide_quotes;
 use yaml_tree::place::{FileId, Place, Source, Spot};
 use yaml_tree::value::{Map, Node, Value};
 
@@ -51,11 +51,11 @@ const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 /// The file is no YAML as kubectl reads it.
 pub fn objects(source: &Arc<Source>) -> Result<Found, SyntaxError> {
     let mut found = Found::default();
-    of_text(&Text::of_file(Arc::clone(source)), &mut found)?;
+    read_objects(&Text::from_file(Arc::clone(source)), &mut found)?;
     Ok(found)
 }
 
-fn of_text(text: &Arc<Text>, found: &mut Found) -> Result<(), SyntaxError> {
+fn read_objects(text: &Arc<Text>, found: &mut Found) -> Result<(), SyntaxError> {
     let read = yaml_tree::read(&text.source.text, FileId(0), Engine::Kubectl)?;
     let is_marked = text.source.text.contains(MARKER);
     for (document, node) in read.documents.iter().enumerate() {
@@ -106,7 +106,7 @@ impl Walk<'_> {
             }
             Value::List(items) => {
                 for (index, item) in items.iter().enumerate() {
-                    self.below(Step::from(index), item);
+                    self.visit_child(Step::from(index), item);
                 }
             }
             Value::String(value) => self.string(node.place, value),
@@ -117,7 +117,7 @@ impl Walk<'_> {
     /// Whether it is an object of its own. Below other keys it needs metadata or a spec: what has only a name is a reference.
     fn is_object(&self, node: &Node) -> bool {
         let is_map = |key: &str| {
-            let below = node.at(&[key]);
+            let below = node.get_path(&[key]);
             below.is_some_and(|below| below.value.as_map().is_some())
         };
         let is_item =
@@ -136,11 +136,11 @@ impl Walk<'_> {
         let mut entries: Vec<_> = map.iter().collect();
         entries.sort_by_key(|entry| entry.key_place.start);
         for entry in entries {
-            self.below(Step::from(&*entry.key), &entry.node);
+            self.visit_child(Step::from(&*entry.key), &entry.node);
         }
     }
 
-    fn below(&mut self, step: Step, node: &Node) {
+    fn visit_child(&mut self, step: Step, node: &Node) {
         if matches!(&step, Step::Key(key) if &**key == LAST_APPLIED) {
             return;
         }
@@ -156,7 +156,7 @@ impl Walk<'_> {
 
     /// A string that may hold manifests.
     fn string(&mut self, place: Place, value: &str) {
-        let decoded = self.decoded(value);
+        let decoded = self.decode(value);
         let (value, is_encoded) = match &decoded {
             Some(text) => (text.as_str(), true),
             None => (value, false),
@@ -175,13 +175,15 @@ impl Walk<'_> {
             secret: self.secret,
             is_encoded,
         });
-        if let Err(error) = of_text(&inner, self.found) {
-            self.found.unread.extend(unread(&inner, value, error));
+        if let Err(error) = read_objects(&inner, self.found) {
+            self.found
+                .unread
+                .extend(unreadable_string(&inner, value, error));
         }
     }
 
     /// What a Secret's `data` holds in base64.
-    fn decoded(&self, value: &str) -> Option<String> {
+    fn decode(&self, value: &str) -> Option<String> {
         self.secret?;
         let is_data =
             matches!(&self.steps[..], [.., Step::Key(data), Step::Key(_)] if data == "data");
@@ -191,7 +193,7 @@ impl Walk<'_> {
 }
 
 /// What is to be said of a string that cannot be read.
-fn unread(text: &Text, value: &str, error: SyntaxError) -> Option<Unread> {
+fn unreadable_string(text: &Text, value: &str, error: SyntaxError) -> Option<Unread> {
     let kinds = value.lines().filter_map(|line| {
         let line = line.trim_start().trim_start_matches("- ");
         Some(line.strip_prefix("kind:")?.trim().to_owned())
@@ -203,7 +205,7 @@ fn unread(text: &Text, value: &str, error: SyntaxError) -> Option<Unread> {
         kinds,
         has_expressions: value.contains("{{"),
         reason: if text.source.has_secrets() {
-            unquoted(&error.message)
+            hide_quotes(&error.message)
         } else {
             error.message
         },
@@ -212,7 +214,7 @@ fn unread(text: &Text, value: &str, error: SyntaxError) -> Option<Unread> {
 
 fn has_kind(node: &Node) -> bool {
     let is_text = |key: &str| {
-        let text = node.at(&[key]).and_then(|node| node.value.as_str());
+        let text = node.get_path(&[key]).and_then(|node| node.value.as_str());
         text.is_some_and(|text| !text.is_empty())
     };
     is_text("apiVersion") && is_text("kind")
@@ -221,7 +223,7 @@ fn has_kind(node: &Node) -> bool {
 /// Whether a map at or below a node refers to an object by kind and name.
 fn has_reference(node: &Node) -> bool {
     let is_text = |key: &str| {
-        node.at(&[key])
+        node.get_path(&[key])
             .is_some_and(|node| node.value.as_str().is_some())
     };
     is_text("kind") && is_text("name") || node.children().any(has_reference)
@@ -229,7 +231,11 @@ fn has_reference(node: &Node) -> bool {
 
 /// A `kind: List`, whose items are the objects.
 fn is_list(node: &Node) -> bool {
-    let kind = node.at(&["kind"]).and_then(|kind| kind.value.as_str());
-    let items = node.at(&["items"]).and_then(|items| items.value.as_list());
+    let kind = node
+        .get_path(&["kind"])
+        .and_then(|kind| kind.value.as_str());
+    let items = node
+        .get_path(&["items"])
+        .and_then(|items| items.value.as_list());
     kind.is_some_and(|kind| kind.ends_with("List")) && items.is_some()
 }

@@ -59,7 +59,7 @@ impl ManifestObject {
     /// The object at these steps of a document.
     pub fn new(text: &Arc<Text>, document: usize, steps: &[Step], node: Node) -> Self {
         let word = |path: &[&str]| {
-            let text = node.at(path).and_then(|node| node.value.as_str());
+            let text = node.get_path(path).and_then(|node| node.value.as_str());
             text.map_or_else(|| Arc::from(""), Arc::clone)
         };
         Self {
@@ -95,17 +95,17 @@ impl ManifestObject {
     }
 
     /// A value of it, with its places in these files.
-    pub fn adopted(&self, node: &Node, sources: &mut Sources) -> Node {
+    pub fn adopt_node(&self, node: &Node, sources: &mut Sources) -> Node {
         if self.text.is_file() {
             let file = sources.adopt(self.file());
             node.with_places(&mut |place| Place { file, ..place })
         } else {
-            node.with_places(&mut |place| self.adopted_place(place, sources))
+            node.with_places(&mut |place| self.adopt_place(place, sources))
         }
     }
 
     /// A place of it in these files.
-    pub fn adopted_place(&self, place: Place, sources: &mut Sources) -> Place {
+    pub fn adopt_place(&self, place: Place, sources: &mut Sources) -> Place {
         self.spot(place).map_or(Place::NONE, |spot| Place {
             file: sources.adopt(&spot.source),
             start: spot.start,
@@ -146,7 +146,7 @@ impl ManifestObject {
 
     /// The same, as a place of its text.
     pub fn name_place(&self) -> Place {
-        let name = self.node.at(&["metadata", "name"]);
+        let name = self.node.get_path(&["metadata", "name"]);
         name.map_or(self.node.place, |name| name.place)
     }
 
@@ -173,7 +173,7 @@ impl ManifestObject {
 
     /// The cluster that it belongs to, by its field or its label.
     pub fn cluster_name(&self) -> Option<&str> {
-        let field = self.node.at(&["spec", "clusterName"]);
+        let field = self.node.get_path(&["spec", "clusterName"]);
         let field = field.and_then(|node| node.value.as_str());
         let name = field.or_else(|| self.label(CLUSTER_LABEL))?;
         Some(name)
@@ -189,7 +189,7 @@ impl ManifestObject {
     /// Whether it is a template that is only kept for machines of the past.
     pub fn is_kept(&self) -> bool {
         let path = ["metadata", "annotations", KEPT_ANNOTATION];
-        self.node.at(&path).is_some()
+        self.node.get_path(&path).is_some()
     }
 
     /// Its labels, as far as they are texts.
@@ -207,7 +207,10 @@ impl ManifestObject {
 
     /// The text of a label.
     pub fn label(&self, name: &str) -> Option<&Arc<str>> {
-        self.node.at(&["metadata", "labels", name])?.value.as_str()
+        self.node
+            .get_path(&["metadata", "labels", name])?
+            .value
+            .as_str()
     }
 
     /// The nodes of a path as [`crate::providers::cluster_api`] writes it (`a.b[].c`), each with the way to it.
@@ -242,17 +245,20 @@ fn scalars<'n>(node: &'n Node, steps: Vec<Step>, found: &mut Vec<(Vec<Step>, &'n
 
 /// The Kubernetes version in an object; none where it is an expression, which another program evaluates.
 pub fn version_node(object: &ManifestObject) -> Option<(Vec<Step>, &Node)> {
-    said_in(object, VERSIONS).into_iter().next()
+    find_versions(object, VERSIONS).into_iter().next()
 }
 
 /// Where an object says its Kubernetes version, each place that does.
 pub fn version_nodes(object: &ManifestObject) -> Vec<(Vec<Step>, &Node)> {
-    let mut found = said_in(object, VERSIONS);
-    found.append(&mut said_in(object, REPEATED_VERSIONS));
+    let mut found = find_versions(object, VERSIONS);
+    found.append(&mut find_versions(object, REPEATED_VERSIONS));
     found
 }
 
-fn said_in<'o>(object: &'o ManifestObject, fields: &[VersionField]) -> Vec<(Vec<Step>, &'o Node)> {
+fn find_versions<'o>(
+    object: &'o ManifestObject,
+    fields: &[VersionField],
+) -> Vec<(Vec<Step>, &'o Node)> {
     let group = object.group();
     let is_of_kind = |kind: &str| {
         kind == &*object.kind || kind == ANY_CONTROL_PLANE && object.kind.ends_with(kind)

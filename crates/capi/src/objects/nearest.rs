@@ -40,7 +40,7 @@ pub struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    pub(super) fn of(objects: &'a [ManifestObject]) -> Self {
+    pub(super) fn new(objects: &'a [ManifestObject]) -> Self {
         Self::only(objects, |_| true)
     }
 
@@ -113,14 +113,16 @@ impl<'a> Names<'a> {
         };
         first(&|files| in_file(files, &is_in_text))
             .or_else(|| first(&|files| in_file(files, &|_| true)))
-            .or_else(|| folders.find_map(|folder| first(&|files| in_folder(files, folder, most))))
+            .or_else(|| {
+                folders.find_map(|folder| first(&|files| folder_objects(files, folder, most)))
+            })
             .or_else(|| first(&anywhere))
             .unwrap_or_default()
     }
 }
 
 /// The objects in a folder and those below it.
-fn in_folder(files: &Files<'_>, folder: &str, most: usize) -> Vec<usize> {
+fn folder_objects(files: &Files<'_>, folder: &str, most: usize) -> Vec<usize> {
     let (below, behind) = (format!("{folder}/"), format!("{folder}0"));
     let own = files.range((folder, "")..(&*below, ""));
     let own = own.take_while(|((of, _), _)| *of == folder);
@@ -161,7 +163,7 @@ mod tests {
             ("z/x.yaml", "", "h"),
             ("a/z.yaml", "", "h"),
         ]);
-        let names = Names::of(&all);
+        let names = Names::new(&all);
         let near = |from: usize, namespace: &str, group: Option<&str>| {
             let name = Name {
                 kind: "K",
@@ -192,7 +194,7 @@ mod tests {
             ("a/y.yaml", "", "g"),
             ("z/x.yaml", "", "g"),
         ]);
-        let names = Names::of(&all);
+        let names = Names::new(&all);
         let near = |from: usize, namespace: &str| {
             let name = Name {
                 kind: "K",
@@ -212,7 +214,7 @@ mod tests {
             ("a/x.yaml", "", "g"),
             ("b/x.yaml", "", "h"),
         ]);
-        let names = Names::of(&all);
+        let names = Names::new(&all);
         for (namespace, expected) in [("prod", 0), ("", 1), ("dev", 1)] {
             let name = Name {
                 kind: "K",

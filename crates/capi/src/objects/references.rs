@@ -53,7 +53,7 @@ type Places = BTreeSet<(*const Text, Place)>;
 
 /// Every reference among these objects, in their order.
 pub fn references(objects: &[ManifestObject]) -> Vec<Reference<'_>> {
-    let known = Names::of(objects);
+    let known = Names::new(objects);
     let place = |object: &ManifestObject| (Arc::as_ptr(&object.text), object.node.place);
     // What is built has no object in another one, and of one that a single expression makes each value is at the same place.
     let in_files = objects.iter().filter(|object| !object.text.is_build());
@@ -67,8 +67,8 @@ pub fn references(objects: &[ManifestObject]) -> Vec<Reference<'_>> {
             steps: object.steps.clone(),
             found: Vec::new(),
         };
-        walk.found.extend(patched(object, from));
-        walk.below(&object.node);
+        walk.found.extend(patch_target(object, from));
+        walk.visit_children(&object.node);
         for mut reference in walk.found {
             let target = reference.target();
             reference.to = target.and_then(|target| known.nearest(target, from));
@@ -88,7 +88,7 @@ struct Walk<'a, 'p> {
 }
 
 impl<'a> Walk<'a, '_> {
-    fn below(&mut self, node: &'a Node) {
+    fn visit_children(&mut self, node: &'a Node) {
         for (step, child) in children(node) {
             self.node(step, child);
         }
@@ -102,14 +102,14 @@ impl<'a> Walk<'a, '_> {
         }
         self.steps.push(step);
         self.found.extend(self.reference(node));
-        self.below(node);
+        self.visit_children(node);
         self.steps.pop();
     }
 
     fn reference(&self, node: &'a Node) -> Option<Reference<'a>> {
         let is_of_secret = matches!(self.steps.last(), Some(Step::Key(key)) if key == SECRET);
         let kind = text(node, "kind").or_else(|| is_of_secret.then_some("Secret"))?;
-        let name = node.at(&["name"])?;
+        let name = node.get_path(&["name"])?;
         name.value.as_str()?;
         let steps = self.steps.iter().cloned().chain([Step::from("name")]);
         // Kustomize's patch targets and Argo CD's selectors write `group`.
@@ -128,8 +128,8 @@ impl<'a> Walk<'a, '_> {
 }
 
 /// The object that a patch is applied to.
-fn patched(object: &ManifestObject, from: usize) -> Option<Reference<'_>> {
-    let name = object.node.at(&["metadata", "name"])?;
+fn patch_target(object: &ManifestObject, from: usize) -> Option<Reference<'_>> {
+    let name = object.node.get_path(&["metadata", "name"])?;
     let is_of_object = object.is_patch && !object.kind.is_empty() && !object.name.is_empty();
     is_of_object.then(|| Reference {
         from,
@@ -143,6 +143,6 @@ fn patched(object: &ManifestObject, from: usize) -> Option<Reference<'_>> {
 }
 
 fn text<'n>(node: &'n Node, key: &str) -> Option<&'n str> {
-    let text = node.at(&[key])?.value.as_str()?;
+    let text = node.get_path(&[key])?.value.as_str()?;
     Some(text)
 }

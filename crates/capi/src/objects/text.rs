@@ -56,7 +56,7 @@ const UNFOLLOWED: &str = "it is in a string that is written elsewhere";
 
 impl Text {
     /// The text of a file.
-    pub fn of_file(source: Arc<Source>) -> Arc<Self> {
+    pub fn from_file(source: Arc<Source>) -> Arc<Self> {
         Arc::new(Self {
             source,
             files: None,
@@ -65,7 +65,7 @@ impl Text {
     }
 
     /// The text of what a file builds from these files.
-    pub fn of_build(source: Arc<Source>, files: Arc<Sources>) -> Arc<Self> {
+    pub fn from_build(source: Arc<Source>, files: Arc<Sources>) -> Arc<Self> {
         Arc::new(Self {
             source,
             files: Some(files),
@@ -134,7 +134,7 @@ impl Text {
     }
 
     /// Why nothing in it can be changed.
-    pub fn frozen(&self) -> Option<&'static str> {
+    pub fn read_only_reason(&self) -> Option<&'static str> {
         self.host.as_ref().and_then(|host| host.frozen)
     }
 

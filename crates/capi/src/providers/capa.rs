@@ -65,9 +65,9 @@ const IMAGE_NAMES: &[ImageNames] = &[ImageNames::new(
     "AWS",
     &[
         Way::name("ami.id", &["locations.ami."]),
-        Way::name("imageLookupFormat", &["locations.ami.name"]).with(&[
+        Way::name("imageLookupFormat", &["locations.ami.name"]).with_fields(&[
             // Without it CAPA looks among its own images.
-            Field::required("imageLookupOrg", &["locations.ami.org"]),
+            Field::mandatory("imageLookupOrg", &["locations.ami.org"]),
             Field::optional("imageLookupBaseOS", &["locations.ami.base-os"]),
         ]),
     ],
@@ -161,7 +161,7 @@ fn id(stamp: &Stamp) -> Result<&str, String> {
 #[cfg(test)]
 mod tests {
     use super::{Capa, KINDS};
-    use crate::providers::stamp::tests::with;
+    use crate::providers::stamp::tests::stamp_with;
     use crate::providers::{Edit, Provider, Stamp};
 
     const TWO: &[(&str, &str)] = &[
@@ -172,7 +172,7 @@ mod tests {
     fn id(facts: &[(&str, &str)], region: Option<&str>) -> Result<Edit, String> {
         let stamp = Stamp {
             region: region.map(Into::into),
-            ..with("https://h/f", facts)
+            ..stamp_with("https://h/f", facts)
         };
         let edits = Capa.image(&KINDS[0], "v1beta2", &stamp)?;
         Ok(edits

@@ -108,13 +108,13 @@ impl Provider for Capg {
 #[cfg(test)]
 mod tests {
     use super::{Capg, KINDS};
-    use crate::providers::stamp::tests::with;
+    use crate::providers::stamp::tests::stamp_with;
     use crate::providers::{Edit, Provider};
 
     #[test]
     fn a_name_gets_its_project_and_sets_one_of_two_fields() {
         let image = |facts: &[(&str, &str)]| {
-            let edits = Capg.image(&KINDS[0], "v1beta1", &with("https://h/f", facts));
+            let edits = Capg.image(&KINDS[0], "v1beta1", &stamp_with("https://h/f", facts));
             let set = |edits: Vec<Edit>| edits.into_iter().find(|edit| edit.value.is_some());
             edits.ok().and_then(set)
         };

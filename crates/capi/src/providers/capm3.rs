@@ -108,7 +108,7 @@ impl Provider for Capm3 {
     }
 
     fn image(&self, kind: &Kind, version: &str, stamp: &Stamp) -> Result<Vec<Edit>, String> {
-        refused(stamp)?;
+        validate(stamp)?;
         let format_field = if version == V1BETA2 {
             ["diskFormat", "format"]
         } else {
@@ -135,7 +135,7 @@ impl Provider for Capm3 {
 
     fn template_fields(&self, settings: &Node, version: &str) -> TemplateFields {
         let metadata = settings
-            .at(&["template", "metadata"])
+            .get_path(&["template", "metadata"])
             .filter(|node| version == V1BETA2 && !node.value.is_null());
         let template = metadata.map(|node| Entry::holding("metadata", node.clone()));
         TemplateFields {
@@ -145,7 +145,7 @@ impl Provider for Capm3 {
     }
 
     fn problems(&self, settings: &Node, version: &str) -> Vec<String> {
-        let has_metadata = settings.at(&["template", "metadata"]).is_some();
+        let has_metadata = settings.get_path(&["template", "metadata"]).is_some();
         let problem = format!(
             "`template.metadata` exists only in {V1BETA2} of Metal3MachineTemplate, not in {version}"
         );
@@ -156,12 +156,12 @@ impl Provider for Capm3 {
     }
 
     fn needs_no_image(&self, settings: &Node) -> bool {
-        settings.at(&["customDeploy", "method"]).is_some()
+        settings.get_path(&["customDeploy", "method"]).is_some()
     }
 }
 
 /// Refuses what the webhook and the CRD's length limits refuse.
-fn refused(stamp: &Stamp) -> Result<(), String> {
+fn validate(stamp: &Stamp) -> Result<(), String> {
     if !is_request_uri(&stamp.url) {
         return Err(format!("`{}` is not a URL", stamp.url));
     }
@@ -199,7 +199,7 @@ fn is_request_uri(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{Capm3, KINDS, is_request_uri};
-    use crate::providers::stamp::tests::with;
+    use crate::providers::stamp::tests::stamp_with;
     use crate::providers::{Provider, Stamp, Template, apply_edits, template_spec};
     use yaml_tree::value::{Entry, Map, Node};
 
@@ -207,16 +207,16 @@ mod tests {
         let edits = Capm3
             .image(&KINDS[kind], version, stamp)
             .expect("a good image");
-        Node::computed(apply_edits(Map::default(), &edits).expect("no lists"))
+        Node::from_value(apply_edits(Map::default(), &edits).expect("no lists"))
     }
 
     fn text(node: &Node, key: &str) -> Option<String> {
-        Some(node.at(&["image", key])?.value.as_str()?.to_string())
+        Some(node.get_path(&["image", key])?.value.as_str()?.to_string())
     }
 
     #[test]
     fn the_format_field_has_another_name_in_v1beta2() {
-        let stamp = with("https://h/f", &[]);
+        let stamp = stamp_with("https://h/f", &[]);
         let old = image(&stamp, 0, "v1beta1");
         let new = image(&stamp, 0, "v1beta2");
         assert_eq!(
@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn an_oci_image_keeps_its_format_and_gets_no_checksum() {
-        let image = image(&with("OCI://r/i@sha256:0", &[]), 0, "v1beta1");
+        let image = image(&stamp_with("OCI://r/i@sha256:0", &[]), 0, "v1beta1");
         assert_eq!(text(&image, "checksum"), None);
         assert_eq!(text(&image, "checksumType"), None);
         assert_eq!(text(&image, "format").as_deref(), Some("raw"));
@@ -241,7 +241,7 @@ mod tests {
     fn the_checksum_type_auto_is_written_into_hosts_only() {
         let stamp = Stamp {
             checksum_type: Some("auto".into()),
-            ..with("https://h/f", &[])
+            ..stamp_with("https://h/f", &[])
         };
         let template = image(&stamp, 0, "v1beta1");
         assert_eq!(text(&template, "checksum").as_deref(), Some("ab"));
@@ -252,26 +252,29 @@ mod tests {
 
     #[test]
     fn settings_are_written_to_the_fields_of_the_crd() {
-        let labels = Map::from_iter([Entry::computed("matchLabels", Map::default())]);
-        let settings = Node::computed(Map::from_iter([
-            Entry::computed("nodeReuse", true),
-            Entry::computed("hostSelector", labels),
-            Entry::computed("networks", Map::default()),
-            Entry::computed("dataTemplate", yaml_tree::value::Value::Null),
+        let labels = Map::from_iter([Entry::from_value("matchLabels", Map::default())]);
+        let settings = Node::from_value(Map::from_iter([
+            Entry::from_value("nodeReuse", true),
+            Entry::from_value("hostSelector", labels),
+            Entry::from_value("networks", Map::default()),
+            Entry::from_value("dataTemplate", yaml_tree::value::Value::Null),
         ]));
-        let stamp = with("https://h/f", &[]);
+        let stamp = stamp_with("https://h/f", &[]);
         let template = Template {
             provider: &Capm3,
             kind: &KINDS[0],
             version: "v1beta1",
         };
         let spec = template_spec(template, Some(&stamp), &settings);
-        let spec = Node::computed(spec.expect("a good image"));
-        assert!(spec.at(&["nodeReuse"]).is_some());
+        let spec = Node::from_value(spec.expect("a good image"));
+        assert!(spec.get_path(&["nodeReuse"]).is_some());
         let selector = ["template", "spec", "hostSelector", "matchLabels"];
-        assert!(spec.at(&selector).is_some());
-        assert!(spec.at(&["template", "spec", "networks"]).is_none());
-        assert!(spec.at(&["template", "spec", "dataTemplate"]).is_none());
+        assert!(spec.get_path(&selector).is_some());
+        assert!(spec.get_path(&["template", "spec", "networks"]).is_none());
+        assert!(
+            spec.get_path(&["template", "spec", "dataTemplate"])
+                .is_none()
+        );
     }
 
     #[test]
@@ -282,7 +285,7 @@ mod tests {
         for bad in ["", "f.raw", "/f", "http://", "1http://h/f", "http://h/a b"] {
             assert!(!is_request_uri(bad), "{bad}");
         }
-        let long = with(&format!("https://h/{}", "a".repeat(600)), &[]);
+        let long = stamp_with(&format!("https://h/{}", "a".repeat(600)), &[]);
         assert!(Capm3.image(&KINDS[0], "v1beta1", &long).is_err());
     }
 }

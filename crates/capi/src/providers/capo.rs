@@ -154,10 +154,14 @@ impl Provider for Capo {
         let mut machine = set(settings, MACHINE_FIELDS);
         if let Some(name) = image_name(settings) {
             let filter = Map::from_iter([Entry::holding("name", name.clone())]);
-            let image = Map::from_iter([Entry::computed("filter", filter)]);
-            machine.insert(Entry::computed("image", image));
+            let image = Map::from_iter([Entry::from_value("filter", filter)]);
+            machine.insert(Entry::from_value("image", image));
         }
-        let setting = |name: &str| settings.at(&[name]).filter(|node| !node.value.is_null());
+        let setting = |name: &str| {
+            settings
+                .get_path(&[name])
+                .filter(|node| !node.value.is_null())
+        };
         if let Some(node) = setting("flavor_name") {
             machine.insert(Entry::holding("flavor", node.clone()));
         }
@@ -170,20 +174,20 @@ impl Provider for Capo {
             .filter(|node| node.value.as_str().is_some());
         if let Some(name) = named.cloned().filter(|_| version != V1BETA1) {
             let filter = Map::from_iter([Entry::holding("name", name)]);
-            let filter = Map::from_iter([Entry::computed("filter", filter)]);
-            machine.insert(Entry::computed("flavor", filter));
+            let filter = Map::from_iter([Entry::from_value("filter", filter)]);
+            machine.insert(Entry::from_value("flavor", filter));
         }
         if let Some(node) = setting("server_group_id") {
             let id = Map::from_iter([Entry::holding("id", node.clone())]);
-            machine.insert(Entry::computed("serverGroup", id));
+            machine.insert(Entry::from_value("serverGroup", id));
         }
         if let Some(node) = setting("network_id").filter(|_| machine.get("ports").is_none()) {
             let id = Map::from_iter([Entry::holding("id", node.clone())]);
-            let port = Map::from_iter([Entry::computed("network", id)]);
-            machine.insert(Entry::computed("ports", vec![Node::computed(port)]));
+            let port = Map::from_iter([Entry::from_value("network", id)]);
+            machine.insert(Entry::from_value("ports", vec![Node::from_value(port)]));
         }
         if let Some(volume) = setting("rootVolume") {
-            machine.insert(Entry::computed("rootVolume", root_volume(volume)));
+            machine.insert(Entry::from_value("rootVolume", root_volume(volume)));
         }
         machine
     }
@@ -225,12 +229,12 @@ fn tags(stamp: &Stamp) -> Option<Value> {
     let tags: Vec<Node> = match (stamp.location("glance.tags"), stamp.location("glance.name")) {
         (Some(tags), _) => tags
             .split(',')
-            .map(|tag| Node::computed(tag.trim()))
+            .map(|tag| Node::from_value(tag.trim()))
             .collect(),
         (None, Some(_)) => return None,
         (None, None) => {
             let md5 = stamp.facts.text(fact::MD5)?;
-            vec![Node::computed(format!("sylva-md5-{md5}"))]
+            vec![Node::from_value(format!("sylva-md5-{md5}"))]
         }
     };
     Some(tags.into())
@@ -239,22 +243,22 @@ fn tags(stamp: &Stamp) -> Option<Value> {
 #[cfg(test)]
 mod tests {
     use super::{Capo, KINDS};
-    use crate::providers::stamp::tests::with;
+    use crate::providers::stamp::tests::stamp_with;
     use crate::providers::{Provider, apply_edits};
     use yaml_tree::json::{Html, to_json};
     use yaml_tree::value::{Entry, Map, Node, Value};
 
     fn stamped(facts: &[(&str, &str)], existing: Map) -> String {
-        let edits = Capo.image(&KINDS[0], "v1beta1", &with("https://h/f", facts));
+        let edits = Capo.image(&KINDS[0], "v1beta1", &stamp_with("https://h/f", facts));
         let map = apply_edits(existing, &edits.expect("a place")).expect("no lists");
         to_json(&Value::from(map), Html::Plain)
     }
 
     #[test]
     fn exactly_one_field_remains_whatever_existed() {
-        let filter = Map::from_iter([Entry::computed("name", "old")]);
-        let image = Map::from_iter([Entry::computed("filter", filter)]);
-        let existing = || Map::from_iter([Entry::computed("image", image.clone())]);
+        let filter = Map::from_iter([Entry::from_value("name", "old")]);
+        let image = Map::from_iter([Entry::from_value("filter", filter)]);
+        let existing = || Map::from_iter([Entry::from_value("image", image.clone())]);
         assert_eq!(
             stamped(&[("openstack_glance_uuid", "u")], existing()),
             r#"{"image":{"id":"u"}}"#
@@ -284,8 +288,8 @@ mod tests {
     #[test]
     fn an_image_may_be_selected_by_its_name_in_glance() {
         let of = |name: &str| {
-            let entry = Entry::computed("image_name", name);
-            Node::computed(Map::from_iter([entry]))
+            let entry = Entry::from_value("image_name", name);
+            Node::from_value(Map::from_iter([entry]))
         };
         let machine = Capo.machine(&of("ubuntu-jammy"), "v1beta1");
         assert_eq!(
@@ -297,7 +301,7 @@ mod tests {
 
     #[test]
     fn a_url_is_not_an_image_of_glance() {
-        let mut stamp = with("https://h/f", &[]);
+        let mut stamp = stamp_with("https://h/f", &[]);
         stamp.key = None;
         let problem = Capo
             .image(&KINDS[0], "v1beta1", &stamp)
@@ -308,17 +312,17 @@ mod tests {
     #[test]
     fn sylvas_settings_become_capos_fields() {
         let volume = Map::from_iter([
-            Entry::computed("diskSize", 100_i64),
-            Entry::computed("volumeType", "ceph"),
+            Entry::from_value("diskSize", 100_i64),
+            Entry::from_value("volumeType", "ceph"),
         ]);
         let settings = Map::from_iter([
-            Entry::computed("flavor_name", "m1.large"),
-            Entry::computed("network_id", "n"),
-            Entry::computed("rootVolume", volume),
-            Entry::computed("server_group_id", "s"),
-            Entry::computed("ssh_key_name", "k"),
+            Entry::from_value("flavor_name", "m1.large"),
+            Entry::from_value("network_id", "n"),
+            Entry::from_value("rootVolume", volume),
+            Entry::from_value("server_group_id", "s"),
+            Entry::from_value("ssh_key_name", "k"),
         ]);
-        let machine = Capo.machine(&Node::computed(settings), "v1beta1");
+        let machine = Capo.machine(&Node::from_value(settings), "v1beta1");
         assert_eq!(
             to_json(&Value::from(machine), Html::Plain),
             r#"{"flavor":"m1.large","ports":[{"network":{"id":"n"}}],"rootVolume":{"sizeGiB":100,"type":"ceph"},"serverGroup":{"id":"s"},"sshKeyName":"k"}"#

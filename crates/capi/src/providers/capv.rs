@@ -74,7 +74,7 @@ const IMAGE_NAMES: &[ImageNames] = &[ImageNames::new(
     "VSphere",
     &[
         Way::name("template", &["locations.vsphere.template"])
-            .with(&[Field::optional("snapshot", &["locations.vsphere.snapshot"])]),
+            .with_fields(&[Field::optional("snapshot", &["locations.vsphere.snapshot"])]),
         Way::name(
             "imageName",
             &["locations.vsphere.image-name", "locations.vsphere.template"],
@@ -131,7 +131,7 @@ impl Provider for Capv {
             }
         }
         if let (None, Some(network)) = (machine.get("network"), network(settings)) {
-            machine.insert(Entry::computed("network", network));
+            machine.insert(Entry::from_value("network", network));
         }
         if let Some(name) = image_name(settings) {
             machine.insert(Entry::holding("template", name.clone()));
@@ -169,7 +169,7 @@ const NETWORKS: &str = "networks";
 /// The network of a machine: one device in the default network. It uses DHCP unless the settings define where its addresses
 /// come from.
 fn network(settings: &Node) -> Option<Map> {
-    let default = settings.at(&[NETWORKS, "default"])?.value.as_map()?;
+    let default = settings.get_path(&[NETWORKS, "default"])?.value.as_map()?;
     let name = default.get("networkName")?.value.as_str()?;
     let mut device = (**default).clone();
     let sources = ["dhcp4", "dhcp6", "ipAddrs", "addressesFromPools"];
@@ -177,24 +177,24 @@ fn network(settings: &Node) -> Option<Map> {
         return None;
     }
     if sources.iter().all(|source| device.get(source).is_none()) {
-        device.insert(Entry::computed("dhcp4", true));
+        device.insert(Entry::from_value("dhcp4", true));
     }
-    let devices = vec![Node::computed(device)];
-    Some(Map::from_iter([Entry::computed("devices", devices)]))
+    let devices = vec![Node::from_value(device)];
+    Some(Map::from_iter([Entry::from_value("devices", devices)]))
 }
 
 #[cfg(test)]
 mod tests {
     use super::{Capv, KINDS};
-    use crate::providers::stamp::tests::with;
+    use crate::providers::stamp::tests::stamp_with;
     use crate::providers::{Edit, Provider};
     use yaml_tree::json::{Html, to_json};
     use yaml_tree::value::{Entry, Map, Node, Value};
 
     #[test]
     fn a_template_may_be_selected_by_sylvas_setting() {
-        let settings = Map::from_iter([Entry::computed("image_name", "tpl-ubuntu")]);
-        let settings = Node::computed(settings);
+        let settings = Map::from_iter([Entry::from_value("image_name", "tpl-ubuntu")]);
+        let settings = Node::from_value(settings);
         let machine = Capv.machine(&settings, "v1beta1");
         assert_eq!(
             to_json(&Value::from(machine), Html::Plain),
@@ -206,17 +206,17 @@ mod tests {
     #[test]
     fn settings_of_sylvas_chart_become_fields_of_the_machine() {
         let machine = |network: Map| {
-            let networks = Map::from_iter([Entry::computed("default", network)]);
+            let networks = Map::from_iter([Entry::from_value("default", network)]);
             let settings = Map::from_iter([
-                Entry::computed("dataCenter", "dc"),
-                Entry::computed("dataStore", "ds"),
-                Entry::computed("tlsThumbprint", "AA:BB"),
-                Entry::computed("networks", networks),
+                Entry::from_value("dataCenter", "dc"),
+                Entry::from_value("dataStore", "ds"),
+                Entry::from_value("tlsThumbprint", "AA:BB"),
+                Entry::from_value("networks", networks),
             ]);
-            let machine = Capv.machine(&Node::computed(settings), "v1beta1");
+            let machine = Capv.machine(&Node::from_value(settings), "v1beta1");
             to_json(&Value::from(machine), Html::Plain)
         };
-        let named = || Map::from_iter([Entry::computed("networkName", "vms")]);
+        let named = || Map::from_iter([Entry::from_value("networkName", "vms")]);
         let written = |network: &str| {
             format!(r#"{{"datacenter":"dc","datastore":"ds",{network}"thumbprint":"AA:BB"}}"#)
         };
@@ -227,15 +227,15 @@ mod tests {
         };
         assert_eq!(machine(named()), device(r#""dhcp4":true"#));
         let mut six = named();
-        six.insert(Entry::computed("dhcp6", true));
+        six.insert(Entry::from_value("dhcp6", true));
         assert_eq!(machine(six), device(r#""dhcp6":true"#));
-        let blank = Map::from_iter([Entry::computed("networkName", Value::Null)]);
+        let blank = Map::from_iter([Entry::from_value("networkName", Value::Null)]);
         assert_eq!(machine(blank), written(""));
     }
 
     #[test]
     fn each_mode_has_its_own_field() {
-        let stamp = with("https://h/f", &[("locations.vsphere.template", "dc/vm/t")]);
+        let stamp = stamp_with("https://h/f", &[("locations.vsphere.template", "dc/vm/t")]);
         let govmomi = Capv.image(&KINDS[0], "v1beta1", &stamp);
         let expected = vec![
             Edit::set(&["template"], "dc/vm/t"),
@@ -244,7 +244,7 @@ mod tests {
         assert_eq!(govmomi, Ok(expected));
         let supervisor = Capv.image(&KINDS[1], "v1beta2", &stamp);
         assert_eq!(supervisor, Ok(vec![Edit::set(&["imageName"], "dc/vm/t")]));
-        let nowhere = Capv.image(&KINDS[0], "v1beta1", &with("https://h/f", &[]));
+        let nowhere = Capv.image(&KINDS[0], "v1beta1", &stamp_with("https://h/f", &[]));
         assert_eq!(
             nowhere,
             Err("nothing says where `capv` finds image `img`: its record has no `locations.vsphere.template`".to_owned())

@@ -91,9 +91,9 @@ const IMAGE_NAMES: &[ImageNames] = &[ImageNames::new(
     "Azure",
     &[
         Way::name("image.id", &["locations.azure.id"]),
-        Way::name("image.computeGallery.name", &["locations.azure.definition"]).with(&[
-            Field::required("image.computeGallery.gallery", &["locations.azure.gallery"]),
-            Field::required("image.computeGallery.version", &["locations.azure.version"]),
+        Way::name("image.computeGallery.name", &["locations.azure.definition"]).with_fields(&[
+            Field::mandatory("image.computeGallery.gallery", &["locations.azure.gallery"]),
+            Field::mandatory("image.computeGallery.version", &["locations.azure.version"]),
             Field::optional(
                 "image.computeGallery.subscriptionID",
                 &["locations.azure.subscription"],
@@ -103,9 +103,9 @@ const IMAGE_NAMES: &[ImageNames] = &[ImageNames::new(
                 &["locations.azure.resource-group"],
             ),
         ]),
-        Way::name("image.sharedGallery.name", &["locations.azure.definition"]).with(&[
-            Field::required("image.sharedGallery.gallery", &["locations.azure.gallery"]),
-            Field::required("image.sharedGallery.version", &["locations.azure.version"]),
+        Way::name("image.sharedGallery.name", &["locations.azure.definition"]).with_fields(&[
+            Field::mandatory("image.sharedGallery.gallery", &["locations.azure.gallery"]),
+            Field::mandatory("image.sharedGallery.version", &["locations.azure.version"]),
             Field::optional(
                 "image.sharedGallery.subscriptionID",
                 &["locations.azure.subscription"],
@@ -115,13 +115,13 @@ const IMAGE_NAMES: &[ImageNames] = &[ImageNames::new(
                 &["locations.azure.resource-group"],
             ),
         ]),
-        Way::name("image.marketplace.sku", &["locations.azure.sku"]).with(&[
-            Field::required(
+        Way::name("image.marketplace.sku", &["locations.azure.sku"]).with_fields(&[
+            Field::mandatory(
                 "image.marketplace.publisher",
                 &["locations.azure.publisher"],
             ),
-            Field::required("image.marketplace.offer", &["locations.azure.offer"]),
-            Field::required("image.marketplace.version", &["locations.azure.version"]),
+            Field::mandatory("image.marketplace.offer", &["locations.azure.offer"]),
+            Field::mandatory("image.marketplace.version", &["locations.azure.version"]),
         ]),
     ],
 )
@@ -185,15 +185,15 @@ impl Provider for Capz {
 #[cfg(test)]
 mod tests {
     use super::{Capz, KINDS};
-    use crate::providers::stamp::tests::with;
+    use crate::providers::stamp::tests::stamp_with;
     use crate::providers::{Provider, apply_edits};
     use yaml_tree::json::{Html, to_json};
     use yaml_tree::value::{Entry, Map, Value};
 
     fn stamped(facts: &[(&str, &str)]) -> Result<String, String> {
-        let existing = Map::from_iter([Entry::computed("sharedGallery", Map::default())]);
-        let existing = Map::from_iter([Entry::computed("image", existing)]);
-        let edits = Capz.image(&KINDS[0], "v1beta1", &with("https://h/f", facts))?;
+        let existing = Map::from_iter([Entry::from_value("sharedGallery", Map::default())]);
+        let existing = Map::from_iter([Entry::from_value("image", existing)]);
+        let edits = Capz.image(&KINDS[0], "v1beta1", &stamp_with("https://h/f", facts))?;
         let map = apply_edits(existing, &edits)?;
         Ok(to_json(&Value::from(map), Html::Plain))
     }

@@ -110,7 +110,7 @@ impl Provider for Docker {
 #[cfg(test)]
 mod tests {
     use super::{Docker, KINDS};
-    use crate::providers::stamp::tests::with;
+    use crate::providers::stamp::tests::stamp_with;
     use crate::providers::{Edit, Provider};
     use yaml_tree::json::{Html, to_json};
     use yaml_tree::value::{Entry, Map, Node};
@@ -119,8 +119,8 @@ mod tests {
     fn sylvas_alias_and_its_setting_for_the_image_are_supported() {
         let found = crate::providers::find("capd").expect("Sylva's name");
         assert_eq!(found.name(), "docker");
-        let settings = Map::from_iter([Entry::computed("image_name", "kindest/node:v1.31.6")]);
-        let settings = Node::computed(settings);
+        let settings = Map::from_iter([Entry::from_value("image_name", "kindest/node:v1.31.6")]);
+        let settings = Node::from_value(settings);
         let machine = Docker.machine(&settings, "v1beta1");
         assert_eq!(
             to_json(&machine.into(), Html::Plain),
@@ -131,13 +131,13 @@ mod tests {
 
     #[test]
     fn each_kind_has_its_own_field() {
-        let stamp = with("oci://kindest/node:v1.34.0", &[]);
+        let stamp = stamp_with("oci://kindest/node:v1.34.0", &[]);
         let image = |kind: usize| Docker.image(&KINDS[kind], "v1beta2", &stamp);
         let name = "kindest/node:v1.34.0";
         assert_eq!(image(0), Ok(vec![Edit::set(&["customImage"], name)]));
         let dev = Edit::set(&["backend", "docker", "customImage"], name);
         assert_eq!(image(1), Ok(vec![dev]));
-        let file = Docker.image(&KINDS[0], "v1beta1", &with("https://h/f", &[]));
+        let file = Docker.image(&KINDS[0], "v1beta1", &stamp_with("https://h/f", &[]));
         assert!(file.is_err());
     }
 }

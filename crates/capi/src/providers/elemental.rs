@@ -54,7 +54,7 @@ impl Provider for Elemental {
         let own = stamp.facts.text(fact::URI);
         // Another address than the image's own is that of a mirror, whose content was not locked.
         let is_own = !is_oci(&stamp.url) || own == Some(&*stamp.url);
-        let pinned = stamp.pinned().filter(|_| is_own);
+        let pinned = stamp.digest_reference().filter(|_| is_own);
         let artifact = stamp.location("oci");
         let references = [pinned.as_deref(), Some(&*stamp.url), own, artifact];
         let uri = references.into_iter().flatten().find(|url| is_oci(url));
@@ -67,14 +67,14 @@ impl Provider for Elemental {
 #[cfg(test)]
 mod tests {
     use super::{Elemental, KINDS};
-    use crate::providers::stamp::tests::with;
+    use crate::providers::stamp::tests::stamp_with;
     use crate::providers::{Edit, Provider};
     use oci_artifacts::Digest;
 
     #[test]
     fn only_an_oci_reference_is_accepted() {
         let image = |url: &str, facts: &[(&str, &str)]| {
-            Elemental.image(&KINDS[0], "v1beta1", &with(url, facts))
+            Elemental.image(&KINDS[0], "v1beta1", &stamp_with(url, facts))
         };
         let path = ["osVersionManagement", "osVersion", "imageUri"];
         let set = Ok(vec![Edit::set(&path, "oci://r/os@sha256:0")]);
@@ -87,7 +87,7 @@ mod tests {
     fn a_locked_image_is_written_by_digest_without_its_tag() {
         let digest = format!("sha256:{}", "0".repeat(64));
         let locked = |uri: &str, url: &str| {
-            let mut stamp = with(url, &[("uri", uri)]);
+            let mut stamp = stamp_with(url, &[("uri", uri)]);
             stamp.digest = Digest::parse(&digest).ok();
             Elemental.image(&KINDS[0], "v1beta1", &stamp)
         };

@@ -48,7 +48,7 @@ impl Edit {
     }
 
     /// The same change, with a path from the object's root.
-    pub(super) fn below(mut self, machine: &[&'static str]) -> Self {
+    pub(super) fn with_prefix(mut self, machine: &[&'static str]) -> Self {
         let mut path: Vec<FieldStep> = machine.iter().map(|key| FieldStep::Key(key)).collect();
         path.append(&mut self.path);
         Self { path, ..self }
@@ -77,7 +77,7 @@ impl fmt::Display for Edit {
 pub fn apply_edits(root: Map, edits: &[Edit]) -> Result<Map, String> {
     let mut value = Value::from(root);
     for edit in edits {
-        value = changed(value, &edit.path, edit)?;
+        value = apply_edit(value, &edit.path, edit)?;
     }
     Ok(match value {
         Value::Map(map) => Arc::unwrap_or_clone(map),
@@ -85,7 +85,7 @@ pub fn apply_edits(root: Map, edits: &[Edit]) -> Result<Map, String> {
     })
 }
 
-fn changed(value: Value, path: &[FieldStep], edit: &Edit) -> Result<Value, String> {
+fn apply_edit(value: Value, path: &[FieldStep], edit: &Edit) -> Result<Value, String> {
     let Some((step, rest)) = path.split_first() else {
         return Ok(edit.value.clone().unwrap_or(value));
     };
@@ -102,7 +102,7 @@ fn changed(value: Value, path: &[FieldStep], edit: &Edit) -> Result<Value, Strin
                 (None, None) => {}
                 (existing, _) => {
                     let below = existing.map_or(Value::Null, |node| node.value);
-                    map.insert(Entry::computed(*key, changed(below, rest, edit)?));
+                    map.insert(Entry::from_value(*key, apply_edit(below, rest, edit)?));
                 }
             }
             Ok(map.into())
@@ -118,7 +118,7 @@ fn changed(value: Value, path: &[FieldStep], edit: &Edit) -> Result<Value, Strin
                     None => Ok(items.into()),
                 };
             };
-            item.value = changed(item.value.clone(), rest, edit)?;
+            item.value = apply_edit(item.value.clone(), rest, edit)?;
             Ok(items.into())
         }
     }
@@ -128,10 +128,12 @@ fn changed(value: Value, path: &[FieldStep], edit: &Edit) -> Result<Value, Strin
 pub fn is_meant(item: &Node, step: &FieldStep) -> bool {
     match step {
         FieldStep::Key(_) => false,
-        FieldStep::Having(key) => item.at(&[key]).is_some_and(|node| !node.value.is_null()),
+        FieldStep::Having(key) => item
+            .get_path(&[key])
+            .is_some_and(|node| !node.value.is_null()),
         FieldStep::Named(name) => [&["name"][..], &["metadata", "name"]]
             .iter()
-            .filter_map(|path| item.at(path)?.value.as_str())
+            .filter_map(|path| item.get_path(path)?.value.as_str())
             .any(|text| text == name),
     }
 }
@@ -144,14 +146,14 @@ mod tests {
 
     fn volumes() -> Map {
         let volume = |name: &str, kind: &str| {
-            let below = Map::from_iter([Entry::computed("image", "old")]);
-            Node::computed(Map::from_iter([
-                Entry::computed("name", name),
-                Entry::computed(kind, below),
+            let below = Map::from_iter([Entry::from_value("image", "old")]);
+            Node::from_value(Map::from_iter([
+                Entry::from_value("name", name),
+                Entry::from_value(kind, below),
             ]))
         };
         let items = vec![volume("a", "cloudInit"), volume("b", "containerDisk")];
-        Map::from_iter([Entry::computed("volumes", items)])
+        Map::from_iter([Entry::from_value("volumes", items)])
     }
 
     fn disk(step: FieldStep) -> Edit {

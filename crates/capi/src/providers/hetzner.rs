@@ -54,7 +54,7 @@ const IMAGE_NAMES: &[ImageNames] = &[
         "HCloud",
         &[
             Way::name("imageName", &["locations.hcloud.image"]),
-            Way::url("imageURL", &["locations.hcloud.url"]).with(&[Field::optional(
+            Way::url("imageURL", &["locations.hcloud.url"]).with_fields(&[Field::optional(
                 "imageURLCommand",
                 &["locations.hcloud.command"],
             )]),
@@ -105,7 +105,11 @@ impl Provider for Hetzner {
 
     /// Cloud machines claim no host: a pool is on bare metal if it sets how its hosts are selected or installed.
     fn hosts_of(&self, settings: &Node) -> Option<LabelSelector> {
-        let setting = |name: &str| settings.at(&[name]).filter(|node| !node.value.is_null());
+        let setting = |name: &str| {
+            settings
+                .get_path(&[name])
+                .filter(|node| !node.value.is_null())
+        };
         match (setting(SELECTOR), setting("installImage")) {
             (Some(selector), _) => LabelSelector::read(selector),
             (None, Some(_)) => Some(LabelSelector::default()),
@@ -166,19 +170,19 @@ fn archive(stamp: &Stamp) -> Result<Vec<Edit>, String> {
 #[cfg(test)]
 mod tests {
     use super::{Hetzner, KINDS};
-    use crate::providers::stamp::tests::with;
+    use crate::providers::stamp::tests::stamp_with;
     use crate::providers::{Provider, apply_edits};
     use yaml_tree::json::{Html, to_json};
     use yaml_tree::value::{Map, Node, Value};
 
     fn stamped(kind: usize, url: &str, facts: &[(&str, &str)]) -> Result<String, String> {
-        let edits = Hetzner.image(&KINDS[kind], "v1beta1", &with(url, facts))?;
+        let edits = Hetzner.image(&KINDS[kind], "v1beta1", &stamp_with(url, facts))?;
         apply_edits(Map::default(), &edits).map(|map| to_json(&Value::from(map), Html::Plain))
     }
 
     #[test]
     fn cloud_pools_claim_no_hosts() {
-        let settings = |json: serde_json::Value| Node::computed(Value::from(json));
+        let settings = |json: serde_json::Value| Node::from_value(Value::from(json));
         let of = |json| Hetzner.hosts_of(&settings(json));
         assert_eq!(of(serde_json::json!({"type": "cx32"})), None);
         let any = of(serde_json::json!({"installImage": {}}));

@@ -107,7 +107,7 @@ impl Way {
     pub(super) const fn name(path: &'static str, facts: &'static [&'static str]) -> Self {
         Self {
             by: NamedBy::Name,
-            field: Field::required(path, facts),
+            field: Field::mandatory(path, facts),
             beside: &[],
         }
     }
@@ -119,7 +119,7 @@ impl Way {
         }
     }
 
-    pub(super) const fn with(self, beside: &'static [Field]) -> Self {
+    pub(super) const fn with_fields(self, beside: &'static [Field]) -> Self {
         Self { beside, ..self }
     }
 
@@ -129,7 +129,7 @@ impl Way {
 }
 
 impl Field {
-    pub(super) const fn required(path: &'static str, facts: &'static [&'static str]) -> Self {
+    pub(super) const fn mandatory(path: &'static str, facts: &'static [&'static str]) -> Self {
         Self {
             path,
             facts,
@@ -140,7 +140,7 @@ impl Field {
     pub(super) const fn optional(path: &'static str, facts: &'static [&'static str]) -> Self {
         Self {
             is_required: false,
-            ..Self::required(path, facts)
+            ..Self::mandatory(path, facts)
         }
     }
 
@@ -201,7 +201,7 @@ fn all_names() -> impl Iterator<Item = &'static ImageNames> {
 impl ImageFields {
     /// The machine's spec of an object.
     pub fn spec(self, object: &Node) -> Option<&Node> {
-        object.at(self.above)?.at(self.machine)
+        object.get_path(self.above)?.get_path(self.machine)
     }
 
     /// The image that a machine's spec names: the node that says so, and how.
@@ -221,7 +221,7 @@ impl ImageFields {
                 is_required: field.is_required,
             })
         });
-        Some(Location::of(parts.collect()))
+        Some(Location::new(parts.collect()))
     }
 
     /// Whether a machine's spec names an image, or any part of one.
@@ -266,14 +266,14 @@ impl ImageFields {
 /// The value at a path of keys; the first item of a list that has the rest of the path, behind `[]`.
 pub fn node_at<'n>(node: &'n Node, path: &str) -> Option<&'n Node> {
     let Some((part, rest)) = path.split_once('.') else {
-        return node.at(&[path]);
+        return node.get_path(&[path]);
     };
     match part.strip_suffix("[]") {
         Some(key) => {
-            let items = node.at(&[key])?.value.as_list()?;
+            let items = node.get_path(&[key])?.value.as_list()?;
             items.iter().find_map(|item| node_at(item, rest))
         }
-        None => node_at(node.at(&[part])?, rest),
+        None => node_at(node.get_path(&[part])?, rest),
     }
 }
 
@@ -283,7 +283,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use crate::image::{Facts, Image};
-    use crate::providers::stamp::tests::with;
+    use crate::providers::stamp::tests::stamp_with;
     use crate::providers::{PROVIDERS, apply_edits};
     use yaml_tree::engine::Engine;
     use yaml_tree::place::FileId;
@@ -437,20 +437,22 @@ mod tests {
                     continue;
                 };
                 let of = |facts: &[(&str, &str)]| {
-                    let edits = provider.stamp(kind, version, &with(url, facts)).ok()?;
+                    let edits = provider
+                        .stamp(kind, version, &stamp_with(url, facts))
+                        .ok()?;
                     let object = match provider.name() {
                         "kubevirt" => {
                             yaml_tree::values(volumes, FileId(0), Engine::Kubectl).expect("YAML")
                         }
-                        _ => Node::computed(Map::default()),
+                        _ => Node::from_value(Map::default()),
                     };
                     let Value::Map(object) = object.value else {
                         return None;
                     };
                     let object = apply_edits(Map::clone(&object), &edits).ok()?;
-                    fields.location(fields.spec(&Node::computed(object))?)
+                    fields.location(fields.spec(&Node::from_value(object))?)
                 };
-                let known = |facts: &[(&str, &str)]| image(with(url, facts).facts);
+                let known = |facts: &[(&str, &str)]| image(stamp_with(url, facts).facts);
                 let Some(location) = of(&facts).filter(|location| {
                     // A provider that takes another image, by its key or its URL, says nothing of this one.
                     facts.iter().any(|(name, _)| location.is_in(name))

@@ -79,7 +79,12 @@ impl Provider for Kubevirt {
                 "spec",
                 "volumes",
             ];
-            return Ok(vec![at(&before, item, &["containerDisk", "image"], image)]);
+            return Ok(vec![item_edit(
+                &before,
+                item,
+                &["containerDisk", "image"],
+                image,
+            )]);
         }
         let source = if let Some(registry) = stamp.location("kubevirt.registry") {
             ("registry", registry)
@@ -93,7 +98,7 @@ impl Provider for Kubevirt {
         let item = item(stamp, FieldStep::Having("spec"));
         let before = ["virtualMachineTemplate", "spec", "dataVolumeTemplates"];
         let url = ["spec", "source", source.0, "url"];
-        Ok(vec![at(&before, item, &url, source.1)])
+        Ok(vec![item_edit(&before, item, &url, source.1)])
     }
 }
 
@@ -103,7 +108,7 @@ fn item(stamp: &Stamp, otherwise: FieldStep) -> FieldStep {
     named.map_or(otherwise, |name| FieldStep::Named(name.into()))
 }
 
-fn at(before: &[&'static str], item: FieldStep, after: &[&'static str], text: &str) -> Edit {
+fn item_edit(before: &[&'static str], item: FieldStep, after: &[&'static str], text: &str) -> Edit {
     let key = |key: &&'static str| FieldStep::Key(key);
     let path = before.iter().map(key).chain([item]);
     Edit {
@@ -116,12 +121,12 @@ fn at(before: &[&'static str], item: FieldStep, after: &[&'static str], text: &s
 mod tests {
     use super::{KINDS, Kubevirt};
     use crate::providers::Provider;
-    use crate::providers::stamp::tests::with;
+    use crate::providers::stamp::tests::stamp_with;
 
     #[test]
     fn the_path_names_a_container_disk_or_a_data_volume() {
         let path = |facts: &[(&str, &str)], url: &str| {
-            let edits = Kubevirt.image(&KINDS[0], "v1alpha1", &with(url, facts));
+            let edits = Kubevirt.image(&KINDS[0], "v1alpha1", &stamp_with(url, facts));
             edits.map(|edits| edits[0].to_string())
         };
         assert_eq!(

@@ -66,7 +66,7 @@ pub trait Provider: Sync {
     /// The hosts that a pool's machines may claim: all of them if there is no selector. None if the provider creates machines, or
     /// if the selector is not supported.
     fn hosts_of(&self, settings: &Node) -> Option<LabelSelector> {
-        match settings.at(&[self.host_selector()?]) {
+        match settings.get_path(&[self.host_selector()?]) {
             Some(node) => LabelSelector::read(node),
             None => Some(LabelSelector::default()),
         }
@@ -84,7 +84,7 @@ pub trait Provider: Sync {
     /// As [`Provider::image`].
     fn stamp(&self, kind: &Kind, version: &str, stamp: &Stamp) -> Result<Vec<Edit>, String> {
         let edits = self.image(kind, version, stamp)?;
-        let below = |edit: Edit| edit.below(kind.machine);
+        let below = |edit: Edit| edit.with_prefix(kind.machine);
         Ok(edits.into_iter().map(below).collect())
     }
 
@@ -102,7 +102,7 @@ pub trait Provider: Sync {
     fn settings_location(&self, settings: &Node) -> Option<Location> {
         let kind = self.kinds().first()?;
         let machine = self.machine(settings, kind.versions.first()?);
-        image_fields(kind.kind)?.location(&Node::computed(machine))
+        image_fields(kind.kind)?.location(&Node::from_value(machine))
     }
 
     /// What the provider's webhook would refuse in the settings, one clause each.
@@ -150,7 +150,7 @@ pub fn find(name: &str) -> Option<&'static dyn Provider> {
 }
 
 /// The provider of a kind, in any API version.
-pub fn of_kind(kind: &str) -> Option<&'static dyn Provider> {
+pub fn find_by_kind(kind: &str) -> Option<&'static dyn Provider> {
     let has =
         |provider: &&'static dyn Provider| provider.kinds().iter().any(|known| known.kind == kind);
     PROVIDERS.iter().copied().find(has)
@@ -160,13 +160,16 @@ pub fn of_kind(kind: &str) -> Option<&'static dyn Provider> {
 const IMAGE_NAME: &str = "image_name";
 
 fn image_name(settings: &Node) -> Option<&Node> {
-    let name = settings.at(&[IMAGE_NAME])?;
+    let name = settings.get_path(&[IMAGE_NAME])?;
     let text = name.value.as_str()?;
     (!text.is_empty()).then_some(name)
 }
 
 /// The provider that an object belongs to, and its kind.
-pub fn of_object(api_version: &str, kind: &str) -> Option<(&'static dyn Provider, &'static Kind)> {
+pub fn find_for_object(
+    api_version: &str,
+    kind: &str,
+) -> Option<(&'static dyn Provider, &'static Kind)> {
     PROVIDERS.iter().copied().find_map(|provider| {
         let mut kinds = provider.kinds().iter();
         Some((
@@ -202,7 +205,7 @@ pub fn template_spec(
         version,
     } = template;
     let machine = provider.machine(settings, version);
-    let machine = match stamp.map(|stamp| within_region(stamp, settings)) {
+    let machine = match stamp.map(|stamp| with_region(stamp, settings)) {
         Some(stamp) => apply_edits(machine, &provider.image(kind, version, &stamp)?)?,
         None => machine,
     };
@@ -210,14 +213,14 @@ pub fn template_spec(
         mut template,
         mut spec,
     } = provider.template_fields(settings, version);
-    template.insert(Entry::computed("spec", machine));
-    spec.insert(Entry::computed("template", template));
+    template.insert(Entry::from_value("spec", machine));
+    spec.insert(Entry::from_value("template", template));
     Ok(spec)
 }
 
 /// The stamp with the region in a pool's settings, if there is one.
-fn within_region<'a>(stamp: &'a Stamp, settings: &Node) -> Cow<'a, Stamp> {
-    let region = settings.at(&["region"]);
+fn with_region<'a>(stamp: &'a Stamp, settings: &Node) -> Cow<'a, Stamp> {
+    let region = settings.get_path(&["region"]);
     match region.and_then(|region| region.value.as_str()) {
         Some(region) => Cow::Owned(Stamp {
             region: Some(Arc::clone(region)),
@@ -230,7 +233,7 @@ fn within_region<'a>(stamp: &'a Stamp, settings: &Node) -> Cow<'a, Stamp> {
 /// The settings with these names that are not null.
 fn set(settings: &Node, names: &[&'static str]) -> Map {
     let set = |name: &&'static str| {
-        let node = settings.at(&[name])?;
+        let node = settings.get_path(&[name])?;
         (!node.value.is_null()).then(|| Entry::holding(*name, node.clone()))
     };
     names.iter().filter_map(set).collect()
@@ -238,7 +241,7 @@ fn set(settings: &Node, names: &[&'static str]) -> Map {
 
 #[cfg(test)]
 mod tests {
-    use super::{FieldStep, PROVIDERS, of_object};
+    use super::{FieldStep, PROVIDERS, find_for_object};
     use crate::providers::stamp::tests::everywhere;
 
     #[test]
@@ -257,14 +260,14 @@ mod tests {
             for kind in provider.kinds() {
                 for version in kind.versions {
                     let api_version = format!("{}/{version}", kind.group);
-                    let found = of_object(&api_version, kind.kind);
+                    let found = find_for_object(&api_version, kind.kind);
                     let found = found.map(|(provider, kind)| (provider.name(), *kind));
                     assert_eq!(found, Some((provider.name(), *kind)));
                 }
             }
         }
-        assert!(of_object("infrastructure.cluster.x-k8s.io/v9", "Metal3Machine").is_none());
-        assert!(of_object("v1", "Metal3Machine").is_none());
+        assert!(find_for_object("infrastructure.cluster.x-k8s.io/v9", "Metal3Machine").is_none());
+        assert!(find_for_object("v1", "Metal3Machine").is_none());
     }
 
     #[test]

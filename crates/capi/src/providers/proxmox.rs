@@ -74,7 +74,7 @@ impl Provider for Proxmox {
             .ok_or_else(|| stamp.no_location("proxmox", "proxmox"))?;
         let tags: Vec<Node> = tags
             .split(',')
-            .map(|tag| Node::computed(tag.trim()))
+            .map(|tag| Node::from_value(tag.trim()))
             .collect();
         Ok(vec![
             Edit::remove(&["templateID"]),
@@ -87,7 +87,7 @@ impl Provider for Proxmox {
 #[cfg(test)]
 mod tests {
     use super::{KINDS, Proxmox};
-    use crate::providers::stamp::tests::with;
+    use crate::providers::stamp::tests::stamp_with;
     use crate::providers::{Provider, apply_edits};
     use yaml_tree::json::{Html, to_json};
     use yaml_tree::value::{Map, Value};
@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn an_id_requires_a_node_and_excludes_tags() {
         let stamped = |facts: &[(&str, &str)]| {
-            let edits = Proxmox.image(&KINDS[0], "v1alpha2", &with("https://h/f", facts))?;
+            let edits = Proxmox.image(&KINDS[0], "v1alpha2", &stamp_with("https://h/f", facts))?;
             apply_edits(Map::default(), &edits).map(|map| to_json(&Value::from(map), Html::Plain))
         };
         let id = ("locations.proxmox.template-id", "100");

@@ -33,7 +33,7 @@ impl Stamp {
     }
 
     /// The image's reference by digest without its tag, if both are known: a renamed tag with the same digest changes nothing.
-    pub(super) fn pinned(&self) -> Option<String> {
+    pub(super) fn digest_reference(&self) -> Option<String> {
         let reference = Reference::parse(self.facts.text(fact::URI)?).ok()?;
         let digest = self.digest.as_ref().or(reference.digest.as_ref())?.clone();
         let pinned = Reference {
@@ -89,7 +89,7 @@ pub(super) mod tests {
     use yaml_tree::place::Place;
 
     /// A stamp with facts.
-    pub(crate) fn with(url: &str, facts: &[(&str, &str)]) -> Stamp {
+    pub(crate) fn stamp_with(url: &str, facts: &[(&str, &str)]) -> Stamp {
         let facts = facts
             .iter()
             .map(|(name, value)| (*name, *value, Place::NONE));
@@ -99,7 +99,7 @@ pub(super) mod tests {
             format: Some("raw".into()),
             checksum: Some("ab".into()),
             checksum_type: Some("sha256".into()),
-            facts: Facts::of(Origin::Values, facts),
+            facts: Facts::new(Origin::Values, facts),
             digest: None,
             region: None,
         }
@@ -107,7 +107,7 @@ pub(super) mod tests {
 
     /// An image with a location for every provider.
     pub(crate) fn everywhere() -> Stamp {
-        with(
+        stamp_with(
             "https://images.example.org/img.tar.gz",
             &[
                 ("uri", "oci://registry.example.org/img:1"),

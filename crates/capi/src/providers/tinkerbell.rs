@@ -34,7 +34,7 @@ const IMAGE: &[&str] = &[
 const IMAGE_NAMES: &[ImageNames] = &[ImageNames::new(
     "Tinkerbell",
     &[
-        Way::name("imageLookupFormat", IMAGE).with(&[
+        Way::name("imageLookupFormat", IMAGE).with_fields(&[
             Field::optional(
                 "imageLookupBaseRegistry",
                 &["locations.tinkerbell.base-registry"],
@@ -81,12 +81,12 @@ impl Provider for Tinkerbell {
 
     /// Preferred terms exclude no hardware. Several required terms are alternatives, which one selector cannot express.
     fn hosts_of(&self, settings: &Node) -> Option<LabelSelector> {
-        let required = settings.at(&[AFFINITY, "required"]);
+        let required = settings.get_path(&[AFFINITY, "required"]);
         match required.map(|node| &node.value) {
             None | Some(Value::Null) => Some(LabelSelector::default()),
             Some(Value::List(terms)) => match terms.as_slice() {
                 [] => Some(LabelSelector::default()),
-                [only] => LabelSelector::read(only.at(&["labelSelector"])?),
+                [only] => LabelSelector::read(only.get_path(&["labelSelector"])?),
                 _ => None,
             },
             Some(_) => None,
@@ -124,7 +124,7 @@ impl Provider for Tinkerbell {
 #[cfg(test)]
 mod tests {
     use super::{KINDS, Tinkerbell};
-    use crate::providers::stamp::tests::with;
+    use crate::providers::stamp::tests::stamp_with;
     use crate::providers::{Edit, Provider};
     use yaml_tree::value::{Node, Value};
 
@@ -132,7 +132,7 @@ mod tests {
     fn one_required_term_selects_hardware() {
         let of = |json: serde_json::Value| {
             let affinity = serde_json::json!({"hardwareAffinity": json});
-            Tinkerbell.hosts_of(&Node::computed(Value::from(affinity)))
+            Tinkerbell.hosts_of(&Node::from_value(Value::from(affinity)))
         };
         let term = serde_json::json!({"labelSelector": {"matchLabels": {"a": "b"}}});
         let one = of(serde_json::json!({"required": [term]}));
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn a_reference_is_written_without_its_scheme() {
         let format = |url: &str, facts: &[(&str, &str)]| {
-            let edits = Tinkerbell.image(&KINDS[0], "v1beta1", &with(url, facts));
+            let edits = Tinkerbell.image(&KINDS[0], "v1beta1", &stamp_with(url, facts));
             edits.map(|edits| edits[0].clone())
         };
         let set = |text: &str| Ok(Edit::set(&["imageLookupFormat"], text));

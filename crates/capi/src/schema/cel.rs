@@ -19,7 +19,7 @@ use yaml_tree::value::{Node, Number, Value};
 
 impl Rule {
     /// What is wrong with a value of this schema, in one clause.
-    pub(super) fn broken_by(&self, schema: &Schema, node: &Node) -> Option<String> {
+    pub(super) fn violation(&self, schema: &Schema, node: &Node) -> Option<String> {
         let program = self
             .program
             .get_or_init(|| Program::compile(&self.text).ok())

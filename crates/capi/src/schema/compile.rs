@@ -88,12 +88,12 @@ impl Rule {
     /// The rules of a schema.
     pub(super) fn all(schema: &Node) -> Vec<Self> {
         let list = schema
-            .at(&["x-kubernetes-validations"])
+            .get_path(&["x-kubernetes-validations"])
             .and_then(|node| node.value.as_list());
         list.unwrap_or_default()
             .iter()
             .filter_map(|rule| {
-                let text = |key| rule.at(&[key])?.value.as_str().cloned();
+                let text = |key| rule.get_path(&[key])?.value.as_str().cloned();
                 Some(Self {
                     text: text("rule")?,
                     message: text("message"),
@@ -174,9 +174,13 @@ fn compile(node: &Node, depth: usize) -> Result<Schema, String> {
     let depth = depth
         .checked_sub(1)
         .ok_or("the schema is nested too deeply")?;
-    let one = |key| node.at(&[key]).map(|node| compile(node, depth)).transpose();
+    let one = |key| {
+        node.get_path(&[key])
+            .map(|node| compile(node, depth))
+            .transpose()
+    };
     let many = |key| -> Result<Vec<Schema>, String> {
-        let list = node.at(&[key]).and_then(|node| node.value.as_list());
+        let list = node.get_path(&[key]).and_then(|node| node.value.as_list());
         let list = list.unwrap_or_default();
         list.iter().map(|item| compile(item, depth)).collect()
     };
@@ -191,9 +195,9 @@ fn compile(node: &Node, depth: usize) -> Result<Schema, String> {
             .map(|entry| Ok((Arc::clone(&entry.key), compile(&entry.node, depth)?)))
             .collect::<Result<_, String>>()?,
         additional: additional(node, depth)?,
-        required: required(node),
+        required: mandatory_keys(node),
         items: one("items")?.map(Box::new),
-        allowed: allowed(node),
+        allowed: enum_values(node),
         pattern: text(node, "pattern").map(Pattern::new),
         length: bounds(node, "minLength", "maxLength"),
         count: bounds(node, "minItems", "maxItems"),
@@ -207,13 +211,13 @@ fn compile(node: &Node, depth: usize) -> Result<Schema, String> {
         any_of: many("anyOf")?,
         one_of: many("oneOf")?,
         not: one("not")?.map(Box::new),
-        default: node.at(&["default"]).cloned(),
+        default: node.get_path(&["default"]).cloned(),
         rules: Rule::all(node),
     })
 }
 
 fn additional(node: &Node, depth: usize) -> Result<Additional, String> {
-    let Some(node) = node.at(&["additionalProperties"]) else {
+    let Some(node) = node.get_path(&["additionalProperties"]) else {
         return Ok(Additional::Unspecified);
     };
     Ok(match node.value {
@@ -244,17 +248,17 @@ fn kind_of(name: &str) -> Option<SchemaType> {
 }
 
 fn text<'a>(node: &'a Node, key: &str) -> Option<&'a Arc<str>> {
-    node.at(&[key])?.value.as_str()
+    node.get_path(&[key])?.value.as_str()
 }
 
-fn required(node: &Node) -> Vec<Arc<str>> {
+fn mandatory_keys(node: &Node) -> Vec<Arc<str>> {
     let mut keys = texts(node, "required");
-    keys.retain(|key| node.at(&["properties", key, "default"]).is_none());
+    keys.retain(|key| node.get_path(&["properties", key, "default"]).is_none());
     keys
 }
 
 fn texts(node: &Node, key: &str) -> Vec<Arc<str>> {
-    let list = node.at(&[key]).and_then(|node| node.value.as_list());
+    let list = node.get_path(&[key]).and_then(|node| node.value.as_list());
     let texts = list.unwrap_or_default().iter();
     texts
         .filter_map(|item| item.value.as_str().cloned())
@@ -263,21 +267,23 @@ fn texts(node: &Node, key: &str) -> Vec<Arc<str>> {
 
 fn flag(node: &Node, key: &str) -> bool {
     matches!(
-        node.at(&[key]).map(|node| &node.value),
+        node.get_path(&[key]).map(|node| &node.value),
         Some(Value::Bool(true))
     )
 }
 
 fn number(node: &Node, key: &str) -> Option<f64> {
-    match node.at(&[key])?.value {
+    match node.get_path(&[key])?.value {
         Value::Number(Number::Int(int)) => Some(int as f64),
         Value::Number(Number::Float(float)) => Some(float),
         _ => None,
     }
 }
 
-fn allowed(node: &Node) -> Vec<String> {
-    let list = node.at(&["enum"]).and_then(|node| node.value.as_list());
+fn enum_values(node: &Node) -> Vec<String> {
+    let list = node
+        .get_path(&["enum"])
+        .and_then(|node| node.value.as_list());
     let values = list.unwrap_or_default().iter();
     values
         .map(|item| to_json(&item.value, Html::Plain))

@@ -72,24 +72,24 @@ type Versions = Result<BTreeMap<Arc<str>, Schema>, String>;
 impl Schemas {
     /// The definitions in files; other objects in them are ignored. If two files define one kind, the later one applies.
     pub fn new(files: impl IntoIterator<Item = Arc<Source>>) -> Self {
-        Self::of(files, false)
+        Self::from_files(files, false)
     }
 
     /// The built-in definitions, replaced by the user's own for the same kinds.
-    pub fn built_in(own: Option<Self>) -> Self {
+    pub fn builtin(own: Option<Self>) -> Self {
         let mut text = String::new();
         let read = GzDecoder::new(BUILT_IN).read_to_string(&mut text);
         debug_assert!(read.is_ok(), "the file is our own");
-        let mut all = Self::of([Arc::new(Source::new("built in", text))], true);
+        let mut all = Self::from_files([Arc::new(Source::new("built in", text))], true);
         all.definitions.extend(own.unwrap_or_default().definitions);
         all
     }
 
-    fn of(files: impl IntoIterator<Item = Arc<Source>>, is_built_in: bool) -> Self {
+    fn from_files(files: impl IntoIterator<Item = Arc<Source>>, is_built_in: bool) -> Self {
         let mut definitions = BTreeMap::new();
         for source in files {
             for range in documents(&source.text) {
-                if let Some(kind) = defined_kind(&source.text[range.clone()]) {
+                if let Some(kind) = parse_kind(&source.text[range.clone()]) {
                     let definition = Definition {
                         source: Arc::clone(&source),
                         range,
@@ -115,7 +115,7 @@ impl Schemas {
 
     /// The problems of an object; none for an undefined kind.
     pub fn check(&self, object: &Node) -> Vec<Problem> {
-        let text = |key| object.at(&[key]).and_then(|node| node.value.as_str());
+        let text = |key| object.get_path(&[key]).and_then(|node| node.value.as_str());
         let (Some(api_version), Some(kind)) = (text("apiVersion"), text("kind")) else {
             return Vec::new();
         };
@@ -148,7 +148,7 @@ impl Schemas {
                     vec![problem(
                         "apiVersion",
                         message,
-                        object.at(&["apiVersion"]).unwrap_or(object),
+                        object.get_path(&["apiVersion"]).unwrap_or(object),
                     )]
                 }
             },
@@ -168,19 +168,21 @@ impl Definition {
             yaml_tree::read(text, FileId(0), Engine::Kubectl).map_err(|error| error.message)?;
         let definition = read.documents.first().ok_or("there is no definition")?;
         let versions = definition
-            .at(&["spec", "versions"])
+            .get_path(&["spec", "versions"])
             .and_then(|node| node.value.as_list())
             .ok_or("the definition has no list `spec.versions`")?;
         let served = |version: &&Node| {
-            let flag = version.at(&["served"]).map(|node| &node.value);
+            let flag = version.get_path(&["served"]).map(|node| &node.value);
             flag != Some(&yaml_tree::value::Value::Bool(false))
         };
         versions
             .iter()
             .filter(served)
             .map(|version| {
-                let name = version.at(&["name"]).and_then(|node| node.value.as_str());
-                let schema = version.at(&["schema", "openAPIV3Schema"]);
+                let name = version
+                    .get_path(&["name"])
+                    .and_then(|node| node.value.as_str());
+                let schema = version.get_path(&["schema", "openAPIV3Schema"]);
                 let (Some(name), Some(schema)) = (name, schema) else {
                     return Err("a version has no name or no schema".to_owned());
                 };
@@ -218,7 +220,7 @@ fn documents(text: &str) -> Vec<Range<usize>> {
 }
 
 /// What a definition defines, from the first lines that contain them; another layout is parsed.
-fn defined_kind(text: &str) -> Option<DefinedKind> {
+fn parse_kind(text: &str) -> Option<DefinedKind> {
     if !text.contains("CustomResourceDefinition") {
         return None;
     }
@@ -233,7 +235,7 @@ fn defined_kind(text: &str) -> Option<DefinedKind> {
     }
     let read = yaml_tree::read(text, FileId(0), Engine::Kubectl).ok()?;
     let definition = read.documents.first()?;
-    let text = |path: &[&str]| Some(definition.at(path)?.value.as_str()?.to_string());
+    let text = |path: &[&str]| Some(definition.get_path(path)?.value.as_str()?.to_string());
     if text(&["kind"])? != "CustomResourceDefinition" {
         return None;
     }

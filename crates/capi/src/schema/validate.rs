@@ -51,7 +51,7 @@ impl Check {
         self.combinators(schema, node);
         let rules = if self.has_rules { &*schema.rules } else { &[] };
         for rule in rules {
-            if let Some(message) = rule.broken_by(schema, node) {
+            if let Some(message) = rule.violation(schema, node) {
                 self.problem(node, message);
             }
         }
@@ -116,13 +116,15 @@ impl Check {
                 (None, Additional::Unspecified) if schema.preserves || !self.structural => {}
                 (None, Additional::Unspecified)
                     if schema.kind.is_none() && schema.properties.is_empty() => {}
-                (None, Additional::Unspecified) => self.unknown(schema, &entry.key, &entry.node),
+                (None, Additional::Unspecified) => {
+                    self.report_unknown_key(schema, &entry.key, &entry.node)
+                }
             }
             self.path.truncate(length);
         }
     }
 
-    fn unknown(&mut self, schema: &Schema, key: &str, node: &Node) {
+    fn report_unknown_key(&mut self, schema: &Schema, key: &str, node: &Node) {
         let known: Vec<&str> = schema.properties.keys().map(|key| &**key).collect();
         let message = match known.len() {
             0 => format!("the schema has no field `{key}`"),
@@ -153,7 +155,7 @@ impl Check {
                 Unique::Keys(keys) => keys
                     .iter()
                     .map(|key| {
-                        item.at(&[key])
+                        item.get_path(&[key])
                             .map(|node| to_json(&node.value, Html::Plain))
                     })
                     .map(Option::unwrap_or_default)

@@ -6,16 +6,16 @@ use super::Spec;
 
 /// `strconv.Quote`
 pub fn quote(text: &str) -> String {
-    quoted(text, false)
+    double_quote(text, false)
 }
 
 /// `%q` of a text. The flag `#` prefers backquotes, if the text allows them; `+` escapes all non-ASCII characters.
-pub(super) fn with(text: &str, spec: &Spec) -> String {
+pub(super) fn format(text: &str, spec: &Spec) -> String {
     let is_plain = |c: char| c == '\t' || !c.is_control() && c != '`' && c != '\u{feff}';
     if spec.sharp && text.chars().all(is_plain) {
         return format!("`{text}`");
     }
-    quoted(text, spec.plus)
+    double_quote(text, spec.plus)
 }
 
 /// `%q` of a character.
@@ -26,7 +26,7 @@ pub(super) fn character(character: char, spec: &Spec) -> String {
     text
 }
 
-fn quoted(text: &str, ascii: bool) -> String {
+fn double_quote(text: &str, ascii: bool) -> String {
     let mut result = String::with_capacity(text.len() + 2);
     result.push('"');
     for character in text.chars() {

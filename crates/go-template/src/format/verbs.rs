@@ -115,9 +115,9 @@ impl<'b> Printer<'b> {
             None => text.to_owned(),
         };
         match verb {
-            'v' if spec.go_syntax => spec.pad(&mut self.text, &quote::with(&cut(text), spec)),
+            'v' if spec.go_syntax => spec.pad(&mut self.text, &quote::format(&cut(text), spec)),
             's' | 'v' => spec.pad(&mut self.text, &cut(text)),
-            'q' => spec.pad(&mut self.text, &quote::with(&cut(text), spec)),
+            'q' => spec.pad(&mut self.text, &quote::format(&cut(text), spec)),
             'x' | 'X' => self.hexadecimal(text.as_bytes(), verb, spec),
             _ => {}
         }

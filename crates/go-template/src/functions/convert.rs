@@ -41,7 +41,7 @@ pub(super) fn integer(value: &Value) -> i64 {
         Value::Uint8(number) => (*number).into(),
         // Go's conversion wraps around.
         Value::Uint64(number) => *number as i64,
-        Value::Float(number) => truncated(*number),
+        Value::Float(number) => truncate(*number),
         Value::Bool(flag) => (*flag).into(),
         Value::String(text) => integer::cast(text),
         Value::Nil | Value::List(_) | Value::Map(_) | Value::Object(_) => 0,
@@ -62,7 +62,7 @@ pub(super) fn float(value: &Value) -> f64 {
 }
 
 /// Go's conversion of a `float64` to an integer on amd64: truncates, and out-of-range values become the smallest integer.
-fn truncated(number: f64) -> i64 {
+fn truncate(number: f64) -> i64 {
     const LIMIT: f64 = 9_223_372_036_854_775_808.0;
     if (-LIMIT..LIMIT).contains(&number) {
         number as i64
@@ -94,7 +94,7 @@ pub(super) fn list(call: &Call<'_>, index: usize) -> Result<Rc<List>, Error> {
             ErrorClass::NilPointer,
             format!("`{}` of nil", call.name),
         )),
-        _ => Err(call.unexpected(index, "list")),
+        _ => Err(call.argument_error(index, "list")),
     }
 }
 

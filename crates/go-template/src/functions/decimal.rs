@@ -47,9 +47,9 @@ impl Decimal {
                 digits,
                 exponent: self.exponent + other.exponent,
             }),
-            Operation::Divide => self.over(other),
+            Operation::Divide => self.divide(other),
         };
-        exact.map(Self::reduced).or_else(|| {
+        exact.map(Self::reduce).or_else(|| {
             let (left, right) = (self.float(), other.float());
             Self::new(match operation {
                 Operation::Add => left + right,
@@ -68,14 +68,12 @@ impl Decimal {
 
     fn plus(self, other: Self) -> Option<Self> {
         let exponent = self.exponent.min(other.exponent);
-        let digits = self
-            .scaled(exponent)?
-            .checked_add(other.scaled(exponent)?)?;
+        let digits = self.scale(exponent)?.checked_add(other.scale(exponent)?)?;
         Some(Self { digits, exponent })
     }
 
     /// The quotient, rounded half away from zero.
-    fn over(self, other: Self) -> Option<Self> {
+    fn divide(self, other: Self) -> Option<Self> {
         let shift = DIVISION_DECIMALS + self.exponent - other.exponent;
         let dividend = self.digits.checked_mul(power(shift.max(0))?)?;
         let divisor = other.digits.checked_mul(power((-shift).max(0))?)?;
@@ -92,12 +90,12 @@ impl Decimal {
         })
     }
 
-    fn scaled(self, exponent: i32) -> Option<i128> {
+    fn scale(self, exponent: i32) -> Option<i128> {
         self.digits.checked_mul(power(self.exponent - exponent)?)
     }
 
     /// Removes trailing zeros, so that a long chain of operations does not overflow.
-    fn reduced(mut self) -> Self {
+    fn reduce(mut self) -> Self {
         while self.digits != 0 && self.digits % 10 == 0 {
             self.digits /= 10;
             self.exponent += 1;

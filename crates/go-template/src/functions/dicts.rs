@@ -167,17 +167,22 @@ fn not_a(expected: &str, value: &Value) -> Error {
 
 fn split(call: &mut Call<'_>) -> Result<Value, Error> {
     let (separator, text) = (call.string(0)?, call.string(1)?);
-    numbered(call, &separator, &text, usize::MAX)
+    number_pieces(call, &separator, &text, usize::MAX)
 }
 
 fn splitn(call: &mut Call<'_>) -> Result<Value, Error> {
     let (separator, text) = (call.string(0)?, call.string(2)?);
     let limit = usize::try_from(call.int(1)?).unwrap_or(usize::MAX);
-    numbered(call, &separator, &text, limit)
+    number_pieces(call, &separator, &text, limit)
 }
 
 /// The pieces of a text, under the keys `_0`, `_1` and so on.
-fn numbered(call: &Call<'_>, separator: &str, text: &str, limit: usize) -> Result<Value, Error> {
+fn number_pieces(
+    call: &Call<'_>,
+    separator: &str,
+    text: &str,
+    limit: usize,
+) -> Result<Value, Error> {
     let pieces = match limit {
         0 => Vec::new(),
         _ => lists::pieces(call, separator, text, limit)?,
@@ -187,6 +192,6 @@ fn numbered(call: &Call<'_>, separator: &str, text: &str, limit: usize) -> Resul
         .into_iter()
         .enumerate()
         .map(|(index, piece)| (format!("_{index}").into(), piece.into()));
-    let map = Map::typed("map[string]string", entries.collect());
+    let map = Map::with_type("map[string]string", entries.collect());
     Ok(Value::Map(Rc::new(map)))
 }

@@ -28,14 +28,14 @@ fn duration(call: &mut Call<'_>) -> Result<Value, Error> {
         },
         _ => 0,
     };
-    Ok(formatted(seconds.wrapping_mul(SECOND.cast_signed())).into())
+    Ok(format_nanoseconds(seconds.wrapping_mul(SECOND.cast_signed())).into())
 }
 
 /// The duration in its largest unit, without a sign, as kubectl prints ages.
 fn duration_round(call: &mut Call<'_>) -> Result<Value, Error> {
     let duration = match call.value(0) {
         Value::Int64(nanoseconds) => nanoseconds,
-        Value::String(text) => parsed(&text).unwrap_or(0),
+        Value::String(text) => parse_nanoseconds(&text).unwrap_or(0),
         _ => 0,
     };
     let units = [
@@ -52,7 +52,7 @@ fn duration_round(call: &mut Call<'_>) -> Result<Value, Error> {
     Ok(text.unwrap_or_else(|| "0s".to_owned()).into())
 }
 
-fn formatted(nanoseconds: i64) -> String {
+fn format_nanoseconds(nanoseconds: i64) -> String {
     let length = nanoseconds.unsigned_abs();
     let (unit, name) = match length {
         0 => return "0s".to_owned(),
@@ -82,7 +82,7 @@ fn formatted(nanoseconds: i64) -> String {
 }
 
 /// The nanoseconds of a text such as `-1h15m30.5s`; none if Go refuses the text.
-fn parsed(text: &str) -> Option<i64> {
+fn parse_nanoseconds(text: &str) -> Option<i64> {
     const MAX: u64 = 1 << 63;
     let bare = text.strip_prefix(['-', '+']).unwrap_or(text);
     if bare == "0" {

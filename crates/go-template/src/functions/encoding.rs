@@ -12,17 +12,17 @@ const TEXT: &[Type] = &[Type::String];
 
 /// The functions of this module.
 pub(super) const TABLE: &[Function] = &[
-    Function::new("b64enc", TEXT, |call| encoded(call, &BASE64)),
-    Function::new("b64dec", TEXT, |call| decoded(call, &BASE64)),
-    Function::new("b32enc", TEXT, |call| encoded(call, &BASE32)),
-    Function::new("b32dec", TEXT, |call| decoded(call, &BASE32)),
+    Function::new("b64enc", TEXT, |call| encode(call, &BASE64)),
+    Function::new("b64dec", TEXT, |call| decode(call, &BASE64)),
+    Function::new("b32enc", TEXT, |call| encode(call, &BASE32)),
+    Function::new("b32dec", TEXT, |call| decode(call, &BASE32)),
     Function::new("sha1sum", TEXT, checksum::<Sha1>),
     Function::new("sha256sum", TEXT, checksum::<Sha256>),
     Function::new("sha512sum", TEXT, checksum::<Sha512>),
     Function::new("adler32sum", TEXT, adler32),
 ];
 
-fn encoded(call: &Call<'_>, base: &Base) -> Result<Value, Error> {
+fn encode(call: &Call<'_>, base: &Base) -> Result<Value, Error> {
     let text = call.string(0)?;
     call.ensure_room_for_text(text.len() * 2)?;
     call.work(text.len() / 8)?;
@@ -30,7 +30,7 @@ fn encoded(call: &Call<'_>, base: &Base) -> Result<Value, Error> {
 }
 
 /// Malformed data is not an error: as in Sprig, the result is the text of the error.
-fn decoded(call: &Call<'_>, base: &Base) -> Result<Value, Error> {
+fn decode(call: &Call<'_>, base: &Base) -> Result<Value, Error> {
     let text = call.string(0)?;
     call.work(text.len() / 8)?;
     match base.decode(text.as_bytes()) {

@@ -4,7 +4,7 @@ use super::convert::{lower, upper};
 use crate::regexp::CharClass;
 
 /// Lowercase words joined by a connector: `snakecase` and `kebabcase`.
-pub(super) fn separated(text: &str, connector: char) -> String {
+pub(super) fn join_words(text: &str, connector: char) -> String {
     let mut out = Output {
         text: String::with_capacity(text.len() + 8),
         connector,
@@ -152,7 +152,7 @@ impl<'t> Word<'t> {
         let kind = kind(first);
         let start = first.len_utf8();
         let length = match kind {
-            CharacterKind::Upper => capitalized(text, start),
+            CharacterKind::Upper => capital_word_end(text, start),
             CharacterKind::Lower => run_end(text, start, is_lower),
             CharacterKind::Other => run_end(text, start, |c| self::kind(c) == CharacterKind::Other),
             _ => run_end(text, start, |c| self::kind(c) == kind),
@@ -167,7 +167,7 @@ impl<'t> Word<'t> {
 }
 
 /// The length of the first word of a text that starts with an uppercase letter: `HTTP` in `HTTPStatus`, all of `Status`.
-fn capitalized(text: &str, first: usize) -> usize {
+fn capital_word_end(text: &str, first: usize) -> usize {
     let end = run_end(text, first, char::is_uppercase);
     if end == first {
         return run_end(text, first, is_lower);

@@ -13,7 +13,7 @@ const TWO: &[Type] = &[Type::Any, Type::Any];
 /// The functions of this module.
 pub(super) const TABLE: &[Function] = &[
     Function::variadic("add", &[], Type::Any, |call| {
-        Ok(folded(call, 0, i64::wrapping_add))
+        Ok(fold(call, 0, i64::wrapping_add))
     }),
     Function::new("add1", ANY, |call| {
         Ok(Value::Int64(integer(&call.value(0)).wrapping_add(1)))
@@ -23,7 +23,7 @@ pub(super) const TABLE: &[Function] = &[
         Ok(Value::Int64(left.wrapping_sub(right)))
     }),
     Function::variadic("mul", ANY, Type::Any, |call| {
-        Ok(folded(call, 1, i64::wrapping_mul))
+        Ok(fold(call, 1, i64::wrapping_mul))
     }),
     Function::new("div", TWO, div),
     Function::new("mod", TWO, modulo),
@@ -63,7 +63,7 @@ pub(super) const TABLE: &[Function] = &[
     Function::variadic("seq", &[], Type::Int, seq),
 ];
 
-fn folded(call: &Call<'_>, start: i64, with: fn(i64, i64) -> i64) -> Value {
+fn fold(call: &Call<'_>, start: i64, with: fn(i64, i64) -> i64) -> Value {
     Value::Int64(call.rest(0).iter().map(integer).fold(start, with))
 }
 

@@ -31,14 +31,14 @@ enum Conflict {
 }
 
 fn fill(call: &mut Call<'_>) -> Result<Value, Error> {
-    merged(call, Conflict::Keep)
+    merge_all(call, Conflict::Keep)
 }
 
 fn overwrite(call: &mut Call<'_>) -> Result<Value, Error> {
-    merged(call, Conflict::Overwrite)
+    merge_all(call, Conflict::Overwrite)
 }
 
-fn merged(call: &Call<'_>, conflict: Conflict) -> Result<Value, Error> {
+fn merge_all(call: &Call<'_>, conflict: Conflict) -> Result<Value, Error> {
     let target = call.map(0)?;
     for index in 1..call.arguments.len() {
         merge(call, &target, &*call.map(index)?, conflict, 0)?;
@@ -89,12 +89,17 @@ fn takes(present: Option<&Value>, value: &Value, conflict: Conflict) -> Result<b
 fn deep_copy(call: &mut Call<'_>) -> Result<Value, Error> {
     match call.value(0) {
         Value::Nil => Err(call.error("`deepCopy` of nil")),
-        value => copied(call, &value, &mut 0, 0),
+        value => copy_value(call, &value, &mut 0, 0),
     }
 }
 
 /// A deep copy. `bytes` sums up the size of all copies, which are charged together when the call returns.
-fn copied(call: &Call<'_>, value: &Value, bytes: &mut usize, depth: usize) -> Result<Value, Error> {
+fn copy_value(
+    call: &Call<'_>,
+    value: &Value,
+    bytes: &mut usize,
+    depth: usize,
+) -> Result<Value, Error> {
     let depth = deeper(depth)?;
     call.work(1)?;
     Ok(match value {
@@ -104,7 +109,7 @@ fn copied(call: &Call<'_>, value: &Value, bytes: &mut usize, depth: usize) -> Re
             let items: Result<Vec<Value>, Error> = list
                 .items
                 .iter()
-                .map(|item| copied(call, item, bytes, depth))
+                .map(|item| copy_value(call, item, bytes, depth))
                 .collect();
             Value::list_of(list.element, items?)
         }
@@ -113,9 +118,9 @@ fn copied(call: &Call<'_>, value: &Value, bytes: &mut usize, depth: usize) -> Re
             *bytes += MAP + map.size() * ENTRY;
             call.ensure_room(*bytes)?;
             for (key, item) in call.budget.entries(map)? {
-                entries.insert(key, copied(call, &item, bytes, depth)?);
+                entries.insert(key, copy_value(call, &item, bytes, depth)?);
             }
-            Value::Map(Rc::new(Map::typed(map.type_name, entries)))
+            Value::Map(Rc::new(Map::with_type(map.type_name, entries)))
         }
         other => other.clone(),
     })

@@ -10,7 +10,7 @@ impl Host for Only {
         self.0
     }
 
-    fn named(&self, _name: &str) -> Option<Definition<'_>> {
+    fn find_definition(&self, _name: &str) -> Option<Definition<'_>> {
         None
     }
 }

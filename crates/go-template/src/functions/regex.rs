@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::super::function::{Call, Function, Type};
-use super::super::print::quoted;
+use super::super::print::excerpt;
 use super::super::value::Element;
 use super::super::{Error, ErrorClass, Value};
 use super::lists::PIECE;
@@ -101,7 +101,7 @@ fn pattern(call: &Call<'_>) -> Result<Arc<Pattern>, Error> {
             return Ok(Arc::clone(pattern));
         }
         let invalid = |error: regexp::Error| {
-            let pattern = quoted(&text);
+            let pattern = excerpt(&text);
             call.error(format!("`{pattern}` is not a regular expression: {error}"))
         };
         let pattern = Arc::new(Pattern::new(&text).map_err(invalid)?);

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::super::function::{Call, Function, Signature, Type};
-use super::super::print::quoted;
+use super::super::print::excerpt;
 use super::super::value::Object;
 use super::super::{Error, ErrorClass, Value};
 use super::constraint::Constraints;
@@ -29,7 +29,7 @@ fn semver(call: &mut Call<'_>) -> Result<Value, Error> {
 fn semver_compare(call: &mut Call<'_>) -> Result<Value, Error> {
     let (constraint, version) = (call.string(0)?, call.string(1)?);
     let constraints = Constraints::parse(call, &constraint)?.ok_or_else(|| {
-        let constraint = quoted(&constraint);
+        let constraint = excerpt(&constraint);
         call.error(format!("`{constraint}` is not a version constraint"))
     })?;
     let version = self::version(call, &version)?;
@@ -45,7 +45,7 @@ fn version(call: &Call<'_>, text: &str) -> Result<Version, Error> {
         return Err(Error::new(ErrorClass::Limit, message));
     }
     Version::parse(text).ok_or_else(|| {
-        let text = quoted(text);
+        let text = excerpt(text);
         call.error(format!("`{text}` is not a semantic version"))
     })
 }
@@ -130,14 +130,14 @@ impl Object for VersionObject {
             "IncMajor" => next(self.version.next_major()),
             "IncMinor" => next(self.version.next_minor()),
             "IncPatch" => next(self.version.next_patch()),
-            "SetPrerelease" | "SetMetadata" => return self.changed(name, arguments),
-            _ => return self.compared(name, arguments),
+            "SetPrerelease" | "SetMetadata" => return self.set_part(name, arguments),
+            _ => return self.compare(name, arguments),
         })
     }
 }
 
 impl VersionObject {
-    fn compared(&self, name: &str, arguments: &[Value]) -> Result<Value, Error> {
+    fn compare(&self, name: &str, arguments: &[Value]) -> Result<Value, Error> {
         let other = match arguments {
             // The text of a version object is the complete version.
             [Value::Object(object)] => parse(&object.text()),
@@ -158,7 +158,7 @@ impl VersionObject {
         })
     }
 
-    fn changed(&self, name: &str, arguments: &[Value]) -> Result<Value, Error> {
+    fn set_part(&self, name: &str, arguments: &[Value]) -> Result<Value, Error> {
         let text: Arc<str> = match arguments {
             [Value::String(text)] => Arc::clone(text),
             _ => "".into(),
@@ -170,7 +170,7 @@ impl VersionObject {
         };
         let short_enough = changed.filter(|changed| changed.original.len() <= VERSION_LIMIT);
         short_enough.map(next).ok_or_else(|| {
-            let text = quoted(&text);
+            let text = excerpt(&text);
             let message = format!("`{text}` cannot be a part of a version");
             Error::new(ErrorClass::Other, message)
         })

@@ -15,8 +15,8 @@ pub(super) const TABLE: &[Function] = &[
     Function::new("trimall", TWO_TEXTS, trim_all),
     Function::new("trimPrefix", TWO_TEXTS, trim_prefix),
     Function::new("trimSuffix", TWO_TEXTS, trim_suffix),
-    Function::new("upper", TEXT, |call| mapped(call, upper)),
-    Function::new("lower", TEXT, |call| mapped(call, lower)),
+    Function::new("upper", TEXT, |call| map_characters(call, upper)),
+    Function::new("lower", TEXT, |call| map_characters(call, lower)),
     Function::new("nospace", TEXT, nospace),
     Function::new("contains", TWO_TEXTS, |call| {
         Ok(Value::Bool(call.string(1)?.contains(&*call.string(0)?)))
@@ -27,11 +27,13 @@ pub(super) const TABLE: &[Function] = &[
     Function::new("hasSuffix", TWO_TEXTS, |call| {
         Ok(Value::Bool(call.string(1)?.ends_with(&*call.string(0)?)))
     }),
-    Function::variadic("quote", &[], Type::Any, |call| quoted(call, format::quote)),
+    Function::variadic("quote", &[], Type::Any, |call| {
+        quote_arguments(call, format::quote)
+    }),
     Function::variadic("squote", &[], Type::Any, squote),
     Function::variadic("cat", &[], Type::Any, cat),
-    Function::new("indent", NUMBER_AND_TEXT, |call| indented(call, "")),
-    Function::new("nindent", NUMBER_AND_TEXT, |call| indented(call, "\n")),
+    Function::new("indent", NUMBER_AND_TEXT, |call| indent_lines(call, "")),
+    Function::new("nindent", NUMBER_AND_TEXT, |call| indent_lines(call, "\n")),
     Function::new(
         "replace",
         &[Type::String, Type::String, Type::String],
@@ -64,7 +66,7 @@ fn trim_suffix(call: &mut Call<'_>) -> Result<Value, Error> {
     Ok(bare.map_or_else(|| Value::String(text.clone()), Value::from))
 }
 
-fn mapped(call: &Call<'_>, with: fn(char) -> char) -> Result<Value, Error> {
+fn map_characters(call: &Call<'_>, with: fn(char) -> char) -> Result<Value, Error> {
     let text = call.string(0)?;
     call.work(text.len() / 16)?;
     Ok(text.chars().map(with).collect::<String>().into())
@@ -83,7 +85,7 @@ fn nospace(call: &mut Call<'_>) -> Result<Value, Error> {
 }
 
 /// The arguments except nil, quoted and separated by blanks.
-fn quoted(call: &Call<'_>, quote: fn(&str) -> String) -> Result<Value, Error> {
+fn quote_arguments(call: &Call<'_>, quote: fn(&str) -> String) -> Result<Value, Error> {
     let (mut out, mut length) = (Vec::new(), 0);
     for value in call.rest(0) {
         if !matches!(value, Value::Nil) {
@@ -102,7 +104,7 @@ fn quoted(call: &Call<'_>, quote: fn(&str) -> String) -> Result<Value, Error> {
 }
 
 fn squote(call: &mut Call<'_>) -> Result<Value, Error> {
-    quoted(call, |text| format!("'{text}'"))
+    quote_arguments(call, |text| format!("'{text}'"))
 }
 
 fn cat(call: &mut Call<'_>) -> Result<Value, Error> {
@@ -119,7 +121,7 @@ fn cat(call: &mut Call<'_>) -> Result<Value, Error> {
 }
 
 /// Indents every line, including empty ones.
-fn indented(call: &Call<'_>, before: &str) -> Result<Value, Error> {
+fn indent_lines(call: &Call<'_>, before: &str) -> Result<Value, Error> {
     let (width, text) = (count(call)?, call.string(1)?);
     let lines = text.matches('\n').count() + 1;
     call.ensure_room_for_text(text.len().saturating_add(lines.saturating_mul(width)))?;

@@ -149,7 +149,7 @@ impl Writer<'_> {
         entries: &BTreeMap<Arc<str>, Value>,
         depth: usize,
     ) -> Result<(), Fault> {
-        for TableEntry { key, value, kind } in self.in_order(entries, depth)? {
+        for TableEntry { key, value, kind } in self.order_entries(entries, depth)? {
             if kind != TomlKind::Nil {
                 path.push(Arc::clone(key));
                 self.value(path, value, depth)?;
@@ -160,7 +160,7 @@ impl Writer<'_> {
     }
 
     /// The entries of a table: plain values, then tables.
-    fn in_order<'v>(
+    fn order_entries<'v>(
         &self,
         entries: &'v BTreeMap<Arc<str>, Value>,
         depth: usize,
@@ -217,7 +217,7 @@ impl Writer<'_> {
         self.budget().step(1)?;
         self.budget().ensure_room_for_text(self.out.len())?;
         match value {
-            Value::String(text) => self.quoted(text)?,
+            Value::String(text) => self.quote(text)?,
             Value::Float(number) => {
                 let text = float(*number, self.call.engine);
                 self.out.push_str(&text);
@@ -258,7 +258,7 @@ impl Writer<'_> {
         depth: usize,
     ) -> Result<(), Fault> {
         self.out.push('{');
-        for (index, entry) in self.in_order(entries, depth)?.iter().enumerate() {
+        for (index, entry) in self.order_entries(entries, depth)?.iter().enumerate() {
             if entry.kind == TomlKind::Nil {
                 continue;
             }
@@ -274,14 +274,14 @@ impl Writer<'_> {
     fn key(&mut self, key: &str) -> Result<(), Fault> {
         let is_bare = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
         if key.is_empty() || !key.bytes().all(is_bare) {
-            return self.quoted(key);
+            return self.quote(key);
         }
         self.budget().charge_read(key.len())?;
         self.out.push_str(key);
         Ok(())
     }
 
-    fn quoted(&mut self, text: &str) -> Result<(), Fault> {
+    fn quote(&mut self, text: &str) -> Result<(), Fault> {
         self.budget().charge_read(4 * text.len())?;
         let escaped = text
             .bytes()

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::super::function::{Call, Function, Type};
-use super::super::print::quoted;
+use super::super::print::excerpt;
 use super::super::{Error, ErrorClass, Value};
 
 /// The functions of this module.
@@ -18,7 +18,7 @@ fn url_parse(call: &mut Call<'_>) -> Result<Value, Error> {
     call.ensure_room(text.len() * 4)?;
     call.work(text.len() / 8)?;
     let url = parse(&text)
-        .map_err(|error| call.error(format!("`{}` is not a URL: {error}", quoted(&text))))?;
+        .map_err(|error| call.error(format!("`{}` is not a URL: {error}", excerpt(&text))))?;
     let hostname = url.hostname().to_owned();
     let parts = [
         ("scheme", url.scheme),
@@ -57,7 +57,7 @@ fn url_join(call: &mut Call<'_>) -> Result<Value, Error> {
         Some(escape_userinfo(&userinfo).map_err(|error| {
             call.error(format!(
                 "`{}` is not a user and password: {error}",
-                quoted(&userinfo)
+                excerpt(&userinfo)
             ))
         })?)
     };

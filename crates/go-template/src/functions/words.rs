@@ -12,20 +12,20 @@ const TEXT: &[Type] = &[Type::String];
 /// The functions of this module.
 pub(super) const TABLE: &[Function] = &[
     Function::new("snakecase", TEXT, |call| {
-        Ok(letter_case::separated(&scanned(call)?, '_').into())
+        Ok(letter_case::join_words(&text_to_scan(call)?, '_').into())
     }),
     Function::new("kebabcase", TEXT, |call| {
-        Ok(letter_case::separated(&scanned(call)?, '-').into())
+        Ok(letter_case::join_words(&text_to_scan(call)?, '-').into())
     }),
     Function::new("camelcase", TEXT, |call| {
-        Ok(letter_case::pascal(&scanned(call)?).into())
+        Ok(letter_case::pascal(&text_to_scan(call)?).into())
     }),
     Function::new("title", TEXT, title),
     Function::new("untitle", TEXT, untitle),
     Function::new("swapcase", TEXT, swapcase),
     Function::new("initials", TEXT, initials),
     Function::new("wrap", &[Type::Int, Type::String], |call| {
-        wrapped(call, "\n", &call.string(1)?, LongWords::Keep)
+        wrap(call, "\n", &call.string(1)?, LongWords::Keep)
     }),
     Function::new(
         "wrapWith",
@@ -33,7 +33,7 @@ pub(super) const TABLE: &[Function] = &[
         wrap_with,
     ),
     Function::new("abbrev", &[Type::Int, Type::String], |call| {
-        call.text(abbreviated(call.string(1)?.as_bytes(), 0, call.int(0)?))
+        call.text(abbreviate(call.string(1)?.as_bytes(), 0, call.int(0)?))
     }),
     Function::new(
         "abbrevboth",
@@ -43,7 +43,7 @@ pub(super) const TABLE: &[Function] = &[
 ];
 
 /// The first argument, charged for a scan by character, which takes longer than a pass over the bytes.
-fn scanned(call: &Call<'_>) -> Result<Arc<str>, Error> {
+fn text_to_scan(call: &Call<'_>) -> Result<Arc<str>, Error> {
     let text = call.string(0)?;
     call.work(text.len() / 4)?;
     Ok(text)
@@ -53,7 +53,7 @@ fn scanned(call: &Call<'_>) -> Result<Arc<str>, Error> {
 fn title(call: &mut Call<'_>) -> Result<Value, Error> {
     let mut in_word = false;
     let to_title = |c: char| {
-        let mapped = if in_word { c } else { titled(c) };
+        let mapped = if in_word { c } else { title_case(c) };
         in_word = if c.is_ascii() {
             c.is_ascii_alphanumeric() || c == '_'
         } else {
@@ -61,7 +61,7 @@ fn title(call: &mut Call<'_>) -> Result<Value, Error> {
         };
         mapped
     };
-    Ok(scanned(call)?
+    Ok(text_to_scan(call)?
         .chars()
         .map(to_title)
         .collect::<String>()
@@ -69,7 +69,7 @@ fn title(call: &mut Call<'_>) -> Result<Value, Error> {
 }
 
 /// `unicode.ToTitle`: for a letter such as `ǆ`, which is two letters, only the first one is uppercase.
-fn titled(c: char) -> char {
+fn title_case(c: char) -> char {
     match c {
         'Ǆ'..='ǆ' => 'ǅ',
         'Ǉ'..='ǉ' => 'ǈ',
@@ -90,7 +90,7 @@ fn untitle(call: &mut Call<'_>) -> Result<Value, Error> {
         first = c.is_whitespace();
         mapped
     };
-    Ok(scanned(call)?
+    Ok(text_to_scan(call)?
         .chars()
         .map(to_lower)
         .collect::<String>()
@@ -101,19 +101,23 @@ fn untitle(call: &mut Call<'_>) -> Result<Value, Error> {
 fn swapcase(call: &mut Call<'_>) -> Result<Value, Error> {
     let swap = |c: char| {
         if c.is_lowercase() {
-            titled(c)
+            title_case(c)
         } else {
             lower(c)
         }
     };
-    Ok(scanned(call)?.chars().map(swap).collect::<String>().into())
+    Ok(text_to_scan(call)?
+        .chars()
+        .map(swap)
+        .collect::<String>()
+        .into())
 }
 
 /// The first character of each word. Sprig's library decodes the text as Latin-1 here.
 fn initials(call: &mut Call<'_>) -> Result<Value, Error> {
     let mut at_start = true;
     let mut out = String::new();
-    for c in scanned(call)?.bytes().map(char::from) {
+    for c in text_to_scan(call)?.bytes().map(char::from) {
         if c.is_whitespace() {
             at_start = true;
         } else if std::mem::take(&mut at_start) {
@@ -139,10 +143,10 @@ fn wrap_with(call: &mut Call<'_>) -> Result<Value, Error> {
     } else {
         &separator
     };
-    wrapped(call, separator, &call.string(2)?, LongWords::Break)
+    wrap(call, separator, &call.string(2)?, LongWords::Break)
 }
 
-fn wrapped(call: &Call<'_>, newline: &str, text: &str, long: LongWords) -> Result<Value, Error> {
+fn wrap(call: &Call<'_>, newline: &str, text: &str, long: LongWords) -> Result<Value, Error> {
     let width = usize::try_from(call.int(0)?).unwrap_or(0).max(1);
     call.ensure_room_for_text(
         text.len()
@@ -179,11 +183,11 @@ fn abbrevboth(call: &mut Call<'_>) -> Result<Value, Error> {
     if left > 0 && width < 7 {
         return Ok(Value::String(text));
     }
-    call.text(abbreviated(text.as_bytes(), left, width))
+    call.text(abbreviate(text.as_bytes(), left, width))
 }
 
 /// At most `width` bytes from an offset on, with `...` where text is omitted.
-fn abbreviated(text: &[u8], offset: i64, width: i64) -> Vec<u8> {
+fn abbreviate(text: &[u8], offset: i64, width: i64) -> Vec<u8> {
     const ELLIPSIS: &[u8] = b"...";
     let length = text.len() as i64;
     if width < 4 || length <= width {
@@ -196,7 +200,7 @@ fn abbreviated(text: &[u8], offset: i64, width: i64) -> Vec<u8> {
         return [&text[..index(kept)], ELLIPSIS].concat();
     }
     if offset + kept < length {
-        return [ELLIPSIS, &abbreviated(&text[index(offset)..], 0, kept)].concat();
+        return [ELLIPSIS, &abbreviate(&text[index(offset)..], 0, kept)].concat();
     }
     [ELLIPSIS, &text[index(length - kept)..]].concat()
 }

@@ -164,7 +164,7 @@ impl Lexer<'_> {
             return Err("the comment is not closed".to_owned());
         };
         self.position += distance + 2;
-        let Some(trims) = self.at_right_delimiter() else {
+        let Some(trims) = self.peek_right_delimiter() else {
             return Err("a comment must end right before the closing braces".to_owned());
         };
         self.right_delimiter(trims);
@@ -173,7 +173,7 @@ impl Lexer<'_> {
     }
 
     /// Whether the action ends here, and if so, whether it trims the text after it.
-    fn at_right_delimiter(&self) -> Option<bool> {
+    fn peek_right_delimiter(&self) -> Option<bool> {
         let rest = self.rest();
         if trims_right(rest) && rest[2..].starts_with(RIGHT) {
             return Some(true);
@@ -196,7 +196,7 @@ impl Lexer<'_> {
     /// Reads an action up to and including its closing braces.
     fn action(&mut self) -> Result<(), String> {
         loop {
-            if let Some(trims) = self.at_right_delimiter() {
+            if let Some(trims) = self.peek_right_delimiter() {
                 if self.parentheses > 0 {
                     return Err("a parenthesis is not closed".to_owned());
                 }

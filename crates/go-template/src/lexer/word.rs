@@ -15,8 +15,8 @@ impl Lexer<'_> {
             ':' if self.next() == Some('=') => self.push(TokenKind::Declare),
             ':' => return Err("`:` must be followed by `=`".to_owned()),
             '|' => self.push(TokenKind::Pipe),
-            '"' => self.quoted('"', TokenKind::String)?,
-            '\'' => self.quoted('\'', TokenKind::CharacterConstant)?,
+            '"' => self.scan_quoted('"', TokenKind::String)?,
+            '\'' => self.scan_quoted('\'', TokenKind::CharacterConstant)?,
             '`' => self.raw_string()?,
             '$' => self.field_or_variable(TokenKind::Variable)?,
             '.' if !self.rest().starts_with(|c: char| c.is_ascii_digit())
@@ -59,7 +59,7 @@ impl Lexer<'_> {
 
     fn identifier(&mut self) -> Result<(), String> {
         self.alphanumerics();
-        self.terminated()?;
+        self.expect_terminator()?;
         let kind = match &self.text[self.start..self.position] {
             "block" => TokenKind::Block,
             "break" => TokenKind::Break,
@@ -81,7 +81,7 @@ impl Lexer<'_> {
 
     /// Reads `.name`, `$name`, or a dot or dollar sign alone.
     fn field_or_variable(&mut self, kind: TokenKind) -> Result<(), String> {
-        if self.at_terminator() {
+        if self.is_at_terminator() {
             self.push(if kind == TokenKind::Field {
                 TokenKind::Dot
             } else {
@@ -90,12 +90,12 @@ impl Lexer<'_> {
             return Ok(());
         }
         self.alphanumerics();
-        self.terminated()?;
+        self.expect_terminator()?;
         self.push(kind);
         Ok(())
     }
 
-    fn quoted(&mut self, quote: char, kind: TokenKind) -> Result<(), String> {
+    fn scan_quoted(&mut self, quote: char, kind: TokenKind) -> Result<(), String> {
         loop {
             match self.next() {
                 Some('\\') if !matches!(self.next(), None | Some('\n')) => {}
@@ -184,7 +184,7 @@ impl Lexer<'_> {
         self.position += length;
     }
 
-    fn at_terminator(&self) -> bool {
+    fn is_at_terminator(&self) -> bool {
         let rest = self.rest();
         rest.is_empty()
             || rest.starts_with(BLANKS)
@@ -192,8 +192,8 @@ impl Lexer<'_> {
             || rest.starts_with(RIGHT)
     }
 
-    fn terminated(&self) -> Result<(), String> {
-        if self.at_terminator() {
+    fn expect_terminator(&self) -> Result<(), String> {
+        if self.is_at_terminator() {
             return Ok(());
         }
         let character = self.rest().chars().next().unwrap_or(' ');

@@ -89,7 +89,7 @@ impl<'h> Machine<'h> {
             let mut arguments = Vec::with_capacity(given.len());
             for (index, operand) in given.into_iter().enumerate() {
                 let converted = match signature.parameter(index) {
-                    Some(parameter) => operand.converted(parameter)?,
+                    Some(parameter) => operand.convert(parameter)?,
                     None => operand,
                 };
                 arguments.push(converted.value);
@@ -106,7 +106,7 @@ impl<'h> Machine<'h> {
 
     pub(super) fn check_defined(&mut self, name: Index) -> Result<(), Error> {
         let name = self.name(name);
-        if self.own_template(&name)?.is_some() || self.host.named(&name).is_some() {
+        if self.own_template(&name)?.is_some() || self.host.find_definition(&name).is_some() {
             return Ok(());
         }
         Err(self.host.missing(&name))
@@ -115,7 +115,7 @@ impl<'h> Machine<'h> {
     pub(super) fn template(&mut self, name: Index) -> Result<(), Error> {
         let name = self.name(name);
         let dot = self.pop().value;
-        match self.named(&name)? {
+        match self.find_definition(&name)? {
             Definition::Native(native) => {
                 let text = native.call(dot)?;
                 self.write(&text)
@@ -134,7 +134,7 @@ impl<'h> Machine<'h> {
             let message = format!("`include` of `{name}` is nested more than {INCLUDES} deep");
             return Err(Error::new(ErrorClass::Depth, message));
         }
-        match self.named(&name)? {
+        match self.find_definition(&name)? {
             Definition::Native(native) => {
                 let text = native.call(dot)?;
                 self.push_text(text)
@@ -156,7 +156,7 @@ impl<'h> Machine<'h> {
             return Err(Error::new(ErrorClass::Depth, message));
         }
         self.budget.charge_parse(&text)?;
-        let template = self.host.parsed(&text).map_err(|error| {
+        let template = self.host.parse(&text).map_err(|error| {
             Error::new(
                 error.class,
                 format!("{} (in the text given to `tpl`)", error.message),
@@ -190,12 +190,17 @@ impl<'h> Machine<'h> {
         *count
     }
 
-    fn named(&self, name: &str) -> Result<Definition<'h>, Error> {
+    fn find_definition(&self, name: &str) -> Result<Definition<'h>, Error> {
         if let Some(template) = self.own_template(name)? {
-            let outside = template.is_empty().then(|| self.host.named(name)).flatten();
+            let outside = template
+                .is_empty()
+                .then(|| self.host.find_definition(name))
+                .flatten();
             return Ok(outside.unwrap_or(Definition::Template(template)));
         }
-        self.host.named(name).ok_or_else(|| self.host.missing(name))
+        self.host
+            .find_definition(name)
+            .ok_or_else(|| self.host.missing(name))
     }
 
     /// A template that the evaluated texts define. A text inside another one takes precedence, unless its template is empty.
@@ -204,7 +209,7 @@ impl<'h> Machine<'h> {
         let mut scope = self.frames.last().and_then(|frame| frame.scope.as_ref());
         while let Some(current) = scope {
             self.budget.step(1)?;
-            match current.template.defined(name) {
+            match current.template.find_definition(name) {
                 Some(template) if !template.is_empty() => return Ok(Some(template)),
                 Some(template) => found = found.or(Some(template)),
                 None => {}

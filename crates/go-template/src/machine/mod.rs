@@ -18,7 +18,7 @@ use super::rendered::{Part, Rendered};
 use super::value::Complex;
 use super::{Budget, Error, ErrorClass, Host, Value};
 use operands::Operand;
-use output::without_no_value;
+use output::remove_no_value;
 use range::Loop;
 
 /// Executes a template as Helm's `tpl` does, and returns its output without `<no value>`.
@@ -36,7 +36,7 @@ pub fn execute(
     let mut machine = Machine::new(host, budget);
     let result = machine.run(template, dot);
     budget.leave(machine.frames.len() as u32);
-    result.map(without_no_value)
+    result.map(remove_no_value)
 }
 
 /// Executes a template file of a chart as Helm does, and records where the output comes from.
@@ -181,7 +181,7 @@ impl<'h> Machine<'h> {
             Operation::CallMethod(name, count) => self.call_method(name, count as usize)?,
             Operation::Call(function, count) => self.call(function, count as usize)?,
             Operation::Convert(parameter) => {
-                let converted = self.pop().converted(parameter)?;
+                let converted = self.pop().convert(parameter)?;
                 self.operands.push(converted);
             }
             Operation::Roll(below) => {
@@ -349,7 +349,7 @@ impl<'h> Machine<'h> {
             Caller::Execute => return Ok(Some(text)),
             Caller::Tpl => {
                 self.tpl_depth -= 1;
-                self.push_text(without_no_value(text))?;
+                self.push_text(remove_no_value(text))?;
             }
             Caller::Include(name) => {
                 self.count_include(&name, -1);
@@ -385,7 +385,7 @@ impl<'h> Machine<'h> {
                 _ => format!("{} (in template `{name}`)", error.message),
             };
         }
-        error.at(span)
+        error.with_span(span)
     }
 }
 

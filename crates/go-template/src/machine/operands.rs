@@ -27,7 +27,7 @@ impl Operand {
         }
     }
 
-    pub(super) fn boxed(value: Value) -> Self {
+    pub(super) fn new_boxed(value: Value) -> Self {
         Self { value, boxed: true }
     }
 
@@ -38,7 +38,7 @@ impl Operand {
             Value::Nil => Ok(Self::default()),
             Value::Map(map) => Ok(match map.as_map().filter(|_| name == "AsMap") {
                 Some(same) => Self::plain(same),
-                None => Self::boxed(map.get(name)?.unwrap_or_else(|| map.zero())),
+                None => Self::new_boxed(map.get(name)?.unwrap_or_else(|| map.zero())),
             }),
             Value::Object(object) => object_field(&**object, name).map(Self::plain),
             other => Err(no_field(other, name)),
@@ -46,7 +46,7 @@ impl Operand {
     }
 
     /// Checks the operand against the type of a parameter. Like Go's assignment, this does not convert values other than nil.
-    pub(super) fn converted(self, parameter: Type) -> Result<Operand, Error> {
+    pub(super) fn convert(self, parameter: Type) -> Result<Operand, Error> {
         let fits = match (parameter, &self.value) {
             (Type::Any, _)
             | (Type::Bool, Value::Bool(_))
@@ -65,7 +65,7 @@ impl Operand {
             (Type::List, Value::Nil) if !self.boxed => Value::list(Vec::new()),
             (Type::Map, Value::Nil) if !self.boxed => Value::map(Default::default()),
             (_, value) => {
-                let message = format!("expected {}, got {}", parameter.phrase(), described(value));
+                let message = format!("expected {}, got {}", parameter.phrase(), describe(value));
                 return Err(Error::new(ErrorClass::WrongType, message));
             }
         };
@@ -73,7 +73,7 @@ impl Operand {
     }
 }
 
-fn described(value: &Value) -> String {
+fn describe(value: &Value) -> String {
     match value {
         Value::Nil => "nil".to_owned(),
         other => format!("a value of type `{}`", other.type_name()),

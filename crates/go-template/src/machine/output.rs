@@ -80,7 +80,7 @@ fn append(budget: &Budget, outputs: &mut [String], text: &str) -> Result<(), Err
 }
 
 /// Removes [`NO_VALUE`] from a text, as Helm does.
-pub(super) fn without_no_value(text: String) -> String {
+pub(super) fn remove_no_value(text: String) -> String {
     if text.contains(NO_VALUE) {
         text.replace(NO_VALUE, "")
     } else {

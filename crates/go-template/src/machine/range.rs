@@ -145,14 +145,14 @@ impl Items {
                 let key = Operand::plain(Value::Int(*index as i64 - 1));
                 Some(Iteration {
                     key,
-                    item: Operand::boxed(item),
+                    item: Operand::new_boxed(item),
                 })
             }
             Self::Map(entries) => {
                 let (key, item) = entries.next()?;
                 Some(Iteration {
                     key: Operand::plain(Value::String(key)),
-                    item: Operand::boxed(item),
+                    item: Operand::new_boxed(item),
                 })
             }
             Self::Count(index, count) => {

@@ -30,23 +30,23 @@ impl Parser<'_> {
             }
             self.operand(open, token)?;
         }
-        self.after_operand(open)?;
+        self.end_operand(open)?;
         Ok(None)
     }
 
     /// Completes an operand of the open command that was a pipeline in parentheses.
-    pub(super) fn parenthesized(&mut self, open: &mut Open, token: Token) -> Result<(), Error> {
+    pub(super) fn end_parentheses(&mut self, open: &mut Open, token: Token) -> Result<(), Error> {
         self.fields_and_check(open, token, Head::Other)?;
-        self.after_operand(open)
+        self.end_operand(open)
     }
 
-    fn after_operand(&mut self, open: &mut Open) -> Result<(), Error> {
+    fn end_operand(&mut self, open: &mut Open) -> Result<(), Error> {
         let token = self.next_token();
         match token.kind {
             TokenKind::Space => return Ok(()),
             TokenKind::RightDelimiter | TokenKind::RightParenthesis => self.position -= 1,
             TokenKind::Pipe => {}
-            _ => return Err(self.unexpected(token, "an operand")),
+            _ => return Err(self.syntax_error(token, "an operand")),
         }
         if let Some(command) = open.command.take() {
             self.end_command(open, command);

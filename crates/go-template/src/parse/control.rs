@@ -176,7 +176,7 @@ impl Parser<'_> {
         if matches!(self.last_token().kind, TokenKind::RightDelimiter) {
             return Ok(());
         }
-        Err(self.unexpected(next, "`else`"))
+        Err(self.syntax_error(next, "`else`"))
     }
 
     fn end_loop_body(&mut self, token: Token, mut range: Loop) -> Loop {

@@ -69,7 +69,7 @@ impl Parser<'_> {
                     return Ok(());
                 }
                 TokenKind::Eof => return Err(self.error(token, "an `{{ end }}` is missing")),
-                _ => return Err(self.unexpected(token, "text")),
+                _ => return Err(self.syntax_error(token, "text")),
             }
         }
     }
@@ -111,7 +111,7 @@ impl Parser<'_> {
     }
 
     fn define(&mut self) -> Result<(), Error> {
-        let name = self.quoted_name("`define`")?;
+        let name = self.template_name("`define`")?;
         self.expect_close("`define`")?;
         self.builders.push(Builder::new(name.into()));
         Ok(())
@@ -119,7 +119,7 @@ impl Parser<'_> {
 
     fn block(&mut self) -> Result<(), Error> {
         let token = self.peek_word();
-        let name: Arc<str> = self.quoted_name("`block`")?.into();
+        let name: Arc<str> = self.template_name("`block`")?.into();
         let index = self.tables.name(&name);
         self.emit(Operation::Defined(index), token);
         self.pipeline(Context::Block)?;
@@ -129,7 +129,7 @@ impl Parser<'_> {
     }
 
     fn template(&mut self, token: Token) -> Result<(), Error> {
-        let name = self.quoted_name("`template`")?;
+        let name = self.template_name("`template`")?;
         let index = self.tables.name(&name);
         self.emit(Operation::Defined(index), join(token, self.last_token()));
         if self.peek_word().kind == TokenKind::RightDelimiter {
@@ -144,10 +144,10 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn quoted_name(&mut self, context: &str) -> Result<String, Error> {
+    fn template_name(&mut self, context: &str) -> Result<String, Error> {
         let token = self.next_word();
         if !matches!(token.kind, TokenKind::String | TokenKind::RawString) {
-            return Err(self.unexpected(token, context));
+            return Err(self.syntax_error(token, context));
         }
         literal::string(self.source(token)).map_err(|message| self.error(token, message))
     }
@@ -210,7 +210,7 @@ impl Parser<'_> {
         if token.kind == TokenKind::RightDelimiter {
             return Ok(());
         }
-        Err(self.unexpected(token, context))
+        Err(self.syntax_error(token, context))
     }
 
     fn builder(&mut self) -> &mut Builder {
@@ -257,7 +257,7 @@ impl Parser<'_> {
         }
     }
 
-    fn unexpected(&self, token: Token, context: &str) -> Error {
+    fn syntax_error(&self, token: Token, context: &str) -> Error {
         match token.kind {
             TokenKind::Fault => self.error(token, self.fault.clone()),
             TokenKind::Eof => self.error(token, format!("the text ends in {context}")),
@@ -269,7 +269,7 @@ impl Parser<'_> {
     }
 
     fn error(&self, token: Token, message: impl Into<String>) -> Error {
-        Error::new(ErrorClass::Parse, message).at(token.start as usize..token.end as usize)
+        Error::new(ErrorClass::Parse, message).with_span(token.start as usize..token.end as usize)
     }
 }
 

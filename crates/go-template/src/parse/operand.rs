@@ -57,7 +57,7 @@ impl Parser<'_> {
         let Some(function) = lookup(name) else {
             let message = format!("there is no function `{name}`");
             let span = token.start as usize..token.end as usize;
-            return Err(Error::new(ErrorClass::MissingFunction, message).at(span));
+            return Err(Error::new(ErrorClass::MissingFunction, message).with_span(span));
         };
         if let Some(command) = &mut open.command
             && matches!(command.head, Head::Missing)
@@ -158,7 +158,7 @@ impl Parser<'_> {
             command.token = token;
             self.note_stage(open, token);
         }
-        match self.typed(&literal, parameter, token) {
+        match self.convert_literal(&literal, parameter, token) {
             Ok(constant) => self.constant(constant, token),
             Err((class, message)) => self.fail(class, message, token),
         }
@@ -200,7 +200,7 @@ impl Parser<'_> {
     }
 
     /// Converts a literal to the type of a parameter.
-    fn typed(
+    fn convert_literal(
         &self,
         literal: &Literal,
         parameter: Type,

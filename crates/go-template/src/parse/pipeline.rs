@@ -127,12 +127,12 @@ impl Parser<'_> {
                 let Some(outer) = stack.last_mut() else {
                     return Ok(closed.declarations);
                 };
-                self.parenthesized(outer, join(closed.opened, token))?;
+                self.end_parentheses(outer, join(closed.opened, token))?;
             } else if token.kind.begins_operand() {
                 self.position -= 1;
                 self.begin_command(open, token);
             } else {
-                return Err(self.unexpected(token, open.context.name()));
+                return Err(self.syntax_error(token, open.context.name()));
             }
         }
     }

@@ -101,14 +101,14 @@ impl Regexp {
     /// # Errors
     /// The pattern is invalid in Go, or compiles to more than 4 MiB.
     pub fn new(pattern: &str) -> Result<Self, Error> {
-        Self::within(COMPILED_LIMIT, pattern)
+        Self::with_limit(COMPILED_LIMIT, pattern)
     }
 
     /// Compiles a pattern with a limit on its compiled size, in bytes.
     ///
     /// # Errors
     /// The pattern is invalid in Go, or exceeds the limit.
-    pub fn within(limit: usize, pattern: &str) -> Result<Self, Error> {
+    pub fn with_limit(limit: usize, pattern: &str) -> Result<Self, Error> {
         let Parsed { hir, names } = parse::pattern(pattern)?;
         let limit = limit.min(GROUPS_LIMIT / names.len());
         // A table of all states takes longer to make than any search here takes without one.
@@ -142,7 +142,7 @@ impl Regexp {
     }
 
     /// The named groups of the leftmost match that matched, with their texts; none without a match.
-    pub fn named_groups<'r, 't>(&'r self, text: &'t str) -> Option<Vec<(&'r str, &'t str)>> {
+    pub fn groups_by_name<'r, 't>(&'r self, text: &'t str) -> Option<Vec<(&'r str, &'t str)>> {
         let mut captures = self.regex.create_captures();
         self.regex.captures(text, &mut captures);
         captures.pattern()?;

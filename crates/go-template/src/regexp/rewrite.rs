@@ -140,7 +140,7 @@ impl Rewriter<'_> {
             return self.flags_or_group();
         }
         if self.take(r"\Q") {
-            self.quoted();
+            self.literal_text();
             return Some(());
         }
         self.write_flags();
@@ -152,7 +152,7 @@ impl Rewriter<'_> {
         } else if self.rest.starts_with('\\') {
             self.escape()?;
         } else if self.take("[") {
-            self.bracketed()?;
+            self.parse_brackets()?;
         } else if self.take("(") {
             self.names.push(None);
             self.open("(");
@@ -169,7 +169,7 @@ impl Rewriter<'_> {
     }
 
     /// Rewrites `\Q…\E`, of which the `\Q` is taken. The end of the pattern also ends it.
-    fn quoted(&mut self) {
+    fn literal_text(&mut self) {
         let (text, rest) = self.rest.split_once(r"\E").unwrap_or((self.rest, ""));
         if !text.is_empty() {
             self.write_flags();
@@ -225,7 +225,7 @@ impl Rewriter<'_> {
     }
 
     /// Rewrites a class in brackets, of which the `[` is taken.
-    fn bracketed(&mut self) -> Option<()> {
+    fn parse_brackets(&mut self) -> Option<()> {
         self.text.push('[');
         if self.take("^") {
             self.text.push('^');

@@ -52,7 +52,7 @@ impl<'a, R: Read> Blocks<'a, R> {
     }
 
     /// The number of unpacked bytes so far.
-    pub(super) fn unpacked(&self) -> u64 {
+    pub(super) fn byte_count(&self) -> u64 {
         self.stream.unpacked
     }
 
@@ -74,8 +74,9 @@ impl<'a, R: Read> Blocks<'a, R> {
             }
             let path = || String::from_utf8_lossy(&header.path_bytes()).into_owned();
             let size = header.entry_size();
-            let size = size
-                .map_err(|_| Reason::Malformed("has a length that is not a number").of(path()))?;
+            let size = size.map_err(|_| {
+                Reason::Malformed("has a length that is not a number").for_entry(path())
+            })?;
             let kind = header.as_old().linkflag[0];
             let applied = match kind {
                 b'L' => extension.long_name(self.extension(size)?),
@@ -146,10 +147,12 @@ impl<'a, R: Read> Blocks<'a, R> {
         if extension.size.is_some_and(|declared| declared != size) {
             let reason =
                 Reason::Malformed("has one length in its header and another in its PAX records");
-            return Err(reason.of(shown()).into());
+            return Err(reason.for_entry(shown()).into());
         }
         if size > self.limits.file {
-            return Err(Reason::FileTooLarge(self.limits.file).of(shown()).into());
+            return Err(Reason::FileTooLarge(self.limits.file)
+                .for_entry(shown())
+                .into());
         }
         self.enter(size);
         let link = header.link_name_bytes();

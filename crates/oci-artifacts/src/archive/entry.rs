@@ -17,9 +17,9 @@ pub(super) enum EntryKind {
 }
 
 /// The path and type of an entry; none for the root of the archive.
-pub(super) fn of(head: &Head, limits: &Limits) -> Result<Option<(String, EntryKind)>, Refusal> {
+pub(super) fn parse(head: &Head, limits: &Limits) -> Result<Option<(String, EntryKind)>, Refusal> {
     let shown = || String::from_utf8_lossy(&head.path).into_owned();
-    let refuse = |reason: Reason| Err(reason.of(shown()));
+    let refuse = |reason: Reason| Err(reason.for_entry(shown()));
     let is_folder = head.kind == b'5' || (is_file(head.kind) && head.path.ends_with(b"/"));
     let no_content = match head.kind {
         b'2' => return refuse(Reason::SymbolicLink),
@@ -50,8 +50,8 @@ pub(super) fn of(head: &Head, limits: &Limits) -> Result<Option<(String, EntryKi
         (true, false, _) => refuse(Reason::IllegalPath("has an empty name".to_owned())),
         (_, true, _) => Ok(Some((path, EntryKind::Folder))),
         (_, _, b'1') => {
-            let target =
-                self::path(&head.link, limits).map_err(|_| hard_link(&head.link).of(shown()))?;
+            let target = self::path(&head.link, limits)
+                .map_err(|_| hard_link(&head.link).for_entry(shown()))?;
             Ok(Some((path, EntryKind::HardLink(target))))
         }
         _ => Ok(Some((path, EntryKind::File))),

@@ -35,7 +35,7 @@ impl Extension {
         if std::mem::replace(&mut self.has_name, true) {
             return Err(TWICE);
         }
-        self.path.get_or_insert(ended(bytes));
+        self.path.get_or_insert(cut_at_nul(bytes));
         Ok(())
     }
 
@@ -44,7 +44,7 @@ impl Extension {
         if std::mem::replace(&mut self.has_link, true) {
             return Err(TWICE);
         }
-        self.link.get_or_insert(ended(bytes));
+        self.link.get_or_insert(cut_at_nul(bytes));
         Ok(())
     }
 
@@ -106,7 +106,7 @@ fn records(mut bytes: &[u8]) -> Result<Vec<Record<'_>>, Reason> {
 }
 
 /// The bytes before the first NUL.
-fn ended(mut bytes: Vec<u8>) -> Vec<u8> {
+fn cut_at_nul(mut bytes: Vec<u8>) -> Vec<u8> {
     let end = bytes.iter().position(|byte| *byte == 0);
     bytes.truncate(end.unwrap_or(bytes.len()));
     bytes

@@ -73,7 +73,7 @@ impl Layers {
             self.add_entry(&head, &mut blocks, &mut hidden)?;
             progress(self.entries);
         }
-        self.unpacked = blocks.unpacked();
+        self.unpacked = blocks.byte_count();
         Ok(())
     }
 
@@ -88,13 +88,13 @@ impl Layers {
         blocks: &mut Blocks<'_, R>,
         hidden: &mut HashSet<String>,
     ) -> Result<(), ReadError> {
-        let Some((path, kind)) = entry::of(head, &self.limits)? else {
+        let Some((path, kind)) = entry::parse(head, &self.limits)? else {
             return Ok(());
         };
         let name = path.rsplit('/').next().unwrap_or(&path);
         if self.whiteouts == Whiteouts::Hide && name.starts_with(WHITEOUT) {
             if kind != EntryKind::File || !hidden.insert(path.clone()) {
-                return Err(Reason::Whiteout.of(path).into());
+                return Err(Reason::Whiteout.for_entry(path).into());
             }
             return self.white_out(&path, name);
         }
@@ -105,7 +105,7 @@ impl Layers {
             }
             EntryKind::HardLink(ref target) => match self.tree.file(target) {
                 Some(slot) => slot,
-                None => return Err(Reason::HardLink(target.clone()).of(path).into()),
+                None => return Err(Reason::HardLink(target.clone()).for_entry(path).into()),
             },
             EntryKind::File => Slot::new(self.spooling.length(), head.size, head.is_executable),
         };
@@ -127,7 +127,7 @@ impl Layers {
         }
         let of = &name[WHITEOUT.len()..];
         if of.is_empty() || of.starts_with(WHITEOUT) || of == "." || of == ".." {
-            return Err(Reason::Whiteout.of(path).into());
+            return Err(Reason::Whiteout.for_entry(path).into());
         }
         match folder {
             "" => self.tree.hide(of),

@@ -106,7 +106,7 @@ pub enum ReadError {
 
 impl Reason {
     /// The refusal for an entry.
-    pub(super) fn of(self, entry: impl Into<String>) -> Refusal {
+    pub(super) fn for_entry(self, entry: impl Into<String>) -> Refusal {
         Refusal {
             entry: Some(entry.into()),
             reason: self,

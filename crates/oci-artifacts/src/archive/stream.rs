@@ -109,7 +109,7 @@ impl<'a, R: Read> Stream<'a, R> {
             };
             match read {
                 Ok(0) if matches!(self.source, Source::Gzip(_)) => self.next_member()?,
-                Ok(read) => return self.counted(read),
+                Ok(read) => return self.count_unpacked(read),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(read_error(error)),
             }
@@ -141,7 +141,7 @@ impl<'a, R: Read> Stream<'a, R> {
         Ok(())
     }
 
-    fn counted(&mut self, read: usize) -> Result<usize, ReadError> {
+    fn count_unpacked(&mut self, read: usize) -> Result<usize, ReadError> {
         self.unpacked += read as u64;
         let limits = self.limits;
         if self.unpacked > limits.unpacked {

@@ -77,13 +77,17 @@ impl TreeBuilder {
     ) -> Result<(), Refusal> {
         let layer = self.layer;
         match (self.files.get(path), self.folders.get(path)) {
-            (Some(there), _) if there.layer == layer => return Err(Reason::Duplicate.of(path)),
-            (_, Some(there)) if *there == layer => return Err(Reason::FileAndFolder.of(path)),
+            (Some(there), _) if there.layer == layer => {
+                return Err(Reason::Duplicate.for_entry(path));
+            }
+            (_, Some(there)) if *there == layer => {
+                return Err(Reason::FileAndFolder.for_entry(path));
+            }
             (_, Some(_)) => {
                 self.hide(path);
                 // It contains entries of the same layer.
                 if self.folders.contains_key(path) {
-                    return Err(Reason::FileAndFolder.of(path));
+                    return Err(Reason::FileAndFolder.for_entry(path));
                 }
             }
             _ => {}
@@ -118,9 +122,9 @@ impl TreeBuilder {
             "" => String::new(),
             _ => format!("{path}/"),
         };
-        let files = below(&self.files, &inside).filter(|(_, slot)| slot.layer < layer);
+        let files = prefix_range(&self.files, &inside).filter(|(_, slot)| slot.layer < layer);
         let files: Vec<String> = files.map(|(path, _)| path.clone()).collect();
-        let folders = below(&self.folders, &inside).filter(|(_, there)| **there < layer);
+        let folders = prefix_range(&self.folders, &inside).filter(|(_, there)| **there < layer);
         let folders: Vec<String> = folders.map(|(path, _)| path.clone()).collect();
         for path in files {
             self.files.remove(&path);
@@ -154,7 +158,7 @@ impl TreeBuilder {
     fn enter_folder(&mut self, path: &str, limits: &Limits) -> Result<(), Refusal> {
         let layer = self.layer;
         match self.files.get(path) {
-            Some(slot) if slot.layer == layer => return Err(Reason::FileAndFolder.of(path)),
+            Some(slot) if slot.layer == layer => return Err(Reason::FileAndFolder.for_entry(path)),
             Some(_) => {
                 self.files.remove(path);
             }
@@ -181,7 +185,7 @@ impl TreeBuilder {
 }
 
 /// The entries with a prefix.
-fn below<'a, T>(
+fn prefix_range<'a, T>(
     of: &'a BTreeMap<String, T>,
     start: &'a str,
 ) -> impl Iterator<Item = (&'a String, &'a T)> {

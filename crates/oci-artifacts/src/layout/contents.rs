@@ -30,7 +30,7 @@ impl Layout {
                 return Err(failure("its index names more than 1000 manifests"));
             }
             for child in manifests {
-                let manifest = self.manifest(&of.at(&child.digest))?;
+                let manifest = self.manifest(&of.with_digest(&child.digest))?;
                 if matches!(manifest.content, Content::Index { .. }) {
                     return Err(failure(
                         "its index names another index, which is not followed",

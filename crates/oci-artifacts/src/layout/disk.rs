@@ -170,9 +170,9 @@ impl Folder {
             let message = format!("{self}: {}", fault.message(&path));
             Failure::new(requested, fault.kind(), message)
         };
-        let (file, _) = self.below(&path).map_err(failure)?;
+        let (file, _) = self.resolve_file(&path).map_err(failure)?;
         let mut reader = File::open(file)
-            .map_err(|error| failure(Fault::of(error)))?
+            .map_err(|error| failure(Fault::from_io(error)))?
             .take(blob.size.saturating_add(1));
         let mut digesting = Digesting::like(&blob.digest, into);
         io::copy(&mut reader, &mut digesting).map_err(|error| failure(Fault::Io(error)))?;
@@ -190,7 +190,7 @@ impl Folder {
     /// It is not a file of the folder, or cannot be queried.
     pub(super) fn path_of(&self, digest: &Digest) -> Result<Option<PathBuf>, Failure> {
         let path = blob_path(digest);
-        match self.below(&path) {
+        match self.resolve_file(&path) {
             Ok((found, _)) => Ok(Some(found)),
             Err(Fault::Missing) => Ok(None),
             Err(fault) => Err(Failure::new(self, fault.kind(), fault.message(&path))),
@@ -203,7 +203,7 @@ impl Folder {
     /// It is not a file of the folder, or cannot be queried.
     pub(super) fn size(&self, requested: &str, digest: &Digest) -> Result<Option<u64>, Failure> {
         let path = blob_path(digest);
-        match self.below(&path) {
+        match self.resolve_file(&path) {
             Ok((_, size)) => Ok(Some(size)),
             Err(Fault::Missing) => Ok(None),
             Err(fault) => {
@@ -214,12 +214,12 @@ impl Folder {
     }
 
     /// A file of the folder with links resolved, and its length.
-    fn below(&self, path: &str) -> Result<(PathBuf, u64), Fault> {
-        let path = fs::canonicalize(self.root.join(path)).map_err(Fault::of)?;
+    fn resolve_file(&self, path: &str) -> Result<(PathBuf, u64), Fault> {
+        let path = fs::canonicalize(self.root.join(path)).map_err(Fault::from_io)?;
         if !path.starts_with(&self.root) {
             return Err(Fault::Refused("a link that leaves the folder"));
         }
-        let metadata = fs::metadata(&path).map_err(Fault::of)?;
+        let metadata = fs::metadata(&path).map_err(Fault::from_io)?;
         // Opening a pipe would block.
         if metadata.is_file() {
             Ok((path, metadata.len()))
@@ -229,12 +229,12 @@ impl Folder {
     }
 
     fn file(&self, path: &str, limit: u64) -> Result<Vec<u8>, Fault> {
-        let (path, _) = self.below(path)?;
+        let (path, _) = self.resolve_file(path)?;
         let mut bytes = Vec::new();
-        let file = File::open(&path).map_err(Fault::of)?;
+        let file = File::open(&path).map_err(Fault::from_io)?;
         file.take(limit + 1)
             .read_to_end(&mut bytes)
-            .map_err(Fault::of)?;
+            .map_err(Fault::from_io)?;
         if bytes.len() as u64 > limit {
             Err(Fault::TooLarge(limit))
         } else {
@@ -254,7 +254,7 @@ impl fmt::Display for Folder {
 }
 
 impl Fault {
-    fn of(error: io::Error) -> Self {
+    fn from_io(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Self::Missing,
             _ => Self::Io(error),

@@ -44,7 +44,7 @@ impl Layout {
         let folder = Folder::open(base, folder)?;
         let entries = folder.index()?;
         Ok(Self {
-            names: Names::of(&entries),
+            names: Names::new(&entries),
             folder,
             entries,
             referrers: OnceLock::new(),
@@ -111,7 +111,7 @@ impl Layout {
                 (digest, entry.map(|entry| entry.size))
             }
             Target::Tag(tag) => {
-                let entry = self.named(requested, tag, alone)?;
+                let entry = self.find_entry(requested, tag, alone)?;
                 (&entry.digest, Some(entry.size))
             }
         };
@@ -141,7 +141,12 @@ impl Layout {
     }
 
     /// The entry of the index with the name of a reference and a tag.
-    fn named(&self, requested: &Reference, tag: &str, alone: bool) -> Result<&Descriptor, Failure> {
+    fn find_entry(
+        &self,
+        requested: &Reference,
+        tag: &str,
+        alone: bool,
+    ) -> Result<&Descriptor, Failure> {
         let failure = |kind, message| Failure::new(requested, kind, message);
         match self.names.find(requested, tag) {
             Some(found) if found.is_bare && !alone && !names_content(tag) => Err(failure(
@@ -180,7 +185,7 @@ impl Layout {
     /// The referrers among the unnamed artifacts, read once.
     fn subjects(&self) -> Result<&Referrers, Failure> {
         let read = || {
-            Referrers::read(self.unnamed().map(|entry| {
+            Referrers::read(self.entries_without_name().map(|entry| {
                 let requested = format!("{} of {}", entry.digest, self.folder);
                 let manifest = self.read_manifest(&requested, &entry.digest, Some(entry.size))?;
                 Ok((entry, manifest))
@@ -192,7 +197,7 @@ impl Layout {
             .map_err(Failure::clone)
     }
 
-    fn unnamed(&self) -> impl Iterator<Item = &Descriptor> {
+    fn entries_without_name(&self) -> impl Iterator<Item = &Descriptor> {
         self.entries
             .iter()
             .filter(|entry| names::name_of(entry).is_none())
@@ -206,13 +211,13 @@ impl Layout {
     ) -> Result<Vec<Descriptor>, Failure> {
         let tag = digest.as_tag();
         let listed = match self.names.find(requested, &tag) {
-            Some(_) => self.manifest_of(&requested.tagged(&tag), true)?.content,
+            Some(_) => self.manifest_of(&requested.with_tag(&tag), true)?.content,
             None => Content::Index {
                 manifests: Vec::new(),
                 annotations: BTreeMap::new(),
             },
         };
-        let mut found = self.subjects()?.of(digest).to_vec();
+        let mut found = self.subjects()?.get(digest).to_vec();
         let Content::Index { manifests, .. } = listed else {
             return Ok(found);
         };
@@ -242,7 +247,7 @@ impl Store for Layout {
         limit: u64,
     ) -> Vec<Result<Vec<u8>, Failure>> {
         let read = |(reference, descriptor): &(Reference, Descriptor)| {
-            let name = reference.at(&descriptor.digest).to_string();
+            let name = reference.with_digest(&descriptor.digest).to_string();
             self.folder
                 .blob(&name, &descriptor.digest, Some(descriptor.size), limit)
         };
@@ -256,14 +261,15 @@ impl Store for Layout {
         blob: &Descriptor,
         into: &mut (dyn Write + Send),
     ) -> Result<(), Failure> {
-        let name = of.at(&blob.digest).to_string();
+        let name = of.with_digest(&blob.digest).to_string();
         self.folder.copy(&name, blob, into)
     }
 
     /// A layout may omit blobs that are stored elsewhere (image-layout.md, "Blobs").
     fn sizes(&self, requested: &[(Reference, Digest)]) -> Vec<Result<Option<u64>, Failure>> {
         let size = |(reference, digest): &(Reference, Digest)| {
-            self.folder.size(&reference.at(digest).to_string(), digest)
+            self.folder
+                .size(&reference.with_digest(digest).to_string(), digest)
         };
         requested.iter().map(size).collect()
     }
@@ -319,7 +325,7 @@ impl Referrers {
     }
 
     /// The referrers of a digest.
-    fn of(&self, digest: &Digest) -> &[Descriptor] {
+    fn get(&self, digest: &Digest) -> &[Descriptor] {
         self.0.get(digest).map_or(&[], Vec::as_slice)
     }
 }

@@ -46,7 +46,7 @@ pub(super) fn name_of(entry: &Descriptor) -> Option<&str> {
 
 impl Names {
     /// The names of the entries of an index.
-    pub(super) fn of(index: &[Descriptor]) -> Self {
+    pub(super) fn new(index: &[Descriptor]) -> Self {
         let mut entries: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         let mut repositories = BTreeSet::new();
         for (place, entry) in index.iter().enumerate() {
@@ -120,7 +120,7 @@ impl Names {
     pub(super) fn advise(&self, requested: &Reference, tag: &str) -> String {
         let tags = self.tags(requested);
         if !tags.is_empty() {
-            return format!("of `{}` it has {}", requested.repository, listed(&tags));
+            return format!("of `{}` it has {}", requested.repository, list_names(&tags));
         }
         let all: Vec<String> = self.all().map(str::to_owned).collect();
         if all.is_empty() {
@@ -130,7 +130,7 @@ impl Names {
                 if tag.is_empty() { "TAG" } else { tag }
             )
         } else {
-            format!("it has {}", listed(&all))
+            format!("it has {}", list_names(&all))
         }
     }
 
@@ -157,7 +157,7 @@ fn is_host(part: &str) -> bool {
 }
 
 /// `a`, `b` and 3 more
-fn listed(names: &[String]) -> String {
+fn list_names(names: &[String]) -> String {
     let shown: Vec<String> = names
         .iter()
         .take(LISTED)

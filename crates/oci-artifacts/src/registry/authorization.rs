@@ -41,7 +41,7 @@ impl Authorization {
 }
 
 /// The error for an answer of 401 or 403, or a refusal of a token server.
-pub(super) fn refused(host: &str, answer: &Answer, found: &Found, what: &str) -> RegistryError {
+pub(super) fn refusal(host: &str, answer: &Answer, found: &Found, what: &str) -> RegistryError {
     let reason = reason(answer, found).map_or(String::new(), |reason| format!(" ({reason})"));
     let status = answer.status;
     match &found.credential {

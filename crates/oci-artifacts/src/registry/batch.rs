@@ -54,7 +54,7 @@ where
                 let context = Context { batch, deadline };
                 let answer = timeout_at(deadline, each(item, context))
                     .await
-                    .unwrap_or_else(|_| Err(timed_out(&limits, deadline == end)));
+                    .unwrap_or_else(|_| Err(timeout_error(&limits, deadline == end)));
                 let mut answers = answers.lock();
                 answers[index] = Some(answer);
                 drop(answers);
@@ -79,7 +79,7 @@ where
         .collect()
 }
 
-fn timed_out(limits: &Limits, is_batch: bool) -> RegistryError {
+fn timeout_error(limits: &Limits, is_batch: bool) -> RegistryError {
     let message = if is_batch {
         format!("the requests did not all finish within {:?}", limits.batch)
     } else {

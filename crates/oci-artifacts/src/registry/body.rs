@@ -60,7 +60,7 @@ pub(super) struct Piece {
 }
 
 impl Source {
-    pub(super) fn of(blob: &Blob, meter: &Arc<Meter>) -> Self {
+    pub(super) fn new(blob: &Blob, meter: &Arc<Meter>) -> Self {
         Self(Arc::new(Shared {
             blob: blob.clone(),
             meter: Arc::clone(meter),
@@ -87,13 +87,13 @@ impl Source {
     }
 
     /// The bytes that connections took so far. A growing number shows that the request makes progress.
-    pub(super) fn sent(&self) -> u64 {
+    pub(super) fn progress(&self) -> u64 {
         self.0.sent.load(Ordering::Relaxed)
     }
 
     /// Whether the current request has all of its bytes.
     pub(super) fn is_all_sent(&self) -> bool {
-        self.sent() >= self.0.goal.load(Ordering::Relaxed)
+        self.progress() >= self.0.goal.load(Ordering::Relaxed)
     }
 
     /// Reads a range into a channel until its end, or until the receiver is dropped.
@@ -133,7 +133,7 @@ impl Source {
     fn seek(&self, open: &mut Option<Open>, at: u64) -> Result<(), RegistryError> {
         if open
             .as_ref()
-            .is_none_or(|open| open.digesting.written() > at)
+            .is_none_or(|open| open.digesting.byte_count() > at)
         {
             let reader = self.0.blob.content.open();
             *open = Some(Open {
@@ -141,7 +141,7 @@ impl Source {
                 digesting: Digesting::like(&self.descriptor().digest, io::sink()),
             });
         }
-        while let Some(known) = open.as_ref().map(|open| open.digesting.written())
+        while let Some(known) = open.as_ref().map(|open| open.digesting.byte_count())
             && known < at
         {
             self.read(open, (at - known).min(BLOCK))?;
@@ -161,7 +161,7 @@ impl Source {
         digesting
             .write_all(&block)
             .map_err(|error| self.unreadable(&error))?;
-        let written = digesting.written();
+        let written = digesting.byte_count();
         if (block.len() as u64) < limit {
             return Err(self.mismatch(&format!("its content has {written} bytes")));
         }
@@ -204,7 +204,7 @@ impl Piece {
         let (into, blocks) = mpsc::channel(BLOCKS);
         let Self { source, from, to } = self.clone();
         let left = to - from;
-        let goal = source.sent() + left;
+        let goal = source.progress() + left;
         source.0.goal.store(goal, Ordering::Relaxed);
         let shared = source.clone();
         tokio::task::spawn_blocking(move || shared.pump(from, to, &into));

@@ -25,7 +25,7 @@ pub(super) enum Challenge {
 }
 
 /// The challenge to answer, tokens before passwords; none if the registry requires no authentication.
-pub(super) fn of(headers: &HeaderMap) -> Option<Challenge> {
+pub(super) fn find(headers: &HeaderMap) -> Option<Challenge> {
     let mut found = None;
     for value in headers.get_all(WWW_AUTHENTICATE) {
         let challenges = ChallengeParser::new(value.to_str().unwrap_or_default());
@@ -78,14 +78,14 @@ mod tests {
     use reqwest::Url;
     use reqwest::header::{HeaderMap, HeaderValue, WWW_AUTHENTICATE};
 
-    use super::{Challenge, of};
+    use super::{Challenge, find};
 
     fn challenge(values: &[&'static str]) -> Option<Challenge> {
         let mut headers = HeaderMap::new();
         for value in values {
             headers.append(WWW_AUTHENTICATE, HeaderValue::from_static(value));
         }
-        of(&headers)
+        find(&headers)
     }
 
     fn bearer(scope: Option<&str>) -> Option<Challenge> {

@@ -40,7 +40,7 @@ impl Clients {
 
     /// The client for an address; an error for plain HTTP to a host whose settings do not allow it. With `sends`, the request
     /// has a large body and the client has no read timeout: the caller watches the progress.
-    pub(super) fn of(&self, url: &Url, sends: bool) -> Result<Client, RegistryError> {
+    pub(super) fn get(&self, url: &Url, sends: bool) -> Result<Client, RegistryError> {
         let name = authority(url);
         let special = self.host(&name);
         let is_plain = special.is_some_and(|(_, host)| host.plain_http);

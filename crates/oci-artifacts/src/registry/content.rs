@@ -28,7 +28,7 @@ pub(super) async fn manifest(
         ..repository.request(url)
     };
     let answer = require_success(repository.get(request).await?)?;
-    verified(answer, reference.digest.as_ref())
+    verify(answer, reference.digest.as_ref())
 }
 
 /// Fetches a whole blob of at most `limit` bytes.
@@ -129,12 +129,12 @@ pub(super) fn require_success(answer: Answer) -> Result<Answer, RegistryError> {
 }
 
 /// The manifest, if its bytes have the requested digest and the one in the answer's header.
-fn verified(answer: Answer, expected: Option<&Digest>) -> Result<Manifest, RegistryError> {
+fn verify(answer: Answer, expected: Option<&Digest>) -> Result<Manifest, RegistryError> {
     if let Some(expected) = expected.filter(|expected| !expected.is_of(&answer.body)) {
         let what = format!("the requested digest `{expected}`");
         return Err(corrupt(&answer, &what));
     }
-    if let Some(reported) = reported_digest(&answer.headers)
+    if let Some(reported) = digest_header(&answer.headers)
         && !Digest::parse(&reported).is_ok_and(|digest| digest.is_of(&answer.body))
     {
         let shown: String = reported.chars().take(160).collect();
@@ -151,7 +151,7 @@ fn verified(answer: Answer, expected: Option<&Digest>) -> Result<Manifest, Regis
     })
 }
 
-fn reported_digest(headers: &HeaderMap) -> Option<String> {
+fn digest_header(headers: &HeaderMap) -> Option<String> {
     let header = headers.get("docker-content-digest")?;
     Some(String::from_utf8_lossy(header.as_bytes()).into_owned())
 }
@@ -161,7 +161,7 @@ fn corrupt(answer: &Answer, what: &str) -> RegistryError {
     let message = format!(
         "`{host}` sent {} bytes with the digest `{}`, not {what}",
         answer.body.len(),
-        Digest::of(&answer.body)
+        Digest::compute(&answer.body)
     );
     RegistryError::new(FailureKind::Corrupt, message).help(DO_NOT_USE)
 }

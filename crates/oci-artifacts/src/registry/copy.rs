@@ -27,8 +27,8 @@ pub(super) async fn blob(
     let mut into = Digesting::like(&blob.digest, into);
     let mut attempt = 0;
     // An empty blob needs no request.
-    while into.written() < blob.size {
-        let from = into.written();
+    while into.byte_count() < blob.size {
+        let from = into.byte_count();
         let request = Request {
             range: ByteRange::From(from),
             limit: 0,
@@ -42,7 +42,7 @@ pub(super) async fn blob(
         let Err(error) = outcome else {
             continue;
         };
-        if into.written() > from {
+        if into.byte_count() > from {
             attempt = 0;
         }
         let pause = retry::pause(limits, attempt, None);
@@ -73,7 +73,7 @@ async fn append<W: Write>(
     into: &mut Digesting<W>,
     meter: &Meter,
 ) -> Result<(), RegistryError> {
-    let mut skip = repeated_bytes(&answer, into.written())?;
+    let mut skip = bytes_to_skip(&answer, into.byte_count())?;
     let Some(rest) = answer.rest.as_mut() else {
         return Ok(());
     };
@@ -81,7 +81,7 @@ async fn append<W: Write>(
         let skipped = (chunk.len() as u64).min(skip);
         skip -= skipped;
         let chunk = &chunk[usize::try_from(skipped).unwrap_or(chunk.len())..];
-        if into.written() + chunk.len() as u64 > blob.size {
+        if into.byte_count() + chunk.len() as u64 > blob.size {
             let host = authority(&answer.url);
             let message = format!(
                 "`{host}` sends more bytes of blob `{}` than its {}",
@@ -95,11 +95,11 @@ async fn append<W: Write>(
             RegistryError::new(FailureKind::Unreachable, message)
         })?;
     }
-    if into.written() < blob.size {
+    if into.byte_count() < blob.size {
         let host = authority(&answer.url);
         let message = format!(
             "`{host}` sent {} bytes of blob `{}`, which has {}",
-            into.written(),
+            into.byte_count(),
             blob.digest,
             blob.size
         );
@@ -110,7 +110,7 @@ async fn append<W: Write>(
 }
 
 /// How many of the first bytes of an answer to skip: a server without support for ranges sends the blob from its start.
-fn repeated_bytes(answer: &Answer, from: u64) -> Result<u64, RegistryError> {
+fn bytes_to_skip(answer: &Answer, from: u64) -> Result<u64, RegistryError> {
     if answer.status != 206 {
         return Ok(from);
     }
@@ -132,5 +132,5 @@ async fn next(
     limits: &Limits,
 ) -> Result<Option<bytes::Bytes>, RegistryError> {
     let chunk = rest.chunk().await;
-    chunk.map_err(|error| error::of_exchange(&error, url, limits))
+    chunk.map_err(|error| error::from_exchange(&error, url, limits))
 }

@@ -59,7 +59,7 @@ fn url(address: &str) -> Result<Url, RegistryError> {
 }
 
 /// An address as it may be printed: without user, password, query and fragment.
-pub(super) fn shown(address: &str) -> String {
+pub(super) fn display_url(address: &str) -> String {
     let bare = address.split(['?', '#']).next().unwrap_or_default();
     match bare.split_once("://") {
         Some((scheme, rest)) => {
@@ -73,15 +73,15 @@ pub(super) fn shown(address: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{shown, url};
+    use super::{display_url, url};
 
     #[test]
     fn passwords_are_neither_sent_nor_printed() {
         let address = "https://me:hunter2@h.example/releases/1?private_token=hunter3#x";
         let refused = url(address).expect_err("it holds a password");
         assert!(!format!("{refused:?}").contains("hunter"), "{refused:?}");
-        assert_eq!(shown(address), "https://h.example/releases/1");
-        assert_eq!(shown("https://h.example"), "https://h.example");
+        assert_eq!(display_url(address), "https://h.example/releases/1");
+        assert_eq!(display_url("https://h.example"), "https://h.example");
         assert!(url("file:///etc/passwd").is_err() && url("h.example/x").is_err());
     }
 }

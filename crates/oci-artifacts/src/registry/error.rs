@@ -69,7 +69,7 @@ pub(super) fn authority(url: &Url) -> String {
 }
 
 /// The error for a failed exchange. All causes are searched for known words, since the outermost says nothing specific.
-pub(super) fn of_exchange(error: &reqwest::Error, url: &Url, limits: &Limits) -> RegistryError {
+pub(super) fn from_exchange(error: &reqwest::Error, url: &Url, limits: &Limits) -> RegistryError {
     let host = authority(url);
     let unreachable = |message: String| RegistryError::new(FailureKind::Unreachable, message);
     if error.is_timeout() {
@@ -93,7 +93,7 @@ pub(super) fn of_exchange(error: &reqwest::Error, url: &Url, limits: &Limits) ->
     }
     let causes = causes(error);
     let says = |word: &str| causes.iter().any(|cause| cause.contains(word));
-    if let Some(error) = of_tls(&host, &says) {
+    if let Some(error) = from_tls(&host, &says) {
         return error.host_unreachable();
     }
     if says("failed to lookup address") || says("dns error") {
@@ -129,7 +129,7 @@ pub(super) fn of_exchange(error: &reqwest::Error, url: &Url, limits: &Limits) ->
     }
 }
 
-fn of_tls(host: &str, says: &dyn Fn(&str) -> bool) -> Option<RegistryError> {
+fn from_tls(host: &str, says: &dyn Fn(&str) -> bool) -> Option<RegistryError> {
     let error = |message: String| RegistryError::new(FailureKind::Unreachable, message);
     let setting = |setting: &str| format!("`registries: {{hosts: {{\"{host}\": {{{setting}}}}}}}`");
     if says("UnknownIssuer") || says("BadSignature") {

@@ -89,7 +89,7 @@ pub(super) async fn referrers(
         }
         Err(error) if error.kind == FailureKind::NotFound => {
             let tag = digest.as_tag();
-            match content::manifest(repository, &reference.tagged(&tag)).await {
+            match content::manifest(repository, &reference.with_tag(&tag)).await {
                 Ok(manifest) => {
                     if let Content::Index { manifests, .. } = manifest.content {
                         found = manifests;

@@ -40,7 +40,7 @@ use tokio::runtime::{Builder, Runtime};
 use crate::{Descriptor, Digest, Failure, FailureKind, Manifest, Reference, SCHEME, Store};
 
 use batch::BatchOptions;
-pub use credentials::{Environment, on_secret};
+pub use credentials::{Environment, set_secret_hook};
 use error::RegistryError;
 pub use options::{Limits, Progress, RegistryOptions};
 use repository::Repository;
@@ -165,7 +165,7 @@ impl Registries {
         let answers = self.batch(addresses.clone(), false, each);
         let pairs = addresses.iter().zip(answers);
         let failure = |(address, answer): (&String, Result<String, RegistryError>)| {
-            answer.map_err(|error| error.failure(&document::shown(address)))
+            answer.map_err(|error| error.failure(&document::display_url(address)))
         };
         pairs.map(failure).collect()
     }
@@ -231,7 +231,9 @@ impl Store for Registries {
         let answers = self.batch(blobs.to_vec(), true, each);
         let pairs = blobs.iter().zip(answers);
         pairs
-            .map(|((reference, digest), answer)| for_reference(answer, &reference.at(digest)))
+            .map(|((reference, digest), answer)| {
+                for_reference(answer, &reference.with_digest(digest))
+            })
             .collect()
     }
 

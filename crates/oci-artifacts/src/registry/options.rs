@@ -68,7 +68,7 @@ impl RegistryOptions {
         Self {
             settings,
             limits: Limits::default(),
-            environment: Environment::of_process(),
+            environment: Environment::from_process(),
             progress: None,
         }
     }

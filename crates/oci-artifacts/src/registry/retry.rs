@@ -23,7 +23,7 @@ pub(super) fn pause(limits: &Limits, attempt: u32, requested: Option<Duration>) 
 }
 
 /// The pause that `Retry-After` requests: in seconds, or a date, which is compared with the server's clock in `Date`.
-pub(super) fn after(headers: &HeaderMap) -> Option<Duration> {
+pub(super) fn delay(headers: &HeaderMap) -> Option<Duration> {
     let text = |name: HeaderName| headers.get(name)?.to_str().ok().map(str::trim);
     let requested = text(RETRY_AFTER)?;
     if let Ok(seconds) = requested.parse() {
@@ -41,7 +41,7 @@ mod tests {
     use reqwest::header::{DATE, HeaderMap, HeaderValue, RETRY_AFTER};
 
     use super::super::options::Limits;
-    use super::{after, pause};
+    use super::{delay, pause};
 
     fn headers(retry_after: &'static str, date: Option<&'static str>) -> HeaderMap {
         let mut headers = HeaderMap::new();
@@ -53,13 +53,13 @@ mod tests {
     #[test]
     fn retry_after_is_seconds_or_a_date() {
         let date = Some("Wed, 21 Oct 2026 07:28:00 GMT");
-        assert_eq!(after(&headers("7", None)), Some(Duration::from_secs(7)));
+        assert_eq!(delay(&headers("7", None)), Some(Duration::from_secs(7)));
         let later = headers("Wed, 21 Oct 2026 07:28:09 GMT", date);
-        assert_eq!(after(&later), Some(Duration::from_secs(9)));
+        assert_eq!(delay(&later), Some(Duration::from_secs(9)));
         let past = headers("Wed, 21 Oct 2026 07:27:00 GMT", date);
-        assert_eq!(after(&past), Some(Duration::ZERO));
-        assert_eq!(after(&headers("Wed, 21 Oct 2026 07:28:09 GMT", None)), None);
-        assert_eq!(after(&headers("soon", date)), None);
+        assert_eq!(delay(&past), Some(Duration::ZERO));
+        assert_eq!(delay(&headers("Wed, 21 Oct 2026 07:28:09 GMT", None)), None);
+        assert_eq!(delay(&headers("soon", date)), None);
     }
 
     #[test]

@@ -91,7 +91,7 @@ impl Sessions {
     ) -> Result<Answer, RegistryError> {
         let registry = self.registry(endpoint);
         let challenge = match self.discover(&registry, &request, context).await? {
-            Discovery::Answered(answer) => return self.checked(*answer, endpoint).await,
+            Discovery::Answered(answer) => return self.check_status(*answer, endpoint).await,
             Discovery::Challenge(challenge) => challenge,
         };
         let answer = match challenge {
@@ -101,7 +101,7 @@ impl Sessions {
             }
             None => {
                 let answer = self.transport.execute(&request, None).await?;
-                match (answer.status, challenge::of(&answer.headers)) {
+                match (answer.status, challenge::find(&answer.headers)) {
                     // Other requests needed no authentication, but this one does.
                     (401, Some(challenge)) => {
                         if endpoint.access == Access::Push {
@@ -116,7 +116,7 @@ impl Sessions {
                 }
             }
         };
-        self.checked(answer, endpoint).await
+        self.check_status(answer, endpoint).await
     }
 
     fn registry(&self, endpoint: &Endpoint) -> Arc<Registry> {
@@ -161,7 +161,7 @@ impl Sessions {
             .await;
         match (outcome, take()) {
             (Ok(answer), Some(mut known)) if answer.status == 401 => {
-                match challenge::of(&answer.headers) {
+                match challenge::find(&answer.headers) {
                     Some(challenge) => {
                         let challenge = Arc::new(challenge);
                         *known = Authentication::Challenged(Arc::clone(&challenge));
@@ -257,7 +257,7 @@ impl Sessions {
         if answer.status != 401 {
             accepted.insert(found.origin.clone());
         } else if !accepted.contains(&found.origin) {
-            let error = refused(endpoint, &answer, found);
+            let error = refusal(endpoint, &answer, found);
             let mut refused = registry.refused.lock();
             refused.insert(found.origin.clone(), (context.batch, error));
         }
@@ -313,7 +313,7 @@ impl Sessions {
         }
     }
 
-    async fn checked(
+    async fn check_status(
         &self,
         mut answer: Answer,
         endpoint: &Endpoint,
@@ -329,7 +329,7 @@ impl Sessions {
             .credentials
             .find(&endpoint.registry, &endpoint.repository)
             .await;
-        Err(refused(endpoint, &answer, &found))
+        Err(refusal(endpoint, &answer, &found))
     }
 
     /// The message of a refusal, if there is any.
@@ -342,13 +342,13 @@ impl Sessions {
     }
 }
 
-fn refused(endpoint: &Endpoint, answer: &Answer, found: &Found) -> RegistryError {
+fn refusal(endpoint: &Endpoint, answer: &Answer, found: &Found) -> RegistryError {
     let what = if endpoint.repository.is_empty() {
         "its list of repositories"
     } else {
         &endpoint.repository
     };
-    let mut error = authorization::refused(&endpoint.authority, answer, found, what);
+    let mut error = authorization::refusal(&endpoint.authority, answer, found, what);
     if endpoint.access == Access::Push {
         error.message.push_str(", to write to it");
         error.help.iter_mut().for_each(|help| {

@@ -70,7 +70,7 @@ pub(super) async fn fetch(
     match answer.status {
         200..=299 => {}
         400 | 401 | 403 => {
-            return Err(authorization::refused(&host, &answer, found, "a token"));
+            return Err(authorization::refusal(&host, &answer, found, "a token"));
         }
         status => {
             let reason = authorization::reason(&answer, found)

@@ -73,7 +73,7 @@ impl Transport {
             self.wait(&host, request.deadline).await;
             let outcome = self.once(request, authorization, on_status).await;
             let requested = match &outcome {
-                Ok(answer) if retry::may_change(answer.status) => retry::after(&answer.headers),
+                Ok(answer) if retry::may_change(answer.status) => retry::delay(&answer.headers),
                 Err(error) if error.retryable => None,
                 _ => return outcome,
             };
@@ -120,7 +120,7 @@ impl Transport {
         for _ in 0..=REDIRECTS {
             let response = self.send(request, &url, authorization).await?;
             let status = response.status().as_u16();
-            let Some(next) = redirected(&response, request).transpose()? else {
+            let Some(next) = redirect_target(&response, request).transpose()? else {
                 if !retry::may_change(status) {
                     on_status(status);
                 }
@@ -151,7 +151,7 @@ impl Transport {
         authorization: Option<&HeaderValue>,
     ) -> Result<Response, RegistryError> {
         let piece = request.operation.piece();
-        let client = self.clients.of(url, piece.is_some())?;
+        let client = self.clients.get(url, piece.is_some())?;
         let mut builder = client.request(request.operation.method(), url.clone());
         builder = with_content(builder, &request.operation).header(ACCEPT, request.accept);
         match request.range {
@@ -167,28 +167,28 @@ impl Transport {
         let sent = builder.send();
         let response = match piece {
             None => sent.await,
-            Some(piece) => self.watched(sent, &piece.source, url).await?,
+            Some(piece) => self.watch(sent, &piece.source, url).await?,
         };
-        response.map_err(|error| error::of_exchange(&error, url, &self.limits))
+        response.map_err(|error| error::from_exchange(&error, url, &self.limits))
     }
 
     /// Sends a blob's bytes, without a limit on the total time as long as the connection takes bytes. Afterwards, the registry
     /// has time to store them.
-    async fn watched<R>(
+    async fn watch<R>(
         &self,
         sent: impl Future<Output = R>,
         source: &Source,
         url: &Url,
     ) -> Result<R, RegistryError> {
         let mut sent = pin!(sent);
-        let (mut count, mut since) = (source.sent(), Instant::now());
+        let (mut count, mut since) = (source.progress(), Instant::now());
         let tick = self.limits.read / 8;
         loop {
             if let Ok(response) = tokio::time::timeout(tick, sent.as_mut()).await {
                 return Ok(response);
             }
-            if source.sent() != count {
-                (count, since) = (source.sent(), Instant::now());
+            if source.progress() != count {
+                (count, since) = (source.progress(), Instant::now());
             }
             let timeout = if source.is_all_sent() {
                 self.limits.request
@@ -243,7 +243,7 @@ impl Transport {
         let mut body = Vec::new();
         loop {
             let chunk = response.chunk().await;
-            let chunk = chunk.map_err(|error| error::of_exchange(&error, url, &self.limits))?;
+            let chunk = chunk.map_err(|error| error::from_exchange(&error, url, &self.limits))?;
             let Some(chunk) = chunk else { return Ok(body) };
             if (body.len() + chunk.len()) as u64 > limit {
                 if !response.status().is_success() {
@@ -281,7 +281,7 @@ fn with_content(builder: RequestBuilder, operation: &Operation) -> RequestBuilde
 }
 
 /// The target of a redirect, if the answer is one that the request follows.
-fn redirected(response: &Response, request: &Request) -> Option<Result<Url, RegistryError>> {
+fn redirect_target(response: &Response, request: &Request) -> Option<Result<Url, RegistryError>> {
     if !request.operation.follows(response.status().as_u16()) {
         return None;
     }

@@ -13,7 +13,7 @@ use crate::Digest;
 use yaml_tree::bytes::BASE64;
 
 use super::key::PublicKey;
-use super::payload::decoded;
+use super::payload::decode_base64;
 use super::verdict::{Claim, Flaw};
 
 /// How the media type of a bundle starts; the version follows, `v0.3+json`.
@@ -108,7 +108,8 @@ impl Bundle {
     pub(super) fn read(bytes: &[u8]) -> Result<Self, String> {
         let raw: RawBundle = serde_json::from_slice(bytes)
             .map_err(|error| format!("its bundle cannot be read: {error}"))?;
-        let base64 = |text: &str| decoded(text).ok_or("its bundle has a part that is not base64");
+        let base64 =
+            |text: &str| decode_base64(text).ok_or("its bundle has a part that is not base64");
         let content = match (raw.dsse_envelope, raw.message_signature) {
             (Some(envelope), None) => Content::Envelope {
                 kind: envelope.payload_type,
@@ -162,7 +163,7 @@ impl Bundle {
         payload: &[u8],
         signatures: &[Vec<u8>],
     ) -> Claim {
-        let message = encoded(kind, payload);
+        let message = encode(kind, payload);
         let is_proven = signatures
             .iter()
             .take(SIGNATURES)
@@ -218,7 +219,7 @@ impl Bundle {
 const SIGNATURES: usize = 16;
 
 /// What is signed of an envelope: DSSE's pre-authentication encoding.
-pub(super) fn encoded(kind: &str, payload: &[u8]) -> Vec<u8> {
+pub(super) fn encode(kind: &str, payload: &[u8]) -> Vec<u8> {
     let mut message = format!("DSSEv1 {} {kind} {} ", kind.len(), payload.len()).into_bytes();
     message.extend_from_slice(payload);
     message

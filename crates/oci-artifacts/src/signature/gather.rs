@@ -36,13 +36,13 @@ enum Item {
 }
 
 impl Item {
-    fn malformed(reason: impl Into<Arc<str>>) -> Self {
-        Self::of(Witness::Malformed {
+    fn fault(reason: impl Into<Arc<str>>) -> Self {
+        Self::from_witness(Witness::Malformed {
             reason: reason.into(),
         })
     }
 
-    fn of(witness: Witness) -> Self {
+    fn from_witness(witness: Witness) -> Self {
         Self::Witness {
             witness,
             manifest: None,
@@ -102,9 +102,12 @@ struct Layer {
 
 /// The signatures at the tags `sha256-<hex>.sig`. A tag that does not exist is no signature; one that cannot be fetched is a
 /// failure.
-pub(super) fn at_tags(store: &dyn Store, wanted: &[Wanted]) -> Vec<Result<Vec<Evidence>, Failure>> {
+pub(super) fn find_at_tags(
+    store: &dyn Store,
+    wanted: &[Wanted],
+) -> Vec<Result<Vec<Evidence>, Failure>> {
     let tagged =
-        |(reference, digest): &Wanted| reference.tagged(&format!("{}.sig", digest.as_tag()));
+        |(reference, digest): &Wanted| reference.with_tag(&format!("{}.sig", digest.as_tag()));
     let tags: Vec<Reference> = wanted.iter().map(tagged).collect();
     let found = store
         .manifests(&tags)
@@ -142,7 +145,8 @@ pub(super) fn referring(
             });
             let count = listed.len().min(MOST);
             let likely_first = likely_first(listed).into_iter().take(count);
-            requested.extend(likely_first.map(|descriptor| reference.at(&descriptor.digest)));
+            requested
+                .extend(likely_first.map(|descriptor| reference.with_digest(&descriptor.digest)));
             Ok((count, too_many))
         })
         .collect();
@@ -192,10 +196,10 @@ fn layers(manifest: Manifest, form: Form) -> Vec<Result<Layer, Item>> {
         }
         Some(if descriptor.size > LIMIT {
             let reason = format!("its payload has {} bytes", descriptor.size);
-            Err(Item::malformed(reason))
+            Err(Item::fault(reason))
         } else if !descriptor.annotations.contains_key(payload::ANNOTATION) {
             let reason = format!("its payload has no annotation `{}`", payload::ANNOTATION);
-            Err(Item::malformed(reason))
+            Err(Item::fault(reason))
         } else {
             Ok(Layer { form, descriptor })
         })
@@ -235,7 +239,7 @@ fn read(
         let item = match place.and_then(|place| bytes.get(*place)) {
             Some(Ok(bytes)) => item(form, &descriptor, bytes),
             Some(Err(failure)) => Item::Failed(failure.clone()),
-            None => Item::malformed("its payload was not answered"),
+            None => Item::fault("its payload was not answered"),
         };
         Evidence { form, item }
     };
@@ -254,13 +258,13 @@ fn read(
 fn item(form: Form, descriptor: &Descriptor, bytes: &[u8]) -> Item {
     // Both are JSON, which is UTF-8 (RFC 8259, 8.1).
     let Ok(text) = std::str::from_utf8(bytes).map(Arc::<str>::from) else {
-        return Item::malformed("what is signed is not UTF-8");
+        return Item::fault("what is signed is not UTF-8");
     };
     let signature = || {
         let annotation = descriptor.annotations.get(payload::ANNOTATION);
         annotation.map_or("", String::as_str).into()
     };
-    Item::of(match form {
+    Item::from_witness(match form {
         Form::Bundle => Witness::Bundle { bundle: text },
         Form::Tag => Witness::Tag {
             payload: text,
@@ -284,7 +288,7 @@ fn add_manifests(
     for ((reference, digest), found) in wanted.iter().zip(found) {
         for evidence in found.iter_mut().flatten() {
             if signs_manifest(&evidence.item) {
-                requested.push(reference.at(digest));
+                requested.push(reference.with_digest(digest));
                 receivers.push(evidence);
             }
         }

@@ -60,17 +60,17 @@ impl PublicKey {
     /// # Errors
     /// It holds no public key, or one that is not read.
     pub fn read(text: &str) -> Result<Self, KeyError> {
-        Self::of_der(&only_block(text)?)
+        Self::from_der(&only_block(text)?)
     }
 
     /// The key of a SubjectPublicKeyInfo.
-    pub(super) fn of_der(der: &[u8]) -> Result<Self, KeyError> {
+    pub(super) fn from_der(der: &[u8]) -> Result<Self, KeyError> {
         let verifiers = algorithms(der)?
             .iter()
             .map(|algorithm| ParsedPublicKey::new(*algorithm, der))
             .collect::<Result<Vec<_>, _>>()
             .map_err(|_| KeyError::Malformed)?;
-        let fingerprint = Digest::of(der);
+        let fingerprint = Digest::compute(der);
         Ok(Self(Arc::new(Parsed {
             fingerprint,
             is_elliptic: identifiers(der).is_some_and(|it| it.starts_with(ELLIPTIC)),

@@ -43,7 +43,7 @@ pub struct Question {
 /// The store cannot be read.
 pub fn check_one(store: &dyn Store, question: Question) -> Result<Verdict, Failure> {
     let verdict = check(store, std::slice::from_ref(&question)).pop();
-    verdict.unwrap_or_else(|| Err(Failure::unanswered(&question.of)))
+    verdict.unwrap_or_else(|| Err(Failure::no_answer(&question.of)))
 }
 
 /// The verdicts on artifacts, in the order of the questions.
@@ -66,7 +66,7 @@ pub fn prove(store: &dyn Store, questions: &[Question]) -> Vec<Result<Proof, Fai
         .iter()
         .map(|question| (question.of.clone(), question.digest.clone()))
         .collect();
-    let mut found = gather::at_tags(store, &targets);
+    let mut found = gather::find_at_tags(store, &targets);
     let open: Vec<usize> = (0..questions.len())
         .filter(|place| match &found[*place] {
             Ok(evidence) => {
@@ -104,7 +104,7 @@ pub fn recheck(question: &Question, manifest: &str, witnesses: &[Witness]) -> Pr
         let claim = gather::claim(witness, key, digest, Some(manifest.as_bytes()));
         (form, claim)
     });
-    let decision = verdict::of(claims, of, key.fingerprint());
+    let decision = verdict::decide(claims, of, key.fingerprint());
     let witness = decision.claim.and_then(|index| witnesses.get(index));
     (decision.verdict, witness.cloned())
 }
@@ -125,7 +125,7 @@ fn judge(question: &Question, found: &[Evidence]) -> Result<Proof, Failure> {
     let claims = had
         .iter()
         .map(|(evidence, claim)| (evidence.form, claim.clone()));
-    let Decision { verdict, claim } = verdict::of(claims, of, key.fingerprint());
+    let Decision { verdict, claim } = verdict::decide(claims, of, key.fingerprint());
     match failed {
         Some(failure) if !verdict.is_proven() => Err(failure),
         _ => {

@@ -47,7 +47,7 @@ struct Image {
 
 /// What the key claims by a payload and its signature (base64, as the annotation has it).
 pub(super) fn claim(key: &PublicKey, ours: &Digest, payload: &[u8], signature: &str) -> Claim {
-    let Some(signature) = decoded(signature) else {
+    let Some(signature) = decode_base64(signature) else {
         return Claim::Bad(Flaw::Malformed("its signature is not base64".to_owned()));
     };
     let is_proven = key.verifies(payload, &signature);
@@ -80,7 +80,7 @@ pub(super) fn claim(key: &PublicKey, ours: &Digest, payload: &[u8], signature: &
 
 /// The bytes of a text in base64; line ends do not count. There is one spelling of each signature: letters whose last bits
 /// say nothing are no other.
-pub(super) fn decoded(text: &str) -> Option<Vec<u8>> {
+pub(super) fn decode_base64(text: &str) -> Option<Vec<u8>> {
     let bytes = BASE64.decode(text.as_bytes()).ok()?;
     let bare: String = text.chars().filter(|c| !matches!(c, '\r' | '\n')).collect();
     (BASE64.encode(&bytes) == bare).then_some(bytes)

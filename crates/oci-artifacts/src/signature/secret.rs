@@ -64,7 +64,8 @@ impl SigningKey {
             .public_key()
             .as_der()
             .map_err(|_| SecretKeyError::Malformed)?;
-        let public = PublicKey::of_der(public.as_ref()).map_err(|_| SecretKeyError::Unsupported)?;
+        let public =
+            PublicKey::from_der(public.as_ref()).map_err(|_| SecretKeyError::Unsupported)?;
         Ok(Self { pair, public })
     }
 

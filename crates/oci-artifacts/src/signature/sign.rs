@@ -63,7 +63,7 @@ pub fn sign(
     let (to, signature) = match form {
         SignatureForm::Tag => {
             let tag = format!("{}.sig", artifact.digest.as_tag());
-            let at = of.tagged(&tag);
+            let at = of.with_tag(&tag);
             let before = match store.manifest(&at) {
                 Ok(manifest) => Some(manifest),
                 Err(failure) if failure.kind == FailureKind::NotFound => None,
@@ -76,7 +76,7 @@ pub fn sign(
             let signature = envelope(artifact, key).ok_or_else(|| no_signature(of))?;
             let at = Reference {
                 tag: None,
-                ..of.at(&signature.descriptor.digest)
+                ..of.with_digest(&signature.descriptor.digest)
             };
             (at, signature)
         }
@@ -148,7 +148,7 @@ fn envelope(artifact: &Descriptor, key: &SigningKey) -> Option<Artifact> {
         "predicate": {},
     });
     let statement = statement.to_string().into_bytes();
-    let signature = key.signs(&bundle::encoded(bundle::PAYLOAD, &statement))?;
+    let signature = key.signs(&bundle::encode(bundle::PAYLOAD, &statement))?;
     let content = json!({
         "mediaType": BUNDLE,
         "verificationMaterial": {"publicKey": {"hint": bundle::hint_of(key.public())}},

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::bundle::Bundle;
 use super::key::{KeyError, PublicKey};
 use super::payload;
-use super::verdict::{Claim, Flaw, Form, Verdict, of};
+use super::verdict::{Claim, Flaw, Form, Verdict, decide};
 use crate::{Digest, Reference};
 use yaml_tree::bytes::BASE64;
 
@@ -163,7 +163,7 @@ fn any_good_claim_is_enough_and_otherwise_the_most_specific_counts() {
     let reference = Reference::parse("r.example.org/mirror/noble:1").expect("a reference");
     let judge = |claims: &[Claim]| {
         let claims = claims.iter().map(|claim| (Form::Tag, claim.clone()));
-        of(claims, &reference, key().fingerprint()).verdict
+        decide(claims, &reference, key().fingerprint()).verdict
     };
     let good = |identity: &str| Claim::Good(Some(identity.to_owned()));
     assert_eq!(judge(&[]), Verdict::Missing);

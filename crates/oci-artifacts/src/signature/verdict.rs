@@ -129,7 +129,7 @@ pub(super) struct Decision {
 }
 
 /// The verdict of all claims of one artifact: any good one is enough; else the most informative one.
-pub(super) fn of(
+pub(super) fn decide(
     claims: impl IntoIterator<Item = (Form, Claim)>,
     reference: &Reference,
     fingerprint: &Digest,

@@ -6,7 +6,7 @@
 mod order;
 mod style;
 
-use order::sorted;
+use order::sort_entries;
 use style::{Context, Style, is_break, is_printable, style};
 
 use crate::json::format_float_go;
@@ -86,7 +86,7 @@ impl Writer {
 
     fn map(&mut self, map: &Map, indent: isize, prefix: Prefix) {
         let indent = indent + STEP;
-        for (index, entry) in sorted(map).into_iter().enumerate() {
+        for (index, entry) in sort_entries(map).into_iter().enumerate() {
             if index > 0 || prefix == Prefix::Key {
                 self.line(indent);
             }
@@ -171,7 +171,7 @@ impl Writer {
             }
             is_after_blank = false;
             match style {
-                Style::Double if !is_readable(c) => self.out.push_str(&escaped(c)),
+                Style::Double if !is_readable(c) => self.out.push_str(&escape(c)),
                 Style::Single if is_break(c) => {
                     self.out.push(c);
                     (column, is_after_break) = (0, true);
@@ -253,7 +253,7 @@ fn is_readable(c: char) -> bool {
     is_printable(c) && !is_break(c) && !matches!(c, '"' | '\\' | '\u{feff}')
 }
 
-fn escaped(c: char) -> String {
+fn escape(c: char) -> String {
     let short = match c {
         '\0' => '0',
         '\x07' => 'a',
@@ -286,7 +286,7 @@ mod tests {
     use crate::value::{Entry, Map, Node, Value};
 
     fn one(key: &str, value: impl Into<Value>) -> Value {
-        [Entry::computed(key, value)]
+        [Entry::from_value(key, value)]
             .into_iter()
             .collect::<Map>()
             .into()
@@ -308,13 +308,13 @@ mod tests {
     #[test]
     fn a_long_key_is_written_after_a_question_mark() {
         let key = "k".repeat(129);
-        let items = vec![Node::computed(1)];
+        let items = vec![Node::from_value(1)];
         assert_eq!(written(one(&key, items)), format!("? {key}\n: - 1\n"));
     }
 
     #[test]
     fn a_multiline_text_ends_before_the_next_key() {
-        let map: Map = [Entry::computed("a", "x\n\n"), Entry::computed("b", 1)]
+        let map: Map = [Entry::from_value("a", "x\n\n"), Entry::from_value("b", 1)]
             .into_iter()
             .collect();
         assert_eq!(written(map), "a: |+\n  x\n\nb: 1\n");

@@ -8,7 +8,7 @@ use crate::value::{Entry, Map};
 ///
 /// go-yaml's comparison is not transitive for some keys (`1` < `01` < `0a` < `1`), and Go's result for these is arbitrary.
 /// `sort_by` may panic for such an order, so this is a merge sort, which ends with any order.
-pub(super) fn sorted(map: &Map) -> Vec<&Entry> {
+pub(super) fn sort_entries(map: &Map) -> Vec<&Entry> {
     let mut entries: Vec<&Entry> = map.iter().collect();
     let mut merged = Vec::with_capacity(entries.len());
     let mut run = 1;
@@ -68,15 +68,15 @@ fn natural(left: &str, right: &str) -> Ordering {
 
 #[cfg(test)]
 mod tests {
-    use super::{natural, sorted};
+    use super::{natural, sort_entries};
     use crate::value::{Entry, Map};
 
     fn order(keys: &[String]) -> Vec<String> {
         let map: Map = keys
             .iter()
-            .map(|key| Entry::computed(key.as_str(), true))
+            .map(|key| Entry::from_value(key.as_str(), true))
             .collect();
-        let entries = sorted(&map).into_iter();
+        let entries = sort_entries(&map).into_iter();
         entries.map(|entry| entry.key.to_string()).collect()
     }
 

@@ -15,7 +15,7 @@ impl Composer<'_> {
             match token.kind {
                 Kind::BlockEntry => items.open(start),
                 Kind::BlockEnd => break,
-                _ => return Err(self.unexpected("`-`, another list item")),
+                _ => return Err(self.syntax_error("`-`, another list item")),
             }
             self.scanner.take();
             let item = match self.scanner.peek()?.kind {
@@ -59,7 +59,7 @@ impl Composer<'_> {
             match token.kind {
                 Kind::Key => {}
                 Kind::BlockEnd => break,
-                _ => return Err(self.unexpected("a key")),
+                _ => return Err(self.syntax_error("a key")),
             }
             self.scanner.take();
             let key = match self.scanner.peek()?.kind {

@@ -24,7 +24,7 @@ impl Composer<'_> {
                 }
                 Kind::Key => {
                     self.scanner.take();
-                    self.nested_pair(start)?
+                    self.read_nested_pair(start)?
                 }
                 _ => self.node(Context::Flow)?,
             };
@@ -32,7 +32,7 @@ impl Composer<'_> {
         }
     }
 
-    fn nested_pair(&mut self, start: usize) -> Result<Composed> {
+    fn read_nested_pair(&mut self, start: usize) -> Result<Composed> {
         self.depth += 1;
         self.check_height(0)?;
         self.value()?;
@@ -82,7 +82,7 @@ impl Composer<'_> {
             return Ok(());
         }
         if !matches!(self.scanner.peek()?.kind, Kind::FlowEntry) {
-            return Err(self.unexpected(expected));
+            return Err(self.syntax_error(expected));
         }
         self.scanner.take();
         Ok(())

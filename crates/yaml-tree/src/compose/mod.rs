@@ -159,20 +159,26 @@ impl<'t> Composer<'t> {
         let bare = properties.start.is_none();
         match &self.scanner.peek()?.kind {
             Kind::Alias(_) if bare => self.alias(),
-            Kind::BlockEntry if context == Context::Value => self.nested(Self::indentless_list),
-            Kind::Scalar { .. } => self.scalar(properties),
-            Kind::FlowSequenceStart => self.nested(Self::flow_list),
-            Kind::FlowMappingStart => self.nested(Self::flow_map),
-            Kind::BlockSequenceStart if context != Context::Flow => self.nested(Self::block_list),
-            Kind::BlockMappingStart if context != Context::Flow => self.nested(Self::block_map),
-            _ if !bare => {
-                self.resolved("", Style::Plain, properties, properties.end, properties.end)
+            Kind::BlockEntry if context == Context::Value => {
+                self.read_nested(Self::indentless_list)
             }
-            _ => Err(self.unexpected("a value")),
+            Kind::Scalar { .. } => self.scalar(properties),
+            Kind::FlowSequenceStart => self.read_nested(Self::flow_list),
+            Kind::FlowMappingStart => self.read_nested(Self::flow_map),
+            Kind::BlockSequenceStart if context != Context::Flow => {
+                self.read_nested(Self::block_list)
+            }
+            Kind::BlockMappingStart if context != Context::Flow => {
+                self.read_nested(Self::block_map)
+            }
+            _ if !bare => {
+                self.resolve_scalar("", Style::Plain, properties, properties.end, properties.end)
+            }
+            _ => Err(self.syntax_error("a value")),
         }
     }
 
-    fn nested(&mut self, read: fn(&mut Self) -> Result<Composed>) -> Result<Composed> {
+    fn read_nested(&mut self, read: fn(&mut Self) -> Result<Composed>) -> Result<Composed> {
         self.depth += 1;
         self.check_height(0)?;
         self.value()?;
@@ -198,12 +204,12 @@ impl<'t> Composer<'t> {
             end,
         }) = self.scanner.take()
         else {
-            return Err(self.unexpected("a scalar"));
+            return Err(self.syntax_error("a scalar"));
         };
-        self.resolved(&text, style, properties, start, end)
+        self.resolve_scalar(&text, style, properties, start, end)
     }
 
-    fn resolved(
+    fn resolve_scalar(
         &mut self,
         text: &str,
         style: Style,
@@ -217,7 +223,7 @@ impl<'t> Composer<'t> {
         let resolved = match tag {
             None if style == Style::Plain => resolve::plain(text),
             None => Resolved::Text,
-            Some(tag) => resolve::tagged(tag, text).map_err(|what| {
+            Some(tag) => resolve::with_tag(tag, text).map_err(|what| {
                 let message = format!("the tag requires {what}, and `{text}` is not");
                 SyntaxError::new(message, place)
             })?,
@@ -248,7 +254,7 @@ impl<'t> Composer<'t> {
             end,
         }) = self.scanner.take()
         else {
-            return Err(self.unexpected("an alias"));
+            return Err(self.syntax_error("an alias"));
         };
         let place = self.place(start, end);
         let Anchored { composed, weight } = match self.anchors.get(name) {
@@ -298,7 +304,7 @@ impl<'t> Composer<'t> {
         Ok(())
     }
 
-    fn unexpected(&mut self, expected: &str) -> SyntaxError {
+    fn syntax_error(&mut self, expected: &str) -> SyntaxError {
         let (start, end, found) = match self.scanner.peek() {
             Ok(token) => (token.start, token.end, describe(&token.kind)),
             Err(error) => return error,
@@ -307,7 +313,7 @@ impl<'t> Composer<'t> {
             Some(found) => format!("expected {expected}, found {found}"),
             None => "the indentation of this line matches no line above".to_owned(),
         };
-        SyntaxError::within(self.text, self.file, start..end.max(start + 1), message)
+        SyntaxError::from_range(self.text, self.file, start..end.max(start + 1), message)
     }
 
     pub(super) fn place(&self, start: usize, end: usize) -> Place {

@@ -64,7 +64,7 @@ impl Composer<'_> {
         loop {
             self.scanner.peek()?;
             let Some(token) = self.scanner.take() else {
-                return Err(self.unexpected("`---` after the directives"));
+                return Err(self.syntax_error("`---` after the directives"));
             };
             let place = self.place(token.start, token.end);
             match token.kind {

@@ -45,7 +45,7 @@ impl Composer<'_> {
         if self.values.count(more) {
             Ok(())
         } else {
-            self.refused(Values::too_many())
+            self.refuse(Values::too_many())
         }
     }
 
@@ -57,14 +57,14 @@ impl Composer<'_> {
         if by_alias <= 100 || all <= 1000 || (by_alias as f64 / all as f64) <= alias_share(all) {
             return Ok(());
         }
-        self.refused(format!(
+        self.refuse(format!(
             "the aliases up to here expand to {by_alias} values, which is too many"
         ))
     }
 
     /// An error at the next token.
     #[cold]
-    fn refused(&mut self, message: String) -> Result<()> {
+    fn refuse(&mut self, message: String) -> Result<()> {
         let token = self.scanner.peek()?;
         let (start, end) = (token.start, token.end);
         Err(SyntaxError::new(message, self.place(start, end)))

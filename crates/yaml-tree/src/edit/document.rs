@@ -43,7 +43,7 @@ pub(super) fn edit_documents(
         for text in added.get(&index).into_iter().flatten() {
             let read = documents::read(text, FileId(0), Engine::Kubectl)?.documents;
             after.extend(read.into_iter().map(|document| document.value));
-            splices.put(part.end..part.end, separated(layout, part, text));
+            splices.put(part.end..part.end, document_text(layout, part, text));
         }
     }
     Ok(after)
@@ -61,7 +61,7 @@ fn with_its_line(layout: &Layout<'_>, part: &Range<usize>) -> Range<usize> {
 }
 
 /// The text of a document as it is inserted after another one, with `---` and line breaks.
-fn separated(layout: &Layout<'_>, part: &Range<usize>, text: &str) -> String {
+fn document_text(layout: &Layout<'_>, part: &Range<usize>, text: &str) -> String {
     let eol = layout.eol;
     let is_last = part.end == layout.text.len();
     let open = if layout.text[..part.end].ends_with('\n') {

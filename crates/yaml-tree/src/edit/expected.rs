@@ -29,7 +29,7 @@ pub(super) fn tree(
         return Ok(Value::from(text));
     }
     if let (false, Value::String(text)) = (plan.within.is_empty(), value) {
-        return Ok(Value::from(within::edited(text, &plan.within)?));
+        return Ok(Value::from(within::apply(text, &plan.within)?));
     }
     let unfit = |what| EditError::Unfit {
         path: plan.path.clone(),
@@ -42,18 +42,18 @@ pub(super) fn tree(
         (Shape::Collection(collection), Value::List(items)) => {
             Ok(list_after(items, collection, plan, engine)?.into())
         }
-        (_, Value::Null) => Ok(of_null(plan, engine)),
+        (_, Value::Null) => Ok(from_null(plan, engine)),
         _ => Err(unfit("is neither a map nor a list")),
     }
 }
 
 /// Null with inserted members becomes a map or list.
-fn of_null(plan: &Plan<'_>, engine: Engine) -> Value {
+fn from_null(plan: &Plan<'_>, engine: Engine) -> Value {
     let is_map = plan.inserts.iter().any(|insert| insert.key.is_some());
     if !is_map {
         let items = plan.inserts.iter();
         let items: Vec<Node> = items
-            .map(|insert| Node::computed(as_read(insert.new.value, engine)))
+            .map(|insert| Node::from_value(as_read(insert.new.value, engine)))
             .collect();
         return items.into();
     }
@@ -65,7 +65,7 @@ fn of_null(plan: &Plan<'_>, engine: Engine) -> Value {
 fn entry(insert: &Insert<'_>, engine: Engine) -> Option<Entry> {
     insert
         .key
-        .map(|key| Entry::computed(key, as_read(insert.new.value, engine)))
+        .map(|key| Entry::from_value(key, as_read(insert.new.value, engine)))
 }
 
 /// A value as the engine will read it, because Helm reads integers as floats.
@@ -77,13 +77,13 @@ fn as_read(value: &Value, engine: Engine) -> Value {
         Value::List(items) => {
             let items = items.iter();
             let items: Vec<Node> = items
-                .map(|item| Node::computed(as_read(&item.value, engine)))
+                .map(|item| Node::from_value(as_read(&item.value, engine)))
                 .collect();
             items.into()
         }
         Value::Map(map) => {
             let entries = map.iter().map(|entry| {
-                Entry::computed(Arc::clone(&entry.key), as_read(&entry.node.value, engine))
+                Entry::from_value(Arc::clone(&entry.key), as_read(&entry.node.value, engine))
             });
             entries.collect::<Map>().into()
         }
@@ -138,25 +138,25 @@ fn list_after(
 ) -> Result<Vec<Node>, EditError> {
     let mut after = Vec::with_capacity(items.len() + plan.inserts.len());
     for (index, item) in items.iter().enumerate() {
-        after.extend(inserted(plan, index, engine));
+        after.extend(inserts_at(plan, index, engine));
         if plan.removed.contains(&index) {
             continue;
         }
         match plan.members.get(&index) {
             Some(below) => {
                 let piece = &collection.members[index].value;
-                after.push(Node::computed(tree(&item.value, piece, below, engine)?));
+                after.push(Node::from_value(tree(&item.value, piece, below, engine)?));
             }
             None => after.push(item.clone()),
         }
     }
-    after.extend(inserted(plan, items.len(), engine));
+    after.extend(inserts_at(plan, items.len(), engine));
     Ok(after)
 }
 
-fn inserted(plan: &Plan<'_>, slot: usize, engine: Engine) -> impl Iterator<Item = Node> {
+fn inserts_at(plan: &Plan<'_>, slot: usize, engine: Engine) -> impl Iterator<Item = Node> {
     plan.inserts
         .iter()
         .filter(move |insert| insert.slot == slot)
-        .map(move |insert| Node::computed(as_read(insert.new.value, engine)))
+        .map(move |insert| Node::from_value(as_read(insert.new.value, engine)))
 }

@@ -31,7 +31,7 @@ use outline::Outline;
 use piece::Editor;
 use splice::Splices;
 
-pub use super::path::{Step, at_steps};
+pub use super::path::{Step, node_at};
 pub use error::EditError;
 
 /// Identifies a node of a text.
@@ -163,7 +163,7 @@ pub fn edit<'e>(
 ) -> Result<String, EditError> {
     let edits: Vec<&Edit> = edits.into_iter().collect();
     let (splices, expected) = splices(text, engine, &edits)?;
-    let edited = splices.applied(text)?;
+    let edited = splices.apply(text)?;
     check(&edited, engine, &expected)?;
     Ok(edited)
 }

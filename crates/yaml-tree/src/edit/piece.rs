@@ -6,7 +6,7 @@ use super::super::emit::is_printable;
 use super::super::scan::Style;
 use super::layout::Layout;
 use super::outline::{Collection, Outline, Piece, Shape};
-use super::plan::{New, Plan, joined};
+use super::plan::{New, Plan, join_path};
 use super::splice::{Splices, ValuePosition};
 use super::write::{self, MemberStyle, Parent};
 use super::{EditError, within};
@@ -138,7 +138,7 @@ impl Editor<'_, '_> {
         for (index, key) in &plan.renamed {
             let member = &collection.members[*index];
             if member.key.is_none() {
-                let path = joined(&plan.path, &index.to_string());
+                let path = join_path(&plan.path, &index.to_string());
                 let what = "is not a key of a map";
                 return Err(EditError::Unfit { path, what });
             }

@@ -210,7 +210,7 @@ fn unique(members: &[Member<'_>], plan: &Plan<'_>) -> Result<(), EditError> {
     let mut keys: BTreeSet<&str> = kept.collect();
     let new = plan.renamed.values().copied();
     for key in new.chain(plan.inserts.iter().filter_map(|insert| insert.key)) {
-        let path = joined(&plan.path, key);
+        let path = join_path(&plan.path, key);
         refuse(!keys.insert(key), || EditError::Exists { path })?;
     }
     Ok(())
@@ -291,7 +291,7 @@ fn step_down<'o, 't>(
     };
     let member = members.get(index).ok_or_else(|| missing(path))?;
     let name = member.key.clone().unwrap_or_else(|| index.to_string());
-    Ok((member, joined(path, &name)))
+    Ok((member, join_path(path, &name)))
 }
 
 /// The document of a target, and the indices of the members on the path to it.
@@ -329,7 +329,7 @@ fn follow(outline: &Piece<'_>, steps: &[Step]) -> Result<Vec<usize>, EditError> 
             _ => (&[][..], matches!(step, Step::Key(_))),
         };
         let index = index_of(members, is_map, step, &path)?;
-        path = joined(&path, &step.as_key());
+        path = join_path(&path, &step.as_key());
         route.push(index);
         piece = &members[index].value;
     }
@@ -345,9 +345,9 @@ fn index_of(
 ) -> Result<usize, EditError> {
     match step {
         Step::Index(index) if !is_map && *index < members.len() => Ok(*index),
-        Step::Index(index) => Err(missing(&joined(path, &index.to_string()))),
+        Step::Index(index) => Err(missing(&join_path(path, &index.to_string()))),
         Step::Key(key) => {
-            let path = joined(path, key);
+            let path = join_path(path, key);
             let mut found = (0..members.len())
                 .filter(|index| is_map && members[*index].key.as_deref() == Some(key));
             let first = found.next().ok_or_else(|| missing(&path))?;
@@ -379,7 +379,7 @@ fn search(piece: &Piece<'_>, place: &std::ops::Range<usize>, route: &mut Vec<usi
     false
 }
 
-pub(super) fn joined(path: &str, name: &str) -> String {
+pub(super) fn join_path(path: &str, name: &str) -> String {
     if path.is_empty() {
         name.to_owned()
     } else {

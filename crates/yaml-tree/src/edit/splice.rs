@@ -14,16 +14,16 @@ impl Splices {
     }
 
     /// The splices in the order of the text.
-    pub(super) fn sorted(mut self) -> Vec<(std::ops::Range<usize>, String)> {
+    pub(super) fn into_sorted(mut self) -> Vec<(std::ops::Range<usize>, String)> {
         self.0.sort_by_key(|(range, _)| (range.start, range.end));
         self.0
     }
 
     /// Applies the splices to the text.
-    pub(super) fn applied(self, text: &str) -> Result<String, EditError> {
+    pub(super) fn apply(self, text: &str) -> Result<String, EditError> {
         let mut out = String::with_capacity(text.len() + 64);
         let mut done = 0;
-        for (range, new) in self.sorted() {
+        for (range, new) in self.into_sorted() {
             let kept = text.get(done..range.start).ok_or(EditError::Unsupported)?;
             out.push_str(kept);
             out.push_str(&new);

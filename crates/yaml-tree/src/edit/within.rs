@@ -9,7 +9,7 @@ use super::{Edit, EditError, edit, splices};
 use crate::engine::Engine;
 
 /// Applies edits to the inner text.
-pub(super) fn edited(inner: &str, edits: &[&Edit]) -> Result<String, EditError> {
+pub(super) fn apply(inner: &str, edits: &[&Edit]) -> Result<String, EditError> {
     edit(inner, ENGINE, edits.iter().copied())
 }
 
@@ -23,7 +23,7 @@ pub(super) fn put(
 ) -> Result<(), EditError> {
     let (inner_splices, _) = splices(inner, ENGINE, edits)?;
     let lines = BlockLines::new(layout, range, inner).ok_or(EditError::Unsupported)?;
-    for (range, text) in inner_splices.sorted() {
+    for (range, text) in inner_splices.into_sorted() {
         let (range, text) = lines
             .outer_splice(range, &text)
             .ok_or(EditError::Unsupported)?;

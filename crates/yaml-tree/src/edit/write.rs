@@ -2,7 +2,7 @@
 
 use crate::value::{Map, Node, Value};
 
-use super::super::emit::{Form, double_quoted, form, is_printable, quoted, write_flat};
+use super::super::emit::{Form, double_quoted, form, is_printable, quote, write_flat};
 use super::super::resolve::{self, Resolved};
 use super::super::scan::Style;
 use super::layout::Layout;
@@ -289,7 +289,7 @@ pub(super) fn string(
             {
                 literal(layout, header, parent, text)
             }
-            _ => quoted(text).into_owned(),
+            _ => quote(text).into_owned(),
         },
     }
 }

@@ -13,7 +13,7 @@ use crate::json::format_number;
 use crate::value::{Map, Node, Number, Value};
 
 use scalar::key;
-pub use scalar::quoted;
+pub use scalar::quote;
 pub(super) use scalar::{Form, double_quoted, form, is_printable};
 
 /// Formats a document, with a final line break.
@@ -124,7 +124,7 @@ pub(super) fn write_flat(out: &mut String, value: &Value) {
         Value::Null => out.push_str("null"),
         Value::Bool(flag) => out.push_str(if *flag { "true" } else { "false" }),
         Value::Number(number) => write_number(out, *number),
-        Value::String(text) => out.push_str(&quoted(text)),
+        Value::String(text) => out.push_str(&quote(text)),
         Value::List(_) => out.push_str("[]"),
         Value::Map(_) => out.push_str("{}"),
     }

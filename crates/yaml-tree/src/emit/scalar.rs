@@ -39,7 +39,7 @@ pub(in super::super) fn form(text: &str) -> Form {
 }
 
 /// A string on one line, quoted if necessary, as a key or value.
-pub fn quoted(text: &str) -> Cow<'_, str> {
+pub fn quote(text: &str) -> Cow<'_, str> {
     match form(text) {
         Form::Plain => Cow::Borrowed(text),
         Form::SingleQuoted => Cow::Owned(format!("'{}'", text.replace('\'', "''"))),
@@ -49,7 +49,7 @@ pub fn quoted(text: &str) -> Cow<'_, str> {
 
 /// Writes a key with its colon; a very long one after a `?`, on a line of its own.
 pub(super) fn key(out: &mut String, text: &str, indent: usize) {
-    let written = quoted(text);
+    let written = quote(text);
     if written.len() > KEY_LENGTH {
         out.push_str("? ");
         out.push_str(&written);

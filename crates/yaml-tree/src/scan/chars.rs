@@ -19,7 +19,7 @@ pub(super) struct Bytes<'t>(pub(super) &'t [u8]);
 impl Bytes<'_> {
     /// The byte at a position; zero after the end. The text itself has no zero bytes, which were refused before.
     #[inline]
-    pub(super) fn at(self, index: usize) -> u8 {
+    pub(super) fn get(self, index: usize) -> u8 {
         self.0.get(index).copied().unwrap_or(0)
     }
 
@@ -32,19 +32,19 @@ impl Bytes<'_> {
     /// Whether there is a space or a tab.
     #[inline]
     pub(super) fn is_blank(self, index: usize) -> bool {
-        matches!(self.at(index), b' ' | b'\t')
+        matches!(self.get(index), b' ' | b'\t')
     }
 
     /// The length of the line break at this position in bytes; zero if there is none. NEL, LS and PS are line breaks in YAML
     /// 1.1, too (<https://yaml.org/spec/1.1/#b-char>).
     #[inline]
     pub(super) fn break_width(self, index: usize) -> usize {
-        match self.at(index) {
+        match self.get(index) {
             b'\n' => 1,
-            b'\r' if self.at(index + 1) == b'\n' => 2,
+            b'\r' if self.get(index + 1) == b'\n' => 2,
             b'\r' => 1,
-            0xC2 if self.at(index + 1) == 0x85 => 2,
-            0xE2 if self.at(index + 1) == 0x80 && matches!(self.at(index + 2), 0xA8 | 0xA9) => 3,
+            0xC2 if self.get(index + 1) == 0x85 => 2,
+            0xE2 if self.get(index + 1) == 0x80 && matches!(self.get(index + 2), 0xA8 | 0xA9) => 3,
             _ => 0,
         }
     }
@@ -56,7 +56,7 @@ impl Bytes<'_> {
     }
 
     /// The number of bytes from this position on that certainly do not start a line break.
-    pub(super) fn before_break(self, index: usize) -> usize {
+    pub(super) fn count_to_break(self, index: usize) -> usize {
         let rest = self.0.get(index..).unwrap_or_default();
         rest.iter()
             .position(|byte| matches!(byte, b'\n' | b'\r' | 0xC2 | 0xE2))
@@ -65,7 +65,7 @@ impl Bytes<'_> {
 
     /// The number of bytes from this position on that certainly do not end a plain scalar.
     #[inline]
-    pub(super) fn before_plain_stop(self, index: usize) -> usize {
+    pub(super) fn count_to_plain_stop(self, index: usize) -> usize {
         let rest = self.0.get(index..).unwrap_or_default();
         rest.iter()
             .position(|byte| PLAIN_STOP[usize::from(*byte)])
@@ -86,16 +86,16 @@ impl Bytes<'_> {
 
     /// Whether the byte may be part of an anchor or tag handle.
     pub(super) fn is_word(self, index: usize) -> bool {
-        let byte = self.at(index);
+        let byte = self.get(index);
         byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
     }
 
     /// The byte of a document marker (`---` or `...` followed by white space). The position must be the start of a line.
     pub(super) fn document_marker(self, index: usize) -> Option<u8> {
-        let byte = self.at(index);
+        let byte = self.get(index);
         let marker = matches!(byte, b'-' | b'.')
-            && self.at(index + 1) == byte
-            && self.at(index + 2) == byte
+            && self.get(index + 1) == byte
+            && self.get(index + 2) == byte
             && self.is_gap(index + 3);
         marker.then_some(byte)
     }

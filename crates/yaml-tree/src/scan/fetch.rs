@@ -14,7 +14,7 @@ impl<'t> Scanner<'t> {
             self.leave_document()?;
             return self.directive();
         }
-        if let Some(marker) = self.at_document_marker() {
+        if let Some(marker) = self.document_marker() {
             self.leave_document()?;
             let kind = if marker == b'-' {
                 Kind::DocumentStart
@@ -44,8 +44,8 @@ impl<'t> Scanner<'t> {
             b'!' => self.tag(),
             b'|' if !in_flow => self.block_scalar(true),
             b'>' if !in_flow => self.block_scalar(false),
-            b'\'' => self.quoted_scalar(true),
-            b'"' => self.quoted_scalar(false),
+            b'\'' => self.scan_quoted_scalar(true),
+            b'"' => self.scan_quoted_scalar(false),
             b'-' => self.plain_scalar(),
             b'?' | b':' if !in_flow => self.plain_scalar(),
             b'?' | b':' | b'#' | b'|' | b'>' | b'%' | b'@' | b'`' | b'\t' => Err(self.stray()),
@@ -75,7 +75,7 @@ impl<'t> Scanner<'t> {
 
     pub(super) fn skip_to_line_end(&mut self) {
         while !self.bytes.is_break_or_end(self.at) {
-            self.at += 1 + self.bytes.before_break(self.at + 1);
+            self.at += 1 + self.bytes.count_to_break(self.at + 1);
         }
     }
 

@@ -234,7 +234,7 @@ impl<'t> Scanner<'t> {
 
     #[inline]
     fn byte(&self) -> u8 {
-        self.bytes.at(self.at)
+        self.bytes.get(self.at)
     }
 
     /// Moves past a line break and returns its span.
@@ -247,7 +247,7 @@ impl<'t> Scanner<'t> {
     }
 
     /// The byte of the document marker (`---` or `...`) at the current position.
-    fn at_document_marker(&self) -> Option<u8> {
+    fn document_marker(&self) -> Option<u8> {
         (self.at == self.line_start)
             .then(|| self.bytes.document_marker(self.at))
             .flatten()
@@ -326,7 +326,7 @@ impl<'t> Scanner<'t> {
     }
 
     fn error(&self, range: Range<usize>, message: String) -> SyntaxError {
-        SyntaxError::within(self.text, self.file, range, message)
+        SyntaxError::from_range(self.text, self.file, range, message)
     }
 }
 

@@ -21,11 +21,11 @@ impl<'t> Scanner<'t> {
         let mut text = Text::new(self.text, self.record);
         let mut fold = Fold::default();
         let mut blanks = start..start;
-        while self.at_document_marker().is_none() && self.byte() != b'#' {
+        while self.document_marker().is_none() && self.byte() != b'#' {
             let run = self.at;
             self.skip_plain_run();
             if self.at > run {
-                if fold.crossed() {
+                if fold.has_break() {
                     fold.join(&mut text);
                 } else {
                     text.copy(blanks);
@@ -43,7 +43,7 @@ impl<'t> Scanner<'t> {
                 break;
             }
         }
-        if fold.crossed() {
+        if fold.has_break() {
             self.key_allowed = true;
         } else if may_be_key
             && self.byte() == b':'
@@ -121,7 +121,7 @@ impl<'t> Scanner<'t> {
     fn skip_plain_run(&mut self) {
         let in_flow = self.flow_level() > 0;
         loop {
-            self.at += self.bytes.before_plain_stop(self.at);
+            self.at += self.bytes.count_to_plain_stop(self.at);
             match self.byte() {
                 b' ' | b'\t' | b'\n' | b'\r' | 0 => return,
                 b':' if self.bytes.is_gap(self.at + 1) => return,
@@ -136,7 +136,7 @@ impl<'t> Scanner<'t> {
         loop {
             match self.byte() {
                 b' ' => self.at += 1,
-                b'\t' if fold.crossed() && self.column() <= self.indent => {
+                b'\t' if fold.has_break() && self.column() <= self.indent => {
                     return Err(self.tab_error());
                 }
                 b'\t' => self.at += 1,

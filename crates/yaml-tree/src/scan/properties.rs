@@ -32,7 +32,7 @@ impl<'t> Scanner<'t> {
         self.save_key()?;
         self.key_allowed = false;
         let start = self.at;
-        let (handle, suffix) = if self.bytes.at(start + 1) == b'<' {
+        let (handle, suffix) = if self.bytes.get(start + 1) == b'<' {
             self.at += 2;
             let suffix = self.uri(start)?;
             if self.byte() != b'>' {

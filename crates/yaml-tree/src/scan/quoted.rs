@@ -5,7 +5,7 @@ use super::{Result, Scanner, Style};
 
 impl<'t> Scanner<'t> {
     /// Scans a quoted scalar, and folds its line breaks.
-    pub(super) fn quoted_scalar(&mut self, single: bool) -> Result<()> {
+    pub(super) fn scan_quoted_scalar(&mut self, single: bool) -> Result<()> {
         self.save_key()?;
         self.key_allowed = false;
         let start = self.at;
@@ -13,18 +13,18 @@ impl<'t> Scanner<'t> {
         self.at += 1;
         let mut text = Text::new(self.text, self.record);
         loop {
-            if self.at_document_marker().is_some() || self.bytes.is_end(self.at) {
+            if self.document_marker().is_some() || self.bytes.is_end(self.at) {
                 let message = "this quote is never closed".to_owned();
                 return Err(self.error(start..start + 1, message));
             }
             let mut fold = Fold::default();
-            self.quoted_run(quote, &mut text, &mut fold, start)?;
+            self.scan_quoted_run(quote, &mut text, &mut fold, start)?;
             if self.byte() == quote {
                 break;
             }
             let gap = self.at;
             self.skip_quoted_gap(&mut fold);
-            if fold.crossed() {
+            if fold.has_break() {
                 fold.join(&mut text);
             } else {
                 text.copy(gap..self.at);
@@ -52,7 +52,7 @@ impl<'t> Scanner<'t> {
     }
 
     /// Scans up to white space, the closing quote or an escaped line break.
-    fn quoted_run(
+    fn scan_quoted_run(
         &mut self,
         quote: u8,
         text: &mut Text<'_>,
@@ -62,7 +62,7 @@ impl<'t> Scanner<'t> {
         let mut run = self.at;
         while !self.bytes.is_gap(self.at) {
             match self.byte() {
-                b'\'' if quote == b'\'' && self.bytes.at(self.at + 1) == b'\'' => {
+                b'\'' if quote == b'\'' && self.bytes.get(self.at + 1) == b'\'' => {
                     text.copy(run..self.at);
                     text.put("'", self.at..self.at + 2);
                     self.at += 2;
@@ -90,7 +90,7 @@ impl<'t> Scanner<'t> {
     /// Scans an escape.
     fn escape(&mut self, text: &mut Text<'_>, start: usize) -> Result<()> {
         let from = self.at;
-        let letter = self.bytes.at(from + 1);
+        let letter = self.bytes.get(from + 1);
         let digits = match letter {
             b'x' => 2,
             b'u' => 4,
@@ -100,7 +100,7 @@ impl<'t> Scanner<'t> {
         let character = if digits > 0 {
             self.code_point(from + 2, digits)
         } else {
-            named_escape(letter)
+            escape_character(letter)
         };
         let Some(character) = character else {
             let width = self.text[from + 1..]
@@ -131,7 +131,7 @@ impl<'t> Scanner<'t> {
 }
 
 /// The escapes of one character (<https://yaml.org/spec/1.1/#escaping>). As in go-yaml, `\'` is one, and `\/` is not.
-fn named_escape(letter: u8) -> Option<char> {
+fn escape_character(letter: u8) -> Option<char> {
     Some(match letter {
         b'0' => '\0',
         b'a' => '\x07',

@@ -138,7 +138,7 @@ pub(super) struct Fold {
 
 impl Fold {
     /// Whether there is a line break.
-    pub(super) fn crossed(&self) -> bool {
+    pub(super) fn has_break(&self) -> bool {
         self.escaped || self.first.is_some()
     }
 
@@ -149,7 +149,7 @@ impl Fold {
 
     /// Adds a line break.
     pub(super) fn cross(&mut self, line_break: Range<usize>) {
-        if self.crossed() {
+        if self.has_break() {
             self.more.push(line_break);
         } else {
             self.first = Some(line_break);

@@ -6,7 +6,7 @@ mod written;
 
 use std::path::{Path, PathBuf};
 
-use crate::bundle::{Bundle, File, Kind, MANIFESTS, unsupported};
+use crate::bundle::{Bundle, File, Kind, MANIFESTS, registry_bundle_finding};
 use crate::error::Error;
 use crate::files::plain_path;
 use crate::model::finding::Finding;
@@ -48,7 +48,7 @@ impl<'a> Reading<'a> {
     /// # Errors
     /// A bundle that it names cannot be read or fetched.
     pub(super) fn load(&mut self, written: &Path) -> Result<Loaded, Error> {
-        let mut index = written::read(written, &self.run.below(written))?;
+        let mut index = written::read(written, &self.run.resolve(written))?;
         let order = index.order();
         let mut findings = std::mem::take(&mut index.findings);
         self.above.push(plain_path(written));
@@ -58,7 +58,7 @@ impl<'a> Reading<'a> {
             let child = &index.children[child];
             let files = self.child(&index, child, folder, &mut findings)?;
             let prefix = format!("{MANIFESTS}/{:02}-{}-", number + 1, child.name);
-            gathered.extend(files.into_iter().map(|file| prefixed(&prefix, file)));
+            gathered.extend(files.into_iter().map(|file| add_prefix(&prefix, file)));
             names.push(child.name.to_string());
         }
         self.above.pop();
@@ -84,10 +84,10 @@ impl<'a> Reading<'a> {
         findings: &mut Vec<Finding>,
     ) -> Result<Vec<File>, Error> {
         let spot = index.spot(child.from_place);
-        let loaded = match self.loaded(child, folder)? {
+        let loaded = match self.load_child(child, folder)? {
             Ok(loaded) => loaded,
             Err(finding) => {
-                findings.push(finding.at(spot, ""));
+                findings.push(finding.with_label(spot, ""));
                 return Ok(Vec::new());
             }
         };
@@ -95,13 +95,14 @@ impl<'a> Reading<'a> {
         findings.extend(loaded.findings);
         match loaded.bundle.kind {
             Kind::Plain => return Ok(loaded.bundle.files().to_vec()),
-            Kind::Registry if is_sound => findings.push(unsupported(spot)),
+            Kind::Registry if is_sound => findings.push(registry_bundle_finding(spot)),
             kind if is_sound => {
                 let from = &child.from;
                 let message = format!(
                     "`{from}` is a bundle of kind {kind}, and an index names bundles of manifests"
                 );
-                findings.push(Finding::new(RuleId::BundleUnsupported, message).at(spot, ""));
+                findings
+                    .push(Finding::new(RuleId::BundleUnsupported, message).with_label(spot, ""));
             }
             _ => {}
         }
@@ -109,9 +110,13 @@ impl<'a> Reading<'a> {
     }
 
     /// The bundle of a child; the inner error is what is wrong with its name.
-    fn loaded(&mut self, child: &Child, folder: &Path) -> Result<Result<Loaded, Finding>, Error> {
+    fn load_child(
+        &mut self,
+        child: &Child,
+        folder: &Path,
+    ) -> Result<Result<Loaded, Finding>, Error> {
         let from = match Input::parse(&child.from) {
-            Ok(from) => from.within(folder),
+            Ok(from) => from.resolve_in(folder),
             Err(message) => return Ok(Err(Finding::new(RuleId::ManifestInvalid, message))),
         };
         self.count += 1;
@@ -135,7 +140,7 @@ impl<'a> Reading<'a> {
 }
 
 /// A file of a bundle, named as one of the whole.
-fn prefixed(prefix: &str, file: File) -> File {
+fn add_prefix(prefix: &str, file: File) -> File {
     let name = file.path.strip_prefix(MANIFESTS).unwrap_or(&file.path);
     let name = name.trim_start_matches('/').replace('/', "-");
     File {

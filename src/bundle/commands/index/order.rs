@@ -43,7 +43,8 @@ impl Index {
                 .requires
                 .first()
                 .map_or(first.from_place, |(_, place)| *place);
-            let finding = Finding::new(RuleId::BundleCycle, message).at(self.spot(place), "");
+            let finding =
+                Finding::new(RuleId::BundleCycle, message).with_label(self.spot(place), "");
             self.findings.push(finding);
         }
         order
@@ -78,7 +79,8 @@ impl Index {
             "`{}` requires `{name}`, which the index does not name",
             child.name
         );
-        let finding = Finding::new(RuleId::DependencyMissing, message).at(self.spot(place), "");
+        let finding =
+            Finding::new(RuleId::DependencyMissing, message).with_label(self.spot(place), "");
         match did_you_mean(name, known.keys().map(|name| &**name)) {
             Some(near) => finding.help(format!("did you mean `{near}`?")),
             None => finding.help(format!(

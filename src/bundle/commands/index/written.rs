@@ -86,7 +86,7 @@ impl Index {
     }
 
     fn add(&mut self, node: &Node) {
-        let (Some(name), Some(from)) = (node.at(&["name"]), node.at(&["from"])) else {
+        let (Some(name), Some(from)) = (node.get_path(&["name"]), node.get_path(&["from"])) else {
             self.refuse(node.place, "a bundle of an index has `name` and `from`");
             return;
         };
@@ -126,7 +126,7 @@ impl Index {
 
     fn refuse(&mut self, place: Place, message: &str) {
         let spot = self.spot(place);
-        let finding = Finding::new(RuleId::ManifestInvalid, message).at(spot, "");
+        let finding = Finding::new(RuleId::ManifestInvalid, message).with_label(spot, "");
         self.findings.push(finding);
     }
 
@@ -140,5 +140,5 @@ impl Index {
 }
 
 fn list<'n>(node: &'n Node, key: &str) -> Option<&'n [Node]> {
-    node.at(&[key])?.value.as_list()
+    node.get_path(&[key])?.value.as_list()
 }

@@ -121,5 +121,5 @@ fn a_number_in_the_values_is_remembered_as_one() {
     let resolved = images(&catalog(vec![entry]), &[]).expect("no source fails");
     let facts = &resolved.images["mine"].facts;
     assert_eq!(facts.text("os-release"), Some("15.6"));
-    assert_eq!(facts.mistyped("os-release"), Some("a number"));
+    assert_eq!(facts.wrong_type("os-release"), Some("a number"));
 }

@@ -98,7 +98,7 @@ impl ImageSource for Known {
         wanted.iter().map(known).collect()
     }
 
-    fn listed(&self) -> Vec<(ImageKey, Arc<Described>)> {
+    fn list(&self) -> Vec<(ImageKey, Arc<Described>)> {
         self.0.clone().into_iter().collect()
     }
 }

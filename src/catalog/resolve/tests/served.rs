@@ -7,7 +7,7 @@ use super::{built, catalog, own, place, resolved};
 use crate::catalog::resolve::{Catalogs, cluster as view};
 use crate::catalog::sources::ImageFacts;
 use crate::decide::matching::PatternCache;
-use crate::decide::selected::served;
+use crate::decide::selected::images_to_serve;
 use crate::model::catalog::CatalogEntry;
 use crate::model::cluster::Cluster;
 use crate::model::cluster_view::ClusterRead;
@@ -68,7 +68,7 @@ fn served_keys(
     let cache = PatternCache::default();
     let cluster = cluster(additional);
     let mode = Matching::Normalized;
-    let keys = served(&cluster, &[selection], &resolved.images, mode, &cache);
+    let keys = images_to_serve(&cluster, &[selection], &resolved.images, mode, &cache);
     keys.iter().map(ToString::to_string).collect()
 }
 

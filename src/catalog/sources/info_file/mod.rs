@@ -32,7 +32,7 @@ pub(super) fn read(
     shown: &str,
     file: FileId,
 ) -> Result<FactsFile, Error> {
-    let bytes = tree.named(path)?;
+    let bytes = tree.read_file(path)?;
     let mut reader = Reader {
         file,
         images: Records::empty(Origin::InfoFile),

@@ -37,7 +37,7 @@ pub(super) fn images(builds: &[Node]) -> Vec<WrittenImage> {
 fn image(build: &Node) -> Option<WrittenImage> {
     let map = build.value.as_map()?;
     let custom = build
-        .at(&["custom_data"])
+        .get_path(&["custom_data"])
         .and_then(|node| node.value.as_map());
     let said = |name: &str| {
         let node = custom?.get(name)?;
@@ -122,7 +122,7 @@ fn locations(build: &Map, say: &mut dyn FnMut(&str, &str, Place)) {
     }
     let files = node("files").and_then(|files| files.value.as_list());
     for file in files.unwrap_or_default() {
-        let name = file.at(&["name"]);
+        let name = file.get_path(&["name"]);
         let Some((name, place)) = name.and_then(|node| Some((node.value.as_str()?, node.place)))
         else {
             continue;
@@ -132,7 +132,7 @@ fn locations(build: &Map, say: &mut dyn FnMut(&str, &str, Place)) {
         if matches!(ending, "ova" | "qcow2" | "raw" | "vhd") {
             say(fact::FILENAME, base, place);
             say(fact::IMAGE_FORMAT, ending, place);
-            if let Some(Value::Number(size)) = file.at(&["size"]).map(|node| &node.value) {
+            if let Some(Value::Number(size)) = file.get_path(&["size"]).map(|node| &node.value) {
                 say(fact::SIZE, &format_number(*size), place);
             }
             return;

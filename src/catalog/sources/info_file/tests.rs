@@ -39,7 +39,7 @@ fn fact(info: &ImageFacts, key: &str, name: &str) -> Option<Fact> {
 }
 
 fn listed(info: &ImageFacts) -> Vec<(ImageKey, Arc<Described>)> {
-    info.sources[0].listed()
+    info.sources[0].list()
 }
 
 fn places(info: &ImageFacts) -> Sources {
@@ -155,8 +155,8 @@ fn a_number_keeps_its_digits_and_is_remembered_as_one() {
     assert_eq!(text("sha256").as_deref(), Some("12e5"));
     assert_eq!(text("hardened").as_deref(), Some("true"));
     let (_, described) = listed(&info).remove(0);
-    assert_eq!(described.facts.mistyped("os-release"), Some("a number"));
-    assert_eq!(described.facts.mistyped("hardened"), None);
+    assert_eq!(described.facts.wrong_type("os-release"), Some("a number"));
+    assert_eq!(described.facts.wrong_type("hardened"), None);
 }
 
 #[test]

@@ -79,9 +79,9 @@ pub(super) fn attach(
             continue;
         };
         // A manifest of another architecture is evidence for another project: the entry lacks its own.
-        let read = Artifact::of_evidence(evidence, &image.digest.value, architecture);
+        let read = Artifact::from_evidence(evidence, &image.digest.value, architecture);
         if let Ok(artifact) = read {
-            faults.extend(tampered(image, &artifact));
+            faults.extend(find_tampering(image, &artifact));
             image.evidence = Some(Arc::clone(evidence));
         }
     }
@@ -158,7 +158,7 @@ fn read(line: &str) -> Result<(Digest, Evidence), (RuleId, String)> {
 }
 
 /// The facts of an entry that its own artifact does not say.
-fn tampered(image: &LockedImage, artifact: &Artifact) -> Vec<Fault> {
+fn find_tampering(image: &LockedImage, artifact: &Artifact) -> Vec<Fault> {
     let fault = |(message, place)| Fault {
         rule: RuleId::LockTampered,
         message,
@@ -194,7 +194,7 @@ mod tests {
         LockedImage {
             key: Located::new("noble".into(), Place::NONE),
             reference: Located::new("oci://r.example/noble:1".into(), Place::NONE),
-            digest: Located::new(Digest::of(MANIFEST.as_bytes()), Place::NONE),
+            digest: Located::new(Digest::compute(MANIFEST.as_bytes()), Place::NONE),
             mirror: None,
             facts: [("os".into(), Located::new(os.into(), Place::NONE))].into(),
             origin: LockOrigin::default(),

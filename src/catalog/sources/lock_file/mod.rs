@@ -30,10 +30,7 @@ pub(super) struct LockFile {
 
 impl ImageSource for LockFile {
     fn describe(&self, wanted: &[Wanted<'_>]) -> Vec<Result<Option<Arc<Described>>, Error>> {
-        wanted
-            .iter()
-            .map(|wanted| Ok(self.described(wanted)))
-            .collect()
+        wanted.iter().map(|wanted| Ok(self.find(wanted))).collect()
     }
 }
 
@@ -49,7 +46,7 @@ impl LockFile {
     }
 
     /// An entry counts for the very reference that it was locked for: facts of another version would prove the wrong thing.
-    fn described(&self, wanted: &Wanted<'_>) -> Option<Arc<Described>> {
+    fn find(&self, wanted: &Wanted<'_>) -> Option<Arc<Described>> {
         let index = self.lock.position(wanted.key, wanted.uri?)?;
         self.described.get(index).cloned()
     }
@@ -61,7 +58,7 @@ fn description(image: &LockedImage) -> Described {
     Described {
         name: Arc::clone(&image.key.value),
         place: image.key.place,
-        facts: Facts::of(Origin::Lock, facts),
+        facts: Facts::new(Origin::Lock, facts),
         digest: Some(image.digest.clone()),
     }
 }
@@ -129,7 +126,7 @@ pub(super) fn read(
 /// # Errors
 /// The file cannot be read.
 pub fn bytes(tree: &dyn Files, path: &Path) -> Result<Option<Vec<u8>>, Error> {
-    match tree.named(path) {
+    match tree.read_file(path) {
         Err(Error::Read { cause, .. }) if cause.kind() == ErrorKind::NotFound => Ok(None),
         read => read.map(Some),
     }

@@ -106,7 +106,7 @@ impl Reader {
         if !self.version(map, place) {
             return Vec::new();
         }
-        self.unknown(map, &["version", "images"], "a lock");
+        self.report_unknown_keys(map, &["version", "images"], "a lock");
         match map.get("images").map(|node| (&node.value, node.place)) {
             Some((Value::List(items), _)) => {
                 let images = items.iter().filter_map(|item| self.image(item));
@@ -156,10 +156,10 @@ impl Reader {
             self.fault(message, item.place, REDO);
             return None;
         };
-        self.unknown(map, &FIELDS, "an image of a lock");
-        let key: Option<Located<ImageKey>> = self.required(map, "key", item.place);
-        let reference = self.required(map, "reference", item.place);
-        let digest = self.required(map, "digest", item.place);
+        self.report_unknown_keys(map, &FIELDS, "an image of a lock");
+        let key: Option<Located<ImageKey>> = self.require(map, "key", item.place);
+        let reference = self.require(map, "reference", item.place);
+        let digest = self.require(map, "digest", item.place);
         let digest = digest.and_then(|digest| self.digest(&digest));
         if let (Some(reference), Some(digest)) = (&reference, &digest) {
             self.reference(reference, digest);
@@ -171,7 +171,7 @@ impl Reader {
             mirror: self.text(map, "mirror").map(|mirror| mirror.value),
             facts: self.facts(map),
             origin: self.origin(map),
-            verified: self.verified(map),
+            verified: self.signers(map),
             evidence: None,
         };
         (self.faults.len() == faults).then_some(image)
@@ -219,7 +219,7 @@ impl Reader {
         let Some(origin) = self.map(map, "origin") else {
             return LockOrigin::default();
         };
-        self.unknown(&origin, &["registry", "version"], "`origin`");
+        self.report_unknown_keys(&origin, &["registry", "version"], "`origin`");
         LockOrigin {
             registry: self.text(&origin, "registry").map(|text| text.value),
             version: self.text(&origin, "version").map(|text| text.value),
@@ -227,7 +227,7 @@ impl Reader {
     }
 
     /// One key, or a list of them.
-    fn verified(&mut self, map: &Map) -> Vec<Verified> {
+    fn signers(&mut self, map: &Map) -> Vec<Verified> {
         let Some(node) = map.get("verified") else {
             return Vec::new();
         };
@@ -247,9 +247,9 @@ impl Reader {
             self.fault(message, node.place, REDO);
             return None;
         };
-        self.unknown(verified, &["key", "form"], "`verified`");
-        let key = self.required(verified, "key", node.place);
-        let form = self.required(verified, "form", node.place);
+        self.report_unknown_keys(verified, &["key", "form"], "`verified`");
+        let key = self.require(verified, "key", node.place);
+        let form = self.require(verified, "form", node.place);
         let key = key.and_then(|key| self.digest(&key))?;
         Some(Verified {
             key: key.value.as_str().into(),
@@ -257,7 +257,7 @@ impl Reader {
         })
     }
 
-    fn required(&mut self, map: &Map, name: &str, place: Place) -> Option<Located<Arc<str>>> {
+    fn require(&mut self, map: &Map, name: &str, place: Place) -> Option<Located<Arc<str>>> {
         if map.get(name).is_none() {
             let place = Place {
                 end: place.start.saturating_add(1).min(place.end),
@@ -299,7 +299,7 @@ impl Reader {
         }
     }
 
-    fn unknown(&mut self, map: &Map, known: &[&str], what: &str) {
+    fn report_unknown_keys(&mut self, map: &Map, known: &[&str], what: &str) {
         for entry in map.iter().filter(|entry| !known.contains(&&*entry.key)) {
             let message = format!("{what} has no `{}`", entry.key);
             let help = match did_you_mean(&entry.key, known.iter().copied()) {

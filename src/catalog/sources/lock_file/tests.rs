@@ -55,7 +55,7 @@ fn a_lock_is_written_as_people_read_it_and_read_back() {
     assert!(faults.is_empty());
     assert_eq!(text(&lock), written);
     let image = &lock.images()[0];
-    assert_eq!(image.digest.value, Digest::of(b""));
+    assert_eq!(image.digest.value, Digest::compute(b""));
     assert_eq!(&*image.facts["hardened"].value, "true");
     assert_eq!(text(&Lock::default()).lines().last(), Some("images: []"));
     assert!(read::lock(&text(&Lock::default()), FILE).1.is_empty());
@@ -95,12 +95,12 @@ fn its_facts_are_the_strongest_and_count_for_their_reference_alone() {
     );
     assert_eq!(
         described.digest.as_ref().map(|digest| &digest.value),
-        Some(&Digest::of(b""))
+        Some(&Digest::compute(b""))
     );
     assert!(describe(Some("oci://r.example/os/noble:0.4.13")).is_none());
     assert!(describe(Some("oci://mirror.example/os/noble:0.4.12")).is_none());
     assert!(describe(None).is_none());
-    assert!(file.listed().is_empty());
+    assert!(file.list().is_empty());
 }
 
 #[test]
@@ -215,7 +215,7 @@ fn nowhere<T>(value: T) -> Located<T> {
 
 fn signers(count: u8) -> Vec<Verified> {
     let signer = |number| Verified {
-        key: Digest::of(&[number]).as_str().into(),
+        key: Digest::compute(&[number]).as_str().into(),
         form: "tag".into(),
     };
     let mut signers: Vec<Verified> = (0..count).map(signer).collect();
@@ -234,7 +234,7 @@ fn image() -> impl Strategy<Value = LockedImage> {
         LockedImage {
             key: nowhere(key.into()),
             reference: nowhere(reference.into()),
-            digest: nowhere(Digest::of(&[byte])),
+            digest: nowhere(Digest::compute(&[byte])),
             mirror,
             facts: facts
                 .into_iter()

@@ -28,7 +28,7 @@ pub fn text(lock: &Lock) -> String {
 fn block(image: &LockedImage) -> String {
     let mut block = String::new();
     let mut field = |name: &str, value: Value| {
-        let map: Map = [Entry::computed(name, value)].into_iter().collect();
+        let map: Map = [Entry::from_value(name, value)].into_iter().collect();
         block.push_str(&yaml_tree::emit_at(&Value::from(map), 2));
     };
     field("key", string(&image.key.value));
@@ -80,7 +80,7 @@ fn string(text: &Arc<str>) -> Value {
 /// The present entries as a map; `None` if there are none.
 fn map<'a>(entries: impl IntoIterator<Item = (Arc<str>, Option<&'a Arc<str>>)>) -> Option<Value> {
     let entries = entries.into_iter();
-    let entries = entries.filter_map(|(name, text)| Some(Entry::computed(name, string(text?))));
+    let entries = entries.filter_map(|(name, text)| Some(Entry::from_value(name, string(text?))));
     let map: Map = entries.collect();
     (!map.is_empty()).then(|| Value::from(map))
 }

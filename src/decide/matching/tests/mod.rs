@@ -61,7 +61,7 @@ fn image(key: &str, origin: Origin, facts: &[(&str, &str)]) -> Image {
         place: Place::NONE,
         uri: None,
         digest: None,
-        facts: Facts::of(origin, facts),
+        facts: Facts::new(origin, facts),
         enabled: None,
         built: true,
         list: "os_images",

@@ -132,7 +132,7 @@ impl Form {
             let at = rest.find(landmark)?;
             rest = &rest[at + landmark.len()..];
         }
-        self.regexp.named_groups(name)
+        self.regexp.groups_by_name(name)
     }
 }
 

@@ -41,7 +41,7 @@ pub struct Delivery {
 
 /// The bundle of each pool that has one. What prevents a delivery is reported.
 pub fn deliveries(view: &ClusterView, findings: &mut Vec<Finding>) -> Vec<Delivery> {
-    let chosen = view.chosen_bundles();
+    let chosen = view.pool_bundles();
     let delivery = |(pool, bundle): (&Pool, &Image)| match delivery(view, pool, bundle) {
         Ok(delivery) => Some(delivery),
         Err(problem) => {
@@ -61,9 +61,9 @@ struct Problem {
 
 fn finding(view: &ClusterView, pool: &Pool, problem: Problem) -> Finding {
     Finding::new(RuleId::ManifestInvalid, problem.message)
-        .at(view.sources.resolve(problem.place), "")
+        .with_label(view.sources.resolve(problem.place), "")
         .help(problem.help)
-        .about(subject(view, &pool.name.to_string()))
+        .with_subject(subject(view, &pool.name.to_string()))
 }
 
 fn subject(view: &ClusterView, pool: &str) -> Subject {
@@ -94,7 +94,7 @@ fn delivery(view: &ClusterView, pool: &Pool, bundle: &Image) -> Result<Delivery,
     };
     let env = env(view, pool, bundle)?;
     let pairs: Vec<(&str, &str)> = env.iter().map(|(k, v)| (&**k, &**v)).collect();
-    let id = format!("{sha256}-{}", hash::of_text(&format!("{pairs:?}")));
+    let id = format!("{sha256}-{}", hash::compute(&format!("{pairs:?}")));
     let title = format!("Installs component bundle {key}.");
     let script = script::text(&Script {
         title: &title,
@@ -128,7 +128,7 @@ fn addresses(bundle: &Image, sha256: &str) -> Option<(String, String)> {
     }
     let reference = Reference::parse(uri).ok()?;
     let pinned = match &bundle.digest {
-        Some(digest) => reference.at(&digest.value),
+        Some(digest) => reference.with_digest(&digest.value),
         None => reference,
     };
     let registry = match &*pinned.registry {
@@ -192,20 +192,20 @@ pub fn secret(view: &ClusterView, delivery: &Delivery) -> Node {
     let part = format!("{}-components", delivery.pool);
     let name = name::machine_template(&cluster.object_name, &part, &delivery.script);
     let mut annotations = annotation(delivery);
-    super::guard(&mut annotations, &Node::computed(&*delivery.script));
-    let data = Map::from_iter([Entry::computed(FILE, &*delivery.script)]);
+    super::guard(&mut annotations, &Node::from_value(&*delivery.script));
+    let data = Map::from_iter([Entry::from_value(FILE, &*delivery.script)]);
     super::secret(cluster, name, &annotations, data)
 }
 
 fn annotation(delivery: &Delivery) -> Map {
-    Map::from_iter([Entry::computed(OBJECT_ANNOTATION, &*delivery.reference)])
+    Map::from_iter([Entry::from_value(OBJECT_ANNOTATION, &*delivery.reference)])
 }
 
 /// Adds the annotation to the objects of the pools; their names do not change.
 pub fn annotate(deliveries: &[Delivery], objects: &mut [Node]) {
-    for (object, delivery) in of_pools(deliveries, objects) {
+    for (object, delivery) in objects_with_delivery(deliveries, objects) {
         let known = object
-            .at(&["annotations"])
+            .get_path(&["annotations"])
             .and_then(|node| node.value.as_map());
         let mut annotations = known.map_or_else(Map::default, |map| Map::clone(map));
         for entry in annotation(delivery).iter() {
@@ -222,17 +222,19 @@ pub fn fill_field(
     templates: &mut [Node],
     findings: &mut Vec<Finding>,
 ) {
-    for (template, delivery) in of_pools(deliveries, templates) {
-        let kind = template.at(&["kind"]).and_then(|kind| kind.value.as_str());
+    for (template, delivery) in objects_with_delivery(deliveries, templates) {
+        let kind = template
+            .get_path(&["kind"])
+            .and_then(|kind| kind.value.as_str());
         let kind = kind.map(|kind| kind.to_string()).unwrap_or_default();
         let message = format!("`{kind}` has no field `componentsBundle`: the API server drops it");
         let finding = Finding::new(RuleId::ManifestInvalid, message)
             .unless_set(Level::Warning)
             .help("deliver the bundle by `component-bundles: secret` or `cloud-config`");
-        findings.push(finding.about(subject(view, &delivery.pool)));
+        findings.push(finding.with_subject(subject(view, &delivery.pool)));
         let reference = delivery.reference.trim_start_matches("oci://");
         let path = ["spec", "template", "spec", "componentsBundle"];
-        put(template, &path, Node::computed(reference));
+        put(template, &path, Node::from_value(reference));
     }
 }
 
@@ -244,7 +246,7 @@ pub fn fill_cloud_config(
     findings: &mut Vec<Finding>,
 ) {
     let has = |pool: &str, node: &Node| {
-        node.at(&["pool"])
+        node.get_path(&["pool"])
             .is_some_and(|own| own.value == Value::from(pool))
     };
     for delivery in deliveries {
@@ -256,29 +258,29 @@ pub fn fill_cloud_config(
             let finding = Finding::new(RuleId::ManifestInvalid, message).help(
                 "`cluster.elemental.registration: {config: {}}`, or `component-bundles: secret`",
             );
-            findings.push(finding.about(subject(view, &delivery.pool)));
+            findings.push(finding.with_subject(subject(view, &delivery.pool)));
         }
     }
-    for (registration, delivery) in of_pools(deliveries, registrations) {
+    for (registration, delivery) in objects_with_delivery(deliveries, registrations) {
         let file = Map::from_iter([
-            Entry::computed("path", PATH),
-            Entry::computed("permissions", "0700"),
-            Entry::computed("content", &*delivery.script),
+            Entry::from_value("path", PATH),
+            Entry::from_value("permissions", "0700"),
+            Entry::from_value("content", &*delivery.script),
         ]);
         let config = ["spec", "config", "cloudConfig"];
-        append(registration, &config, "write_files", Node::computed(file));
-        append(registration, &config, "runcmd", Node::computed(PATH));
+        append(registration, &config, "write_files", Node::from_value(file));
+        append(registration, &config, "runcmd", Node::from_value(PATH));
     }
 }
 
 /// The objects whose pools have a delivery, with the delivery.
-fn of_pools<'a>(
+fn objects_with_delivery<'a>(
     deliveries: &'a [Delivery],
     objects: &'a mut [Node],
 ) -> impl Iterator<Item = (&'a mut Node, &'a Delivery)> {
     objects.iter_mut().filter_map(|object| {
         let pool = object
-            .at(&["pool"])
+            .get_path(&["pool"])
             .and_then(|pool| pool.value.as_str().cloned())?;
         let delivery = deliveries.iter().find(|delivery| *delivery.pool == *pool)?;
         Some((object, delivery))
@@ -286,7 +288,7 @@ fn of_pools<'a>(
 }
 
 fn set(node: &mut Node, key: &str, value: Value) {
-    put(node, &[key], Node::computed(value));
+    put(node, &[key], Node::from_value(value));
 }
 
 /// Sets a value below maps. A missing or other value on the path becomes a map.
@@ -302,7 +304,7 @@ fn put(node: &mut Node, path: &[&str], value: Node) {
     let mut inner = map
         .get(key)
         .cloned()
-        .unwrap_or_else(|| Node::computed(Value::Null));
+        .unwrap_or_else(|| Node::from_value(Value::Null));
     put(&mut inner, below, value);
     map.insert(Entry::holding(*key, inner));
     node.value = map.into();
@@ -311,10 +313,10 @@ fn put(node: &mut Node, path: &[&str], value: Node) {
 /// Adds an item to a list below maps.
 fn append(node: &mut Node, path: &[&str], list: &str, item: Node) {
     let whole: Vec<&str> = path.iter().copied().chain([list]).collect();
-    let known = node.at(&whole).and_then(|node| node.value.as_list());
+    let known = node.get_path(&whole).and_then(|node| node.value.as_list());
     let mut items: Vec<Node> = known.map(<[Node]>::to_vec).unwrap_or_default();
     items.push(item);
-    put(node, &whole, Node::computed(items));
+    put(node, &whole, Node::from_value(items));
 }
 
 #[cfg(test)]

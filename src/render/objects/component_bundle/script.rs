@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 
 use crate::model::component::INSTALLER;
-use crate::render::objects::shell::quoted;
+use crate::render::objects::shell::quote;
 
 /// The variables of the script.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub(super) struct Script<'a> {
 pub(super) fn text(script: &Script<'_>) -> String {
     let mut variables = String::new();
     for (name, value) in script.env {
-        let _ = write!(variables, " \\\n  {name}={}", quoted(value));
+        let _ = write!(variables, " \\\n  {name}={}", quote(value));
     }
     // A line break would end the comment.
     let title = script.title.replace(['\n', '\r'], " ");
@@ -62,9 +62,9 @@ env{variables} \\
   ./{INSTALLER}
 printf '%s\\n' \"$id\" >\"$state/installed\"
 ",
-        url = quoted(script.url),
-        sha256 = quoted(script.sha256),
-        id = quoted(script.id),
+        url = quote(script.url),
+        sha256 = quote(script.sha256),
+        id = quote(script.id),
     )
 }
 

@@ -6,13 +6,13 @@ use proptest::prelude::{ProptestConfig, prop_assert_eq, proptest};
 
 use super::script::{Script, text};
 use super::{Delivery, PATH, annotate, fill_cloud_config, fill_field};
-use crate::render::objects::shell::quoted;
+use crate::render::objects::shell::quote;
 use crate::testing::Given;
 use yaml_tree::value::{Entry, Map, Node, Value};
 
 /// The text that a shell passes on after quoting.
 fn through_a_shell(text: &str) -> Option<String> {
-    let line = format!("printf %s {}", quoted(text));
+    let line = format!("printf %s {}", quote(text));
     let output = Command::new("sh").args(["-c", &line]).output().ok()?;
     String::from_utf8(output.stdout).ok()
 }
@@ -71,15 +71,18 @@ fn delivery() -> Delivery {
 }
 
 fn object(pool: &str, kind: &str) -> Node {
-    Node::computed(Map::from_iter([
-        Entry::computed("kind", kind),
-        Entry::computed("pool", pool),
-        Entry::computed("name", "stays"),
+    Node::from_value(Map::from_iter([
+        Entry::from_value("kind", kind),
+        Entry::from_value("pool", pool),
+        Entry::from_value("name", "stays"),
     ]))
 }
 
 fn text_at(node: &Node, path: &[&str]) -> Option<String> {
-    node.at(path)?.value.as_str().map(|text| text.to_string())
+    node.get_path(path)?
+        .value
+        .as_str()
+        .map(|text| text.to_string())
 }
 
 #[test]
@@ -108,7 +111,7 @@ fn the_literal_field_is_written_with_a_warning_and_without_a_scheme() {
 fn cloud_config_keeps_the_users_commands_and_a_missing_registration_is_reported() {
     let (view, mut found) = (Given::new().finished(), Vec::new());
     let mut own = object("control-plane", "ElementalRegistration");
-    let commands = Node::computed(vec![Node::computed("theirs")]);
+    let commands = Node::from_value(vec![Node::from_value("theirs")]);
     super::put(
         &mut own,
         &["spec", "config", "cloudConfig", "runcmd"],
@@ -117,9 +120,9 @@ fn cloud_config_keeps_the_users_commands_and_a_missing_registration_is_reported(
     let mut objects = [own];
     fill_cloud_config(&view, &[delivery()], &mut objects, &mut found);
     assert!(found.is_empty());
-    let commands = objects[0].at(&["spec", "config", "cloudConfig", "runcmd"]);
+    let commands = objects[0].get_path(&["spec", "config", "cloudConfig", "runcmd"]);
     let commands = commands.map(|node| node.value.clone());
-    let expected = vec![Node::computed("theirs"), Node::computed(PATH)];
+    let expected = vec![Node::from_value("theirs"), Node::from_value(PATH)];
     assert_eq!(commands, Some(Value::from(expected)));
     fill_cloud_config(&view, &[delivery()], &mut [], &mut found);
     assert!(found[0].message.contains("has no registration"));

@@ -17,13 +17,16 @@ pub(super) struct Variables {
 }
 
 /// The variables, or everything that is wrong with the settings.
-pub(super) fn of(kube_vip: &KubeVip, endpoint: &Endpoint) -> Result<Variables, Vec<Problem>> {
+pub(super) fn variables(
+    kube_vip: &KubeVip,
+    endpoint: &Endpoint,
+) -> Result<Variables, Vec<Problem>> {
     let mut writer = Writer {
         settings: &kube_vip.settings,
         entries: Vec::new(),
         problems: Vec::new(),
     };
-    let image = writer.needed(&["image"], "ghcr.io/kube-vip/kube-vip:v1.2.3");
+    let image = writer.require(&["image"], "ghcr.io/kube-vip/kube-vip:v1.2.3");
     writer.set("port", endpoint.port.to_string());
     writer.interface(kube_vip.mode);
     let (old, new) = ("vip_cidr", "vip_subnet");
@@ -85,18 +88,18 @@ struct Writer<'a> {
 
 impl Writer<'_> {
     fn set(&mut self, name: &'static str, value: impl Into<String>) {
-        let value = Entry::computed("value", value.into());
-        let entry = Map::from_iter([Entry::computed("name", name), value]);
-        self.entries.push(Node::computed(entry));
+        let value = Entry::from_value("value", value.into());
+        let entry = Map::from_iter([Entry::from_value("name", name), value]);
+        self.entries.push(Node::from_value(entry));
     }
 
     /// A setting as a text.
     fn setting(&self, path: &[&str]) -> Option<String> {
-        scalar(&self.settings.at(path)?.value)
+        scalar(&self.settings.get_path(path)?.value)
     }
 
     /// A setting without a sensible default.
-    fn needed(&mut self, path: &[&str], example: &str) -> String {
+    fn require(&mut self, path: &[&str], example: &str) -> String {
         let setting = self.setting(path);
         setting.unwrap_or_else(|| {
             let path = path.join(".");
@@ -109,7 +112,7 @@ impl Writer<'_> {
     }
 
     /// Sets a variable if its setting exists.
-    fn passed(&mut self, name: &'static str, path: &[&str]) {
+    fn set_if_given(&mut self, name: &'static str, path: &[&str]) {
         if let Some(value) = self.setting(path) {
             self.set(name, value);
         }
@@ -121,7 +124,7 @@ impl Writer<'_> {
             KubeVipMode::Bgp | KubeVipMode::RoutingTable => self
                 .setting(&["interface"])
                 .unwrap_or_else(|| "lo".to_owned()),
-            KubeVipMode::Arp | KubeVipMode::Wireguard => self.needed(&["interface"], "enp1s0"),
+            KubeVipMode::Arp | KubeVipMode::Wireguard => self.require(&["interface"], "enp1s0"),
         };
         self.set("vip_interface", interface);
     }
@@ -139,13 +142,13 @@ impl Writer<'_> {
         match self.setting(&["bgp", "router_id"]) {
             Some(id) => self.set("bgp_routerid", id),
             None => {
-                let interface = self.needed(&["bgp", "router_interface"], "enp1s0");
+                let interface = self.require(&["bgp", "router_interface"], "enp1s0");
                 self.set("bgp_routerinterface", interface);
             }
         }
-        let number = self.needed(&["bgp", "as"], "65000");
+        let number = self.require(&["bgp", "as"], "65000");
         self.set("bgp_as", number);
-        let peers = self.settings.at(&["bgp", "peers"]).cloned();
+        let peers = self.settings.get_path(&["bgp", "peers"]).cloned();
         let peers = peers.as_ref().and_then(|peers| peers.value.as_list());
         let peers: Vec<String> = peers
             .unwrap_or_default()
@@ -154,7 +157,7 @@ impl Writer<'_> {
             .collect();
         if peers.is_empty() && self.problems.is_empty() {
             let example = "[{address: 192.0.2.1, as: 65001}]";
-            self.needed(&["bgp", "peers", ""], example);
+            self.require(&["bgp", "peers", ""], example);
         }
         self.set("bgp_peers", peers.join(","));
     }
@@ -162,7 +165,7 @@ impl Writer<'_> {
     /// `address:as:password:multihop`, an IPv6 address in brackets. The password is inserted on the machine.
     fn peer(&mut self, peer: &Node) -> Option<String> {
         let path = "cluster.control_plane_endpoint.kube_vip.bgp.peers";
-        let field = |key: &str| scalar(&peer.at(&[key])?.value);
+        let field = |key: &str| scalar(&peer.get_path(&[key])?.value);
         if field("password").is_some() {
             self.problems.push(Problem {
                 message: "a BGP password would be in the rendered manifest".to_owned(),
@@ -191,16 +194,16 @@ impl Writer<'_> {
 
     fn routing_table(&mut self) {
         self.set("vip_routingtable", "true");
-        self.passed("vip_routingtableid", &["routing_table", "id"]);
-        self.passed("vip_routingtabletype", &["routing_table", "type"]);
-        self.passed("vip_routingprotocol", &["routing_table", "protocol"]);
-        self.passed("vip_cleanroutingtable", &["routing_table", "clean"]);
+        self.set_if_given("vip_routingtableid", &["routing_table", "id"]);
+        self.set_if_given("vip_routingtabletype", &["routing_table", "type"]);
+        self.set_if_given("vip_routingprotocol", &["routing_table", "protocol"]);
+        self.set_if_given("vip_cleanroutingtable", &["routing_table", "clean"]);
     }
 
     fn wireguard(&mut self) {
         self.set("vip_wireguard", "true");
         self.leader_election();
-        let settings = self.settings.at(&["wireguard"]).cloned();
+        let settings = self.settings.get_path(&["wireguard"]).cloned();
         let settings = settings.as_ref().and_then(|node| node.value.as_map());
         let others = settings.is_some_and(|map| map.iter().any(|entry| &*entry.key != "secret"));
         if others {
@@ -210,7 +213,7 @@ impl Writer<'_> {
                     .to_owned(),
             });
         }
-        let secret = self.needed(&["wireguard", "secret"], "wireguard");
+        let secret = self.require(&["wireguard", "secret"], "wireguard");
         // The name is hard-coded in kube-vip (pkg/manager/worker/wireguard.go).
         if !secret.is_empty() && secret != "wireguard" {
             self.problems.push(Problem {

@@ -40,12 +40,12 @@ pub fn context(view: &ClusterView, annotations: &Map, findings: &mut Vec<Finding
             .as_ref()
             .map_or(found.place, |it| it.settings.place);
         finding
-            .at(view.sources.resolve(place), "kube-vip is described here")
-            .about(Subject::cluster(&cluster.name))
+            .with_label(view.sources.resolve(place), "kube-vip is described here")
+            .with_subject(Subject::cluster(&cluster.name))
     };
     let default = KubeVip {
         mode: KubeVipMode::Arp,
-        settings: Node::computed(Value::empty_map()),
+        settings: Node::from_value(Value::empty_map()),
     };
     let kube_vip = found.kube_vip.as_ref().unwrap_or(&default);
     if secret_within(view, &kube_vip.settings).is_some() {
@@ -60,7 +60,7 @@ pub fn context(view: &ClusterView, annotations: &Map, findings: &mut Vec<Finding
         findings.push(placed(experimental()));
     }
     let kubeconfig = kubeconfig(view, kube_vip);
-    match (environment::of(kube_vip, endpoint), kubeconfig) {
+    match (environment::variables(kube_vip, endpoint), kubeconfig) {
         (Ok(variables), Ok(kubeconfig)) => {
             let pod = pod(&variables.image, variables.entries, &kubeconfig);
             let script = variables.password_file.as_deref().map(password::script);
@@ -96,7 +96,7 @@ fn experimental() -> Finding {
 
 /// The path of the API server's kubeconfig on the machines.
 fn kubeconfig(view: &ClusterView, kube_vip: &KubeVip) -> Result<String, Problem> {
-    let setting = kube_vip.settings.at(&["kubeconfig"]);
+    let setting = kube_vip.settings.get_path(&["kubeconfig"]);
     if let Some(path) = setting.and_then(|node| node.value.as_str()) {
         return Ok(path.to_string());
     }
@@ -116,25 +116,25 @@ fn kubeconfig(view: &ClusterView, kube_vip: &KubeVip) -> Result<String, Problem>
 }
 
 fn pod(image: &str, variables: Vec<Node>, kubeconfig: &str) -> Map {
-    let text = |key: &'static str, text: &str| Entry::computed(key, text);
+    let text = |key: &'static str, text: &str| Entry::from_value(key, text);
     let list =
-        |items: &[&str]| -> Vec<Node> { items.iter().map(|it| Node::computed(*it)).collect() };
-    let one = |entries: Vec<Entry>| vec![Node::computed(Map::from_iter(entries))];
+        |items: &[&str]| -> Vec<Node> { items.iter().map(|it| Node::from_value(*it)).collect() };
+    let one = |entries: Vec<Entry>| vec![Node::from_value(Map::from_iter(entries))];
     let capabilities = Map::from_iter([
-        Entry::computed("add", list(&["NET_ADMIN", "NET_RAW"])),
-        Entry::computed("drop", list(&["ALL"])),
+        Entry::from_value("add", list(&["NET_ADMIN", "NET_RAW"])),
+        Entry::from_value("drop", list(&["ALL"])),
     ]);
     let container = vec![
         text("name", "kube-vip"),
         text("image", image),
         text("imagePullPolicy", "IfNotPresent"),
-        Entry::computed("args", list(&["manager"])),
-        Entry::computed("env", variables),
-        Entry::computed(
+        Entry::from_value("args", list(&["manager"])),
+        Entry::from_value("env", variables),
+        Entry::from_value(
             "securityContext",
-            Map::from_iter([Entry::computed("capabilities", capabilities)]),
+            Map::from_iter([Entry::from_value("capabilities", capabilities)]),
         ),
-        Entry::computed(
+        Entry::from_value(
             "volumeMounts",
             one(vec![
                 text("mountPath", KUBECONFIG),
@@ -145,26 +145,26 @@ fn pod(image: &str, variables: Vec<Node>, kubeconfig: &str) -> Map {
     // The leader is elected before the address exists: the name in kubeadm's kubeconfig must resolve to the machine itself.
     let aliases = vec![
         text("ip", "127.0.0.1"),
-        Entry::computed("hostnames", list(&["kubernetes"])),
+        Entry::from_value("hostnames", list(&["kubernetes"])),
     ];
     // With the type `File` the kubelet waits for it; without a type it would create a folder.
     let path = Map::from_iter([text("path", kubeconfig), text("type", "File")]);
     let volume = vec![
         text("name", "kubeconfig"),
-        Entry::computed("hostPath", path),
+        Entry::from_value("hostPath", path),
     ];
     let spec = Map::from_iter([
-        Entry::computed("containers", one(container)),
-        Entry::computed("hostAliases", one(aliases)),
-        Entry::computed("hostNetwork", true),
-        Entry::computed("volumes", one(volume)),
+        Entry::from_value("containers", one(container)),
+        Entry::from_value("hostAliases", one(aliases)),
+        Entry::from_value("hostNetwork", true),
+        Entry::from_value("volumes", one(volume)),
     ]);
     let metadata = Map::from_iter([text("name", "kube-vip"), text("namespace", NAMESPACE)]);
     Map::from_iter([
         text("apiVersion", "v1"),
         text("kind", "Pod"),
-        Entry::computed("metadata", metadata),
-        Entry::computed("spec", spec),
+        Entry::from_value("metadata", metadata),
+        Entry::from_value("spec", spec),
     ])
 }
 
@@ -175,10 +175,10 @@ fn secret(view: &ClusterView, text: &str, script: Option<String>, annotations: &
         None => text.to_owned(),
     };
     let name = name::machine_template(&cluster.object_name, "kube-vip", &whole);
-    let script = script.map(|script| Entry::computed(password::SCRIPT, script));
+    let script = script.map(|script| Entry::from_value(password::SCRIPT, script));
     let data: Map = script
         .into_iter()
-        .chain([Entry::computed(FILE, text)])
+        .chain([Entry::from_value(FILE, text)])
         .collect();
     super::secret(cluster, name, annotations, data)
 }

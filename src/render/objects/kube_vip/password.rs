@@ -1,7 +1,7 @@
 //! The BGP password of a static Pod, which cannot refer to a Secret: the bootstrap configuration writes it to a file, and a
 //! script inserts it into the manifest on the machine.
 
-use crate::render::objects::shell::quoted;
+use crate::render::objects::shell::quote;
 
 /// The text in the manifest that the script replaces.
 pub(super) const PLACEHOLDER: &str = "@BGP_PASSWORD@";
@@ -28,7 +28,7 @@ PASSWORD=$password awk '{{ gsub(/{PLACEHOLDER}/, ENVIRON[\"PASSWORD\"]); print }
 cat \"$new\" >\"$1\"
 rm -f \"$new\"
 ",
-        file = quoted(file),
+        file = quote(file),
     )
 }
 

@@ -178,7 +178,7 @@ pub fn index(file: usize, text: &str) -> Result<Indexed, SyntaxError> {
     let mut found = Indexed::default();
     for part in yaml_tree::parts(text)? {
         let read = yaml_tree::read(&text[part.clone()], FileId(0), Engine::Kubectl)
-            .map_err(|error| within(error, part.start))?;
+            .map_err(|error| shift(error, part.start))?;
         for (number, node) in read.documents.iter().enumerate() {
             let gathering = Gathering {
                 file,
@@ -193,7 +193,7 @@ pub fn index(file: usize, text: &str) -> Result<Indexed, SyntaxError> {
 }
 
 /// An error of a part of a text, at its place in the whole.
-fn within(mut error: SyntaxError, start: usize) -> SyntaxError {
+fn shift(mut error: SyntaxError, start: usize) -> SyntaxError {
     if error.place.is_known() {
         error.place.start += start as u32;
         error.place.end += start as u32;
@@ -222,11 +222,13 @@ impl Gathering<'_> {
 
     fn gather(&mut self, node: &Node, steps: Vec<Step>) {
         let text = |path: &[&str]| {
-            let text = node.at(path).and_then(|node| node.value.as_str());
+            let text = node.get_path(path).and_then(|node| node.value.as_str());
             text.map_or_else(|| Arc::from(""), Arc::clone)
         };
         let (api_version, kind) = (text(&["apiVersion"]), text(&["kind"]));
-        let items = node.at(&["items"]).and_then(|items| items.value.as_list());
+        let items = node
+            .get_path(&["items"])
+            .and_then(|items| items.value.as_list());
         if let Some(items) = items.filter(|_| kind.ends_with("List") && !api_version.is_empty()) {
             for (index, item) in items.iter().enumerate() {
                 let below = [Step::from("items"), Step::from(index)];
@@ -250,14 +252,14 @@ impl Gathering<'_> {
             return;
         }
         let named = node
-            .at(&["metadata", "name"])
+            .get_path(&["metadata", "name"])
             .map_or(node.place, |named| named.place);
         self.found.objects.push(Bundled {
             file: self.file,
             document: self.document.clone(),
             number: self.number,
             steps,
-            defines: defined(node, &kind),
+            defines: read_definition(node, &kind),
             api_version,
             kind,
             namespace: text(&["metadata", "namespace"]),
@@ -283,8 +285,12 @@ impl Gathering<'_> {
     }
 }
 
-fn defined(node: &Node, kind: &str) -> Option<Defined> {
-    let text = |path: &[&str]| node.at(path).and_then(|node| node.value.as_str()).cloned();
+fn read_definition(node: &Node, kind: &str) -> Option<Defined> {
+    let text = |path: &[&str]| {
+        node.get_path(path)
+            .and_then(|node| node.value.as_str())
+            .cloned()
+    };
     if kind != "CustomResourceDefinition" {
         return None;
     }

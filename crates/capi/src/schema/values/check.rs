@@ -137,7 +137,7 @@ impl<'s> Check<'s> {
                 .value
                 .as_str()
                 .ok_or("a `$ref` in it is no text")?;
-            self.node(self.schema.referred(reference)?, node)?;
+            self.node(self.schema.resolve(reference)?, node)?;
             if !self.schema.has_siblings {
                 return Ok(());
             }
@@ -153,10 +153,10 @@ impl<'s> Check<'s> {
             Value::Number(number) => self.number(schema, *number, node),
             Value::Null | Value::Bool(_) => {}
         }
-        self.combined(schema, node)
+        self.combinators(schema, node)
     }
 
-    fn combined(&mut self, schema: &'s Map, node: &Node) -> Result<(), String> {
+    fn combinators(&mut self, schema: &'s Map, node: &Node) -> Result<(), String> {
         let many = |key| schema.get(key).and_then(|node| node.value.as_list());
         for part in many("allOf").unwrap_or_default() {
             self.node(part, node)?;
@@ -168,12 +168,12 @@ impl<'s> Check<'s> {
             self.alternatives(alternatives, node, true)?;
         }
         if let Some(not) = schema.get("not")
-            && self.found_in(not, node)?.is_empty()
+            && self.collect_mismatches(not, node)?.is_empty()
         {
             self.problem(node, "is what the schema excludes (`not`)");
         }
         if let Some(condition) = schema.get("if") {
-            let holds = self.found_in(condition, node)?.is_empty();
+            let holds = self.collect_mismatches(condition, node)?.is_empty();
             let then = schema.get(if holds { "then" } else { "else" });
             if let Some(then) = then {
                 self.node(then, node)?;
@@ -192,7 +192,7 @@ impl<'s> Check<'s> {
     ) -> Result<(), String> {
         let (mut valid, mut near, mut types) = (0, Vec::new(), Vec::new());
         for alternative in alternatives {
-            let found = self.found_in(alternative, node)?;
+            let found = self.collect_mismatches(alternative, node)?;
             valid += usize::from(found.is_empty());
             let own = |one: &&Mismatch| one.path == self.path && !one.types.is_empty();
             match found.iter().find(own) {
@@ -221,7 +221,7 @@ impl<'s> Check<'s> {
     }
 
     /// What is wrong with a value for a schema that need not hold.
-    pub(super) fn found_in(
+    pub(super) fn collect_mismatches(
         &mut self,
         schema: &'s Node,
         node: &Node,

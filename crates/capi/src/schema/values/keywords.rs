@@ -41,7 +41,7 @@ impl<'s> Check<'s> {
         if names.iter().any(is_it) {
             return true;
         }
-        let types: Vec<&'static str> = names.iter().map(|name| called(name)).collect();
+        let types: Vec<&'static str> = names.iter().map(|name| describe_type(name)).collect();
         self.wrong_type(node, types);
         false
     }
@@ -73,10 +73,13 @@ impl<'s> Check<'s> {
                 self.problem(node, "is no value that the schema allows");
                 continue;
             }
-            let several = allowed.iter().take(SHOWN).map(|other| shown(&other.value));
+            let several = allowed
+                .iter()
+                .take(SHOWN)
+                .map(|other| excerpt(&other.value));
             let several = several.collect::<Vec<_>>().join(", ");
             let one_of = if allowed.len() == 1 { "" } else { "one of " };
-            let own = format!(", not {}", shown(&node.value));
+            let own = format!(", not {}", excerpt(&node.value));
             self.report(node, format!("must be {one_of}{several}"), own);
         }
         Ok(())
@@ -85,7 +88,7 @@ impl<'s> Check<'s> {
     pub(super) fn map(&mut self, schema: &'s Map, map: &Map, node: &Node) -> Result<(), String> {
         for key in texts(schema, "required") {
             if map.get(key).is_none() {
-                self.required(node, key, "is required".to_owned());
+                self.report_missing_key(node, key, "is required".to_owned());
             }
         }
         self.bounds(
@@ -123,7 +126,9 @@ impl<'s> Check<'s> {
             }
             match schema.get("additionalProperties") {
                 Some(others) if !is_known => match others.value {
-                    Value::Bool(false) => self.unknown(known, entry.key_place, &entry.key)?,
+                    Value::Bool(false) => {
+                        self.report_unknown_key(known, entry.key_place, &entry.key)?
+                    }
                     _ => self.node(others, &entry.node)?,
                 },
                 _ => {}
@@ -134,7 +139,12 @@ impl<'s> Check<'s> {
     }
 
     /// A key that no schema is for.
-    fn unknown(&mut self, known: Option<&Arc<Map>>, place: Place, key: &str) -> Result<(), String> {
+    fn report_unknown_key(
+        &mut self,
+        known: Option<&Arc<Map>>,
+        place: Place,
+        key: &str,
+    ) -> Result<(), String> {
         let names = known.into_iter().flat_map(|known| known.iter());
         self.step(known.map_or(0, |known| known.len()) as u64)?;
         let meant = did_you_mean(key, names.map(|entry| &*entry.key));
@@ -144,7 +154,7 @@ impl<'s> Check<'s> {
         Ok(())
     }
 
-    fn required(&mut self, node: &Node, key: &str, message: String) {
+    fn report_missing_key(&mut self, node: &Node, key: &str, message: String) {
         let path = if self.path.is_empty() {
             key.to_owned()
         } else {
@@ -168,7 +178,11 @@ impl<'s> Check<'s> {
                 };
                 for key in keys.iter().filter_map(text) {
                     if map.get(key).is_none() {
-                        self.required(node, key, format!("is required beside `{}`", entry.key));
+                        self.report_missing_key(
+                            node,
+                            key,
+                            format!("is required beside `{}`", entry.key),
+                        );
                     }
                 }
             }
@@ -202,10 +216,10 @@ impl<'s> Check<'s> {
         if let Some(contained) = schema.get("contains") {
             let mut count = 0;
             for item in items {
-                count += usize::from(self.found_in(contained, item)?.is_empty());
+                count += usize::from(self.collect_mismatches(contained, item)?.is_empty());
             }
-            let least = bound(schema, "minContains").unwrap_or(1);
-            let most = bound(schema, "maxContains").unwrap_or(usize::MAX);
+            let least = limit(schema, "minContains").unwrap_or(1);
+            let most = limit(schema, "maxContains").unwrap_or(usize::MAX);
             if !(least..=most).contains(&count) {
                 let message = format!("has {count} items that the schema's `contains` is for");
                 self.problem(node, message);
@@ -238,7 +252,7 @@ impl<'s> Check<'s> {
         if let Some(pattern) = schema.get("pattern").and_then(text)
             && !self.is_match(pattern, own)?
         {
-            let own = format!(", not be {}", shown(&node.value));
+            let own = format!(", not be {}", excerpt(&node.value));
             self.report(node, format!("must match `{pattern}`"), own);
         }
         let format = schema.get("format").and_then(text);
@@ -294,7 +308,7 @@ impl<'s> Check<'s> {
     }
 
     fn bounds(&mut self, schema: &Map, keys: [&str; 2], count: usize, what: &str, node: &Node) {
-        let [least, most] = keys.map(|key| bound(schema, key));
+        let [least, most] = keys.map(|key| limit(schema, key));
         if let Some(least) = least.filter(|least| count < *least) {
             self.problem(
                 node,
@@ -326,7 +340,7 @@ fn texts<'s>(schema: &'s Map, key: &str) -> impl Iterator<Item = &'s str> {
         .filter_map(text)
 }
 
-fn bound(schema: &Map, key: &str) -> Option<usize> {
+fn limit(schema: &Map, key: &str) -> Option<usize> {
     match schema.get(key)?.value {
         Value::Number(number) => Some(as_float(number).max(0.0) as usize),
         _ => None,
@@ -349,7 +363,7 @@ fn is_of_format(text: &str, format: &str) -> bool {
 }
 
 /// A type of JSON Schema, for people.
-fn called(name: &str) -> &'static str {
+fn describe_type(name: &str) -> &'static str {
     match name {
         "null" => "null",
         "boolean" => "true or false",
@@ -363,7 +377,7 @@ fn called(name: &str) -> &'static str {
 }
 
 /// A value in a message: of a long text its beginning.
-fn shown(value: &Value) -> String {
+fn excerpt(value: &Value) -> String {
     match value {
         Value::String(text) if text.len() > LONGEST_SHOWN => {
             let end = text.floor_char_boundary(LONGEST_SHOWN);

@@ -100,7 +100,9 @@ impl ValuesSchema {
             let line = before.matches('\n').count() + 1;
             format!("line {line}: {}", error.message)
         })?;
-        let draft = root.at(&["$schema"]).and_then(|node| node.value.as_str());
+        let draft = root
+            .get_path(&["$schema"])
+            .and_then(|node| node.value.as_str());
         let old = ["draft-03", "draft-04", "draft-06", "draft-07"];
         let is_old = draft.is_some_and(|draft| old.iter().any(|old| draft.contains(old)));
         Ok(Self {
@@ -143,7 +145,7 @@ impl ValuesSchema {
         if let Some(compiled) = known.get(pattern) {
             return Ok(Arc::clone(compiled));
         }
-        let compiled = Regexp::within(COMPILED_LIMIT, pattern)
+        let compiled = Regexp::with_limit(COMPILED_LIMIT, pattern)
             .map_err(|error| format!("its pattern `{pattern}` cannot be used: {error}"))?;
         let compiled = Arc::new(compiled);
         if known.len() < PATTERNS_KEPT {
@@ -153,7 +155,7 @@ impl ValuesSchema {
     }
 
     /// What a reference leads to.
-    fn referred(&self, reference: &str) -> Result<&Node, String> {
+    fn resolve(&self, reference: &str) -> Result<&Node, String> {
         let unknown = || format!("it refers to `{reference}`, which is not in it");
         let pointer = reference.strip_prefix('#').ok_or_else(unknown)?;
         let mut node = &self.root;
@@ -162,7 +164,7 @@ impl ValuesSchema {
             let key = key.replace("~1", "/").replace("~0", "~");
             node = match &node.value {
                 Value::List(items) => key.parse().ok().and_then(|index: usize| items.get(index)),
-                _ => node.at(&[&key]),
+                _ => node.get_path(&[&key]),
             }
             .ok_or_else(unknown)?;
         }

@@ -16,7 +16,7 @@ use std::time::Duration;
 use tokio::sync::Mutex;
 
 use file::{AuthFile, Entry};
-pub use secret::on_secret;
+pub use secret::set_secret_hook;
 pub(super) use secret::{Credential, Secret};
 
 /// Where credentials are searched.
@@ -28,12 +28,12 @@ pub struct Environment {
 
 impl Environment {
     /// `$REGISTRY_AUTH_FILE`, then Docker's, podman's and skopeo's files, as far as the environment locates them.
-    pub fn of_process() -> Self {
-        Self::of(&|name| std::env::var_os(name), user_id())
+    pub fn from_process() -> Self {
+        Self::new(&|name| std::env::var_os(name), user_id())
     }
 
     /// The files for an environment and a user ID.
-    fn of(variable: &dyn Fn(&str) -> Option<OsString>, user: Option<u32>) -> Self {
+    fn new(variable: &dyn Fn(&str) -> Option<OsString>, user: Option<u32>) -> Self {
         let folder = |name: &str| {
             let value = variable(name).filter(|value| !value.is_empty());
             value.map(PathBuf::from)
@@ -115,9 +115,9 @@ impl Credentials {
                     continue;
                 }
             };
-            match self.in_file(file, host, &keys).await {
+            match self.search_file(file, host, &keys).await {
                 Ok(Some((credential, key))) => {
-                    let origin = format!("{} from `{shown}`, key `{key}`", credential.shown());
+                    let origin = format!("{} from `{shown}`, key `{key}`", credential.display());
                     let credential = Some(credential);
                     return Found { credential, origin };
                 }
@@ -146,7 +146,7 @@ impl Credentials {
 
     /// Searches one file: for each key the host's helper, then the entry, longest key first; then the store for all other hosts.
     /// Docker writes an empty entry for a host in its store: it does not count.
-    async fn in_file(
+    async fn search_file(
         &self,
         file: &AuthFile,
         host: &str,
@@ -223,7 +223,7 @@ mod tests {
                 let found = variables.iter().find(|(known, _)| *known == name);
                 found.map(|(_, value)| OsString::from(value))
             };
-            let files = Environment::of(&variable, user).files;
+            let files = Environment::new(&variable, user).files;
             files.into_iter().map(|(shown, _)| shown).collect()
         };
         let home = ("HOME", "/root");

@@ -1,4 +1,4 @@
-//! Passwords and tokens. `Debug` does not print them, and who prints the answers of servers may mask them ([`on_secret`]).
+//! Passwords and tokens. `Debug` does not print them, and who prints the answers of servers may mask them (`on_secret`).
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -7,7 +7,7 @@ static HOOK: OnceLock<fn(&str)> = OnceLock::new();
 
 /// Sets the function that receives each password and token once it is known, so that a program can mask them in what it prints:
 /// a server may repeat them in its answers. A second call changes nothing.
-pub fn on_secret(hook: fn(&str)) {
+pub fn set_secret_hook(hook: fn(&str)) {
     let _ = HOOK.set(hook);
 }
 
@@ -47,7 +47,7 @@ pub(in crate::registry) enum Credential {
 
 impl Credential {
     /// The credential in messages, without its secret.
-    pub(in crate::registry) fn shown(&self) -> String {
+    pub(in crate::registry) fn display(&self) -> String {
         match self {
             Self::Password { user, .. } => format!("user `{user}`"),
             Self::Identity(_) => "an identity token".to_owned(),
@@ -65,7 +65,7 @@ mod tests {
             user: "bob".to_owned(),
             password: Secret::new("hunter2".to_owned()),
         };
-        let shown = format!("{credential:?} {}", credential.shown());
+        let shown = format!("{credential:?} {}", credential.display());
         assert!(
             shown.contains("bob") && !shown.contains("hunter2"),
             "{shown}"

@@ -32,7 +32,7 @@ pub(super) async fn blob(
         meter.add(blob.descriptor.size);
         return Ok(false);
     }
-    let source = Source::of(blob, meter);
+    let source = Source::new(blob, meter);
     let sent = upload::whole(repository, &source).await;
     // A local error explains more than what the registry or the connection made of an incomplete body.
     let sent = sent.map_err(|error| source.fault().unwrap_or(error));
@@ -60,8 +60,8 @@ pub(super) async fn manifest(
     let descriptor = &artifact.descriptor;
     let digest = &descriptor.digest;
     let named = match &to.tag {
-        Some(tag) => to.tagged(tag),
-        None => to.at(digest),
+        Some(tag) => to.with_tag(tag),
+        None => to.with_digest(digest),
     };
     let is_unchanged = match content::manifest(repository, &named).await {
         Ok(known) => known.digest == *digest,
@@ -94,7 +94,7 @@ async fn add_referrer(
     subject: &Digest,
     entry: &Descriptor,
 ) -> Result<(), RegistryError> {
-    let tag = to.tagged(&subject.as_tag());
+    let tag = to.with_tag(&subject.as_tag());
     let known = match content::manifest(repository, &tag).await {
         Ok(known) => Some(known),
         Err(error) if error.kind == FailureKind::NotFound => None,
@@ -106,7 +106,7 @@ async fn add_referrer(
     put(
         repository,
         &tag,
-        &Descriptor::of(INDEX_TYPE, &bytes),
+        &Descriptor::from_bytes(INDEX_TYPE, &bytes),
         &bytes,
     )
     .await?;

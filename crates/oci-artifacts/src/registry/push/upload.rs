@@ -159,7 +159,7 @@ impl Upload<'_> {
             sleep(retry::pause(limits, attempt, requested)).await;
             attempt += 1;
             // A registry that does not report how much it has gets all of it again.
-            let Some(known) = self.received().await.filter(|known| *known <= size) else {
+            let Some(known) = self.query_progress().await.filter(|known| *known <= size) else {
                 return Err(stop);
             };
             at = known;
@@ -174,7 +174,7 @@ impl Upload<'_> {
         match answer.status {
             200..=202 | 204 => {
                 self.url = continuation(&answer, &self.repository.endpoint)?;
-                Ok(received_bytes(&answer).unwrap_or(to))
+                Ok(parse_progress(&answer).unwrap_or(to))
             }
             400 | 404 | 405 | 411 | 415 | 501 if from == 0 => Err(UploadError {
                 error: self.refusal(&answer).await,
@@ -185,12 +185,12 @@ impl Upload<'_> {
     }
 
     /// How many bytes the registry reports that it has; none if it does not report it.
-    async fn received(&mut self) -> Option<u64> {
+    async fn query_progress(&mut self) -> Option<u64> {
         let answer = self.send(Operation::Get).await.ok()?;
         if !matches!(answer.status, 200..=204) {
             return None;
         }
-        let received = received_bytes(&answer)?;
+        let received = parse_progress(&answer)?;
         self.url =
             continuation(&answer, &self.repository.endpoint).unwrap_or_else(|_| self.url.clone());
         Some(received)
@@ -226,7 +226,7 @@ impl Upload<'_> {
             // The registry no longer knows the upload, or has other bytes of it.
             404 | 409 | 410 | 416 => Recovery::Retry(None),
             413 => Recovery::Smaller,
-            status if retry::may_change(status) => Recovery::Retry(retry::after(&answer.headers)),
+            status if retry::may_change(status) => Recovery::Retry(retry::delay(&answer.headers)),
             _ => Recovery::GiveUp,
         };
         let error = self.refusal(answer).await;
@@ -275,7 +275,7 @@ fn continuation(answer: &Answer, endpoint: &Endpoint) -> Result<Url, RegistryErr
 }
 
 /// How many bytes a registry has, from `Range: 0-LAST`. Registries write `0-0` for none.
-fn received_bytes(answer: &Answer) -> Option<u64> {
+fn parse_progress(answer: &Answer) -> Option<u64> {
     let range = answer.header("range")?;
     let range = range.strip_prefix("bytes=").unwrap_or(range);
     let (first, last) = range.split_once('-')?;
