@@ -180,7 +180,8 @@ impl Copy {
 
     /// Builds the test programs: their names and paths.
     pub fn build(&self) -> Result<Vec<(String, PathBuf)>, Box<dyn Error>> {
-        let messages = self.cargo(&["test", "--no-run", "--workspace", "--lib", "--test", "all"])?;
+        let messages =
+            self.cargo(&["test", "--no-run", "--workspace", "--lib", "--test", "all"])?;
         let mut programs = Vec::new();
         for message in messages {
             if message["reason"] == "compiler-message" && message["message"]["level"] == "error" {
