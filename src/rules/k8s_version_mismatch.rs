@@ -53,7 +53,7 @@ fn manifest_finding(
         .take(SHOWN)
         .collect();
     let or = if help.is_empty() { "" } else { "or " };
-    help.push(match unwritten(wanted, held) {
+    help.push(match replacement_obstacle(wanted, held) {
         None => format!(
             "{or}run `metalmark stamp --rotate --set-version`, which moves the version with the image"
         ),
@@ -68,7 +68,7 @@ fn manifest_finding(
 }
 
 /// Why the version that an image holds is not written where another one is; none where it may be.
-fn unwritten(wanted: &str, held: &Fact) -> Option<String> {
+fn replacement_obstacle(wanted: &str, held: &Fact) -> Option<String> {
     match replacement::version_obstacle(wanted, &held.value) {
         _ if held.origin == Origin::Name => Some("only the image's name says it".to_owned()),
         obstacle => obstacle.map(|obstacle| format!("it {obstacle}")),
