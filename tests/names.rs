@@ -147,7 +147,7 @@ fn functions_are_called_by_verbs_or_by_what_they_return() {
 }
 
 #[test]
-fn what_a_name_begins_with_is_told_apart() {
+fn names_are_judged_by_their_first_word() {
     for odd in [
         "of",
         "named",

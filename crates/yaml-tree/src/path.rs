@@ -158,7 +158,7 @@ impl Path {
     }
 
     /// Visits what it leads to below a root, in the order of the nodes, with the steps to it; if it `creates`, also keys that maps
-    /// lack, without a node. `spend` is told the length of each list that it leads into.
+    /// lack, without a node. `spend` receives the length of each list that it leads into.
     ///
     /// # Errors
     /// Those of `spend` and `visit`.
@@ -271,7 +271,7 @@ mod tests {
     #[test]
     fn what_is_not_there_is_reached_only_to_be_created() {
         let read = crate::values(
-            "a: [{n: x, b: 1}, {n: y}]\nl: [1, 2, 3]",
+            "a: [{n: x, b: 1}, {n: z}]\nl: [1, 2, 3]",
             FileId(0),
             Engine::Helm4,
         );
@@ -289,7 +289,7 @@ mod tests {
         };
         assert_eq!(reached("a.*.b", false), Ok(1));
         assert_eq!(reached("a.*.b", true), Ok(2));
-        assert_eq!(reached("a.[n=y].b.c", true), Ok(1));
+        assert_eq!(reached("a.[n=z].b.c", true), Ok(1));
         assert_eq!(reached("a.2.b", true), Ok(0));
         assert_eq!(reached("l.0", false), Err("spent"));
     }
