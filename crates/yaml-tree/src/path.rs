@@ -271,7 +271,7 @@ mod tests {
     #[test]
     fn what_is_not_there_is_reached_only_to_be_created() {
         let read = crate::values(
-            "a: [{n: x, b: 1}, {n: z}]\nl: [1, 2, 3]",
+            "a: [{id: x, b: 1}, {id: z}]\nl: [1, 2, 3]",
             FileId(0),
             Engine::Helm4,
         );
@@ -289,7 +289,7 @@ mod tests {
         };
         assert_eq!(reached("a.*.b", false), Ok(1));
         assert_eq!(reached("a.*.b", true), Ok(2));
-        assert_eq!(reached("a.[n=z].b.c", true), Ok(1));
+        assert_eq!(reached("a.[id=z].b.c", true), Ok(1));
         assert_eq!(reached("a.2.b", true), Ok(0));
         assert_eq!(reached("l.0", false), Err("spent"));
     }
