@@ -87,6 +87,27 @@ fn every_limit_of_the_page_is_the_codes() {
 }
 
 #[test]
+fn every_limit_of_a_crates_readme_is_on_the_page() {
+    let page = fs::read_to_string(repository().join("docs/limits.md")).expect("the page");
+    for (name, least) in [("yaml-tree", 6), ("go-template", 15)] {
+        let readme = repository().join(format!("crates/{name}/README.md"));
+        let text = fs::read_to_string(readme).expect("a README");
+        let (_, table) = text
+            .split_once("| what | limit |\n|---|---|\n")
+            .expect("limits");
+        let limits: Vec<&str> = table
+            .lines()
+            .take_while(|line| line.starts_with('|'))
+            .collect();
+        assert!(limits.len() >= least, "{name}: {} limits", limits.len());
+        for limit in limits {
+            let row = format!("{limit} `crates/{name}/");
+            assert!(page.contains(&row), "{name}: {limit}");
+        }
+    }
+}
+
+#[test]
 fn every_limit_of_the_code_is_on_the_page() {
     let reported: BTreeSet<String> = rows().into_iter().map(|row| row.constant).collect();
     let mut missing = Vec::new();

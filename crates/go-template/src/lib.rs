@@ -1,4 +1,5 @@
-//! Evaluates the Go templates in values, with the functions of Sprig and Helm. Knows nothing about projects or clusters.
+#![doc = include_str!("../README.md")]
+#![warn(missing_docs)]
 
 mod builtins;
 mod code;

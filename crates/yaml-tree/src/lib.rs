@@ -1,8 +1,5 @@
-//! Parses YAML as the engines do, into a tree in which every node has its span, and writes and edits YAML.
-//!
-//! Helm and kubectl parse values with go-yaml v2, and then convert them to JSON. Which texts are valid YAML, which words are
-//! booleans and which digits are octal numbers therefore depends on that parser, so its rules are followed here, including the
-//! quirks. A [`Notice`] reports what may surprise the author of a file.
+#![doc = include_str!("../README.md")]
+#![warn(missing_docs)]
 
 mod as_helm;
 pub mod bytes;
