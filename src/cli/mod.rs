@@ -2,8 +2,6 @@
 
 mod args;
 mod complete;
-mod lsp;
-mod man;
 mod terminal;
 mod today;
 

@@ -12,7 +12,7 @@ use crate::report::{self, Format, print_findings};
 
 use super::lock;
 use crate::pipeline::fleet::Fleet;
-use crate::pipeline::{Terminal, Verdict, stores};
+use crate::pipeline::{self, Terminal, Verdict};
 
 /// How the lock is verified.
 #[derive(Clone, Debug, Args)]
@@ -47,8 +47,8 @@ pub fn verify(
     let required = lock::requirements(&fleet)?;
     let mut found = required.findings;
     found.extend(workspace.findings.iter().cloned());
-    let store = stores::open(workspace, terminal);
-    let architecture = stores::architecture(workspace);
+    let store = pipeline::open_stores(workspace, terminal);
+    let architecture = pipeline::architecture(workspace);
     let sources = fleet.lock_sources();
     let answers = lock::pages(workspace, &store);
     let signing = (&required.requirements, &fleet.keyring);

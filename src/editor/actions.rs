@@ -1,12 +1,18 @@
 //! Edits that a person can take: what repairs a finding, a waiver in the project file, a key instead of a selector.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use lsp_types::{
     CodeAction, CodeActionKind, Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity,
-    NumberOrString, Range, WorkspaceEdit,
+    NumberOrString, Range, TextEdit, Uri, WorkspaceEdit,
 };
+
+use yaml_tree::edit::{Edit, Position as At, Target, edit};
+use yaml_tree::engine::Engine;
+use yaml_tree::place::Source;
+use yaml_tree::value::Value;
 
 use crate::edit::fix;
 use crate::edit::texts::EditedFile;
@@ -14,16 +20,12 @@ use crate::error::Error;
 use crate::files::Found;
 use crate::model::fix::Fix;
 use crate::model::rule::Level;
+use crate::printer;
 use crate::read::PROJECT_FILE_NAME;
-use yaml_tree::edit::{Edit, Position as At, Target, edit};
-use yaml_tree::engine::Engine;
-use yaml_tree::place::Source;
-use yaml_tree::value::Value;
 
 use super::answers::{self, Answers};
-use super::edits;
 use super::navigation::meet;
-use super::position::Encoding;
+use super::position::{Encoding, Lines};
 use super::project::Problem;
 
 /// What a person is to write into a waiver.
@@ -163,7 +165,7 @@ impl Answers<'_> {
 
     fn edit(&self, files: &[EditedFile]) -> Option<WorkspaceEdit> {
         let root = self.analysis.root();
-        edits::edit(files, self.encoding, |path| answers::uri(&root.join(path)))
+        workspace_edit(files, self.encoding, |path| answers::uri(&root.join(path)))
     }
 
     /// The project file as it was read; none where there is none.
@@ -229,4 +231,62 @@ fn with_waiver(text: &str, waiver: Value, engine: Engine) -> Option<String> {
     ];
     let mut made = tries.into_iter().map(|one| edit(text, engine, &[one]));
     made.find_map(Result::ok)
+}
+
+/// The edits that turn the texts of files into others; none where one of them would show a secret.
+fn workspace_edit(
+    files: &[EditedFile],
+    encoding: Encoding,
+    uri: impl Fn(&str) -> Option<Uri>,
+) -> Option<WorkspaceEdit> {
+    // A URI is the key because it is in the protocol; it is not changed while it is one.
+    #[expect(clippy::mutable_key_type, reason = "the protocol's own type")]
+    let mut changes = HashMap::new();
+    for EditedFile { source, text } in files {
+        let edit = difference(&source.text, text, encoding)?;
+        changes.insert(uri(&source.path)?, vec![edit]);
+    }
+    let edit = WorkspaceEdit {
+        changes: Some(changes),
+        ..WorkspaceEdit::default()
+    };
+    Some(edit)
+}
+
+/// The one edit between two texts: what is the same at both ends stays.
+fn difference(old: &str, new: &str, encoding: Encoding) -> Option<TextEdit> {
+    let same = |(a, b): &(u8, u8)| a == b;
+    let start = old.bytes().zip(new.bytes()).take_while(same).count();
+    let start = old
+        .floor_char_boundary(start)
+        .min(new.floor_char_boundary(start));
+    let ends = old[start..].bytes().rev().zip(new[start..].bytes().rev());
+    let end = ends.take_while(same).count();
+    let old_end = old.ceil_char_boundary(old.len() - end);
+    let new_end = new.len() - (old.len() - old_end);
+    let text = &new[start..new_end];
+    let is_plain = text.split("\r\n").all(|line| printer::plain(line) == line);
+    is_plain.then(|| TextEdit {
+        range: Lines::new(old, encoding).range(start..old_end),
+        new_text: text.to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{prop_assert_eq, proptest};
+
+    use super::super::position::{Encoding, Lines};
+    use super::difference;
+
+    proptest! {
+        #[test]
+        fn an_edit_makes_the_new_text(old in "[ab\u{e9}\n]{0,12}", new in "[ab\u{e9}\n]{0,12}") {
+            let edit = difference(&old, &new, Encoding::Utf16).expect("no secret");
+            let lines = Lines::new(&old, Encoding::Utf16);
+            let (start, end) = (lines.offset(edit.range.start), lines.offset(edit.range.end));
+            let made = format!("{}{}{}", &old[..start], edit.new_text, &old[end..]);
+            prop_assert_eq!(made, new);
+        }
+    }
 }

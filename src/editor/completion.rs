@@ -1,8 +1,13 @@
 //! What fits where one types: images by the version that a pool runs, facts of the catalog, keys of the project file.
 
 use std::collections::BTreeSet;
+use std::sync::OnceLock;
 
 use lsp_types::{CompletionItem, CompletionItemKind, CompletionTextEdit, Documentation, TextEdit};
+use serde_json::Value;
+
+use capi::image::{Image, fact};
+use oci_artifacts::Reference;
 
 use crate::decide::proof::{self, Proof};
 use crate::error::Error;
@@ -10,14 +15,12 @@ use crate::model::cluster::{KEY_NAMES, PoolName};
 use crate::model::cluster_view::ClusterView;
 use crate::model::rule::RuleId;
 use crate::printer::plain;
+use crate::read;
 use crate::rules::rule;
-use capi::image::{Image, fact};
-use oci_artifacts::Reference;
 
 use super::answers::Answers;
 use super::cursor::{Cursor, Slot, cursor};
 use super::position::Lines;
-use super::schema::{self, Suggestion};
 
 /// The key of a selector.
 pub(super) const SELECTOR: &str = "os_image_selector";
@@ -236,7 +239,7 @@ fn project_file_candidates(cursor: &Cursor) -> Vec<Candidate> {
         ..word(suggestion.name, "", CompletionItemKind::PROPERTY)
     };
     match (cursor.slot, cursor.keys.last().map(String::as_str)) {
-        (Slot::Key, _) => schema::keys(&cursor.keys)
+        (Slot::Key, _) => schema_keys(&cursor.keys)
             .into_iter()
             .map(of_schema)
             .collect(),
@@ -245,7 +248,7 @@ fn project_file_candidates(cursor: &Cursor) -> Vec<Candidate> {
             let name = |id: &RuleId| word(id.as_str(), rule(*id).summary(), VALUE);
             rules.map(name).collect()
         }
-        (Slot::Value, _) => schema::words(&cursor.keys)
+        (Slot::Value, _) => schema_words(&cursor.keys)
             .into_iter()
             .map(of_schema)
             .collect(),
@@ -259,5 +262,112 @@ fn word(text: &str, detail: &str, kind: CompletionItemKind) -> Candidate {
         about: None,
         kind,
         rank: 0,
+    }
+}
+
+/// A key or a word that fits.
+#[derive(Debug)]
+struct Suggestion<'s> {
+    name: &'s str,
+    about: Option<&'s str>,
+}
+
+fn project_schema() -> &'static Value {
+    static SCHEMA: OnceLock<Value> = OnceLock::new();
+    SCHEMA.get_or_init(read::project_schema)
+}
+
+/// The keys of the map at these keys.
+fn schema_keys(path: &[String]) -> Vec<Suggestion<'static>> {
+    let mut found = Vec::new();
+    for schema in subschemas(project_schema(), path) {
+        let properties = schema.get("properties").and_then(Value::as_object);
+        let properties = properties.into_iter().flatten();
+        found.extend(properties.map(|(name, property)| Suggestion {
+            name,
+            about: property.get("description").and_then(Value::as_str),
+        }));
+    }
+    found
+}
+
+/// The words that the value at these keys may be.
+fn schema_words(path: &[String]) -> Vec<Suggestion<'static>> {
+    let mut found = Vec::new();
+    for schema in subschemas(project_schema(), path) {
+        let about = schema.get("description").and_then(Value::as_str);
+        let listed = schema.get("enum").and_then(Value::as_array);
+        let words = listed.into_iter().flatten().chain(schema.get("const"));
+        let words = words.filter_map(Value::as_str);
+        found.extend(words.map(|name| Suggestion { name, about }));
+    }
+    found
+}
+
+/// The schemas of the value at these keys: several where one of several forms is allowed.
+fn subschemas<'s>(schema: &'s Value, path: &[String]) -> Vec<&'s Value> {
+    let mut here = forms(schema);
+    for key in path {
+        let inner = here.iter().filter_map(|schema| {
+            let property = schema.get("properties").and_then(|all| all.get(key));
+            property.or_else(|| {
+                schema
+                    .get("additionalProperties")
+                    .filter(|schema| schema.is_object())
+            })
+        });
+        here = inner.flat_map(forms).collect();
+    }
+    here
+}
+
+/// A schema, the forms that it allows, and those of the items where it is of a list.
+fn forms(schema: &Value) -> Vec<&Value> {
+    let named = schema.get("$ref").and_then(Value::as_str);
+    let named = named.and_then(|name| project_schema().pointer(name.strip_prefix('#')?));
+    let mut found = vec![schema];
+    found.extend(named.into_iter().flat_map(forms));
+    for name in ["anyOf", "oneOf", "allOf"] {
+        let listed = schema.get(name).and_then(Value::as_array);
+        found.extend(listed.into_iter().flatten().flat_map(forms));
+    }
+    found.extend(schema.get("items").into_iter().flat_map(forms));
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{schema_keys, schema_words};
+
+    fn names(found: Vec<super::Suggestion<'_>>) -> Vec<&str> {
+        found.into_iter().map(|found| found.name).collect()
+    }
+
+    fn path(keys: &[&str]) -> Vec<String> {
+        keys.iter().map(|key| (*key).to_owned()).collect()
+    }
+
+    #[test]
+    fn keys_and_words_are_those_of_the_place() {
+        assert!(names(schema_keys(&[])).contains(&"outputs"));
+        let waiver = names(schema_keys(&path(&["policy", "waivers"])));
+        assert!(
+            ["rule", "where", "reason", "until"]
+                .iter()
+                .all(|key| waiver.contains(key))
+        );
+        assert!(names(schema_keys(&path(&["policy", "rules"]))).contains(&"k8s-version-mismatch"));
+        let levels = names(schema_words(&path(&[
+            "policy",
+            "clusters",
+            "edge-*",
+            "k8s-version-mismatch",
+        ])));
+        assert!(
+            ["off", "warning", "error"]
+                .iter()
+                .all(|level| levels.contains(level))
+        );
+        assert!(schema_keys(&path(&["no", "such", "place"])).is_empty());
     }
 }

@@ -9,7 +9,6 @@ mod answers;
 mod client;
 mod completion;
 mod cursor;
-mod edits;
 mod hover;
 mod marks;
 mod navigation;
@@ -19,7 +18,6 @@ mod project;
 mod projects;
 mod requests;
 mod rolls;
-mod schema;
 mod session;
 mod symbols;
 

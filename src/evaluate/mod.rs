@@ -13,7 +13,6 @@
 //! Source of the rules: docs/expressions.md, and `_interpret-values.tpl` of sylva-core.
 
 mod branch;
-mod cache;
 mod chart;
 mod complete;
 mod convert;
@@ -30,28 +29,28 @@ mod short_form;
 mod text;
 mod trace;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, RwLock};
+
+use go_template::{Budget, Engine, Error, Limits, Template};
+use yaml_tree::place::{Place, Sources};
+use yaml_tree::value as tree;
+use yaml_tree::value::Node;
+
+use guard::Guard;
+use order::OrderCandidate;
+use session::Session;
 
 pub use branch::{Branch, BranchEntry};
-pub use cache::TemplateCache;
 pub use chart::{ChartTemplate, ChartTree, Dependency, Import, RenderedFile};
 pub use dependencies::ChartRelease;
 pub use failure::{Failure, Step};
 pub use files::Texts;
+pub use go_template::root::{Chart, Release};
 pub use order::OrderDifference;
 pub use trace::Reading;
-
-pub use go_template::root::{Chart, Release};
-
-use go_template::{Budget, Engine, Limits, Template};
-use guard::Guard;
-use order::OrderCandidate;
-use session::Session;
-use yaml_tree::place::{Place, Sources};
-use yaml_tree::value::{self as tree, Node};
 
 /// The order in which values are evaluated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -221,5 +220,41 @@ impl Evaluator {
     /// The number of expressions executed so far, for tests of laziness.
     pub fn expressions_run(&self) -> usize {
         self.session.executions()
+    }
+}
+
+/// The maximum size of all cached templates, in bytes. It bounds the memory in large fleets.
+const CAPACITY: usize = 16 << 20;
+
+#[derive(Debug, Default)]
+struct Parsed {
+    templates: HashMap<Arc<str>, Result<Template, Error>>,
+    /// The approximate size of the templates.
+    bytes: usize,
+}
+
+/// A cache of parsed templates by their text. Clones share the same cache, also between threads.
+#[derive(Clone, Debug, Default)]
+pub struct TemplateCache {
+    parsed: Arc<RwLock<Parsed>>,
+}
+
+impl TemplateCache {
+    /// Parses a text, or returns the cached result.
+    fn parse(&self, text: &Arc<str>) -> Result<Template, Error> {
+        if let Ok(parsed) = self.parsed.read()
+            && let Some(known) = parsed.templates.get(text)
+        {
+            return known.clone();
+        }
+        let fresh = go_template::parse("gotpl", text);
+        let size = fresh.as_ref().map_or(text.len(), Template::size);
+        if let Ok(mut parsed) = self.parsed.write()
+            && parsed.bytes + size <= CAPACITY
+        {
+            parsed.bytes += size;
+            parsed.templates.insert(Arc::clone(text), fresh.clone());
+        }
+        fresh
     }
 }

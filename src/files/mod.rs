@@ -4,11 +4,9 @@ mod disk;
 mod folder;
 mod git;
 mod overlay;
-mod provenance;
 mod revision;
 mod sandbox;
 mod scope;
-mod tracked;
 mod tree;
 
 use std::io::ErrorKind;
@@ -19,13 +17,13 @@ use scope::no_regular_file;
 
 pub use disk::Disk;
 pub use folder::{Folder, PathState, Walk};
+pub use git::Provenance;
 pub use git::Repository;
 pub use overlay::Overlay;
-pub use provenance::Provenance;
+pub use overlay::Tracked;
 pub use revision::Revision;
 pub use sandbox::sandbox;
 pub use scope::Scope;
-pub use tracked::Tracked;
 pub use tree::{Inside, InsideKind, body, open, path_kind, read_argument, real, tree};
 
 /// The most bytes of a file that are read: no larger file is input of this tool, and a link to a device has no end.

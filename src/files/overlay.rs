@@ -1,11 +1,14 @@
 //! Files with other content, or with additional files: a project file that is not written yet, or edits that are tried.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use super::{Files, Found};
+use parking_lot::Mutex;
+
 use crate::error::Error;
+
+use super::{Files, Found};
 
 /// Other files with some added or replaced.
 pub struct Overlay {
@@ -72,6 +75,100 @@ impl Files for Overlay {
             Some(_) => None,
             None => self.files.leads_to(path),
         }
+    }
+
+    fn relative_path(&self, path: &Path) -> PathBuf {
+        self.files.relative_path(path)
+    }
+}
+
+/// Other files, without those that are new to git.
+pub struct Tracked {
+    files: Arc<dyn Files>,
+    /// The new files and folders, below the root.
+    new: BTreeSet<PathBuf>,
+    /// Those of them that somebody looked for.
+    missed: Mutex<BTreeSet<PathBuf>>,
+}
+
+impl Tracked {
+    /// The files without these, which [`super::Repository::new_files`] lists.
+    pub fn new(files: Arc<dyn Files>, new: BTreeSet<PathBuf>) -> Self {
+        Self {
+            files,
+            new,
+            missed: Mutex::default(),
+        }
+    }
+
+    /// The new files and folders that were looked for, and not read.
+    pub fn misses(&self) -> Vec<PathBuf> {
+        self.missed.lock().iter().cloned().collect()
+    }
+
+    /// Whether a path is new to git, which is noted.
+    fn is_new(&self, path: &Path) -> bool {
+        let parts = path.components();
+        let plain: PathBuf = parts.filter(|part| *part != Component::CurDir).collect();
+        let Some(new) = plain.ancestors().find(|above| self.new.contains(*above)) else {
+            return false;
+        };
+        self.missed.lock().insert(new.to_owned());
+        true
+    }
+}
+
+impl Files for Tracked {
+    fn file(&self, path: &Path) -> Result<Found, Error> {
+        if self.is_new(path) {
+            Ok(Found::Nothing)
+        } else {
+            self.files.file(path)
+        }
+    }
+
+    fn folder(&self, path: &Path) -> Result<Option<Vec<String>>, Error> {
+        if self.is_new(path) {
+            return Ok(None);
+        }
+        let mut names = self.files.folder(path)?;
+        if let Some(names) = &mut names {
+            names.retain(|name| !self.is_new(&path.join(name)));
+        }
+        Ok(names)
+    }
+
+    fn read_file(&self, path: &Path) -> Result<Vec<u8>, Error> {
+        if self.is_new(path) {
+            Err(Error::Read {
+                path: path.to_owned(),
+                cause: std::io::Error::other("git does not track it: `git add` it"),
+            })
+        } else {
+            self.files.read_file(path)
+        }
+    }
+
+    fn is_file(&self, path: &Path) -> bool {
+        !self.is_new(path) && self.files.is_file(path)
+    }
+
+    fn is_there(&self, path: &Path) -> bool {
+        !self.is_new(path) && self.files.is_there(path)
+    }
+
+    fn is_folder(&self, path: &Path) -> bool {
+        !self.is_new(path) && self.files.is_folder(path)
+    }
+
+    fn list_recursive(&self, folder: &Path) -> Result<Vec<PathBuf>, Error> {
+        let mut below = self.files.list_recursive(folder)?;
+        below.retain(|path| !self.is_new(&folder.join(path)));
+        Ok(below)
+    }
+
+    fn leads_to(&self, path: &Path) -> Option<PathBuf> {
+        self.files.leads_to(path)
     }
 
     fn relative_path(&self, path: &Path) -> PathBuf {

@@ -8,17 +8,19 @@ pub(crate) mod fleet;
 pub(crate) mod outputs;
 pub(crate) mod rendered;
 pub(crate) mod reporting;
-pub(crate) mod stores;
-mod terminal;
-
-pub use reporting::{ReportFile, Reporting};
-pub use terminal::Terminal;
 
 use std::io::Write as _;
+use std::sync::Arc;
 
+use oci_artifacts::registry::Progress;
+
+use crate::catalog::sources::{self, Stores};
 use crate::error::Error;
 use crate::output;
-use crate::read::{self, Request};
+use crate::printer::Printer;
+use crate::read::{self, Request, Workspace};
+
+pub use reporting::{ReportFile, Reporting};
 
 /// What a killed run has edited is taken back before a run that may write reads anything.
 pub(crate) fn recover(request: &Request, terminal: &mut Terminal) -> Result<(), Error> {
@@ -60,4 +62,29 @@ impl Verdict {
             Self::Findings | Self::Drift => 1,
         }
     }
+}
+
+/// The stores of a project. No registry is contacted before the first query; a terminal is shown how far a batch is.
+pub(crate) fn open_stores(workspace: &Workspace, terminal: &Terminal) -> Stores {
+    let settings = &workspace.settings;
+    sources::stores(
+        &settings.root,
+        &settings.registries,
+        terminal.progress.clone(),
+    )
+}
+
+/// The architecture whose manifest is taken of an index.
+pub(crate) fn architecture(workspace: &Workspace) -> Arc<str> {
+    Arc::clone(&workspace.settings.registries.architecture)
+}
+
+/// Where a command prints.
+pub struct Terminal {
+    /// Results.
+    pub out: Printer,
+    /// Talk.
+    pub err: Printer,
+    /// Draws how far a batch of requests is; none where stderr is no terminal. Commands that print for machines leave it out.
+    pub progress: Option<Progress>,
 }

@@ -15,7 +15,6 @@ mod format;
 mod github;
 mod gitlab;
 mod human;
-mod images;
 pub mod impact;
 pub mod init;
 mod issue;
@@ -27,13 +26,11 @@ mod markdown;
 pub mod overview;
 pub mod page;
 mod plan;
-mod registry;
 mod sarif;
 mod stamped;
 mod table;
 pub mod update;
 pub mod values;
-mod verified;
 
 use std::{fmt, io};
 
@@ -48,13 +45,13 @@ pub use changes::{changes, changes_json, git_add_hint, shell_quote};
 pub use diff::diff;
 pub use findings::{Changes, Findings, Group, Run, Summary};
 pub use format::{CommentFormat, Format, ListFormat, print_findings};
-pub use images::{ImageRow, images};
 pub use lines::Lines;
 pub use locked::lock_changes;
 pub use plan::{PlanReport, plan};
-pub use registry::{RegistryImage, names, registry_image};
 pub use stamped::{skips, stamp_changes};
-pub use verified::verification;
+pub use table::verification;
+pub use table::{ImageRow, images};
+pub use table::{RegistryImage, names, registry_image};
 
 /// One format for findings. Its file's name is the word on the command line.
 pub trait Report: Sync {

@@ -1,6 +1,17 @@
 //! Tables with aligned columns.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use capi::image::{ImageKey, fact};
+
+use crate::catalog::locking::{Verification, VerifiedImage};
+use crate::printer::Printer;
+
+use super::format::{Format, ListFormat};
 
 /// Rows of cells; the first one is the head.
 pub(super) struct Table {
@@ -46,6 +57,170 @@ impl Table {
 fn pad(cell: &str, width: usize) -> String {
     let spaces = width.saturating_sub(cell.chars().count());
     format!("{cell}{}", " ".repeat(spaces))
+}
+
+/// One image.
+#[derive(Debug, Serialize)]
+pub struct RegistryImage {
+    /// The reference, as the user wrote it.
+    pub reference: String,
+    /// The digest of its manifest.
+    pub digest: String,
+    /// The digest of the index that names it, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub index: Option<String>,
+    /// The mirror that it comes from, if it does not come from its registry.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mirror: Option<String>,
+    /// Its facts, by name.
+    pub facts: BTreeMap<Arc<str>, Arc<str>>,
+}
+
+/// Prints names, a line each.
+pub fn names(names: &[String], format: ListFormat, out: &mut Printer) -> io::Result<()> {
+    match format {
+        ListFormat::Human => names.iter().try_for_each(|name| writeln!(out, "{name}")),
+        format => format.data(&names, out),
+    }
+}
+
+/// Prints an image with its facts.
+pub fn registry_image(
+    image: &RegistryImage,
+    format: ListFormat,
+    out: &mut Printer,
+) -> io::Result<()> {
+    match format {
+        ListFormat::Human => registry_table(image).write(out),
+        format => format.data(image, out),
+    }
+}
+
+fn registry_table(image: &RegistryImage) -> Table {
+    let mut table = Table::new(&["fact", "value"]);
+    let mut row = |name: &str, value: &str| table.row([name.to_owned(), value.to_owned()]);
+    row("reference", &image.reference);
+    row("digest", &image.digest);
+    image.index.iter().for_each(|index| row("index", index));
+    image.mirror.iter().for_each(|mirror| row("mirror", mirror));
+    image
+        .facts
+        .iter()
+        .for_each(|(name, value)| row(name, value));
+    table
+}
+
+/// One image of the catalog, over all clusters.
+#[derive(Clone, Debug, Serialize)]
+pub struct ImageRow {
+    /// Its key.
+    pub key: ImageKey,
+    /// The OCI reference.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uri: Option<Arc<str>>,
+    /// The digest that the lock holds for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub digest: Option<Arc<str>>,
+    /// Whether any cluster is served it.
+    pub served: bool,
+    /// The pools that boot it, as `cluster/pool`.
+    pub used_by: Vec<String>,
+    /// Its facts, by name.
+    pub facts: BTreeMap<Arc<str>, Arc<str>>,
+}
+
+/// Prints the rows.
+pub fn images(rows: &[ImageRow], format: ListFormat, out: &mut Printer) -> io::Result<()> {
+    match format {
+        ListFormat::Human => image_table(rows).write(out),
+        format => format.data(&rows, out),
+    }
+}
+
+fn image_table(rows: &[ImageRow]) -> Table {
+    const FACTS: [&str; 6] = [
+        fact::OS,
+        fact::OS_RELEASE,
+        fact::HARDENED,
+        fact::K8S_FLAVOR,
+        fact::K8S_VERSION,
+        fact::IMAGE_FORMAT,
+    ];
+    let head = [
+        "image",
+        "os",
+        "release",
+        "hardened",
+        "flavor",
+        "kubernetes",
+        "format",
+        "served",
+        "used by",
+        "reference",
+    ];
+    let mut table = Table::new(&head);
+    for row in rows {
+        let facts = FACTS
+            .iter()
+            .map(|name| row.facts.get(*name).map_or("–", |value| value).to_owned());
+        let used = match row.used_by.as_slice() {
+            [] => "–".to_owned(),
+            [first] => first.clone(),
+            [first, others @ ..] => format!("{first} and {} more", others.len()),
+        };
+        let served = if row.served { "yes" } else { "no" };
+        let uri = row.uri.as_deref().unwrap_or("–").to_owned();
+        let cells = std::iter::once(row.key.to_string()).chain(facts);
+        table.row(cells.chain([served.to_owned(), used, uri]));
+    }
+    table
+}
+
+#[derive(Serialize)]
+struct VerificationDocument<'a> {
+    version: u32,
+    images: Vec<VerificationRow<'a>>,
+}
+
+#[derive(Serialize)]
+struct VerificationRow<'a> {
+    key: &'a str,
+    reference: &'a str,
+    in_place: Option<bool>,
+    signed_by: Option<&'a str>,
+}
+
+fn verification_row(image: &VerifiedImage) -> VerificationRow<'_> {
+    VerificationRow {
+        key: &image.key,
+        reference: &image.reference,
+        in_place: image.in_place,
+        signed_by: image.signed_by.as_deref(),
+    }
+}
+
+/// Prints what the registries have now of each image of the lock.
+pub fn verification(verified: &Verification, format: Format, out: &mut Printer) -> io::Result<()> {
+    if format == Format::Json {
+        let document = VerificationDocument {
+            version: 1,
+            images: verified.images.iter().map(verification_row).collect(),
+        };
+        return out.json(&document);
+    }
+    let mut table = Table::new(&["image", "tag", "signed by", "reference"]);
+    for image in &verified.images {
+        let tag = match image.in_place {
+            Some(true) => "as locked",
+            Some(false) => "not as locked",
+            None => "unknown",
+        };
+        let signed = image.signed_by.as_deref().unwrap_or("–");
+        let signed: String = signed.chars().take(19).collect();
+        let cells = [&*image.key, tag, &*signed, &*image.reference];
+        table.row(cells.map(str::to_owned));
+    }
+    table.write(out)
 }
 
 #[cfg(test)]

@@ -4,12 +4,10 @@ mod examples;
 mod workspace;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use super::terminal::ColorMode;
-use super::{complete, lsp, man, today};
 use crate::bundle::commands::BundleCommand;
 use crate::commands::{
     self, CheckOptions, ExplainOptions, ImagesOptions, ImpactOptions, InitOptions, LockOptions,
@@ -18,11 +16,15 @@ use crate::commands::{
 };
 use crate::error::Error;
 use crate::files::sandbox;
-use crate::hosts::{self, cmp::CmpCommand};
+use crate::hosts::cmp::CmpCommand;
 use crate::model::date::Date;
 use crate::model::renovate::DATA_FILE;
 use crate::pipeline::{Terminal, Verdict};
 use crate::read::Request;
+use crate::{editor, hosts, output};
+
+use super::terminal::ColorMode;
+use super::{complete, today};
 
 use workspace::{ProjectArguments, WorkspaceArguments};
 
@@ -215,11 +217,11 @@ impl Arguments {
             Command::Bundle { command } => {
                 command.run(&place.request(), today, today::epoch()?, terminal)
             }
-            Command::Lsp { .. } if place.is_given() => Err(Error::usage(lsp::ELSEWHERE)),
-            Command::Lsp { .. } => lsp::run(today),
+            Command::Lsp { .. } if place.is_given() => Err(Error::usage(ELSEWHERE)),
+            Command::Lsp { .. } => serve_editor(today),
             Command::Init(options) => commands::init(&place.request(), options, today, terminal),
             Command::Schema => commands::schema(terminal),
-            Command::Man { dir } => man::run(dir.as_deref(), terminal),
+            Command::Man { dir } => print_manual(dir.as_deref(), terminal),
             Command::Completions { shell } => complete::print_script(*shell, terminal),
         }
     }
@@ -233,4 +235,53 @@ impl Arguments {
         let usage = Self::command().render_help().to_string();
         Err(Error::usage(format!("no command is given\n{usage}")))
     }
+}
+
+/// Prints the page of the whole, or writes all pages into a folder.
+fn print_manual(folder: Option<&Path>, terminal: &mut Terminal) -> Result<Verdict, Error> {
+    let mut whole = Arguments::command().disable_help_subcommand(true);
+    // Gives the commands below it their full names.
+    whole.build();
+    match folder {
+        None => terminal.out.product(&page(whole)?)?,
+        Some(folder) => {
+            for (name, page) in pages(&whole)? {
+                output::file(&folder.join(format!("{name}.1")), &page)?;
+            }
+        }
+    }
+    Ok(Verdict::Clean)
+}
+
+fn page(command: clap::Command) -> Result<Vec<u8>, Error> {
+    let mut text = Vec::new();
+    clap_mangen::Man::new(command).render(&mut text)?;
+    Ok(text)
+}
+
+/// The pages of a command and of those below it, by their names.
+fn pages(command: &clap::Command) -> Result<Vec<(String, Vec<u8>)>, Error> {
+    let name = command.get_display_name().unwrap_or(command.get_name());
+    let mut all = vec![(name.to_owned(), page(command.clone())?)];
+    for below in command.get_subcommands() {
+        all.extend(pages(below)?);
+    }
+    Ok(all)
+}
+
+/// What `-C` and `--project` are answered with.
+const ELSEWHERE: &str = "`metalmark lsp` takes neither -C nor --project: it reads the projects of the folders that the editor opens
+help: open the folder of the project in the editor";
+
+/// Serves until the editor ends it.
+fn serve_editor(today: Date) -> Result<Verdict, Error> {
+    // Git runs on a thread that is started before the sandbox, and nothing else does.
+    let bases = editor::Bases::start();
+    // Reading is limited to the project's repository as for every command; which one that is, the client says later.
+    sandbox(Path::new("/"));
+    let (connection, threads) = lsp_server::Connection::stdio();
+    let ended = editor::serve(&connection, bases, &|| today::today().unwrap_or(today))?;
+    drop(connection);
+    threads.join().map_err(Error::reading("stdin"))?;
+    Ok(Verdict::from_errors(!ended))
 }

@@ -19,7 +19,7 @@ use crate::model::shard::Shard;
 use crate::output::Held;
 use crate::pipeline::check::{self, Checked};
 use crate::pipeline::fleet::Fleet;
-use crate::pipeline::{Terminal, Verdict, recover, stores};
+use crate::pipeline::{self, Terminal, Verdict, recover};
 use crate::read::{self, Request, Workspace};
 use crate::report::{self, Format, print_findings};
 
@@ -108,7 +108,7 @@ pub(super) fn run_held(
     };
     let judged = check::findings(required.findings.clone(), &workspace.settings, today);
     lock_request.keep_unrequired = judged.has_errors();
-    let store = stores::open(workspace, terminal);
+    let store = pipeline::open_stores(workspace, terminal);
     let answers = pages(workspace, &store);
     lock_request.pages = answers.pages;
     // Manifests that are stamped may name any of them.
@@ -152,11 +152,11 @@ pub(super) fn preview(fleet: &Fleet, requirements: &Requirements, terminal: &Ter
     let accepts = |finding: &Finding| acceptance(finding, workspace, fleet.today);
     let lock_request = LockRequest {
         keep_unrequired: true,
-        architecture: stores::architecture(workspace),
+        architecture: pipeline::architecture(workspace),
         accepts: &accepts,
         ..LockRequest::default()
     };
-    let store = stores::open(workspace, terminal);
+    let store = pipeline::open_stores(workspace, terminal);
     let wanted = (&lock_request, &fleet.keyring);
     locking::lock(
         fleet.lock(),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::catalog::locking::{LockRequest, Requirements, Upgrade};
 use crate::error::Error;
 use crate::model::lock::Lock;
-use crate::pipeline::stores;
+use crate::pipeline;
 use crate::read::Workspace;
 use yaml_tree::suggest::did_you_mean;
 
@@ -40,7 +40,7 @@ pub(super) fn lock_request<'a>(
             Some(keys) => Upgrade::Keys(keys.iter().cloned().collect()),
         },
         accept_moved: options.accept_moved.iter().cloned().collect(),
-        architecture: stores::architecture(workspace),
+        architecture: pipeline::architecture(workspace),
         ..LockRequest::default()
     })
 }

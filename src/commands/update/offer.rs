@@ -10,7 +10,7 @@ use crate::edit::update::UpdateTarget;
 use crate::error::Error;
 use crate::model::catalog::ReadCatalog;
 use crate::model::rule::RuleId;
-use crate::pipeline::{Terminal, stores};
+use crate::pipeline::{self, Terminal};
 use crate::read::{self, Workspace};
 
 /// Where the version's images are listed. Without any, the release that the project file names is read, else the registries
@@ -84,7 +84,7 @@ pub(in crate::commands) fn offer(
 fn open_stores(workspace: &Workspace, terminal: &Terminal) -> Result<Stores, Error> {
     let mut findings = workspace.findings.iter();
     match findings.find(|finding| finding.rule == RuleId::ProjectFile) {
-        None => Ok(stores::open(workspace, terminal)),
+        None => Ok(pipeline::open_stores(workspace, terminal)),
         Some(finding) => Err(Error::usage(format!(
             "the project file cannot be relied on: {}\nhelp: `metalmark check` shows where",
             finding.message

@@ -15,7 +15,7 @@ use yaml_tree::edit::{Edit, Target};
 
 use super::plan::ObjectResult;
 
-use super::files;
+use super::apply_edits;
 use super::past::base;
 
 /// A rendered object.
@@ -104,7 +104,7 @@ pub fn follow(objects: &[ManifestObject], rendered: &[Rendered<'_>]) -> Followed
         }
     }
     let mut results = vec![ObjectResult::default(); objects.len()];
-    let (files, _) = files::apply(objects, &edits, &mut results);
+    let (files, _) = apply_edits(objects, &edits, &mut results);
     followed.files = files;
     for (object, result) in objects.iter().zip(&results) {
         let finding = |problem: &String| {

@@ -1,24 +1,24 @@
 //! The edits of the values that bring version and catalog to what a new builder version offers.
 
 mod entries;
-mod versions;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::catalog::offers::{Drift, Offer, drift, is_of_version};
+use yaml_tree::edit::{Edit, Target};
+use yaml_tree::place::{FileId, Located, Source, Spot};
+
+use crate::catalog::offers::{Drift, Offer, drift, is_of_version, moves, replacements};
 use crate::edit::texts::EditedFile;
 use crate::error::Error;
 use crate::model::catalog::ReadCatalog;
 use crate::model::fix::Fix;
 use crate::pipeline::fleet::Fleet;
 use crate::read::Workspace;
-use yaml_tree::edit::{Edit, Target};
-use yaml_tree::place::{Located, Source, Spot};
 
 use super::fix;
+
 use entries::{find_entry, insert};
-use versions::{cluster_versions, version_map};
 
 /// The version that an update moves to.
 pub(crate) struct UpdateTarget {
@@ -272,4 +272,59 @@ impl Files {
         }
         Ok(files)
     }
+}
+
+/// Where values keep the Kubernetes version of each minor version.
+const VERSION_MAPS: [&[&str]; 2] = [&["k8s_version_map"], &["_internal", "k8s_version_map"]];
+
+/// The Kubernetes versions that clusters and pools write themselves and that entries of their distribution moved away from:
+/// where, the text there and the new one.
+fn cluster_versions(fleet: &Fleet, drift: &Drift) -> Result<Vec<(Spot, String, String)>, Error> {
+    let moves = moves(drift);
+    let fleet_check = fleet.check(|view, _, _| {
+        let cluster = &view.cluster;
+        let own = cluster
+            .pools
+            .iter()
+            .filter_map(|pool| cluster.k8s_version_of(pool));
+        let mut found = Vec::new();
+        for version in cluster.k8s_version.iter().chain(own) {
+            let spot = view.sources.resolve(version.place);
+            let written = Fix::replace(spot, &version.value, "", "");
+            let replacements = replacements(&version.value, &moves).into_iter();
+            if let (Some(fix), Some((from, to))) = (written, replacements.last()) {
+                found.push((fix.spot, from, to));
+            }
+        }
+        Ok(found)
+    })?;
+    let mut all: Vec<(Spot, String, String)> = Vec::new();
+    for found in fleet_check.results.into_iter().flatten() {
+        if all.iter().all(|(spot, ..)| *spot != found.0) {
+            all.push(found);
+        }
+    }
+    Ok(all)
+}
+
+/// The edits of a file's map of Kubernetes versions: where an entry moved to a newer patch, so does the version.
+fn version_map(workspace: &Workspace, source: &Source, drift: &Drift) -> Vec<Edit> {
+    let Ok(values) = yaml_tree::values(&source.text, FileId(0), workspace.engine) else {
+        return Vec::new();
+    };
+    let moves = moves(drift);
+    let mut edits = Vec::new();
+    for path in VERSION_MAPS {
+        for entry in values.entries(path) {
+            let Some(text) = entry.node.value.as_str() else {
+                continue;
+            };
+            let place = entry.node.place;
+            for (from, to) in replacements(text, &moves) {
+                let at = Target::Place(place.start as usize..place.end as usize);
+                edits.push(Edit::Replace { at, from, to });
+            }
+        }
+    }
+    edits
 }

@@ -4,32 +4,31 @@
 //! the repository, stdout holds nothing but Kubernetes objects, and stderr is shown to people only when the exit status is
 //! not 0. Nothing is written, and nothing outside that copy is read.
 
-mod announce;
 mod application;
 mod environment;
 mod parameters;
-mod plugin;
 mod selection;
 
 use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use serde::Serialize;
 
 use crate::error::Error;
 use crate::files::sandbox;
 use crate::model::date::Date;
 use crate::model::manifest::FileKind;
-use crate::read::{self, Request};
-
 use crate::pipeline::fleet::Fleet;
 use crate::pipeline::rendered::{self, Faulty};
 use crate::pipeline::{Terminal, Verdict};
+use crate::read::{self, Request, Workspace};
 use crate::report::Format;
+
+use parameters::{ALL, CHECKSUM, CHECKSUMS, CLUSTER, FROZEN, Given, IMAGE_URL, SCOPE, TARGETS};
+
 pub use application::Simulated;
 pub use environment::Environment;
-use parameters::Given;
-pub use plugin::{PluginOptions, plugin_config};
 
 /// What the sidecar runs, and what is for people.
 #[derive(Clone, Debug, Subcommand)]
@@ -136,7 +135,7 @@ pub fn parameters(
     let request = confine(request, environment, &Given::default());
     let workspace = request.and_then(|request| read::workspace(&request));
     // The form is shown whatever the repository contains; `generate` reports what is wrong with it.
-    let announced = announce::list(workspace.as_ref().ok(), environment);
+    let announced = announcements(workspace.as_ref().ok(), environment);
     terminal.out.json(&announced)?;
     Ok(Verdict::Clean)
 }
@@ -222,3 +221,133 @@ fn no_project() -> Error {
          help: put one at the repository's root, and name it in argocd.argoproj.io/manifest-generate-paths where that is set";
     Error::usage(message)
 }
+
+/// One announcement (`reposerver/repository/repository.proto`, `ParameterAnnouncement`).
+#[derive(Debug, Serialize)]
+struct Announcement {
+    name: &'static str,
+    title: &'static str,
+    tooltip: &'static str,
+    #[serde(rename = "collectionType")]
+    collection_type: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    string: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    array: Option<Vec<String>>,
+}
+
+/// Every parameter with what holds unless it is set. Argo CD shows these defaults and never sends them.
+fn announcements(workspace: Option<&Workspace>, environment: &Environment) -> Vec<Announcement> {
+    let default = |name: &str| -> Option<Vec<String>> {
+        let settings = &workspace?.settings;
+        let text = match name {
+            CLUSTER => {
+                let entry = selection::cluster(workspace?, &Given::default(), environment)?;
+                entry.name.to_string()
+            }
+            SCOPE => "cluster".to_owned(),
+            TARGETS => {
+                let mut outputs = settings.outputs.clone();
+                selection::outputs(&mut outputs, &[]).ok()?;
+                let mut targets: Vec<String> =
+                    outputs.into_iter().map(|output| output.target).collect();
+                targets.sort();
+                targets.dedup();
+                return Some(targets);
+            }
+            IMAGE_URL => settings.images.url.clone(),
+            CHECKSUM => {
+                let style = settings.images.checksum;
+                CHECKSUMS
+                    .iter()
+                    .find(|(_, known)| *known == style)?
+                    .0
+                    .to_owned()
+            }
+            FROZEN => "true".to_owned(),
+            _ => "false".to_owned(),
+        };
+        Some(vec![text])
+    };
+    let announced = ALL.iter().map(|parameter| {
+        let default = default(parameter.name);
+        let (string, array) = if parameter.is_list {
+            (None, default)
+        } else {
+            (default.and_then(|mut all| all.pop()), None)
+        };
+        Announcement {
+            name: parameter.name,
+            title: parameter.title,
+            tooltip: parameter.tooltip,
+            collection_type: if parameter.is_list { "array" } else { "string" },
+            string,
+            array,
+        }
+    });
+    announced.collect()
+}
+
+/// How the sidecar serves Applications.
+#[derive(Clone, Debug, Args)]
+pub struct PluginOptions {
+    /// The name that Applications say in `spec.source.plugin.name`.
+    #[arg(long, default_value = "metalmark", value_name = "NAME")]
+    pub name: String,
+    /// Serve Applications that name no plugin too; costs sending the repository twice.
+    #[arg(long)]
+    pub discover: bool,
+}
+
+/// `metalmark cmp plugin-config`: the sidecar's plugin.yaml on stdout.
+///
+/// # Errors
+/// Stdout is gone, or there is no name.
+pub fn plugin_config(options: &PluginOptions, terminal: &mut Terminal) -> Result<Verdict, Error> {
+    if options.name.is_empty() || options.name.contains('/') {
+        let message =
+            "a plugin's name is the name of its socket: it is not empty and holds no slash";
+        return Err(Error::usage(message));
+    }
+    terminal.out.product(plugin_text(options).as_bytes())?;
+    Ok(Verdict::Clean)
+}
+
+fn plugin_text(options: &PluginOptions) -> String {
+    let name = yaml_tree::quote(&options.name);
+    let discover = if options.discover {
+        DISCOVER
+    } else {
+        NO_DISCOVERY
+    };
+    format!(
+        "\
+# Argo CD's sidecar reads this file at /home/argocd/cmp-server/config/plugin.yaml.
+apiVersion: argoproj.io/v1alpha1
+kind: ConfigManagementPlugin
+metadata:
+  name: {name}
+spec:
+  # Without `version`, which would become part of the name that Applications say.
+  generate:
+    command: [metalmark]
+    args: [cmp, generate]
+{discover}  parameters:
+    dynamic:
+      command: [metalmark]
+      args: [cmp, parameters]
+"
+    )
+}
+
+const DISCOVER: &str = "  \
+  # Applications that name no plugin are served where they are called like a cluster of their project.
+  discover:
+    find:
+      command: [metalmark]
+      args: [cmp, discover]
+";
+
+const NO_DISCOVERY: &str = "  \
+  # Without `discover`: Applications name the plugin, and the repository is sent once instead of twice.
+";

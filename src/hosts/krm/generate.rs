@@ -13,9 +13,8 @@ use yaml_tree::suggest::did_you_mean;
 use yaml_tree::value::{Entry, Map, Node, Value};
 
 use super::config::Config;
-use super::findings;
 use super::list::{List, item_target};
-use super::result::{ItemReference, Outcome};
+use super::result::{self, ItemReference, Outcome};
 
 /// The file of an item and its index there, for hosts that write items to disk.
 const PATH: &str = "internal.config.kubernetes.io/path";
@@ -46,7 +45,7 @@ pub(super) fn run(
         .as_ref()
         .map_or(RenderedPart::Whole, RenderedPart::Cluster);
     let rendered = rendered::render(Fleet::open(workspace, today)?, part, Faulty::StopAll)?;
-    let results = findings::results(&rendered.fleet_check.judged);
+    let results = result::results(&rendered.fleet_check.judged);
     if rendered.fleet_check.has_errors() {
         return Ok(super::pass_through(list, results));
     }

@@ -5,7 +5,6 @@
 //! there is an error the items are passed on as they came.
 
 mod config;
-mod findings;
 mod generate;
 mod list;
 mod result;

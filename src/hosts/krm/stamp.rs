@@ -17,9 +17,8 @@ use yaml_tree::engine::Engine;
 use yaml_tree::value::Node;
 
 use super::config::Config;
-use super::findings;
 use super::list::List;
-use super::result::{Field, FunctionResult, ItemReference, Outcome, Severity};
+use super::result::{self, Field, FunctionResult, ItemReference, Outcome, Severity};
 use super::selection::{ItemSelection, Project};
 
 /// Stamps the items; unchanged where there is an error.
@@ -60,7 +59,7 @@ pub(super) fn validate(
 ) -> Result<Outcome, Error> {
     let (stamped, fleet) = stamp_items(request, config, list, today)?;
     let fleet_check = fleet.check(|_, _, _| Ok(()))?;
-    let mut results = findings::results(&fleet_check.judged);
+    let mut results = result::results(&fleet_check.judged);
     let of_items = stamped
         .results
         .into_iter()
@@ -117,7 +116,7 @@ fn stamp_items(
     let renderer = Renderer::new(&settings, &templates, None, &mut found);
     let mut stamped = Stamped::default();
     let checked = check::findings(found, &settings, today);
-    stamped.results = findings::results(&checked.findings);
+    stamped.results = result::results(&checked.findings);
     let mut project = Project {
         fleet: &fleet,
         renderer: &renderer,
@@ -136,7 +135,7 @@ fn stamp_items(
         }
     }
     for (_, cluster) in project.clusters {
-        stamped.results.extend(findings::results(&cluster.judged));
+        stamped.results.extend(result::results(&cluster.judged));
     }
     Ok((stamped, fleet))
 }

@@ -146,10 +146,10 @@ impl Comparison<'_> {
     fn serve(&self, before: Option<&ClusterView>, after: Option<&ClusterView>) {
         let mut served = self.served.lock();
         if let Some(view) = before {
-            impact::served::add(view, &mut served.0);
+            impact::add_served(view, &mut served.0);
         }
         if let Some(view) = after {
-            impact::served::add(view, &mut served.1);
+            impact::add_served(view, &mut served.1);
         }
     }
 

@@ -1,19 +1,25 @@
 //! The stages over both sides of a change, compared cluster by cluster: for `impact`, and for the page of a change.
 
 mod comparison;
-mod pairs;
 mod sides;
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
 use crate::error::Error;
+use crate::model::cluster::Cluster;
 use crate::model::cluster_view::ClusterView;
 use crate::model::date::Date;
 use crate::pipeline::check::Checked;
 use crate::pipeline::fleet::FleetCheck;
+use crate::read::{ClusterEntry, Workspace};
 use crate::report::impact::{Impact, Kind, ServedChange};
-use parking_lot::Mutex;
+
+use super::fleet::Fleet;
 
 use comparison::{Compared, Comparison};
-use pairs::Pairs;
 
 pub(crate) use comparison::End;
 pub(crate) use sides::{Base, Sides};
@@ -98,4 +104,63 @@ pub(crate) fn sides<T: Send>(
         before,
         after,
     })
+}
+
+/// The clusters of the earlier side, to be found by those of the later one.
+struct Pairs<'a> {
+    by_name: BTreeMap<&'a str, &'a ClusterEntry>,
+    /// Those whose names are not in the later side, by namespace and name of their objects.
+    left: BTreeMap<(Arc<str>, Arc<str>), &'a ClusterEntry>,
+    /// The names of the later side.
+    after: BTreeSet<Arc<str>>,
+    entries: &'a [ClusterEntry],
+}
+
+impl<'a> Pairs<'a> {
+    fn new(before: &'a Fleet, after: &Workspace) -> Self {
+        let entries = &before.workspace.clusters;
+        let names = after.clusters.iter().map(|entry| Arc::clone(&entry.name));
+        let after: BTreeSet<Arc<str>> = names.collect();
+        let by_name: BTreeMap<&str, &ClusterEntry> =
+            entries.iter().map(|entry| (&*entry.name, entry)).collect();
+        let is_new = |name: &Arc<str>| !by_name.contains_key(&**name);
+        let mut left = BTreeMap::new();
+        // Only where there is somebody to find them.
+        if after.iter().any(is_new) {
+            for entry in entries.iter().filter(|entry| !after.contains(&entry.name)) {
+                if let Ok(view) = before.view(entry) {
+                    left.insert(identity(&view.cluster), entry);
+                }
+            }
+        }
+        Self {
+            by_name,
+            left,
+            after,
+            entries,
+        }
+    }
+
+    /// What a cluster was; none if it is new.
+    fn find_before(&self, cluster: &Cluster) -> Option<&'a ClusterEntry> {
+        let named = self.by_name.get(&*cluster.name);
+        named.or_else(|| self.left.get(&identity(cluster))).copied()
+    }
+
+    /// The clusters that are not there any more, those apart that have another name now.
+    fn removals<'p>(
+        &'p self,
+        renamed: &'p [&str],
+    ) -> impl Iterator<Item = &'a ClusterEntry> + use<'a, 'p> {
+        self.entries.iter().filter(move |entry| {
+            !self.after.contains(&entry.name) && !renamed.contains(&&*entry.name)
+        })
+    }
+}
+
+fn identity(cluster: &Cluster) -> (Arc<str>, Arc<str>) {
+    (
+        Arc::clone(&cluster.namespace),
+        Arc::clone(&cluster.object_name),
+    )
 }

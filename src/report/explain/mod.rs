@@ -1,22 +1,25 @@
 //! Explains the image of a pool, an image and a rule: as data, and as text made from the data.
 
-mod image;
-mod next;
 mod pool;
 mod text;
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::format::Format;
+use crate::decide::plan::{ClusterPlan, Goal, for_cluster};
+use crate::model::cluster_view::ClusterView;
 use crate::model::rule::{Level, RuleId};
+use crate::model::version::Version;
 use crate::printer::Printer;
 use crate::rules::Rule;
 
-pub use image::ImageAccount;
-pub use next::next_versions;
+use super::format::Format;
+
+use pool::FactAccount;
+
 pub use pool::PoolAccount;
 pub(super) use pool::{
     CandidateAccount, PlacedValue, candidate_accounts, describe_outcome, facts, levels, outcome,
@@ -71,4 +74,115 @@ fn print<T: Serialize>(
         Format::Human => human(data, out),
         Format::Json => out.json(data),
     }
+}
+
+/// Prints the newest patch and the next minor version that every node pool of a cluster has an image for, or why there is none.
+///
+/// # Errors
+/// The output is gone.
+pub fn next_versions(view: &ClusterView, out: &mut dyn Write) -> io::Result<()> {
+    let patches = for_cluster(view, &view.images, Goal::Patches);
+    let Some(from) = patches.from.as_deref().and_then(Version::parse) else {
+        return write_block_reason(&patches, out);
+    };
+    match patches.steps.last() {
+        Some(step) => writeln!(out, "newest patch: {}", step.version)?,
+        None => writeln!(out, "newest patch: {from}, which it runs")?,
+    }
+    let minor = from.minor + 1;
+    let plan = for_cluster(view, &view.images, Goal::Minor(from.major, minor));
+    match plan.steps.last() {
+        Some(step) => writeln!(out, "next minor: {}", step.version),
+        None => {
+            write!(out, "next minor: {}.{minor}, ", from.major)?;
+            write_block_reason(&plan, out)
+        }
+    }
+}
+
+/// Why a cluster cannot be planned, or which pools have no image.
+fn write_block_reason(plan: &ClusterPlan, out: &mut dyn Write) -> io::Result<()> {
+    let Some(blocked) = &plan.blocked else {
+        return Ok(());
+    };
+    let pools: Vec<&str> = blocked.lacking.keys().map(String::as_str).collect();
+    if pools.is_empty() {
+        writeln!(out, "{}", blocked.reason)
+    } else {
+        writeln!(out, "{} for {}", blocked.reason, pools.join(", "))
+    }
+}
+
+/// One image, as one or more clusters have it.
+#[derive(Debug, Serialize)]
+pub struct ImageAccount {
+    image: String,
+    uri: Option<String>,
+    facts: BTreeMap<String, FactAccount>,
+    /// The pools that boot it, as `cluster/pool`.
+    used_by: Vec<String>,
+    /// The clusters that are served it.
+    served_for: Vec<String>,
+}
+
+impl ImageAccount {
+    /// The account of the image with a key, or with a key of its artifact, in a cluster's catalog.
+    pub fn new(key: &str, view: &ClusterView) -> Option<Self> {
+        let image = view
+            .images
+            .get(key)
+            .or_else(|| view.images.values().find(|image| &*image.artifact == key))?;
+        let used_by = view
+            .pools()
+            .filter(|it| it.selection.image().catalog_key() == Some(&image.key))
+            .filter(|it| !view.selects_by_secret(it.pool, it.selection))
+            .map(|it| format!("{}/{}", view.cluster.name, it.pool.name));
+        let served = view.served.binary_search(&image.key).is_ok();
+        Some(Self {
+            image: image.key.to_string(),
+            uri: image
+                .uri
+                .as_ref()
+                .map(|uri| view.sources.display(&uri.value, uri.place).to_owned()),
+            facts: pool::facts(image, &view.sources),
+            used_by: used_by.collect(),
+            served_for: served
+                .then(|| view.cluster.name.to_string())
+                .into_iter()
+                .collect(),
+        })
+    }
+
+    /// The account with these pools and clusters, where they are known for the whole fleet.
+    pub fn with_users(self, used_by: Vec<String>, served_for: Vec<String>) -> Self {
+        Self {
+            used_by,
+            served_for,
+            ..self
+        }
+    }
+
+    /// Whether both have the same reference and facts.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.uri == other.uri && same_facts(&self.facts, &other.facts)
+    }
+
+    /// Adds the pools and clusters of another account of the same image.
+    pub fn merge(&mut self, other: Self) {
+        self.used_by.extend(other.used_by);
+        self.served_for.extend(other.served_for);
+    }
+}
+
+fn same_facts(
+    known: &BTreeMap<String, FactAccount>,
+    other: &BTreeMap<String, FactAccount>,
+) -> bool {
+    let values = |facts: &BTreeMap<String, FactAccount>| -> Vec<(String, String)> {
+        facts
+            .iter()
+            .map(|(name, fact)| (name.clone(), fact.value.clone()))
+            .collect()
+    };
+    values(known) == values(other)
 }

@@ -4,25 +4,29 @@
 //! another Kubernetes version (<https://cluster-api.sigs.k8s.io/tasks/updating-machine-templates>). A template that is changed
 //! under its name replaces none: what exists stays, and only machines that are made later have the change.
 
-mod in_place;
 mod markdown;
 mod pool;
-pub mod served;
-mod text;
-pub(in crate::report) mod words;
 
-use std::io;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
 use std::sync::Arc;
 
 use serde::Serialize;
 
+use capi::image::{Image, ImageKey, fact};
+use yaml_tree::engine::Engine;
+use yaml_tree::json::{Html, to_json};
+use yaml_tree::place::FileId;
+
+use crate::model::cluster_view::ClusterView;
 use crate::model::finding::Judged;
+use crate::model::manifest::ManifestFile;
 use crate::printer::Printer;
 use crate::rules::ChangeInput;
 
-pub use in_place::keeps_names;
 pub use pool::{Booted, Cause, Edit, Machines, PoolChange, Rollout};
-pub use served::{Served, ServedChange, ServedImage};
+
+pub(in crate::report) mod words;
 
 /// What a change does to all clusters.
 #[derive(Debug, Serialize)]
@@ -44,7 +48,7 @@ pub struct Impact {
 impl Impact {
     /// Prints it for people.
     pub fn text(&self, out: &mut Printer) -> io::Result<()> {
-        text::write(self, out)
+        write(self, out)
     }
 
     /// Prints it as a comment on a merge request, with the errors of the later side.
@@ -129,5 +133,185 @@ pub fn whole(side: &crate::rules::Side<'_>, change: Kind) -> ClusterChange {
         change,
         from: None,
         pools: pool::all(side, change),
+    }
+}
+
+/// Whether a template changes under its name, and none comes under a new one.
+pub fn keeps_names(before: &[ManifestFile], after: &[ManifestFile]) -> bool {
+    let (before, after) = (templates(before), templates(after));
+    let is_known = |id: &String| before.contains_key(id);
+    let changes = |(id, content): (&String, &String)| before.get(id) != Some(content);
+    after.keys().all(is_known) && after.iter().any(changes)
+}
+
+/// The content of every machine template, by kind, namespace and name.
+fn templates(files: &[ManifestFile]) -> BTreeMap<String, String> {
+    let mut templates = BTreeMap::new();
+    for file in files {
+        // A file that is not YAML has been reported where it was rendered.
+        let Ok(read) = yaml_tree::read(&file.text, FileId(0), Engine::Kubectl) else {
+            continue;
+        };
+        for document in &read.documents {
+            let text = |path: &[&str]| {
+                let node = document.get_path(path);
+                node.and_then(|node| node.value.as_str().map(|text| text.to_string()))
+                    .unwrap_or_default()
+            };
+            let kind = text(&["kind"]);
+            if let (true, Some(spec)) = (
+                kind.ends_with("MachineTemplate"),
+                document.get_path(&["spec"]),
+            ) {
+                let (space, name) = (
+                    text(&["metadata", "namespace"]),
+                    text(&["metadata", "name"]),
+                );
+                let content = to_json(&spec.value, Html::Plain);
+                templates.insert(format!("{kind}/{space}/{name}"), content);
+            }
+        }
+    }
+    templates
+}
+
+/// Writes clusters and pools, images, and the sum.
+fn write(impact: &Impact, out: &mut dyn Write) -> io::Result<()> {
+    let short = impact.against.get(..10).unwrap_or(&impact.against);
+    writeln!(out, "Against {short}, {}", impact.base)?;
+    for note in &impact.notes {
+        writeln!(out, "note: {note}")?;
+    }
+    for group in words::groups(impact) {
+        writeln!(out, "\n{}", words::head(&group))?;
+        let pools = group.first().map_or(&[][..], |change| &change.pools);
+        let width = pools.iter().map(|pool| pool.pool.chars().count()).max();
+        for pool in pools {
+            write_pool(pool, width.unwrap_or(0), out)?;
+        }
+    }
+    let head = match impact.served.download {
+        0 => "newly served".to_owned(),
+        bytes => format!("newly served, {} to download", words::bytes(bytes)),
+    };
+    images(&head, '+', &impact.served.added, out)?;
+    images("no longer served", '-', &impact.served.removed, out)?;
+    let sum = words::sum(impact);
+    writeln!(out, "\n{sum}")
+}
+
+fn write_pool(pool: &PoolChange, width: usize, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "  {:width$}  {}", pool.pool, words::machines(pool))?;
+    for (what, (from, to)) in words::edits(pool) {
+        writeln!(out, "  {:width$}    {what:<10}  {from} → {to}", "")?;
+    }
+    if !pool.skipped.is_empty() {
+        let skipped = pool.skipped.join(", ");
+        writeln!(out, "  {:width$}    {:<10}  {skipped}", "", "skips")?;
+    }
+    Ok(())
+}
+
+fn images(head: &str, sign: char, images: &[ServedImage], out: &mut dyn Write) -> io::Result<()> {
+    if images.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\nimages {head}")?;
+    for image in images {
+        let size = image
+            .download
+            .map_or("size unknown".to_owned(), words::bytes);
+        let from = image.uri.as_deref().unwrap_or("–");
+        writeln!(out, "  {sign} {}  {size}  {from}", image.key)?;
+    }
+    Ok(())
+}
+
+/// An image that an image server holds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ServedImage {
+    /// Its key.
+    pub key: ImageKey,
+    /// The artifact's reference.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uri: Option<Arc<str>>,
+    /// The bytes that are fetched to serve it: its archive's, else its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub download: Option<u64>,
+}
+
+/// The images of one side, by what makes them one: key, reference and digest.
+pub type Served = BTreeMap<(ImageKey, Option<Arc<str>>, Option<Arc<str>>), ServedImage>;
+
+/// What changes of the images that are served to any cluster.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct ServedChange {
+    /// Newly served.
+    pub added: Vec<ServedImage>,
+    /// No longer served.
+    pub removed: Vec<ServedImage>,
+    /// The bytes of all that are newly served, as far as their sizes are known.
+    pub download: u64,
+}
+
+impl ServedChange {
+    /// What is served after that was not before, and the other way round.
+    pub fn compare(before: &Served, after: &Served) -> Self {
+        let without = |these: &Served, those: &Served| {
+            let rest = these.iter().filter(|(key, _)| !those.contains_key(*key));
+            rest.map(|(_, image)| image.clone()).collect::<Vec<_>>()
+        };
+        let added = without(after, before);
+        Self {
+            download: added
+                .iter()
+                .filter_map(|image| image.download)
+                .fold(0, u64::saturating_add),
+            removed: without(before, after),
+            added,
+        }
+    }
+}
+
+/// Adds the images that are served to a cluster.
+pub fn add_served(view: &ClusterView, served: &mut Served) {
+    for image in view.served.iter().filter_map(|key| view.images.get(key)) {
+        let uri = image.uri.as_ref();
+        let uri = uri.map(|uri| view.sources.display(&uri.value, uri.place).into());
+        let digest = image.facts.get(fact::SHA256);
+        let digest = digest.map(|digest| Arc::clone(&digest.value));
+        let identity = (Arc::clone(&image.key), uri.clone(), digest);
+        served.entry(identity).or_insert_with(|| ServedImage {
+            key: Arc::clone(&image.key),
+            uri,
+            download: download(image),
+        });
+    }
+}
+
+fn download(image: &Image) -> Option<u64> {
+    let size = |name| image.facts.text(name)?.parse().ok();
+    size(fact::ARCHIVE_SIZE).or_else(|| size(fact::SIZE))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::manifest::ManifestFile;
+
+    use super::keeps_names;
+
+    fn template(name: &str, url: &str) -> Vec<ManifestFile> {
+        let text = format!(
+            "kind: Metal3MachineTemplate\nmetadata: {{name: {name}}}\nspec: {{url: {url}}}\n"
+        );
+        vec![ManifestFile::new("a.yaml", text, "manifests/a")]
+    }
+
+    #[test]
+    fn only_a_template_that_changes_under_its_name_is_in_place() {
+        let was = template("a", "one");
+        assert!(keeps_names(&was, &template("a", "two")));
+        assert!(!keeps_names(&was, &template("b", "two")));
+        assert!(!keeps_names(&was, &was));
     }
 }

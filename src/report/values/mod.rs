@@ -1,19 +1,24 @@
 //! The values of a cluster, with their origins and explanations.
 
-mod origin;
 mod path;
 mod query;
 mod secrets;
-mod walk;
 mod why;
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::fmt;
 use std::io::{self, Write};
 
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use yaml_tree::value::Value;
+use yaml_tree::children;
+use yaml_tree::merge::Layer;
+use yaml_tree::place::{Place, Sources};
+use yaml_tree::value::{Node, Value};
+
+use super::Lines;
 
 pub use path::ValuePath;
 pub use query::ValueQuery;
@@ -223,4 +228,63 @@ impl fmt::Display for Origin {
 /// A scalar, or an empty map or list, as YAML on one line.
 fn flat(value: &Value) -> String {
     yaml_tree::emit(value).trim_end().to_owned()
+}
+
+/// Finds origins.
+struct Origins<'a> {
+    sources: &'a Sources,
+    layers: HashMap<Place, usize>,
+    lines: RefCell<Lines>,
+}
+
+impl<'a> Origins<'a> {
+    fn new(sources: &'a Sources, layers: &[Layer]) -> Self {
+        let mut known = HashMap::new();
+        for (index, layer) in layers.iter().enumerate() {
+            number(&layer.tree, index + 1, &mut known);
+        }
+        Self {
+            sources,
+            layers: known,
+            lines: RefCell::default(),
+        }
+    }
+
+    fn find(&self, place: Place) -> Option<Origin> {
+        let spot = self.sources.resolve(place)?;
+        let (line, column) = self.lines.borrow_mut().line_column(&spot);
+        Some(Origin {
+            file: spot.source.path.to_string(),
+            line,
+            column,
+            layer: self.layers.get(&place).copied(),
+        })
+    }
+
+    /// The leaves below a path: scalars, and lists and maps with nothing in them.
+    fn leaves(&self, node: &Node, path: &ValuePath) -> Vec<Leaf> {
+        let mut leaves = Vec::new();
+        self.collect(node, path, &mut leaves);
+        leaves
+    }
+
+    fn collect(&self, node: &Node, path: &ValuePath, leaves: &mut Vec<Leaf>) {
+        let mut below = children(node).peekable();
+        if below.peek().is_none() {
+            leaves.push(Leaf {
+                path: path.to_string(),
+                value: Json::from(&node.value),
+                origin: self.find(node.place),
+            });
+        }
+        for (step, child) in below {
+            self.collect(child, &path.then(step), leaves);
+        }
+    }
+}
+
+fn number(node: &Node, layer: usize, known: &mut HashMap<Place, usize>) {
+    known.insert(node.place, layer);
+    node.children()
+        .for_each(|child| number(child, layer, known));
 }

@@ -9,7 +9,7 @@ use yaml_tree::merge::{Layer, LayerKind};
 use yaml_tree::place::Place;
 use yaml_tree::value::{Node, Value};
 
-use super::origin::Origins;
+use super::Origins;
 use super::path::{Found, ValuePath};
 use super::secrets::Secrets;
 use super::{Effect, Link, Setting};

@@ -4,8 +4,8 @@ use std::process::Command;
 
 use proptest::prelude::{ProptestConfig, prop_assert_eq, proptest};
 
-use super::script::{Script, text};
 use super::{Delivery, PATH, annotate, fill_cloud_config, fill_field};
+use super::{Script, text};
 use crate::render::objects::shell::quote;
 use crate::testing::Given;
 use yaml_tree::value::{Entry, Map, Node, Value};
