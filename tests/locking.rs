@@ -57,7 +57,8 @@ fn locked(old: &Lock, requirements: &Requirements, store: &Stub) -> Locked {
         old,
         &Sources::default(),
         requirements,
-        (&request, &keyring()),
+        &request,
+        &keyring(),
         store,
     )
 }
@@ -68,8 +69,10 @@ fn verified(lock: &Lock, store: &Stub) -> Verification {
     verify(
         lock,
         &sources,
-        (&requirements, &keyring()),
-        ("amd64", &pages),
+        &requirements,
+        &keyring(),
+        "amd64",
+        &pages,
         store,
     )
 }

@@ -51,9 +51,15 @@ pub fn verify(
     let architecture = pipeline::architecture(workspace);
     let sources = fleet.lock_sources();
     let answers = lock::pages(workspace, &store);
-    let signing = (&required.requirements, &fleet.keyring);
-    let known = (&*architecture, &answers.pages);
-    let mut verified = locking::verify(fleet.lock(), &sources, signing, known, &store);
+    let mut verified = locking::verify(
+        fleet.lock(),
+        &sources,
+        &required.requirements,
+        &fleet.keyring,
+        &architecture,
+        &answers.pages,
+        &store,
+    );
     verified.failures.extend(answers.failures);
     found.retain(|finding| finding.rule.is_of_lock() || finding.rule == RuleId::YamlSyntax);
     found.extend(verified.findings.iter().cloned());

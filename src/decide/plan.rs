@@ -12,10 +12,10 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::replacement::obstacles;
-use crate::model::built::build_day;
 use crate::model::cluster::{Pool, PoolName};
 use crate::model::cluster_view::{ClusterView, SelectedPool};
 use crate::model::date::Date;
+use crate::model::date::build_day;
 use crate::model::selection::Outcome;
 use crate::model::version::Version;
 use capi::image::{Image, ImageKey, Images, fact};

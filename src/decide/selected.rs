@@ -27,7 +27,8 @@ pub struct Selected {
 /// Resolves the choices of a cluster's pools among images and component bundles.
 pub fn resolve_choices(
     cluster: &Cluster,
-    (catalog, bundles): (&Selectable, &Images),
+    catalog: &Selectable,
+    bundles: &Images,
     settings: &Settings,
     patterns: &PatternCache,
 ) -> Selected {
@@ -60,13 +61,12 @@ pub fn apply_change(change: &Change, view: &ClusterView, settings: &Settings) ->
     let mut view = view.clone();
     change.apply(&mut view.cluster);
     let catalog = Selectable::new(Arc::clone(&view.images));
-    let artifacts = (&catalog, &*view.bundles);
     let patterns = PatternCache::default();
     let Selected {
         selections,
         bundle_outcomes,
         served,
-    } = resolve_choices(&view.cluster, artifacts, settings, &patterns);
+    } = resolve_choices(&view.cluster, &catalog, &view.bundles, settings, &patterns);
     ClusterView {
         selections,
         bundle_outcomes,

@@ -1,7 +1,6 @@
 //! The data that flows between the stages, and the laws of that data. Nothing here touches disk, network or environment.
 
 pub mod annotations;
-pub mod built;
 pub mod catalog;
 pub mod checksum;
 pub mod cluster;
@@ -29,7 +28,6 @@ pub mod settings;
 pub mod shard;
 pub mod signing;
 pub mod stamping;
-pub mod storage;
 pub mod version;
 pub mod wave_settings;
 pub mod written;

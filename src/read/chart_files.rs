@@ -19,7 +19,7 @@ use yaml_tree::value::Node;
 use super::error::ReadError;
 use super::files::display;
 use super::gitops::resolve_path;
-use super::helmignore::Ignored;
+use globset::{GlobBuilder, GlobMatcher};
 
 /// How much of a packaged dependency is read.
 const PACKAGED: Limits = Limits {
@@ -365,6 +365,83 @@ fn unpack(files: &dyn Files, path: &Path) -> Result<Vec<(String, Vec<u8>)>, Stri
         inside.push((name, bytes));
     }
     Ok(inside)
+}
+
+/// The rules of a chart's `.helmignore`, which hold for the charts below it too: the files that Helm does not load.
+///
+/// Source: Helm's pkg/ignore. Patterns are those of Go's `path/filepath`.
+#[derive(Default)]
+struct Ignored(Vec<Rule>);
+
+struct Rule {
+    glob: GlobMatcher,
+    is_negated: bool,
+    is_for_folders: bool,
+    /// Whether it is compared with the whole path, and not with the name alone.
+    is_for_paths: bool,
+}
+
+impl Ignored {
+    /// The rules in a chart's folder.
+    ///
+    /// # Errors
+    /// The file exists and cannot be read.
+    fn read(files: &dyn Files, folder: &Path) -> Result<Self, Error> {
+        let text = match files.file(&folder.join(".helmignore"))? {
+            Found::File(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+            Found::Nothing | Found::Outside => String::new(),
+        };
+        // What Helm adds itself.
+        let lines = text.lines().chain(["templates/.?*"]);
+        Ok(Self(lines.filter_map(Rule::parse).collect()))
+    }
+
+    /// Whether a file is left out, by its path below the folder of the rules: by itself, or with a folder that it is in.
+    fn has(&self, path: &str) -> bool {
+        let folders = path.match_indices('/').map(|(end, _)| &path[..end]);
+        let is_left_out =
+            |path, is_folder| { self.0.iter() }.any(|rule| rule.leaves_out(path, is_folder));
+        { folders }.any(|folder| is_left_out(folder, true)) || is_left_out(path, false)
+    }
+}
+
+impl Rule {
+    fn parse(line: &str) -> Option<Self> {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') || line.contains("**") {
+            return None;
+        }
+        let (is_negated, line) = match line.strip_prefix('!') {
+            Some(rest) => (true, rest),
+            None => (false, line),
+        };
+        let (is_for_folders, line) = match line.strip_suffix('/') {
+            Some(rest) => (true, rest),
+            None => (false, line),
+        };
+        let is_for_paths = line.contains('/');
+        // Braces have no meaning in Go.
+        let pattern = line.strip_prefix('/').unwrap_or(line);
+        let pattern = pattern.replace('{', "[{]").replace('}', "[}]");
+        let glob = GlobBuilder::new(&pattern).literal_separator(true).build();
+        Some(Self {
+            glob: glob.ok()?.compile_matcher(),
+            is_negated,
+            is_for_folders,
+            is_for_paths,
+        })
+    }
+
+    fn leaves_out(&self, path: &str, is_folder: bool) -> bool {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let subject = if self.is_for_paths { path } else { name };
+        let is_of_kind = !self.is_for_folders || is_folder;
+        if self.is_negated {
+            !is_of_kind || !self.glob.is_match(subject)
+        } else {
+            is_of_kind && self.glob.is_match(subject)
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! Reads one file of the workspace, and reports what is surprising in it.
 
-use crate::secrets;
-use std::io::ErrorKind;
+use crate::{files, secrets};
+use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::files::Files;
+use crate::files::{Files, read_argument};
 use crate::model::finding::Finding;
 use crate::model::rule::{Level, RuleId};
 use yaml_tree::engine::Engine;
@@ -238,6 +238,67 @@ fn misread(text: &str, becomes: &str, why: Misreading, is_key: bool) -> Finding 
     Finding::new(RuleId::ValueSurprising, message).help(format!(
         "write `{quoted}` if text is meant, `{becomes}` if it is not"
     ))
+}
+
+/// The PEM text of a key: the value itself, or the content of the file of the project that it names.
+///
+/// # Errors
+/// Why the file cannot be read, in words.
+pub fn key_text(files: &dyn Files, value: &str) -> Result<String, String> {
+    if value.contains("-----BEGIN") {
+        return Ok(value.to_owned());
+    }
+    let path = Path::new(value.trim());
+    match files.read_file(path) {
+        Ok(bytes) => {
+            String::from_utf8(bytes).map_err(|_| "the file that it names is no text".to_owned())
+        }
+        Err(Error::Read { cause, .. }) if cause.kind() == std::io::ErrorKind::NotFound => {
+            Err("it is no PEM public key, and there is no such file".to_owned())
+        }
+        Err(_) => Err("the file that it names cannot be read".to_owned()),
+    }
+}
+
+/// The objects of a file.
+///
+/// # Errors
+/// The file cannot be read, or is no YAML.
+pub fn objects(path: &Path) -> Result<Vec<Node>, Error> {
+    let bytes = read_argument(path)?;
+    let usage = |message| Error::Usage { message };
+    let source = source(path, None, &bytes, Engine::Kubectl);
+    let source = source.map_err(|finding| usage(finding.message))?;
+    let read = yaml_tree::read(&source.text, FileId(0), Engine::Kubectl).map_err(|error| {
+        let (line, column) = source.line_column(error.place.start);
+        usage(format!("{}:{line}:{column}: {error}", source.path))
+    })?;
+    Ok(read.documents)
+}
+
+/// No list of images is longer, in bytes.
+const LIMIT: u64 = 16 << 20;
+
+/// The text of a file, or of the standard input for `-`.
+///
+/// # Errors
+/// It cannot be read, is no UTF-8, or is longer than 16 MiB.
+pub fn argument_text(path: &Path) -> Result<String, Error> {
+    let read = if path == Path::new("-") {
+        read_limited(io::stdin().lock())
+    } else {
+        read_limited(files::open(path)?)
+    };
+    read.map_err(Error::reading(path))
+}
+
+fn read_limited(from: impl Read) -> io::Result<String> {
+    let mut text = String::new();
+    let read = from.take(LIMIT + 1).read_to_string(&mut text)?;
+    if read as u64 > LIMIT {
+        return Err(io::Error::other("it is longer than 16 MiB"));
+    }
+    Ok(text)
 }
 
 #[cfg(test)]

@@ -186,7 +186,7 @@ fn the_longest_named_text_is_read_and_a_longer_one_is_not() {
         fs::File::create(&file)
             .and_then(|file| file.set_len(length as u64))
             .expect("a sparse file");
-        read::text(&file).map(|text| assert_eq!(text.len(), length))
+        read::argument_text(&file).map(|text| assert_eq!(text.len(), length))
     });
 }
 

@@ -4,7 +4,6 @@
 //! Pure but for the store, which is given. Never requests what is locked already, unless an option says so. An entry is right or
 //! it is not written: what failed leaves a gap, or the old entry.
 
-mod layers;
 mod pages;
 mod proof;
 mod requirement;
@@ -161,7 +160,8 @@ pub fn lock(
     old: &Lock,
     sources: &Sources,
     requirements: &Requirements,
-    (request, keyring): (&LockRequest<'_>, &Keyring),
+    request: &LockRequest<'_>,
+    keyring: &Keyring,
     store: &dyn Store,
 ) -> Locked {
     let mut run = Run {
@@ -207,7 +207,8 @@ pub fn lock(
     proof::prove(
         requirements,
         &mut entries,
-        (request, keyring),
+        request,
+        keyring,
         store,
         &mut run,
     );

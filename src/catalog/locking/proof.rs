@@ -23,7 +23,8 @@ type Answered = (Found, Result<signature::Proof, Failure>);
 pub(super) fn prove(
     requirements: &Requirements,
     entries: &mut BTreeMap<Identity, LockedImage>,
-    (request, keyring): (&LockRequest<'_>, &Keyring),
+    request: &LockRequest<'_>,
+    keyring: &Keyring,
     store: &dyn Store,
     run: &mut Run<'_>,
 ) {

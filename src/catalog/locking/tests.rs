@@ -139,7 +139,8 @@ fn run(old: &Lock, list: &[(&str, &str)], request: &LockRequest<'_>, store: &Mem
         old,
         &Sources::default(),
         &requirements(list),
-        (request, &keyring()),
+        request,
+        &keyring(),
         store,
     )
 }
@@ -242,7 +243,8 @@ fn what_is_not_there_is_drift_and_what_is_down_is_a_failure() {
         &Lock::EMPTY,
         &Sources::default(),
         &requirements(&[B]),
-        (&request(), &keyring()),
+        &request(),
+        &keyring(),
         &self::store(),
     )
     .lock;
@@ -292,8 +294,10 @@ fn verifying_queries_each_reference_once() {
         verify(
             &locked,
             &Sources::default(),
-            (&Requirements::new(), &keyring()),
-            ("amd64", &Pages::default()),
+            &Requirements::new(),
+            &keyring(),
+            "amd64",
+            &Pages::default(),
             store,
         )
     };
@@ -339,8 +343,10 @@ fn layers_that_are_not_as_long_as_promised_are_reported_once_a_repository() {
         let out = verify(
             &locked,
             &Sources::default(),
-            (&Requirements::new(), &keyring()),
-            ("amd64", &Pages::default()),
+            &Requirements::new(),
+            &keyring(),
+            "amd64",
+            &Pages::default(),
             store,
         );
         // Two manifests, and the layer in two repositories.

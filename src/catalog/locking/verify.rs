@@ -4,7 +4,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::layers::{self, Promised};
 use super::pages::Pages;
 use super::signers::{Found, Keyring, Signing, refusal};
 use super::trust::{self, Proven};
@@ -17,7 +16,7 @@ use crate::model::rule::RuleId;
 use crate::rules;
 use capi::image::fact;
 use oci_artifacts::signature::{self, PublicKey, Verdict};
-use oci_artifacts::{Failure, FailureKind, Reference, Store};
+use oci_artifacts::{Descriptor, Digest, Failure, FailureKind, Reference, Store};
 use yaml_tree::place::Sources;
 
 /// Queries every entry of the lock once, and the length of each of its layers. What clusters require decides which key counts.
@@ -25,8 +24,10 @@ use yaml_tree::place::Sources;
 pub fn verify(
     lock: &Lock,
     sources: &Sources,
-    (requirements, keyring): (&Requirements, &Keyring),
-    (architecture, pages): (&str, &Pages),
+    requirements: &Requirements,
+    keyring: &Keyring,
+    architecture: &str,
+    pages: &Pages,
     store: &dyn Store,
 ) -> Verification {
     let mut out = Verification::default();
@@ -67,8 +68,8 @@ pub fn verify(
             signed_by: None,
         });
     }
-    layers::compare(&promised, sources, store, &mut out);
-    signatures(lock, sources, (requirements, keyring), store, &mut out);
+    compare_layers(&promised, sources, store, &mut out);
+    signatures(lock, sources, requirements, keyring, store, &mut out);
     out
 }
 
@@ -141,7 +142,8 @@ fn report_failure(
 fn signatures(
     lock: &Lock,
     sources: &Sources,
-    (requirements, keyring): (&Requirements, &Keyring),
+    requirements: &Requirements,
+    keyring: &Keyring,
     store: &dyn Store,
     out: &mut Verification,
 ) {
@@ -235,3 +237,78 @@ fn offline(
         }
     }
 }
+
+/// The layers of one locked image.
+struct Promised<'a> {
+    image: &'a LockedImage,
+    reference: &'a Reference,
+    layers: &'a [Descriptor],
+}
+
+/// Queries the length of each layer, once a repository, and reports those that are not as promised.
+fn compare_layers(
+    promised: &[Promised<'_>],
+    sources: &Sources,
+    store: &dyn Store,
+    out: &mut Verification,
+) {
+    let mut wanted: BTreeMap<(String, &Digest), (Reference, Digest)> = BTreeMap::new();
+    for image in promised {
+        for layer in image.layers {
+            let question = (image.reference.clone(), layer.digest.clone());
+            wanted.insert((image.reference.name(), &layer.digest), question);
+        }
+    }
+    if wanted.is_empty() {
+        return;
+    }
+    let questions: Vec<(Reference, Digest)> = wanted.values().cloned().collect();
+    let answers = store.sizes(&questions);
+    let answers: BTreeMap<_, _> = wanted.into_keys().zip(answers).collect();
+    for image in promised {
+        // A manifest may name one layer twice.
+        let layers = image.layers.iter();
+        let layers: BTreeSet<_> = layers.map(|layer| (&layer.digest, layer.size)).collect();
+        for (digest, size) in layers {
+            if let Some(answer) = answers.get(&(image.reference.name(), digest)) {
+                judge(image.image, digest, size, answer, sources, out);
+            }
+        }
+    }
+}
+
+fn judge(
+    image: &LockedImage,
+    digest: &Digest,
+    promised: u64,
+    answer: &Result<Option<u64>, Failure>,
+    sources: &Sources,
+    out: &mut Verification,
+) {
+    let key = &image.key.value;
+    let message = match answer {
+        Ok(Some(size)) if *size != promised => {
+            format!(
+                "layer `{digest}` of `{key}` has {size} bytes, and its manifest says {promised}"
+            )
+        }
+        Ok(_) => return,
+        Err(failure) if failure.kind == FailureKind::NotFound => {
+            format!("layer `{digest}` of `{key}` is gone: {}", failure.message)
+        }
+        Err(failure) => {
+            out.fail(failure.clone(), image, sources);
+            return;
+        }
+    };
+    let finding = entry_finding(image, RuleId::ImageIncomplete, message);
+    let spot = sources.resolve(image.digest.place);
+    out.findings.push(
+        finding
+            .with_label(spot, "of this artifact")
+            .help(PUSH_AGAIN),
+    );
+}
+
+const PUSH_AGAIN: &str = "no node can pull it: have the same artifact pushed or copied there again; \
+                          its digest stays the same";

@@ -65,7 +65,8 @@ fn percent_encode(version: &str) -> String {
 /// # Errors
 /// One of them cannot be read, or they have too many repositories.
 pub fn registries(
-    (current, version): (Option<&str>, &str),
+    current: Option<&str>,
+    version: &str,
     catalogs: &[ReadCatalog],
     stores: &Stores,
 ) -> Result<Published, Error> {

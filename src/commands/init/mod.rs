@@ -1,6 +1,5 @@
 //! `metalmark init`: a first project file from what the repository holds, and what a render would do with it.
 
-mod ci;
 mod found;
 mod hosts;
 mod patterns;
@@ -13,7 +12,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use crate::error::Error;
 use crate::files::{Disk, Files, Overlay, repository_top};
@@ -28,8 +27,8 @@ use capi::image::ImageKey;
 
 use crate::pipeline::fleet::Fleet;
 use crate::pipeline::{Terminal, Verdict};
-pub use ci::CodeHost;
 use found::Found;
+use hosts::Snippet;
 use records::Described;
 
 /// What `init` is to do.
@@ -64,7 +63,7 @@ pub fn init(
     let host = code_host(&root, options)?;
     let files: Arc<dyn Files> = Arc::new(Disk::new(&root)?);
     if files.is_file(Path::new(PROJECT_FILE_NAME)) && !options.dry_run {
-        return again(request, &root, (options, host), &mut terminal.out);
+        return again(request, &root, options, host, &mut terminal.out);
     }
     let found = found::search(&*files)?;
     let has_any = !found.manifests.is_empty() || !found.pairs.is_empty();
@@ -88,7 +87,7 @@ pub fn init(
     if options.dry_run {
         terminal.out.write_all(text.as_bytes())?;
     } else if !output::new_file(&path, text.as_bytes())? {
-        return again(request, &root, (options, host), &mut terminal.out);
+        return again(request, &root, options, host, &mut terminal.out);
     }
     // What is printed beside a printed file goes beside it.
     let out = if options.dry_run {
@@ -146,7 +145,8 @@ fn stamping(found: &Found, described: &Described, out: &mut dyn Write) -> Result
 fn again(
     request: &Request,
     root: &Path,
-    (options, host): (&InitOptions, Option<CodeHost>),
+    options: &InitOptions,
+    host: Option<CodeHost>,
     out: &mut dyn Write,
 ) -> Result<Verdict, Error> {
     report::init::exists(PROJECT_FILE_NAME, out)?;
@@ -182,7 +182,7 @@ fn settings(
         (options.renovate, hosts::renovate(&project)),
     ];
     if let Some((host, is_rendered)) = job {
-        wanted.push((true, ci::job(host, &project, is_rendered)));
+        wanted.push((true, ci_job(host, &project, is_rendered)));
     }
     for (_, snippet) in wanted.into_iter().filter(|(is_wanted, _)| *is_wanted) {
         hosts::give(&snippet, (&top, &files), options.dry_run, out)?;
@@ -244,4 +244,79 @@ fn outlook(
     let can_render = !fleet_check.has_errors() && !workspace.clusters.is_empty();
     report::init::next(!found.facts.is_empty(), can_render, out)?;
     Ok(())
+}
+
+/// A host of repositories with pipelines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CodeHost {
+    /// GitLab.
+    Gitlab,
+    /// GitHub.
+    Github,
+}
+
+impl CodeHost {
+    /// The host that a repository is on: whose settings it has, else whose name its remotes have. `files` is the top of the
+    /// repository.
+    ///
+    /// # Errors
+    /// That is neither or both; a file cannot be read.
+    fn detect(files: &dyn Files) -> Result<Self, Error> {
+        let gitlab = files.is_file(Path::new(GITLAB));
+        let github = files.is_folder(Path::new(".github/workflows"));
+        if gitlab != github {
+            return Ok(if gitlab { Self::Gitlab } else { Self::Github });
+        }
+        let config = Path::new(".git/config");
+        let config = if files.is_file(config) {
+            files.read_file(config)?
+        } else {
+            Vec::new()
+        };
+        let config = String::from_utf8_lossy(&config).into_owned();
+        let has = |name: &str| {
+            let mut lines = config.lines().map(str::trim);
+            lines.any(|line| line.starts_with("url") && line.contains(name))
+        };
+        match (has("gitlab"), has("github")) {
+            (true, false) => Ok(Self::Gitlab),
+            (false, true) => Ok(Self::Github),
+            _ => Err(Error::usage(
+                "neither settings nor remotes say which code host this is: write `--ci=gitlab` or `--ci=github`".to_owned(),
+            )),
+        }
+    }
+}
+
+const GITLAB: &str = ".gitlab-ci.yml";
+const GITLAB_JOB: &str = include_str!("../../../templates/hosts/gitlab/job.gitlab-ci.yml");
+const GITHUB_JOB: &str = include_str!("../../../templates/hosts/github/job.workflow.yml");
+
+/// How the command of the templates begins.
+const COMMAND: &str = "metalmark render --check";
+
+/// The ci_job for a project below a folder, which ends with a slash if it is not the top. A project without outputs has nothing
+/// to render.
+fn ci_job(host: CodeHost, project: &str, is_rendered: bool) -> Snippet {
+    let command = if is_rendered {
+        "render --check"
+    } else {
+        "check"
+    };
+    let command = match project.trim_end_matches('/') {
+        "" => format!("metalmark {command}"),
+        folder => format!("metalmark -C {} {command}", report::shell_quote(folder)),
+    };
+    let (template, files): (_, &[&str]) = match host {
+        CodeHost::Gitlab => (GITLAB_JOB, &[GITLAB]),
+        CodeHost::Github => (GITHUB_JOB, &[".github/workflows/metalmark.yml"]),
+    };
+    let ci_job = template.replace(COMMAND, &command);
+    Snippet {
+        files,
+        part: ci_job.clone(),
+        whole: ci_job,
+        place: "as a ci_job of its own",
+        mark: "metalmark",
+    }
 }

@@ -1,26 +1,34 @@
 //! `metalmark plan`: the steps and waves by which clusters reach another Kubernetes version, and the edits of a wave.
 
 mod apply;
-mod builder;
 mod manifests;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
 
 use clap::Args;
 
+use crate::catalog::locking::Requirements;
+use crate::catalog::sources;
+use crate::commands::lock;
+use crate::commands::update::{self, OfferOptions};
 use crate::decide::plan::{self, ClusterPlan, Goal, PoolState};
 use crate::decide::waves;
+use crate::edit::texts::{self, EditedFile};
+use crate::edit::update::{self as edit, UpdateTarget, Versions};
 use crate::error::Error;
 use crate::model::date::Date;
 use crate::model::finding::Judged;
 use crate::model::rule::Level;
 use crate::pipeline::fleet::Fleet;
-use crate::pipeline::{Terminal, Verdict, recover};
-use crate::read::{self, Request};
-use crate::report::{self, CommentFormat};
+use crate::pipeline::{Terminal, Verdict, check, recover};
+use crate::read::{self, ClusterEntry, Request};
+use crate::report::{self, CommentFormat, Format};
 
-use super::update::OfferOptions;
-use builder::Offered;
+use capi::image::{Images, Origin, fact};
+use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
+use yaml_tree::place::Source;
 
 /// What is planned.
 #[derive(Clone, Debug, Args)]
@@ -105,7 +113,7 @@ pub fn plan(
     let offered = match builder {
         Some(version) => {
             let wanted = (version, &options.offer);
-            Some(builder::read_offer(request, &fleet, wanted, terminal)?)
+            Some(read_offer(request, &fleet, wanted, terminal)?)
         }
         None => None,
     };
@@ -146,4 +154,83 @@ fn errors(judged: &[Judged]) -> BTreeSet<String> {
         format!("{cluster}: error[{}]: {}", finding.rule, finding.message)
     });
     words.collect()
+}
+
+/// The images of each cluster.
+type Offered = BTreeMap<Arc<str>, Arc<Images>>;
+
+/// Reads what a version offers, and the facts of its images that no file has.
+///
+/// # Errors
+/// It cannot be read or fetched; it names no image of the version.
+fn read_offer(
+    request: &Request,
+    fleet: &Fleet,
+    (version, options): (&str, &OfferOptions),
+    terminal: &mut Terminal,
+) -> Result<Offered, Error> {
+    let (workspace, catalogs) = (&fleet.workspace, fleet.catalogs()?);
+    let current = edit::version(&catalogs);
+    let target = UpdateTarget {
+        from: current.clone(),
+        current,
+        to: version.to_owned(),
+    };
+    let offer = update::offer(options, &target, workspace, &catalogs, terminal)?;
+    report::update::omissions(&offer, &[], &mut terminal.err)?;
+    let plan = update::Plan::for_offer(request, fleet, &catalogs, &target, &offer, Versions::Keep)?;
+    let unknown = uncertain_images(&plan.fleet, version)?;
+    if unknown.is_empty() {
+        return images(&plan.fleet);
+    }
+    let locked = lock::preview(&plan.fleet, &unknown, terminal);
+    if !locked.failures.is_empty() {
+        return Err(Error::Fetch {
+            failures: locked.failures,
+        });
+    }
+    let judged = check::findings(locked.findings, &workspace.settings, fleet.today).findings;
+    if !judged.is_empty() {
+        let clusters = workspace.clusters.len();
+        report::print_findings(&mut terminal.err, &judged, clusters, Format::Human)?;
+    }
+    let file = |path: &Path, text| EditedFile {
+        source: Arc::new(Source::new(path.to_string_lossy(), "")),
+        text,
+    };
+    let mut files = plan.files();
+    files.push(file(&workspace.lock, sources::lock_text(&locked.lock)));
+    let evidence = sources::evidence_text(&locked.lock).unwrap_or_default();
+    files.push(file(&sources::evidence_path(&workspace.lock), evidence));
+    images(&texts::read_with(request, fleet, &files)?)
+}
+
+/// The images of a version whose Kubernetes version at most a name says.
+fn uncertain_images(fleet: &Fleet, version: &str) -> Result<Requirements, Error> {
+    let mut unknown = lock::requirements(fleet)?.requirements;
+    let images = images(fleet)?;
+    let mut catalogs: Vec<&Arc<Images>> = images.values().collect();
+    catalogs.dedup_by(|one, other| Arc::ptr_eq(one, other));
+    let is_known = |key: &str, reference: &str| {
+        let mut all = catalogs.iter().filter_map(|images| images.get(key));
+        all.any(|image| {
+            let uri = image.uri.as_ref().map(|uri| &*uri.value);
+            let held = image.facts.get(fact::K8S_VERSION);
+            uri == Some(reference) && held.is_some_and(|held| held.origin > Origin::Name)
+        })
+    };
+    unknown.retain(|(key, reference), requirement| {
+        requirement.origin.version.as_deref() == Some(version) && !is_known(key, reference)
+    });
+    Ok(unknown)
+}
+
+/// The images of each cluster of a project.
+fn images(fleet: &Fleet) -> Result<Offered, Error> {
+    let entries: Vec<&ClusterEntry> = fleet.workspace.entries().collect();
+    let of = |entry: &&ClusterEntry| -> Result<_, Error> {
+        let view = fleet.view(entry)?;
+        Ok((view.cluster.name, view.images))
+    };
+    entries.par_iter().map(of).collect()
 }

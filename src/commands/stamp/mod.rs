@@ -1,24 +1,25 @@
 //! `metalmark stamp`: updates the image fields of manifests that people keep, in place.
 
-mod plan;
-
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
 use super::FrozenOption;
 use crate::decide::pool_counts::PoolCounts;
-use crate::edit::stamp::{self, Job, Plan};
+use crate::edit::stamp::{self, Chooser, Job, Plan};
 use crate::edit::texts;
 use crate::error::Error;
+use crate::files::{Files, Found, Repository, Revision, Scope};
 use crate::model::date::Date;
 use crate::output;
+use crate::pipeline::check::{self, Checked};
 use crate::pipeline::fleet::Fleet;
 use crate::pipeline::{Reporting, Terminal, Verdict, recover};
-use crate::read::{self, Request, Workspace};
+use crate::read::{self, ManifestFiles, Request, Workspace};
+use crate::render::Renderer;
 use crate::report::{self, Changes};
-
-pub(super) use plan::plan_stamp;
+use yaml_tree::engine::Engine;
 
 /// What is stamped.
 #[derive(Clone, Debug, Args)]
@@ -102,4 +103,74 @@ fn write_all(workspace: &Workspace, plan: &Plan) -> Result<(), Error> {
     }
     let mut held = output::hold(&workspace.settings.root)?;
     texts::replace(workspace, &plan.files, &mut held)
+}
+
+/// The plan, and all findings.
+pub(in crate::commands) fn plan_stamp(
+    fleet: &Fleet,
+    files: &ManifestFiles,
+    job: &Job,
+    against: Option<&str>,
+) -> Result<(Plan, Checked), Error> {
+    let (workspace, today) = (&fleet.workspace, fleet.today);
+    let shared = fleet.resolve_shared()?;
+    let settings = workspace.settings.clone();
+    let mut found = workspace.findings.clone();
+    found.extend(shared.findings.iter().cloned());
+    found.extend(files.findings.iter().cloned());
+    let renderer = Renderer::new(&settings, &BTreeMap::new(), None, &mut found);
+    let chooser = Chooser {
+        images: &shared.images,
+        matching: settings.matching,
+        patterns: &fleet.patterns,
+        stamp: &|image| renderer.stamp_of(&shared.images, image, None),
+    };
+    let mut plan = stamp::plan(
+        &files.objects,
+        &workspace.stamps,
+        &chooser,
+        job,
+        &files.skipped,
+    );
+    found.append(&mut plan.findings);
+    compare_with(workspace, files, against, &mut plan)?;
+    found.extend(stamp::findings(&files.objects, &plan));
+    let clusters = fleet.clusters_after_stamp(&files.objects, &plan.to_stamped(), &mut found)?;
+    let mut checked = check::findings(found, &settings, today);
+    for view in clusters {
+        checked.join(check::cluster(&view, &settings, today));
+    }
+    Ok((plan, checked))
+}
+
+/// Marks the templates that change since a commit. Where none is named, and there is no repository or no commit in it yet, no
+/// template is marked.
+fn compare_with(
+    workspace: &Workspace,
+    files: &ManifestFiles,
+    against: Option<&str>,
+    plan: &mut Plan,
+) -> Result<(), Error> {
+    let is_guarded = |object| stamp::immutable_path(object).is_some();
+    if against.is_none() && !files.objects.iter().any(is_guarded) {
+        return Ok(());
+    }
+    let revision = match (revision(workspace, against.unwrap_or("HEAD")), against) {
+        (Ok(revision), _) => revision,
+        (Err(_), None) => return Ok(()),
+        (Err(error), Some(_)) => return Err(error),
+    };
+    stamp::record_changes(&files.objects, plan, |source| {
+        match revision.file(Path::new(&*source.path)) {
+            Ok(Found::File(bytes)) => yaml_tree::decode(&bytes, Engine::Kubectl).ok(),
+            _ => None,
+        }
+    });
+    Ok(())
+}
+
+fn revision(workspace: &Workspace, name: &str) -> Result<Revision, Error> {
+    let repository = Repository::find(&workspace.settings.root)?;
+    let commit = repository.commit(name)?;
+    Revision::open(&repository, &commit, Scope::repository(&repository.top)?)
 }

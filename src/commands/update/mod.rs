@@ -1,10 +1,8 @@
 //! `metalmark update`: the whole step after a release of the image builder: version, catalog, choices, render.
 
 mod before;
-mod finish;
 mod offer;
 mod plan;
-mod preview;
 mod target;
 
 use std::io::Write as _;
@@ -13,20 +11,23 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use crate::catalog::offers::Summary;
+use crate::commands::lock::{self, LockOptions};
+use crate::commands::render::{self, RenderOptions};
+use crate::commands::{CheckOptions, check};
 use crate::error::Error;
 use crate::model::date::Date;
 use crate::model::finding::Judged;
 use crate::model::rule::RuleId;
-use crate::output;
-use crate::read::{self, Request};
-use crate::report;
+use crate::output::{self, Held};
+use crate::read::{self, Request, Workspace};
+use crate::report::{self, update::Preview};
 use crate::rules;
 
-use super::lock;
-use crate::edit::update::{Change, Versions};
+use crate::edit::update::{Change, UpdateTarget, Versions};
 use crate::edit::{fix, texts};
 use crate::pipeline::fleet::Fleet;
 use crate::pipeline::{Reporting, Terminal, Verdict, booted, recover};
+use before::Before;
 pub use offer::OfferOptions;
 pub(super) use offer::offer;
 pub(super) use plan::Plan;
@@ -93,7 +94,7 @@ pub fn update(
     } else {
         Versions::Keep
     };
-    let mut plan = Plan::for_offer(request, &fleet, &catalogs, (&target, &offer), versions)?;
+    let mut plan = Plan::for_offer(request, &fleet, &catalogs, &target, &offer, versions)?;
     plan.fix(request, options, terminal)?;
     report::update::omissions(&offer, &plan.change.computed, &mut terminal.err)?;
     let before = before::find(request, &fleet, &target)?;
@@ -106,7 +107,7 @@ pub fn update(
         doubt: before.doubt.clone(),
     };
     if options.check {
-        let preview = preview::PlannedUpdate {
+        let preview = PlannedUpdate {
             request,
             workspace,
             options,
@@ -122,7 +123,7 @@ pub fn update(
     let has_lock = lock::Before::read(workspace)?.has_lock();
     texts::replace(workspace, &plan.files(), &mut held)?;
     let mut finished = || -> Result<Verdict, Error> {
-        let locked = finish::lock_again(request, has_lock, today, &mut held, terminal);
+        let locked = lock_again(request, has_lock, today, &mut held, terminal);
         let after = Fleet::open(read::workspace(request)?, today)?;
         let machines = booted::read_machines(&after)?;
         summary.pools = Some(booted::changes(&before.machines, &machines));
@@ -130,7 +131,7 @@ pub fn update(
         match locked? {
             Verdict::Clean => {
                 let held = Some(&mut held);
-                finish::finish(request, &after.workspace, options, today, held, terminal)
+                finish(request, &after.workspace, options, today, held, terminal)
             }
             refused => Ok(refused),
         }
@@ -174,4 +175,128 @@ fn dangling_selections(fleet: &Fleet) -> Result<Vec<Judged>, Error> {
     Ok(judged
         .filter(|judged| judged.finding.rule == RuleId::UnknownImage)
         .collect())
+}
+
+/// An update that is not made.
+struct PlannedUpdate<'a> {
+    request: &'a Request,
+    workspace: &'a Workspace,
+    options: &'a UpdateOptions,
+    target: &'a UpdateTarget,
+    plan: &'a Plan,
+    /// What machines boot without it.
+    before: Before,
+    today: Date,
+}
+
+impl PlannedUpdate<'_> {
+    /// Prints what would be done; drift if that is anything.
+    fn print(self, mut summary: Summary, terminal: &mut Terminal) -> Result<Verdict, Error> {
+        let Self {
+            request,
+            workspace,
+            options,
+            target,
+            plan,
+            before,
+            today,
+        } = self;
+        let machines = booted::read_machines(&plan.fleet)?;
+        let unlocked = machines.unlocked.len();
+        summary.pools = Some(booted::changes(&before.machines, &machines));
+        let change = &plan.change;
+        summarize(change, &summary, options, terminal)?;
+        let files = change.files.iter().chain(&plan.fixed);
+        let preview = Preview {
+            to: &target.to,
+            is_raised: target.is_raised(),
+            versions: &change.versions,
+            files: files.map(|file| &file.source).collect(),
+            unlocked,
+        };
+        report::update::preview(&preview, &mut terminal.err)?;
+        let is_left = !change.is_empty() || !plan.fixed.is_empty() || unlocked > 0;
+        match (is_left, workspace.settings.outputs.is_empty()) {
+            (true, _) => Ok(Verdict::Drift),
+            (false, true) => Ok(Verdict::Clean),
+            (false, false) => finish(request, workspace, options, today, None, terminal),
+        }
+    }
+}
+
+/// Locks what the catalog names now, in a project that has a lock. Its output goes to stderr: the result is what is
+/// rendered.
+fn lock_again(
+    request: &Request,
+    has_lock: bool,
+    today: Date,
+    held: &mut Held,
+    terminal: &mut Terminal,
+) -> Result<Verdict, Error> {
+    if !has_lock {
+        return Ok(Verdict::Clean);
+    }
+    std::mem::swap(&mut terminal.out, &mut terminal.err);
+    let verdict = lock::run_held(
+        request,
+        &LockOptions::default(),
+        today,
+        Some(held),
+        terminal,
+    );
+    std::mem::swap(&mut terminal.out, &mut terminal.err);
+    verdict
+}
+
+/// The last step: manifests where the project has any, else the rules alone. To a bot everything goes to stderr, whose end is
+/// all that its merge request shows.
+fn finish(
+    request: &Request,
+    workspace: &Workspace,
+    options: &UpdateOptions,
+    today: Date,
+    held: Option<&mut Held>,
+    terminal: &mut Terminal,
+) -> Result<Verdict, Error> {
+    if !options.from_renovate {
+        return render_or_check(request, workspace, options, today, held, terminal);
+    }
+    let options = UpdateOptions {
+        reporting: Reporting {
+            output: &report::update::Brief,
+            files: options.reporting.files.clone(),
+        },
+        ..options.clone()
+    };
+    std::mem::swap(&mut terminal.out, &mut terminal.err);
+    let verdict = render_or_check(request, workspace, &options, today, held, terminal);
+    std::mem::swap(&mut terminal.out, &mut terminal.err);
+    verdict
+}
+
+fn render_or_check(
+    request: &Request,
+    workspace: &Workspace,
+    options: &UpdateOptions,
+    today: Date,
+    held: Option<&mut Held>,
+    terminal: &mut Terminal,
+) -> Result<Verdict, Error> {
+    let reporting = options.reporting.clone();
+    if workspace.settings.outputs.is_empty() {
+        let options = CheckOptions {
+            // A catalog may be kept where no cluster is.
+            allow_empty: true,
+            reporting,
+            ..CheckOptions::default()
+        };
+        return check::check(request, &options, today, terminal);
+    }
+    let options = RenderOptions {
+        check: options.check,
+        keep_going: options.keep_going,
+        reporting,
+        ..RenderOptions::default()
+    };
+    render::run_held(request, &options, today, held, terminal)
 }

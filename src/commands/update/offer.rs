@@ -50,17 +50,14 @@ pub(in crate::commands) fn offer(
     let version = target.to.as_str();
     let text = options.images.as_ref().or(options.release_notes.as_ref());
     let (offer, place, form) = if let Some(path) = text {
-        let offer = offers::parse_offer(&read::text(path)?, version);
+        let offer = offers::parse_offer(&read::argument_text(path)?, version);
         (offer, format!("`{}` names", path.display()), offers::LINES)
     } else {
         let stores = open_stores(workspace, terminal)?;
         let releases = workspace.settings.releases.as_ref();
         match options.releases.as_ref().or(releases) {
             Some(address) => offers::release(address, version, &stores)?,
-            None => {
-                let versions = (target.current.as_deref(), version);
-                offers::registries(versions, catalogs, &stores)?
-            }
+            None => offers::registries(target.current.as_deref(), version, catalogs, &stores)?,
         }
     };
     if !offer.images.is_empty() {

@@ -28,7 +28,8 @@ impl Plan {
         request: &Request,
         fleet: &Fleet,
         catalogs: &[ReadCatalog],
-        (target, offer): (&UpdateTarget, &Offer),
+        target: &UpdateTarget,
+        offer: &Offer,
         versions: Versions,
     ) -> Result<Self, Error> {
         let change = |untouched: &BTreeSet<String>| {

@@ -58,7 +58,7 @@ fn new_target(to: String, from: Option<String>) -> Result<UpdateTarget, Error> {
 }
 
 fn upgrades(file: &Path) -> Result<Vec<Upgrade>, Error> {
-    renovate::upgrades(&read::text(file)?).map_err(|why| {
+    renovate::upgrades(&read::argument_text(file)?).map_err(|why| {
         Error::usage(format!(
             "`{}`, which {} names, {why}\nhelp: take `dataFileTemplate` as the preset has it",
             file.display(),

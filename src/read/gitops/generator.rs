@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use yaml_tree::bytes::BASE64;
 use yaml_tree::place::{FileId, Place};
 use yaml_tree::value::{Entry, Map, Node, Value};
 
-use super::base64;
 use super::files::resolve_path;
 use super::object::{Object, map_mut, set};
 use super::reader::Reader;
@@ -174,7 +174,7 @@ impl Data {
     ) -> Result<(), ReadError> {
         let value: Arc<str> = match self.kind {
             GeneratedKind::ConfigMap => value.into(),
-            GeneratedKind::Secret => base64::encode(value.as_bytes()).into(),
+            GeneratedKind::Secret => encode_base64(value.as_bytes()).into(),
         };
         let node = Node {
             value: Value::String(value),
@@ -317,4 +317,41 @@ fn unquote(value: &str) -> &str {
         }
     }
     value
+}
+
+/// Encodes bytes, in lines of 70 characters if there is more than one.
+fn encode_base64(bytes: &[u8]) -> String {
+    let text = BASE64.encode(bytes);
+    if text.len() < LINE {
+        return text;
+    }
+    let mut lines = String::with_capacity(text.len() + text.len() / LINE + 1);
+    for (index, digit) in text.chars().enumerate() {
+        if index > 0 && index % LINE == 0 {
+            lines.push('\n');
+        }
+        lines.push(digit);
+    }
+    lines.push('\n');
+    lines
+}
+
+const LINE: usize = 70;
+
+#[cfg(test)]
+mod tests {
+    use super::encode_base64;
+
+    #[test]
+    fn examples_of_the_standard_are_encoded() {
+        for (plain, coded) in [
+            ("", ""),
+            ("f", "Zg=="),
+            ("fo", "Zm8="),
+            ("foo", "Zm9v"),
+            ("foobar", "Zm9vYmFy"),
+        ] {
+            assert_eq!(encode_base64(plain.as_bytes()), coded);
+        }
+    }
 }

@@ -4,10 +4,8 @@
 
 mod application;
 mod application_set;
-mod base64;
 mod builds;
 mod deployments;
-mod discover;
 mod files;
 mod generator;
 mod json_patch;
@@ -23,11 +21,10 @@ mod replacements;
 mod selector;
 mod set;
 mod strategic;
-mod unsupported;
 mod variables;
 mod work;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -217,7 +214,7 @@ pub fn discover(
     let (mut options, mut sources) = (Options::default(), Sources::default());
     options.own_output = Arc::clone(own_output);
     let mut reader = Reader::new(files, &options, &mut sources);
-    match discover::clusters(&mut reader, matched) {
+    match discover_clusters(&mut reader, matched) {
         Ok(found) => Ok(found),
         Err(ReadError::Error(error)) => Err(error),
         // Discovery ends early only on an I/O error.
@@ -280,4 +277,35 @@ impl Composition {
             findings: Vec::new(),
         }
     }
+}
+
+/// The discover_clusters among `folders`, in their order.
+///
+/// A folder that others build on (a base, a component) is not a cluster, nor is one without a HelmRelease or an Application.
+/// A folder that fails to build is kept, so that composing it reports the error.
+fn discover_clusters(
+    reader: &mut Reader<'_>,
+    folders: Vec<PathBuf>,
+) -> Result<Vec<PathBuf>, ReadError> {
+    let (mut found, mut parts) = (Vec::new(), BTreeSet::new());
+    for folder in folders {
+        match kustomization::build(reader, &folder) {
+            Ok(Some(built)) => {
+                parts.extend(built.folders.iter().skip(1).cloned());
+                if built.objects.iter().any(deployments::is_one) {
+                    found.push(folder);
+                }
+            }
+            Ok(None) => {
+                let is_component = kustomization::find(reader, &folder)?.is_some();
+                if !is_component && deployments::is_in(reader, &folder)? {
+                    found.push(folder);
+                }
+            }
+            Err(ReadError::Finding(_)) => found.push(folder),
+            Err(error) => return Err(error),
+        }
+    }
+    found.retain(|folder| !parts.contains(folder));
+    Ok(found)
 }

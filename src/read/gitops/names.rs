@@ -126,7 +126,7 @@ pub(super) fn finish(
                     };
                     let is_other = kind.is_some_and(|kind| *kind != *reference.kind);
                     let group = reference.group.as_deref();
-                    let target = find_by_any_name(objects, object, (&reference.kind, group), old);
+                    let target = find_by_any_name(objects, object, &reference.kind, group, old);
                     if let Some(target) = target.filter(|_| !is_other) {
                         name.value = target.name().into();
                     }
@@ -251,11 +251,11 @@ pub(super) fn resolve_reference<'o>(
     name: &str,
 ) -> Referred<'o> {
     if let Some(object) =
-        candidates(objects, release, (kind, Some(""))).find(|object| object.name() == name)
+        candidates(objects, release, kind, Some("")).find(|object| object.name() == name)
     {
         return Referred::Object(object);
     }
-    find_by_any_name(objects, release, (kind, Some("")), name)
+    find_by_any_name(objects, release, kind, Some(""), name)
         .map_or(Referred::Nothing, Referred::Renamed)
 }
 
@@ -263,10 +263,12 @@ pub(super) fn resolve_reference<'o>(
 fn find_by_any_name<'o>(
     objects: &'o [Object],
     from: &'o Object,
-    kind: (&'o str, Option<&'o str>),
+    kind: &'o str,
+    group: Option<&'o str>,
     name: &str,
 ) -> Option<&'o Object> {
-    candidates(objects, from, kind).find(|object| object.names().any(|named| *named.name == *name))
+    candidates(objects, from, kind, group)
+        .find(|object| object.names().any(|named| *named.name == *name))
 }
 
 /// The objects of a kind and group in an object's namespace, and those without one, whose namespace is set when they are
@@ -274,7 +276,8 @@ fn find_by_any_name<'o>(
 fn candidates<'o>(
     objects: &'o [Object],
     from: &'o Object,
-    (kind, group): (&'o str, Option<&'o str>),
+    kind: &'o str,
+    group: Option<&'o str>,
 ) -> impl Iterator<Item = &'o Object> {
     objects.iter().filter(move |object| {
         let (one, other) = (object.namespace(), from.namespace());

@@ -4,23 +4,20 @@
 //! layer of its values (docs/sylva.md#values-and-their-order). Where both are in one repository, nobody has to give that object
 //! as a file.
 
-mod provider;
-
 use parking_lot::Mutex;
 use std::cell::Cell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use crate::error::Error;
-use crate::evaluate::{Evaluator, TemplateCache};
+use crate::evaluate::{Branch, Evaluator, Failure, TemplateCache};
 use yaml_tree::place::{FileId, Place, Source, Sources};
-use yaml_tree::value::Node;
+use yaml_tree::value::{Entry, Node, Value};
 
 use super::{ClusterEntry, Workspace, release_options};
 use crate::read::gitops::RunTime;
-use provider::{Provider, hide};
-
-pub(super) use provider::Depth;
+use crate::secrets;
 
 /// An object that a management cluster makes of a value of its own.
 struct Published {
@@ -242,5 +239,96 @@ impl RunTime for Queries {
         self.are_any
             .set(self.are_any.get() || is_provided(kind, name));
         Ok(None)
+    }
+}
+
+/// How far the management cluster's value is evaluated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::read) enum Depth {
+    /// Not at all: each expression is replaced by one that fails, which shows whether it is needed.
+    Placeholders,
+    /// Completely. A value that cannot be evaluated fails where it is needed.
+    Evaluated,
+}
+
+/// Writes the values of a management cluster.
+struct Provider<'a> {
+    /// The cluster's name.
+    management: &'a str,
+    /// How far the values are evaluated.
+    depth: Depth,
+}
+
+impl Provider<'_> {
+    /// The value, evaluated as far as wanted; none where an expression leaves it out.
+    fn tree(&self, raw: &Node, branch: &Branch) -> Option<Node> {
+        if raw.is_literal() {
+            return Some(raw.clone());
+        }
+        if let Value::Map(map) = &raw.value {
+            return Some(match branch.entries() {
+                Err(failure) => self.failing(raw, &branch.path(), &failure),
+                Ok(entries) => {
+                    let unknown = Node::from_value(Value::Null);
+                    let entries = entries.unwrap_or_default().into_iter();
+                    let provided = entries.filter_map(|entry| {
+                        let node = match map.get(&entry.key) {
+                            Some(raw) => self.tree(raw, &entry.branch),
+                            // An expression made the key.
+                            None => self.value(&unknown, &entry.branch),
+                        };
+                        Some(Entry {
+                            key: entry.key,
+                            key_place: entry.key_place,
+                            node: node?,
+                        })
+                    });
+                    Node {
+                        value: Value::Map(Arc::new(provided.collect())),
+                        place: raw.place,
+                    }
+                }
+            });
+        }
+        self.value(raw, branch)
+    }
+
+    fn value(&self, raw: &Node, branch: &Branch) -> Option<Node> {
+        if self.depth == Depth::Placeholders {
+            return Some(fails(raw, "it is not evaluated yet"));
+        }
+        match branch.node() {
+            Ok(node) => node,
+            Err(failure) => Some(self.failing(raw, &branch.path(), &failure)),
+        }
+    }
+
+    /// A value that reports why there is none, where it is needed.
+    fn failing(&self, raw: &Node, path: &str, failure: &Failure) -> Node {
+        let management = self.management;
+        let message = format!("`{path}` of the management cluster `{management}` fails: {failure}");
+        fails(raw, &message)
+    }
+}
+
+/// A value whose expression fails with this message.
+fn fails(raw: &Node, message: &str) -> Node {
+    Node {
+        value: Value::from(format!("{{{{ fail {message:?} }}}}")),
+        place: raw.place,
+    }
+}
+
+/// Marks the values of a tree as secrets of their files.
+fn hide(tree: &Node, files: &mut BTreeMap<FileId, Arc<Source>>) {
+    let mut found: HashMap<FileId, Vec<Range<u32>>> = HashMap::new();
+    secrets::scalars(tree, &mut |place| {
+        let ranges = found.entry(place.file).or_default();
+        ranges.push(place.start..place.end);
+    });
+    for (file, ranges) in found {
+        if let Some(source) = files.get_mut(&file) {
+            *source = Arc::new(source.with_secrets(ranges.into_iter().collect()));
+        }
     }
 }

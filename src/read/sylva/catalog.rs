@@ -110,7 +110,7 @@ fn images(
         return false;
     }
     for found in report.answer(branch.entries()).unwrap_or_default() {
-        entries.extend(image(&found, (list, built), report));
+        entries.extend(image(&found, list, built, report));
     }
     true
 }
@@ -118,7 +118,8 @@ fn images(
 /// One image. What it says beside its name may be nothing (`{}`), or null.
 fn image(
     found: &BranchEntry,
-    (list, built): (&'static str, bool),
+    list: &'static str,
+    built: bool,
     report: &mut Report<'_>,
 ) -> Option<CatalogEntry> {
     let mut entry = CatalogEntry {

@@ -3,7 +3,6 @@
 //! Reads no more than what is requested: an expression that fails is a finding only where its value is needed, and one pool's
 //! failure hides no other pool.
 
-mod bundles;
 mod catalog;
 mod cluster;
 mod endpoint;

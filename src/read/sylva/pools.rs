@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use super::bundles::{self, BUNDLE};
 use super::report::{Report, is_true, path_of};
 use crate::evaluate::{Branch, BranchEntry};
-use crate::model::cluster::{Choice, ChoiceLevel, Cluster, KEY_NAMES, LevelName, Pool, PoolName};
+use crate::model::cluster::{
+    BundleChoice, Choice, ChoiceLevel, Cluster, KEY_NAMES, LevelName, Pool, PoolName,
+};
 use crate::model::selector::Selector;
 use capi::providers;
+use yaml_tree::json::scalar_text;
 use yaml_tree::merge::merge;
 use yaml_tree::place::{Located, Place};
 use yaml_tree::value::{Entry, Map, Node, Number, Value};
@@ -40,7 +42,7 @@ pub(super) fn pools(branch: &Branch, cluster: &mut Cluster, report: &mut Report<
     cluster.pools.push(Pool {
         name: PoolName::ControlPlane,
         choice: choice(&settings, report),
-        bundle: bundles::choice(&settings, report),
+        bundle: bundle_choice(&settings, report),
         place: control_plane_place(branch, report),
         replicas: replicas(branch, "control_plane_replicas", report),
         k8s_version: own.and_then(|own| report.string(&own, "k8s_version")),
@@ -108,7 +110,7 @@ fn deployment(
     Some(Pool {
         name: PoolName::MachineDeployment(Arc::clone(&found.key)),
         choice: choice(&settings, report),
-        bundle: bundles::choice(&settings, report),
+        bundle: bundle_choice(&settings, report),
         place: found.key_place,
         replicas: replicas(&counted, "replicas", report),
         k8s_version: report.string(&versioned, "k8s_version"),
@@ -316,4 +318,64 @@ fn control_plane_place(branch: &Branch, report: &mut Report<'_>) -> Place {
     key("control_plane")
         .or_else(|| key("control_plane_replicas"))
         .unwrap_or(branch.place())
+}
+
+/// The bundle's key: our name, and the proposal's, whose value is a reference.
+const KEYS: [&str; 2] = ["component_bundle_key", "componentsBundle"];
+const SELECTOR: &str = "component_bundle_selector";
+const ENV: &str = "component_bundle_env";
+
+/// The settings that choose a component bundle.
+const BUNDLE: &[&str] = &[ENV, KEYS[0], SELECTOR, KEYS[1]];
+
+/// What a pool's settings, merged, say of its bundle.
+fn bundle_choice(settings: &Node, report: &mut Report<'_>) -> BundleChoice {
+    let Some(map) = settings.value.as_map() else {
+        return BundleChoice::default();
+    };
+    let mut text = |key: &str| match map.get(key)? {
+        node if node.value == Value::Bool(false) => None,
+        node => report.text_of(key, node),
+    };
+    let key = text(KEYS[0]).or_else(|| text(KEYS[1]));
+    BundleChoice {
+        key,
+        selector: inner(map, SELECTOR, report)
+            .map(|(map, place)| Located::new(Selector::from_map(&map), place)),
+        env: env(map, report),
+    }
+}
+
+/// A map below the settings; none for nothing, null or `false`.
+fn inner(
+    map: &Map,
+    key: &str,
+    report: &mut Report<'_>,
+) -> Option<(Arc<Map>, yaml_tree::place::Place)> {
+    let node = map.get(key)?;
+    match &node.value {
+        Value::Map(inner) => Some((Arc::clone(inner), node.place)),
+        Value::Null | Value::Bool(false) => None,
+        _ => {
+            report.wrong_type(key, node, "a map");
+            None
+        }
+    }
+}
+
+/// Variables by name; numbers and booleans are taken as they read, as every variable is a text in the end.
+fn env(map: &Map, report: &mut Report<'_>) -> Vec<(Arc<str>, Located<Arc<str>>)> {
+    let Some((map, _)) = inner(map, ENV, report) else {
+        return Vec::new();
+    };
+    let mut variables = Vec::new();
+    for entry in map.iter() {
+        match scalar_text(&entry.node.value) {
+            Some(text) => {
+                variables.push((Arc::clone(&entry.key), Located::new(text, entry.node.place)));
+            }
+            None => report.wrong_type(&format!("{ENV}.{}", entry.key), &entry.node, "a string"),
+        }
+    }
+    variables
 }
