@@ -66,8 +66,7 @@ impl Bundle {
     }
 
     fn members(&self) -> Vec<Member<'_>> {
-        let files = self.files().iter();
-        let members = files.map(|file| Member {
+        let members = self.files().iter().map(|file| Member {
             path: &file.path,
             is_executable: file.is_executable,
             size: file.size,

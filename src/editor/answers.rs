@@ -41,10 +41,9 @@ impl Answers<'_> {
             .file()
             .map(|file| file.marks_at(offset))
             .unwrap_or_default();
-        let range = found.first().map(|(bytes, _)| {
-            let lines = Lines::new(self.text, self.encoding);
-            lines.first_line(bytes.clone())
-        });
+        let range = found
+            .first()
+            .map(|(bytes, _)| Lines::new(self.text, self.encoding).first_line(bytes.clone()));
         (found.into_iter().map(|(_, mark)| mark).collect(), range)
     }
 

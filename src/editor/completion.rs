@@ -54,8 +54,7 @@ impl Answers<'_> {
             true => project_file_candidates(&cursor),
             false => self.value_candidates(&cursor)?,
         };
-        let lines = Lines::new(self.text, self.encoding);
-        let range = lines.range(cursor.word);
+        let range = Lines::new(self.text, self.encoding).range(cursor.word);
         let item = |candidate: Candidate| CompletionItem {
             sort_text: Some(format!("{}{}", candidate.rank, candidate.text)),
             text_edit: Some(CompletionTextEdit::Edit(TextEdit {

@@ -77,8 +77,7 @@ impl Dependency {
             let flags: Vec<bool> = flags.flatten().collect();
             flags.is_empty() || flags.contains(&true)
         };
-        let decided = conditions.find_map(|path| flag(&path));
-        decided.unwrap_or_else(tags)
+        conditions.find_map(|path| flag(&path)).unwrap_or_else(tags)
     }
 }
 

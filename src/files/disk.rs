@@ -101,8 +101,7 @@ impl Files for Disk {
     }
 
     fn read_file(&self, path: &Path) -> Result<Vec<u8>, Error> {
-        let read = self.read(&self.scope, path);
-        read.map_err(self.unreadable(path))
+        self.read(&self.scope, path).map_err(self.unreadable(path))
     }
 
     fn leads_to(&self, path: &Path) -> Option<PathBuf> {

@@ -108,9 +108,8 @@ impl Tracked {
 
     /// Whether a path is new to git, which is noted.
     fn is_new(&self, path: &Path) -> bool {
-        let parts = path.components();
-        let plain: PathBuf = parts.filter(|part| *part != Component::CurDir).collect();
-        let Some(new) = plain.ancestors().find(|above| self.new.contains(*above)) else {
+        let path = plain(path);
+        let Some(new) = path.ancestors().find(|above| self.new.contains(*above)) else {
             return false;
         };
         self.missed.lock().insert(new.to_owned());

@@ -47,10 +47,7 @@ pub fn mask_value(value: &Value) -> Value {
     let masked = |text: &str| -> std::sync::Arc<str> { secret::mask(text).into() };
     match value {
         Value::String(text) => Value::String(masked(text)),
-        Value::List(items) => {
-            let items = items.iter().map(self::node);
-            items.collect::<Vec<_>>().into()
-        }
+        Value::List(items) => items.iter().map(self::node).collect::<Vec<_>>().into(),
         Value::Map(map) => {
             let entries = map.iter().map(|entry| Entry {
                 key: masked(&entry.key),

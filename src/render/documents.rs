@@ -46,7 +46,8 @@ fn fault(message: impl Into<String>, place: Place) -> Fault {
 
 /// Reports the problems in a rendered file, and returns its objects as `KIND.GROUP NAMESPACE/NAME`.
 pub(super) fn check(
-    (path, text): (&str, &str),
+    path: &str,
+    text: &str,
     content: &Content,
     schemas: Option<&Schemas>,
     findings: &mut Vec<Finding>,

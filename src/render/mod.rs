@@ -333,8 +333,7 @@ impl<'a> Renderer<'a> {
                         }
                         content => content,
                     };
-                    let objects =
-                        documents::check((&path, &text), &content, self.schemas, findings);
+                    let objects = documents::check(&path, &text, &content, self.schemas, findings);
                     // Copied to the exact size: rendering doubles its buffer, and thousands of texts may be in memory at once.
                     let mut file = ManifestFile::new(path, text.as_str(), owner);
                     file.objects = objects;

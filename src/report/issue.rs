@@ -105,8 +105,7 @@ fn group_issue<'a>(
         .labels
         .iter()
         .map(|label| site(label, folder, lines));
-    let place = sites.next().flatten();
-    let site = place.unwrap_or_else(|| nowhere(folder));
+    let site = sites.next().flatten().unwrap_or_else(|| nowhere(folder));
     let labels = finding
         .labels
         .iter()

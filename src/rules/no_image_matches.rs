@@ -172,7 +172,7 @@ fn edit(
         _ => &only.wanted,
     };
     may_require(&only.fact, os, wanted, &has.value)
-        .then(|| input.propose_term(pool, (&only.fact, &has.value), wrote))
+        .then(|| input.propose_term(pool, &only.fact, &has.value, wrote))
 }
 
 /// Whether a selector's value of a fact may be replaced by another one: another spelling, a version that may follow, or a fact that

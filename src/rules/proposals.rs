@@ -77,7 +77,8 @@ impl ClusterInput<'_> {
     pub fn propose_term(
         &self,
         pool: &Pool,
-        (fact, value): (&str, &str),
+        fact: &str,
+        value: &str,
         at: impl Fn(&Choice) -> bool,
     ) -> Proposal {
         let level = self.view.cluster.writer(pool, at);

@@ -64,7 +64,7 @@ fn narrow(input: &ClusterInput<'_>, pool: &Pool, key: &ImageKey, keys: &[ImageKe
         .find_map(|name| Some((*name, value(name)?)));
     let (name, value) = distinctive.unwrap_or(("_os_images_key_", key));
     let selects = |choice: &Choice| choice.selector.is_some();
-    let proposal = input.propose_term(pool, (name, value), selects);
+    let proposal = input.propose_term(pool, name, value, selects);
     Proposal {
         text: format!("to boot `{key}`: {}", proposal.text),
         ..proposal

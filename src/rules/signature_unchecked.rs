@@ -41,8 +41,7 @@ pub fn finding(entry: &LockedImage) -> Finding {
         signers.join(" and ")
     );
     let subject = Subject::image(key);
-    let finding = Finding::new(RuleId::SignatureUnchecked, message).with_subject(subject);
-    finding.help(format!(
+    Finding::new(RuleId::SignatureUnchecked, message).with_subject(subject).help(format!(
         "name the key again; or, if the image is not signed any more, run `metalmark lock --upgrade {key}`"
     ))
 }

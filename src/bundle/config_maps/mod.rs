@@ -107,8 +107,7 @@ pub fn config_maps(bundle: &Bundle, name: &str, namespace: &str) -> io::Result<C
 fn value(file: &File) -> io::Result<Result<String, String>> {
     let mut bytes = Vec::new();
     file.content.open()?.read_to_end(&mut bytes)?;
-    let text = String::from_utf8(bytes);
-    Ok(text.map_err(|error| BASE64.encode(error.as_bytes())))
+    Ok(String::from_utf8(bytes).map_err(|error| BASE64.encode(error.as_bytes())))
 }
 
 /// A ConfigMap that is being filled.

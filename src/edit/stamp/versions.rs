@@ -93,8 +93,7 @@ pub(super) fn set(
     });
     let marked: BTreeSet<(usize, &[Step])> = marked.collect();
     for (template, runners) in runners {
-        let images = plan.results[*template].images.iter();
-        let mut held = images.filter_map(|key| {
+        let mut held = plan.results[*template].images.iter().filter_map(|key| {
             let image = chooser.images.get(key)?;
             image.facts.get(fact::K8S_VERSION)
         });

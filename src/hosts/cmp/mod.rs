@@ -241,10 +241,9 @@ fn announcements(workspace: Option<&Workspace>, environment: &Environment) -> Ve
     let default = |name: &str| -> Option<Vec<String>> {
         let settings = &workspace?.settings;
         let text = match name {
-            CLUSTER => {
-                let entry = selection::cluster(workspace?, &Given::default(), environment)?;
-                entry.name.to_string()
-            }
+            CLUSTER => selection::cluster(workspace?, &Given::default(), environment)?
+                .name
+                .to_string(),
             SCOPE => "cluster".to_owned(),
             TARGETS => {
                 let mut outputs = settings.outputs.clone();

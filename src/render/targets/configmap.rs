@@ -75,11 +75,10 @@ impl Target for ConfigMaps {
         let images: Vec<&Image> = input.images_to_serve().collect();
         files(
             &images,
-            (
-                &input.view.cluster.namespace,
-                &format!("{}-", input.view.cluster.name),
-            ),
-            (input.output, input.stamp),
+            &input.view.cluster.namespace,
+            &format!("{}-", input.view.cluster.name),
+            input.output,
+            input.stamp,
             findings,
         )
     }
@@ -95,12 +94,7 @@ impl Target for ConfigMaps {
     ) -> Vec<TargetFile> {
         let images = input.images_to_serve(|_| true, findings);
         let namespace = text_option(input.output, "namespace", "sylva-system", findings);
-        files(
-            &images,
-            (namespace, ""),
-            (input.output, input.stamp),
-            findings,
-        )
+        files(&images, namespace, "", input.output, input.stamp, findings)
     }
 }
 
@@ -111,8 +105,10 @@ fn scope(output: &Output, findings: &mut Vec<Finding>) -> Scope {
 
 fn files(
     images: &[&Image],
-    (namespace, prefix): (&str, &str),
-    (output, stamp): (&Output, Stamper<'_>),
+    namespace: &str,
+    prefix: &str,
+    output: &Output,
+    stamp: Stamper<'_>,
     findings: &mut Vec<Finding>,
 ) -> Vec<TargetFile> {
     let hashed = flag_option(output, "name-suffix-hash", false, findings);

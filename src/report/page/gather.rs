@@ -163,8 +163,7 @@ impl Gatherer {
 
     /// The images, by key and reference.
     pub(super) fn into_images(self) -> BTreeMap<Identity, ImagePart> {
-        let described = self.images.into_inner();
-        let images = described.images;
+        let images = self.images.into_inner().images;
         let images = images.into_iter();
         images
             .map(|(identity, (_, part))| (identity, part))

@@ -83,10 +83,7 @@ pub(super) fn part(view: &ClusterView, image: &Image, lines: &Mutex<Lines>) -> I
         }),
     });
     let uri = image.uri.as_ref();
-    let entry = || {
-        let lock = view.lock.as_ref()?;
-        lock.get(&image.key, &uri?.value)
-    };
+    let entry = || view.lock.as_ref()?.get(&image.key, &uri?.value);
     let verified = entry().map(|entry| &entry.verified[..]).unwrap_or_default();
     let verified = verified.iter();
     let identity = identity(view, image);

@@ -141,7 +141,7 @@ pub fn page(page: Page<'_>, out: &mut Printer) -> io::Result<()> {
         change,
         plan,
     };
-    print(&data, (page.title, &summary), out)
+    print(&data, page.title, &summary, out)
 }
 
 /// The placeholders of an address.
@@ -198,11 +198,7 @@ const SCRIPT: &[&str] = &[
 ];
 
 /// Prints the document. `title` and `summary` are shown without the script as well.
-fn print(
-    data: &impl Serialize,
-    (title, summary): (&str, &str),
-    out: &mut Printer,
-) -> io::Result<()> {
+fn print(data: &impl Serialize, title: &str, summary: &str, out: &mut Printer) -> io::Result<()> {
     let mut rest = SHELL;
     while let Some((before, behind)) = rest.split_once("[[") {
         let (hole, behind) = behind.split_once("]]").unwrap_or((behind, ""));

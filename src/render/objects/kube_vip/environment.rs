@@ -100,8 +100,7 @@ impl Writer<'_> {
 
     /// A setting without a sensible default.
     fn require(&mut self, path: &[&str], example: &str) -> String {
-        let setting = self.setting(path);
-        setting.unwrap_or_else(|| {
+        self.setting(path).unwrap_or_else(|| {
             let path = path.join(".");
             self.problems.push(Problem {
                 message: format!("kube-vip needs `{path}`"),
