@@ -295,7 +295,7 @@ const GITHUB_JOB: &str = include_str!("../../../templates/hosts/github/job.workf
 /// How the command of the templates begins.
 const COMMAND: &str = "metalmark render --check";
 
-/// The ci_job for a project below a folder, which ends with a slash if it is not the top. A project without outputs has nothing
+/// The job for a project below a folder, which ends with a slash if it is not the top. A project without outputs has nothing
 /// to render.
 fn ci_job(host: CodeHost, project: &str, is_rendered: bool) -> Snippet {
     let command = if is_rendered {
@@ -311,12 +311,12 @@ fn ci_job(host: CodeHost, project: &str, is_rendered: bool) -> Snippet {
         CodeHost::Gitlab => (GITLAB_JOB, &[GITLAB]),
         CodeHost::Github => (GITHUB_JOB, &[".github/workflows/metalmark.yml"]),
     };
-    let ci_job = template.replace(COMMAND, &command);
+    let job = template.replace(COMMAND, &command);
     Snippet {
         files,
-        part: ci_job.clone(),
-        whole: ci_job,
-        place: "as a ci_job of its own",
+        part: job.clone(),
+        whole: job,
+        place: "as a job of its own",
         mark: "metalmark",
     }
 }

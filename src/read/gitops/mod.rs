@@ -279,7 +279,7 @@ impl Composition {
     }
 }
 
-/// The discover_clusters among `folders`, in their order.
+/// The clusters among `folders`, in their order.
 ///
 /// A folder that others build on (a base, a component) is not a cluster, nor is one without a HelmRelease or an Application.
 /// A folder that fails to build is kept, so that composing it reports the error.
