@@ -117,6 +117,30 @@ fn values_include_the_templates_of_a_dependency_in_another_folder() {
     assert_eq!(value(&folder, "v").stdout.trim(), "elsewhere");
 }
 
+/// Two charts that depend on each other cannot be read to the end: the templates that were read were lost with the rest.
+#[test]
+fn templates_of_a_chart_whose_dependencies_never_end_are_known() {
+    let depends = |name: &str, on: &str| {
+        format!(
+            "apiVersion: v2\nname: {name}\nversion: 1.2.3\ndependencies:\n- {{name: {on}, version: 1.2.3, repository: 'file://../{on}'}}\n"
+        )
+    };
+    let folder = project(
+        &[
+            ("charts/app/Chart.yaml", &depends("app", "other")),
+            (
+                "charts/app/templates/_a.tpl",
+                "{{ define \"one\" }}1{{ end }}",
+            ),
+            ("charts/other/Chart.yaml", &depends("other", "app")),
+        ],
+        "",
+        "v: '{{ include \"one\" . }}'\n",
+    );
+    let outcome = value(&folder, "v");
+    assert_eq!((outcome.status, outcome.stdout.trim()), (0, "\"1\""));
+}
+
 #[test]
 fn a_missing_template_names_the_files_that_cannot_be_read() {
     let folder = project(

@@ -119,10 +119,12 @@ fn with_dependencies(
     };
     let mut left = Left::default();
     let mut reader = FolderReader::new(files, &mut left, is_of_definitions);
-    let tree = reader.chart(folder).map_err(failed);
-    templates.unread = reader.unread;
-    let mut tree = tree.inspect_err(|finding| templates.unread.push(finding.message.clone()))?;
+    let mut tree = Tree::new();
+    let read = reader.chart(folder, &mut tree).map_err(failed);
+    // Those that were read are there, whatever a dependency lacks.
     templates.take(&mut tree);
+    templates.unread.extend(reader.unread);
+    read.inspect_err(|finding| templates.unread.push(finding.message.clone()))?;
     if !tree.keys().any(|name| name.ends_with("/values.yaml")) {
         return Ok(None);
     }

@@ -177,11 +177,10 @@ impl<'f> FolderReader<'f> {
     ///
     /// # Errors
     /// A file cannot be read, or there are too many.
-    pub(super) fn chart(&mut self, folder: &Path) -> Result<Tree, ReadError> {
-        let mut tree = Tree::new();
-        self.add(folder, "", 0, &mut tree)?;
+    pub(super) fn chart(&mut self, folder: &Path, tree: &mut Tree) -> Result<(), ReadError> {
+        self.add(folder, "", 0, tree)?;
         if !self.is_cut {
-            return Ok(tree);
+            return Ok(());
         }
         let folder = display(folder);
         let which = if self.left.is_nothing() {

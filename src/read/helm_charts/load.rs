@@ -8,7 +8,7 @@ use crate::evaluate::ChartTree;
 use crate::files::Files;
 use yaml_tree::place::{FileId, Sources};
 
-use super::super::chart_files::{File, FolderReader, Left, is_template};
+use super::super::chart_files::{File, FolderReader, Left, Tree, is_template};
 use super::super::chart_loader::Loader;
 use super::super::error::ReadError;
 use super::super::values_schema::SchemaFile;
@@ -44,7 +44,8 @@ pub(super) fn chart(
     sources: &mut Sources,
 ) -> Result<Option<Chart>, ReadError> {
     let mut reader = FolderReader::new(files, left, |_| true);
-    let mut tree = reader.chart(folder)?;
+    let mut tree = Tree::new();
+    reader.chart(folder, &mut tree)?;
     let templates = || tree.iter().filter(|(path, _)| is_template(path));
     let text = |file: &File| String::from_utf8_lossy(&file.bytes).into_owned();
     if !templates().any(|(_, file)| mentions_cluster_api(&text(file))) {
