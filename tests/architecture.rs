@@ -275,10 +275,10 @@ const PRODUCTS: &[&str] = &[
     // The BundleDeployment of a bundle.
     "bundle/commands/pack.rs",
     // The manual page, the completion script and what it completes.
+    "cli/args/mod.rs",
     "cli/complete.rs",
-    "cli/man.rs",
     // The plugin's configuration, the ResourceList, rendered manifests.
-    "hosts/cmp/plugin.rs",
+    "hosts/cmp/mod.rs",
     "hosts/krm/mod.rs",
     "pipeline/rendered.rs",
 ];
