@@ -3,6 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use capi::image::{Fact, Facts, Image, ImageKey, Images, Origin};
+use yaml_tree::place::{FileId, Located, Place, Source, Sources};
+use yaml_tree::value::{Node, Value};
+
 use crate::model::catalog::Registry;
 use crate::model::cluster::{Choice, ChoiceLevel, Cluster, LevelName, Pool, PoolName};
 use crate::model::cluster_view::ClusterView;
@@ -18,9 +22,6 @@ use crate::model::selector::{Selector, Term, Wanted};
 use crate::model::settings::{ChecksumStyle, ImageSettings, Output, Settings};
 use crate::model::wave_settings::WaveSettings;
 use crate::rules::{ClusterInput, rule};
-use capi::image::{Fact, Facts, Image, ImageKey, Images, Origin};
-use yaml_tree::place::{FileId, Located, Place, Source, Sources};
-use yaml_tree::value::{Node, Value};
 
 /// A cluster `edge-1` on Metal3 and RKE2 at `v1.31.8+rke2r1`, with a control plane that chooses nothing yet.
 pub(crate) struct Given {

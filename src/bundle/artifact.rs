@@ -6,12 +6,12 @@
 use std::collections::BTreeMap;
 use std::io;
 
+use oci_artifacts::archive::{self, Member, Packed};
+use oci_artifacts::{Artifact, Blob, Descriptor, Digest, MANIFEST_TYPE};
 use serde::Serialize;
 
 use super::{Bundle, CREATED, Kind};
 use crate::model::component::ARTIFACT_TYPE;
-use oci_artifacts::archive::{self, Member, Packed};
-use oci_artifacts::{Artifact, Blob, Descriptor, Digest, MANIFEST_TYPE};
 
 #[derive(Serialize)]
 struct Config<'a> {

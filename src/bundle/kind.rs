@@ -3,13 +3,13 @@
 use std::fmt;
 
 use clap::ValueEnum;
+use oci_artifacts::CONFIG_TYPE;
+use oci_artifacts::archive::Tree;
+use yaml_tree::place::Spot;
 
 use crate::model::component::{INSTALLER, LAYER_TYPE};
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
-use oci_artifacts::CONFIG_TYPE;
-use oci_artifacts::archive::Tree;
-use yaml_tree::place::Spot;
 
 /// The configuration that `flux push artifact` writes.
 pub(super) const FLUX_CONFIG: &str = "application/vnd.cncf.flux.config.v1+json";

@@ -2,13 +2,14 @@
 
 use std::io::{self, Read};
 
-use super::kind::is_image_config;
-use super::{Bundle, Kind};
-use crate::model::component::ARTIFACT_TYPE;
 use oci_artifacts::archive::{Layers, Limits, ReadError, Refusal, Spooling, Tree, Whiteouts};
 use oci_artifacts::{
     Body as _, Content, Descriptor, Failure, FailureKind, Manifest, Reference, Store,
 };
+
+use super::kind::is_image_config;
+use super::{Bundle, Kind};
+use crate::model::component::ARTIFACT_TYPE;
 
 /// What was received.
 pub struct Received {

@@ -4,12 +4,12 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 
 use clap::ValueEnum;
+use oci_artifacts::registry::Progress;
 use terminal_size::{Width, terminal_size};
 
 use crate::error::Error;
 use crate::pipeline::Terminal;
 use crate::printer::{Color, Printer};
-use oci_artifacts::registry::Progress;
 
 /// When to use colors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use clap::Args;
+use yaml_tree::suggest::did_you_mean;
 
 use crate::error::Error;
 use crate::model::cluster_view::{ClusterView, SelectedPool};
@@ -14,7 +15,6 @@ use crate::read::{self, ClusterEntry, Request, Workspace};
 use crate::report::explain::{ImageAccount, PoolAccount, RuleAccount};
 use crate::report::{self, Format};
 use crate::rules::rule;
-use yaml_tree::suggest::did_you_mean;
 
 /// What is explained.
 #[derive(Clone, Debug, Args)]

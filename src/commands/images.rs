@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use capi::image::{Fact, Image, ImageKey};
 use clap::Args;
 
 use crate::decide::proof;
@@ -13,7 +14,6 @@ use crate::model::date::Date;
 use crate::model::selection::PoolImage;
 use crate::read::{self, Request};
 use crate::report::{self, ImageRow, ListFormat};
-use capi::image::{Fact, Image, ImageKey};
 
 use crate::pipeline::fleet::Fleet;
 use crate::pipeline::{Terminal, Verdict};

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use capi::image::ImageKey;
+
 use crate::error::Error;
 use crate::model::date::Date;
 use crate::model::rule::RuleId;
 use crate::pipeline::fleet::Fleet;
 use crate::read::{self, Request};
 use crate::rules::rule;
-use capi::image::ImageKey;
 
 /// Which names are requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,14 +5,14 @@ use std::io::Write;
 use std::path::Path;
 
 use clap::{Args, Subcommand};
+use oci_artifacts::layout::{self, Layout};
+use oci_artifacts::{Content, Failure, FailureKind, Reference, Store};
 
 use crate::catalog::sources;
 use crate::error::Error;
 use crate::model::annotations;
 use crate::read::{self, Request};
 use crate::report::{self, ListFormat, RegistryImage};
-use oci_artifacts::layout::{self, Layout};
-use oci_artifacts::{Content, Failure, FailureKind, Reference, Store};
 
 use crate::pipeline::{Terminal, Verdict};
 

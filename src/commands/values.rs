@@ -2,6 +2,8 @@
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use yaml_tree::suggest::did_you_mean;
+use yaml_tree::value::Node;
 
 use crate::error::Error;
 use crate::evaluate::{Evaluator, TemplateCache};
@@ -12,8 +14,6 @@ use crate::pipeline::{Terminal, Verdict, check};
 use crate::read::{self, ClusterEntry, Request, Workspace};
 use crate::report::values::{self, ValuePath, ValueQuery};
 use crate::report::{Format, ListFormat, print_findings};
-use yaml_tree::suggest::did_you_mean;
-use yaml_tree::value::Node;
 
 /// Which values are printed.
 #[derive(Clone, Debug, Args)]

@@ -5,13 +5,14 @@
 
 use std::sync::Arc;
 
+use capi::image::{Image, ImageKey, Images, fact};
+
 use super::matching::{PatternCache, candidates, find_image};
 use crate::model::cluster::{BundleChoice, Cluster, Pool};
 use crate::model::component::Declared;
 use crate::model::selection::BundleOutcome;
 use crate::model::selector::Matching;
 use crate::model::version::distribution_of;
-use capi::image::{Image, ImageKey, Images, fact};
 
 /// What a bundle has to be made for.
 #[derive(Clone, Copy, Debug, Default)]

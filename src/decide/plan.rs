@@ -9,6 +9,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use capi::image::{Image, ImageKey, Images, fact};
+use capi::labels::Labels;
 use serde::Serialize;
 
 use super::replacement::obstacles;
@@ -18,8 +20,6 @@ use crate::model::date::Date;
 use crate::model::date::build_day;
 use crate::model::selection::Outcome;
 use crate::model::version::Version;
-use capi::image::{Image, ImageKey, Images, fact};
-use capi::labels::Labels;
 
 /// What clusters are to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

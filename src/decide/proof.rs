@@ -3,6 +3,10 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use capi::image::{Fact, Facts, Image, Images, Origin, fact};
+use capi::location::file_name;
+use yaml_tree::place::Located;
+
 use super::replacement::{self, Obstacle};
 use crate::model::cluster::{ClusterOrigin, Pool};
 use crate::model::cluster_view::ClusterView;
@@ -10,9 +14,6 @@ use crate::model::name::facts_of;
 use crate::model::selection::{PoolImage, Selection};
 use crate::model::selector::Matching;
 use crate::model::version::{Version, distribution_of};
-use capi::image::{Fact, Facts, Image, Images, Origin, fact};
-use capi::location::file_name;
-use yaml_tree::place::Located;
 
 /// What a `k8s-version` fact says of the version that a pool wants. A name may narrow a choice; it never proves one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,9 +7,10 @@
 use std::fmt;
 use std::sync::Arc;
 
+use capi::image::{Fact, Facts, Image, Origin, fact};
+
 use crate::model::name::same_value;
 use crate::model::version::Version;
-use capi::image::{Fact, Facts, Image, Origin, fact};
 
 /// The facts that a replacement keeps.
 pub const KEPT: [&str; 10] = [

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use capi::image::{ImageKey, Images};
+
 use super::component_choice::{self, Wants};
 use super::matching::{self, ClusterFacts, PatternCache, Selectable};
 use crate::model::cluster::{Cluster, Pool};
@@ -12,7 +14,6 @@ use crate::model::selection::BundleOutcome;
 use crate::model::selection::Selection;
 use crate::model::selector::Matching;
 use crate::model::settings::Settings;
-use capi::image::{ImageKey, Images};
 
 /// What the choices of a cluster's pools resolve to.
 pub struct Selected {

@@ -3,10 +3,11 @@
 
 use std::collections::HashMap;
 
+use capi::image::Facts;
+
 use super::replacement;
 use crate::model::name::NameFacts;
 use crate::model::version::Version;
-use capi::image::Facts;
 
 /// The newest image of the same system, release, hardening, Kubernetes distribution and Kubernetes minor version, by their
 /// names. None where there is none newer, and never an older one: a line that ended has no successor.

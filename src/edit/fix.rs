@@ -4,15 +4,16 @@ use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::sync::Arc;
 
+use yaml_tree::edit::{Edit, EditError, Target, edit};
+use yaml_tree::engine::Engine;
+use yaml_tree::place::Source;
+
 use super::texts::{self, EditedFile};
 use crate::error::Error;
 use crate::model::finding::Judged;
 use crate::model::fix::Fix;
 use crate::output::{self, Held};
 use crate::read::Workspace;
-use yaml_tree::edit::{Edit, EditError, Target, edit};
-use yaml_tree::engine::Engine;
-use yaml_tree::place::Source;
 
 use crate::pipeline::Terminal;
 

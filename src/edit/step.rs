@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use capi::image::fact;
+use yaml_tree::place::{Located, Place};
+
 use crate::decide::plan::PlanStep;
 use crate::model::cluster::Pool;
 use crate::model::cluster_view::ClusterView;
@@ -9,8 +12,6 @@ use crate::model::fix::Fix;
 use crate::model::selector::Wanted;
 use crate::model::version::Version;
 use crate::rules::exact_pattern;
-use capi::image::fact;
-use yaml_tree::place::{Located, Place};
 
 /// The edits, each place once.
 ///

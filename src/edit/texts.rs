@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use yaml_tree::place::Source;
+
 use crate::error::Error;
 use crate::files::Overlay;
 use crate::model::manifest::{Change, ChangeKind, ChangeSet, Origin};
 use crate::output::{self, Held, Replacement};
 use crate::pipeline::fleet::Fleet;
 use crate::read::{self, Request, Workspace};
-use yaml_tree::place::Source;
 
 /// A file of the user's, and its text after edits.
 #[derive(Clone, Debug)]

@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use lsp_types::{Location, Range, Uri};
 use url::Url;
+use yaml_tree::place::Spot;
 
 use crate::error::Error;
 use crate::files::plain_path;
 use crate::model::cluster_view::ClusterView;
 use crate::read::{self, ClusterEntry, ClusterValues};
-use yaml_tree::place::Spot;
 
 use super::marks::{FileMarks, Mark};
 use super::position::{Encoding, Lines};

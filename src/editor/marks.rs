@@ -1,9 +1,12 @@
 //! What the files of a project say of clusters, pools and images, by place: what an editor shows at a position.
 
-use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
+
+use capi::image::{ImageKey, Images};
+use parking_lot::Mutex;
+use yaml_tree::place::{Place, Source, Spot};
 
 use crate::decide::pool_counts::PoolCheck;
 use crate::decide::proof::{self, Proof};
@@ -11,8 +14,6 @@ use crate::model::cluster::{Choice, Pool};
 use crate::model::cluster_view::{ClusterView, SelectedPool};
 use crate::model::selection::Selection;
 use crate::model::selector::Matching;
-use capi::image::{ImageKey, Images};
-use yaml_tree::place::{Place, Source, Spot};
 
 /// What is at a place.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -4,14 +4,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use lsp_types::{Location, Position, Range};
+use yaml_tree::Step;
+use yaml_tree::place::{FileId, Place, Spot};
+use yaml_tree::value::{Node, Value};
 
 use crate::error::Error;
 use crate::files::plain_path;
 use crate::read::gitops;
 use crate::report::values::ValuePath;
-use yaml_tree::Step;
-use yaml_tree::place::{FileId, Place, Spot};
-use yaml_tree::value::{Node, Value};
 
 use super::answers::{self, Answers};
 use super::marks::{Mark, PoolMark};

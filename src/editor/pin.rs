@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use capi::image::ImageKey;
+use yaml_tree::edit::{Edit, Position, Step, Target, edit};
+
 use crate::decide::plan::states;
 use crate::edit::texts::{self, EditedFile};
 use crate::error::Error;
 use crate::model::cluster::KEY_NAMES;
 use crate::report::values::ValuePath;
-use capi::image::ImageKey;
-use yaml_tree::edit::{Edit, Position, Step, Target, edit};
 
 use super::answers::Answers;
 use super::completion::SELECTOR;

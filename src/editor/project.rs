@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use yaml_tree::place::Spot;
+
 use crate::error::Error;
 use crate::files::{Disk, Files, Overlay};
 use crate::model::date::Date;
@@ -14,7 +16,6 @@ use crate::model::rule::{Level, RuleId};
 use crate::pipeline::fleet::Fleet;
 use crate::read::{self, ClusterEntry, Location, Request, Workspace};
 use crate::report::{Color, Findings, Group};
-use yaml_tree::place::Spot;
 
 use super::marks::{Gatherer, Index};
 

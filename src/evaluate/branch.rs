@@ -3,15 +3,16 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use go_template::Value;
+use yaml_tree::place::Place;
+use yaml_tree::value::{self as tree, Node};
+
 use super::complete;
 use super::convert;
 use super::failure::Failure;
 use super::path::Path;
 use super::session::{Session, UNIT_DEFAULTS, UNIT_TEMPLATES};
 use super::text::{RAW, SKIP, is_template};
-use go_template::Value;
-use yaml_tree::place::Place;
-use yaml_tree::value::{self as tree, Node};
 
 /// A value that may contain expressions that are not evaluated yet.
 #[derive(Clone)]

@@ -3,11 +3,12 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::Texts;
-use super::files::Files;
 use go_template::root::{self, Chart, Release, Root};
 use go_template::{Budget, Definition, Engine, Error, Host, Rendered, Template, convert};
 use yaml_tree::value::Node;
+
+use super::Texts;
+use super::files::Files;
 
 /// A chart with its dependencies.
 #[derive(Clone, Debug)]

@@ -5,14 +5,15 @@
 
 use std::sync::Arc;
 
+use go_template::{Error, Value};
+use yaml_tree::place::Place;
+use yaml_tree::value::{self as tree, Entry, Node};
+
 use super::convert::{self, DEEPEST};
 use super::failure::{Step, with_step};
 use super::path::Path;
 use super::session::{Session, raw_text};
 use super::text::{RAW, is_special, is_template, shield, unshield};
-use go_template::{Error, Value};
-use yaml_tree::place::Place;
-use yaml_tree::value::{self as tree, Entry, Node};
 
 /// The result of evaluating a node, item or entry.
 enum Change<T> {

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::text::{SKIP, is_encapsulated};
 use go_template::{Budget, Error, ErrorClass, Value};
 use yaml_tree::json::{Html, to_json};
 use yaml_tree::place::Place;
 use yaml_tree::value::{self as tree, Entry, Node, Number};
+
+use super::text::{SKIP, is_encapsulated};
 
 /// The maximum nesting of lists and maps. The YAML and JSON parsers have limits at or below this one.
 pub(super) const DEEPEST: u32 = 500;

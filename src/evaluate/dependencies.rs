@@ -4,11 +4,12 @@
 
 use std::sync::Arc;
 
-use super::chart::{ChartTree, Dependency};
 use go_template::Engine;
 use yaml_tree::merge;
 use yaml_tree::place::Place;
 use yaml_tree::value::{Entry, Map, Node, Value};
+
+use super::chart::{ChartTree, Dependency};
 
 /// The key of the values that all dependencies of a chart share.
 const GLOBAL: &str = "global";

@@ -8,9 +8,10 @@ use std::fmt;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
-use super::text::{Zone, is_special};
 use go_template::value::{Lazy, Map, PLAIN_MAP};
 use go_template::{Error, Value};
+
+use super::text::{Zone, is_special};
 
 const INTERNAL: &str = "_internal";
 

@@ -6,14 +6,14 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use globset::GlobBuilder;
-
-use super::Templates;
 use go_template::function::{Signature, Type};
 use go_template::value::Object;
 use go_template::{Budget, Error, ErrorClass, Value};
 use yaml_tree::Lists;
 use yaml_tree::bytes::BASE64;
 use yaml_tree::value::{self as model, Entry, Map};
+
+use super::Templates;
 
 /// The texts by their paths below the chart's folder.
 pub type Texts = BTreeMap<Arc<str>, Arc<str>>;

@@ -1,15 +1,17 @@
 //! Determines which results of expressions are secrets: those of expressions that read a secret, directly or through other
 //! expressions. It depends on what was read and not on the text of the result.
 
-use crate::secrets;
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::trace::{Reading, Trace};
-use crate::secrets::known as secret;
 use yaml_tree::place::{Place, Sources};
 use yaml_tree::value::{Node, Value as Raw};
+
+use crate::secrets;
+
+use super::trace::{Reading, Trace};
+use crate::secrets::known as secret;
 
 /// The secret values of the files, and what is known about expressions.
 #[derive(Debug)]

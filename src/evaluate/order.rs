@@ -2,11 +2,12 @@
 
 use std::collections::HashSet;
 
-use super::convert;
-use super::text::Expression;
 use go_template::{Budget, Error, Value};
 use yaml_tree::place::Place;
 use yaml_tree::value::Node;
+
+use super::convert;
+use super::text::Expression;
 
 /// An expression whose result in Helm differs.
 #[derive(Clone, Debug)]

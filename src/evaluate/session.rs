@@ -13,6 +13,12 @@ use std::ops::Range;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
+use go_template::root::{self, Root};
+use go_template::value::{Lazy, Map, PLAIN_MAP};
+use go_template::{Budget, Error, ErrorClass, Value};
+use yaml_tree::place::Place;
+use yaml_tree::value::{self as tree, Node};
+
 use super::convert::{self, DEEPEST, NODE};
 use super::exact::{Evaluate, Internal};
 use super::failure::{Step, hide_message, keep_message, with_step};
@@ -25,11 +31,6 @@ use super::text::{self, Expression, RAW, SKIP, Zone};
 use super::text::{is_encapsulated, is_special, is_template, shield};
 use super::trace::Trace;
 use super::{Evaluation, Options, TemplateCache};
-use go_template::root::{self, Root};
-use go_template::value::{Lazy, Map, PLAIN_MAP};
-use go_template::{Budget, Error, ErrorClass, Value};
-use yaml_tree::place::Place;
-use yaml_tree::value::{self as tree, Node};
 
 /// The maximum number of times that the result of an expression may be an expression again. Helm's limit on nested `include`s
 /// has the same effect.

@@ -4,10 +4,11 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::path::Path;
-use super::text::Expression;
 use yaml_tree::place::Place;
 use yaml_tree::value::{Node, Value};
+
+use super::path::Path;
+use super::text::Expression;
 
 /// A value that was read by an expression.
 #[derive(Clone, Debug)]

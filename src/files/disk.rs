@@ -1,12 +1,12 @@
 //! [`Files`] on disk.
 
-use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashSet;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cap_std::fs::{FileType, ReadDir};
+use parking_lot::{Mutex, MutexGuard};
 
 use super::scope::is_outside;
 use super::{Files, Found, Scope};

@@ -3,11 +3,12 @@
 //! Symbolic links are followed within the commit. Submodules are read at the commit that they are pinned to, if they are
 //! checked out. A file outside the repository, named on the command line, has no revisions: its current content is read.
 
-use parking_lot::Mutex;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use super::git::{self, Failure, Objects, Repository};
 use super::{Disk, Files, Found, Scope};

@@ -5,11 +5,11 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use oci_artifacts::Body;
 use walkdir::WalkDir;
 
 use super::Scope;
 use crate::error::Error;
-use oci_artifacts::Body;
 
 /// An entry below a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use super::endpoint::ControlPlaneEndpoint;
-use super::selector::Selector;
-use crate::model::selector::Library;
 use capi::labels::Labels;
 use capi::location::Location;
 use yaml_tree::place::{Located, Place};
 use yaml_tree::value::Node;
+
+use super::endpoint::ControlPlaneEndpoint;
+use super::selector::Selector;
+use crate::model::selector::Library;
 
 /// What a cluster was read from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

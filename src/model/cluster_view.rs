@@ -3,6 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use capi::image::{Image, ImageKey, Images};
+use yaml_tree::place::Sources;
+
 use super::catalog::{Catalog, Registry};
 use super::cluster::{Cluster, Pool};
 use super::finding::Finding;
@@ -10,8 +13,6 @@ use super::lock::{Lock, SignedEntries};
 use super::signing::SigningKeys;
 use crate::model::selection::BundleOutcome;
 use crate::model::selection::Selection;
-use capi::image::{Image, ImageKey, Images};
-use yaml_tree::place::Sources;
 
 /// One cluster as read: its values evaluated, its catalog not yet expanded.
 #[derive(Clone, Debug)]

@@ -8,9 +8,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use capi::image::{Facts, fact};
+
 use super::name::{architecture, same_value};
 use super::version::Version;
-use capi::image::{Facts, fact};
 
 /// What is called once the tarball is unpacked: a regular, executable file at its root.
 pub const INSTALLER: &str = "install.sh";

@@ -1,7 +1,8 @@
 //! Days of the calendar.
 
-use capi::image::{Image, fact};
 use std::fmt;
+
+use capi::image::{Image, fact};
 
 /// A day, given by the caller: nothing here reads a clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -2,12 +2,13 @@
 //!
 //! A finding does not decide its level: [`super::policy::Policy`] does, and [`crate::pipeline::check`] joins the two.
 
+use yaml_tree::SyntaxError;
+use yaml_tree::place::Spot;
+
 use super::cluster::PoolName;
 use super::fix::Fix;
 use super::proposal::Proposal;
 use super::rule::{Level, RuleId};
-use yaml_tree::SyntaxError;
-use yaml_tree::place::Spot;
 
 /// What a rule or a reader found. Messages follow docs/: lower case, no full stop, values in backticks, one clause.
 #[derive(Clone, Debug)]

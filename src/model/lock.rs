@@ -5,11 +5,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::checksum::is_url;
 use capi::image::{Image, ImageKey, is_oci};
 use oci_artifacts::Digest;
 use oci_artifacts::evidence::Evidence;
 use yaml_tree::place::{Located, Place};
+
+use super::checksum::is_url;
 
 /// The lock's file name, beside the project file.
 pub const LOCK_FILE: &str = "metalmark.lock";

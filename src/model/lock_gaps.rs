@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use capi::image::{Image, ImageKey};
+
 use super::cluster_view::ClusterView;
 use super::lock::{LockedImage, Locking, is_lockable};
-use capi::image::{Image, ImageKey};
 
 /// The images of a cluster's catalog that its lock does not hold, by key.
 #[derive(Debug, Default)]

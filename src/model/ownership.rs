@@ -8,8 +8,9 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::output_path;
 use oci_artifacts::sha256;
+
+use super::output_path;
 
 const HEADER: &str =
     "# Files that metalmark owns: it rewrites them, and deletes those that it no longer renders.\n";

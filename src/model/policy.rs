@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use yaml_tree::place::Spot;
+
 use super::date::Date;
 use super::finding::{Finding, Subject};
 use super::rule::{Level, RuleId, RuleOption};
 use super::signing::RequiredSignatures;
-use yaml_tree::place::Spot;
 
 /// The project's policy, validated.
 #[derive(Clone, Debug, Default)]

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use capi::image::ImageKey;
+use yaml_tree::place::{Located, Place};
+
 use super::cluster::{Choice, Cluster, LevelName};
 use super::fix::Fix;
 use super::selector::{Term, Wanted};
-use capi::image::ImageKey;
-use yaml_tree::place::{Located, Place};
 
 /// An edit of the values, and what it does to the cluster.
 #[derive(Clone, Debug)]

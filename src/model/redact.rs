@@ -1,9 +1,10 @@
 //! Findings without the secrets that they are about.
 
+use yaml_tree::place::{HIDDEN, hide_quotes};
+
 use super::finding::{Finding, Label};
 use super::fix::Fix;
 use crate::secrets::known::{LONG, is_of_word};
-use yaml_tree::place::{HIDDEN, hide_quotes};
 
 impl Finding {
     /// The finding without the secrets that it points at: no report may show them.

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use super::selector::Selector;
 use capi::image::ImageKey;
+
+use super::selector::Selector;
 
 /// The result of one pool's selection, with its details.
 #[derive(Clone, Debug)]

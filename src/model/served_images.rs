@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
-use super::finding::Finding;
-use super::rule::RuleId;
 use capi::image::{Fact, Image, ImageKey, Images};
 use yaml_tree::place::Spot;
+
+use super::finding::Finding;
+use super::rule::RuleId;
 
 /// The images that any cluster is served, by key, and the keys under which clusters have different ones.
 #[derive(Clone, Debug, Default)]

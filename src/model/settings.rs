@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use oci_artifacts::registries::RegistrySettings;
+use yaml_tree::place::Spot;
+
 use super::lock::Locking;
 use super::policy::Policy;
 use crate::model::selector::Matching;
 use crate::model::wave_settings::WaveSettings;
-use oci_artifacts::registries::RegistrySettings;
-use yaml_tree::place::Spot;
 
 /// The settings that every stage behind `read` needs, validated; flags and project file give the same ones.
 #[derive(Clone, Debug)]

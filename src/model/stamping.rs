@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use globset::GlobMatcher;
+use yaml_tree::place::Spot;
 
 use super::selector::Selector;
-use yaml_tree::place::Spot;
 
 /// The image that people request for an object or a field.
 #[derive(Clone, Debug)]

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use capi::labels::Labels;
 use globset::GlobMatcher;
 
 use super::policy::pattern;
-use capi::labels::Labels;
 
 /// How clusters are spread over waves.
 #[derive(Clone, Debug, Default)]

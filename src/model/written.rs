@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use super::checksum::{KINDS, Kind, is_url};
 use capi::image::{Fact, Facts, Origin, fact};
 use yaml_tree::json::scalar_text;
 use yaml_tree::place::{Located, Place, Source};
 use yaml_tree::value::{Node, Value};
+
+use super::checksum::{KINDS, Kind, is_url};
 
 /// An image as values, a project file, an info file or an index of files writes it.
 #[derive(Clone, Debug, PartialEq)]

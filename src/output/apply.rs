@@ -5,6 +5,7 @@ use std::fs::{File, TryLockError};
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
+use oci_artifacts::portable_path;
 use rayon::prelude::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
 use super::plan::{TORN_RECORD, ownership, unreadable, walk};
@@ -13,7 +14,6 @@ use crate::error::Error;
 use crate::files::{Folder, PathState, Walk};
 use crate::model::manifest::{Change, ChangeSet, OWNERSHIP_FILE, STAGED};
 use crate::model::ownership::Record;
-use oci_artifacts::portable_path;
 
 /// Writes, deletes and records the changes of a plan. Does nothing if there are none.
 ///

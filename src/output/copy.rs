@@ -7,6 +7,8 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use oci_artifacts::Body;
+use oci_artifacts::portable_path;
 use sha2::{Digest as _, Sha256};
 
 use super::apply::{busy, create, leftovers, lock, record, staging_path, sweep, unwritable};
@@ -18,8 +20,6 @@ use crate::model::finding::{Finding, Subject};
 use crate::model::manifest::OWNERSHIP_FILE;
 use crate::model::output_path;
 use crate::model::ownership::{Owned, Record, Sum};
-use oci_artifacts::Body;
-use oci_artifacts::portable_path;
 
 /// A file to copy.
 pub struct Incoming {

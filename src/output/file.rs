@@ -5,9 +5,10 @@ use std::fs;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
+use oci_artifacts::Body;
+
 use super::staged::{self, Put};
 use crate::error::Error;
-use oci_artifacts::Body;
 
 /// Writes a file and the folders above it. An existing file is replaced atomically; a pipe or device, such as `/dev/stderr`,
 /// is written to.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
+use oci_artifacts::portable_path;
 use rayon::prelude::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
 use super::plan::{Entry, FileOutcome, Foreign, Part, Plan, origin, walk};
@@ -12,7 +13,6 @@ use crate::files::{PathState, Walk};
 use crate::model::finding::{Finding, Subject};
 use crate::model::manifest::{Change, ChangeKind, ChangeSet, Keeps, Origin, Ownership, STAGED};
 use crate::model::ownership::{self, Owned, Record};
-use oci_artifacts::portable_path;
 
 impl Plan {
     /// Joins the parts: finds collisions, files to prune, and what is owned afterwards.

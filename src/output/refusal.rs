@@ -1,9 +1,10 @@
 //! The findings for rendered files that are not written, each at the file's path.
 
-use crate::model::finding::{Finding, Subject};
-use crate::model::rule::RuleId;
 use oci_artifacts::portable_path;
 use yaml_tree::place::Spot;
+
+use crate::model::finding::{Finding, Subject};
+use crate::model::rule::RuleId;
 
 /// `shown` is the foreign file, as the user would write it.
 pub(super) fn not_owned(shown: &str, subject: Subject) -> Finding {

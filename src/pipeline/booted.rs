@@ -6,6 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use capi::image::ImageKey;
+use oci_artifacts::Digest;
+
 use crate::catalog::offers::PoolChange;
 use crate::error::Error;
 use crate::model::cluster_view::{ClusterView, SelectedPool};
@@ -13,8 +16,6 @@ use crate::model::lock::Locking;
 use crate::model::lock_gaps::gaps;
 use crate::render::Renderer;
 use crate::report::impact::Booted;
-use capi::image::ImageKey;
-use oci_artifacts::Digest;
 
 use super::fleet::Fleet;
 

@@ -5,6 +5,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use capi::image::Image;
+use capi::objects::bundled::Bundle;
+
 use crate::decide::replacement::{facts_to_keep, obstacles, version_obstacle};
 use crate::decide::selected;
 use crate::model::cluster::ClusterOrigin;
@@ -19,8 +22,6 @@ use crate::model::settings::Settings;
 use crate::model::version::distribution_of;
 use crate::pipeline::Verdict;
 use crate::rules::{ChangeInput, ClusterInput, RULES, Rule, RunScope, Scope, WorkspaceInput, rule};
-use capi::image::Image;
-use capi::objects::bundled::Bundle;
 
 /// How many changes are tried for one cluster: each takes as long as a check of it.
 const MOST_TRIED: usize = 50;

@@ -1,11 +1,13 @@
 //! The stages over all clusters: each is read, resolved and checked on its own, both cores busy, the answers in the clusters'
 //! order. What the caller does not request is dropped with its cluster, so that memory does not grow with the fleet's values.
 
-use parking_lot::Mutex;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use capi::objects::ManifestObject;
+use parking_lot::Mutex;
 use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
+use yaml_tree::place::Sources;
 
 use crate::catalog::locking::{self, Keyring};
 use crate::catalog::resolve::{self, Catalogs};
@@ -24,8 +26,6 @@ use crate::pipeline::Verdict;
 use crate::pipeline::check::{self, Checked};
 use crate::read::{self, ClusterEntry, SharedCatalog, Stamped, Workspace};
 use crate::rules::{self, ImageUse, RunScope, WorkspaceInput};
-use capi::objects::ManifestObject;
-use yaml_tree::place::Sources;
 
 /// A workspace, with what its clusters are read and resolved by.
 pub(crate) struct Fleet {

@@ -3,6 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use capi::image::{Image, ImageKey};
+use capi::schema::Schemas;
+use yaml_tree::place::Source;
+
 use crate::error::Error;
 use crate::model::cluster_view::ClusterView;
 use crate::model::date::Date;
@@ -14,9 +18,6 @@ use crate::model::shard::Shard;
 use crate::pipeline::check::{self, Checked};
 use crate::read::{ClusterEntry, Workspace};
 use crate::render::{self, FileObjects, Home, Renderer};
-use capi::image::{Image, ImageKey};
-use capi::schema::Schemas;
-use yaml_tree::place::Source;
 
 use super::fleet::{Fleet, FleetCheck};
 use super::{Terminal, Verdict};

@@ -5,9 +5,9 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 use serde_json::ser::{CharEscape, CompactFormatter, Formatter, PrettyFormatter};
+use yaml_tree::value::{Entry, Map, Node, Value};
 
 use crate::secrets::known as secret;
-use yaml_tree::value::{Entry, Map, Node, Value};
 
 use super::text::is_unsafe;
 

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::model::finding::Finding;
-use crate::model::rule::RuleId;
 use yaml_tree::merge::{Layer, LayerKind};
 use yaml_tree::place::{Place, Sources};
 use yaml_tree::value::{Node, Value};
+
+use crate::model::finding::Finding;
+use crate::model::rule::RuleId;
 
 /// The functions that change the map that is their first argument.
 const CHANGING: [&str; 7] = [

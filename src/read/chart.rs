@@ -1,10 +1,15 @@
 //! The charts of clusters, where the repository has them: who they are, and the named templates that values may include.
 
-use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
+
+use go_template::Template;
+use parking_lot::Mutex;
+use yaml_tree::merge::{Layer, LayerKind};
+use yaml_tree::place::Sources;
+use yaml_tree::value::Node;
 
 use crate::decide::matching::REGISTRY_KEY;
 use crate::evaluate::{ChartTree, Templates, Texts};
@@ -12,10 +17,6 @@ use crate::files::{Files, Found};
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
 use crate::model::selector::Library;
-use go_template::Template;
-use yaml_tree::merge::{Layer, LayerKind};
-use yaml_tree::place::Sources;
-use yaml_tree::value::Node;
 
 use super::changed_values::{Change, changes};
 use super::chart_files::{FolderReader, Left, Tree, is_template, metadata, texts};

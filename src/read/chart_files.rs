@@ -1,25 +1,27 @@
 //! Reads the files of charts in the repository: their folders, the packages below `charts/`, and dependencies that are elsewhere.
 
-use crate::secrets;
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use crate::error::Error;
-use crate::evaluate::Texts;
-use crate::files::{Files, Found};
-use crate::model::finding::Finding;
-use crate::model::rule::{Level, RuleId};
+use globset::{GlobBuilder, GlobMatcher};
 use oci_artifacts::Body;
 use oci_artifacts::archive::{self, Limits};
 use yaml_tree::engine::Engine;
 use yaml_tree::place::FileId;
 use yaml_tree::value::Node;
 
+use crate::secrets;
+
+use crate::error::Error;
+use crate::evaluate::Texts;
+use crate::files::{Files, Found};
+use crate::model::finding::Finding;
+use crate::model::rule::{Level, RuleId};
+
 use super::error::ReadError;
 use super::files::display;
 use super::gitops::resolve_path;
-use globset::{GlobBuilder, GlobMatcher};
 
 /// How much of a packaged dependency is read.
 const PACKAGED: Limits = Limits {

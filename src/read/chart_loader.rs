@@ -1,15 +1,17 @@
 //! Makes charts of their files: metadata, values, templates, `.Files`, and the charts that they depend on.
 
-use crate::secrets;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::evaluate::{self, ChartTemplate, ChartTree, Dependency, Import, Texts};
-use crate::model::finding::Finding;
 use yaml_tree::engine::Engine;
 use yaml_tree::place::{FileId, Source, Sources};
 use yaml_tree::value::{Node, Value};
+
+use crate::secrets;
+
+use crate::evaluate::{self, ChartTemplate, ChartTree, Dependency, Import, Texts};
+use crate::model::finding::Finding;
 
 use super::chart_files::{MOST_FILES, Tree, hide_secrets, is_text, too_many};
 use super::files::{source, syntax_finding};

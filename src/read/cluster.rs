@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use yaml_tree::place::Sources;
+use yaml_tree::value::Node;
+
 use crate::error::Error;
 use crate::evaluate::{Evaluator, TemplateCache};
 use crate::model::catalog::Catalog;
@@ -10,8 +13,6 @@ use crate::model::cluster_view::ClusterRead;
 use crate::model::finding::{Finding, Subject};
 use crate::model::rule::{Level, RuleId};
 use crate::model::signing::{RequiredSignatures, SigningKeys};
-use yaml_tree::place::Sources;
-use yaml_tree::value::Node;
 
 use super::management::{self, Depth, State};
 use super::project::EvaluationOption;

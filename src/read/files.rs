@@ -1,18 +1,20 @@
 //! Reads one file of the workspace, and reports what is surprising in it.
 
-use crate::{files, secrets};
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 use std::sync::Arc;
+
+use yaml_tree::engine::Engine;
+use yaml_tree::place::{FileId, Place, Source, Sources, Spot};
+use yaml_tree::value::{Node, Value};
+use yaml_tree::{Misreading, Notice, NoticeKind, SyntaxError};
+
+use crate::{files, secrets};
 
 use crate::error::Error;
 use crate::files::{Files, read_argument};
 use crate::model::finding::Finding;
 use crate::model::rule::{Level, RuleId};
-use yaml_tree::engine::Engine;
-use yaml_tree::place::{FileId, Place, Source, Sources, Spot};
-use yaml_tree::value::{Node, Value};
-use yaml_tree::{Misreading, Notice, NoticeKind, SyntaxError};
 
 /// A file as text, with its secrets marked: those of a secrets file also where only the path that it leads to has such a name.
 ///

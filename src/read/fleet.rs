@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use yaml_tree::place::Spot;
+
 use crate::error::Error;
 use crate::files::Files;
 use crate::model::finding::Finding;
 use crate::model::rule::{Level, RuleId};
-use yaml_tree::place::Spot;
 
 use super::clusters::{self, ClusterEntry};
 use super::error::ReadError;

@@ -3,15 +3,16 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use yaml_tree::engine::Engine;
+use yaml_tree::merge::{self, Layer, LayerKind};
+use yaml_tree::place::Sources;
+use yaml_tree::value::{Node, Value};
+
 use crate::error::Error;
 use crate::files::Files;
 use crate::model::finding::Finding;
 use crate::model::rule::{Level, RuleId};
 use crate::secrets;
-use yaml_tree::engine::Engine;
-use yaml_tree::merge::{self, Layer, LayerKind};
-use yaml_tree::place::Sources;
-use yaml_tree::value::{Node, Value};
 
 use super::changed_values::{Change, changes};
 use super::chart::{Chart, Charts};

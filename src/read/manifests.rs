@@ -3,10 +3,16 @@
 //! Of a folder every YAML file counts that holds an `apiVersion`, but for hidden folders and files that metalmark wrote
 //! itself. Files named after secrets are never read.
 
-use crate::secrets;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+use capi::objects::{MARKER, ManifestObject, Unread, objects};
+use capi::providers::PROVIDERS;
+use yaml_tree::engine::Engine;
+use yaml_tree::place::{FileId, Source, Spot};
+
+use crate::secrets;
 
 use crate::error::Error;
 use crate::files::{Files, real};
@@ -14,10 +20,6 @@ use crate::model::finding::Finding;
 use crate::model::manifest::OWNERSHIP_FILE;
 use crate::model::ownership::Record;
 use crate::model::rule::{Level, RuleId};
-use capi::objects::{MARKER, ManifestObject, Unread, objects};
-use capi::providers::PROVIDERS;
-use yaml_tree::engine::Engine;
-use yaml_tree::place::{FileId, Source, Spot};
 
 use super::gitops::{NAMES, Patches};
 use super::{Request, Workspace, files};

@@ -39,6 +39,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use capi::schema::Schemas;
+use yaml_tree::engine::Engine;
+use yaml_tree::place::Source;
+
 use crate::files::Files;
 use crate::model::cluster_view::ClusterRead;
 use crate::model::finding::Finding;
@@ -48,9 +52,6 @@ use crate::model::settings::{ChecksumStyle, Settings};
 use crate::model::shard::Shard;
 use crate::model::stamping::StampEntry;
 use crate::model::written::WrittenImage;
-use capi::schema::Schemas;
-use yaml_tree::engine::Engine;
-use yaml_tree::place::Source;
 
 pub use cluster::{SharedCatalog, cluster, cluster_without_nodes, read_shared_catalog};
 pub use clusters::ClusterEntry;

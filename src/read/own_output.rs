@@ -1,12 +1,12 @@
 //! Which files metalmark rendered itself. They are never input: an overlay that was read back would be the strongest layer,
 //! and every later render would repeat it instead of following the user's change.
 
-use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use globset::{Glob, GlobMatcher};
+use parking_lot::Mutex;
 
 use crate::error::Error;
 use crate::files::{Files, Found};

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::model::finding::Finding;
-use crate::model::rule::RuleId;
 use yaml_tree::place::{Source, Spot};
 use yaml_tree::value::Node;
+
+use crate::model::finding::Finding;
+use crate::model::rule::RuleId;
 
 /// Finds the place of a path of keys in the project file.
 pub(super) struct Places<'a> {

@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use yaml_tree::engine::Engine;
 
 use crate::model::selector::Matching;
 use crate::model::settings::ChecksumStyle;
-use yaml_tree::engine::Engine;
 
 use super::record::ImageRecord;
 use super::rule_options::RuleOptions;

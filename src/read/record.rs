@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
-
-use crate::model::written::WrittenImage;
 use yaml_tree::place::Place;
 use yaml_tree::value::{Entry, Map, Node, Value};
+
+use crate::model::written::WrittenImage;
 
 /// What is known of one image, and where it lies.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]

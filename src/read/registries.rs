@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::model::finding::Finding;
-use crate::model::rule::RuleId;
 use oci_artifacts::registries::{ARCHITECTURE, CONCURRENCY, Host, Mirror, RegistrySettings};
 use oci_artifacts::{Reference, SCHEME};
+
+use crate::model::finding::Finding;
+use crate::model::rule::RuleId;
 
 use super::places::Places;
 use super::project::{HostOptions, RegistryOptions};

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use globset::GlobMatcher;
+use yaml_tree::place::{Place, Spot};
 
 use crate::model::finding::Finding;
 use crate::model::policy::pattern;
 use crate::model::rule::RuleId;
 use crate::model::selector::{Selector, Term, Wanted};
 use crate::model::stamping::{ImageRequest, RequestedImage, StampEntry};
-use yaml_tree::place::{Place, Spot};
 
 use super::places::Places;
 use super::project::{ProjectFile, StampOptions};

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use schemars::generate::SchemaSettings;
 use serde_json::Value as Json;
-
-use crate::model::finding::Finding;
-use crate::model::rule::RuleId;
 use yaml_tree::place::{Place, Source, Spot};
 use yaml_tree::suggest::did_you_mean;
 use yaml_tree::value::{Node, Number, Value};
+
+use crate::model::finding::Finding;
+use crate::model::rule::RuleId;
 
 use super::project::ProjectFile;
 use super::rule_options::{no_rule, schema_of};

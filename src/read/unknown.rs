@@ -1,10 +1,11 @@
 //! Names in the project file that are unknown: targets, and the targets' options.
 
+use yaml_tree::suggest::did_you_mean;
+
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
 use crate::model::settings::Settings;
 use crate::render::targets;
-use yaml_tree::suggest::did_you_mean;
 
 use super::places::Places;
 

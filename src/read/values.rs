@@ -1,13 +1,14 @@
 //! The values of one cluster: its layers, the merged values, and an evaluator for them.
 
-use crate::error::Error;
-use crate::evaluate::{Failure, Options, TemplateCache};
-use crate::model::finding::{Finding, Subject};
-use crate::model::rule::Level;
 use go_template::{ErrorClass, Limits};
 use yaml_tree::merge::Layer;
 use yaml_tree::place::Sources;
 use yaml_tree::value::Node;
+
+use crate::error::Error;
+use crate::evaluate::{Failure, Options, TemplateCache};
+use crate::model::finding::{Finding, Subject};
+use crate::model::rule::Level;
 
 use super::management::{Depth, State};
 use super::{ClusterEntry, Workspace, cluster, release_options};

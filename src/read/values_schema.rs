@@ -4,13 +4,14 @@
 
 use std::path::Path;
 
-use crate::files::{Files, Found};
-use crate::model::finding::Finding;
-use crate::model::rule::{Level, RuleId};
 use capi::schema::ValuesSchema;
 use yaml_tree::engine::Engine;
 use yaml_tree::place::Sources;
 use yaml_tree::value::Node;
+
+use crate::files::{Files, Found};
+use crate::model::finding::Finding;
+use crate::model::rule::{Level, RuleId};
 
 use super::files::display;
 

@@ -4,6 +4,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use capi::schema::Schemas;
+use oci_artifacts::registries::RegistrySettings;
+use yaml_tree::engine::Engine;
+use yaml_tree::place::{Source, Sources};
+
 use crate::error::Error;
 use crate::files::{Disk, Files, Repository, Tracked};
 use crate::model::cluster_view::ClusterRead;
@@ -13,10 +18,6 @@ use crate::model::rule::{Level, RuleId};
 use crate::model::signing::RequiredSignatures;
 use crate::model::stamping::StampEntry;
 use crate::model::written::WrittenImage;
-use capi::schema::Schemas;
-use oci_artifacts::registries::RegistrySettings;
-use yaml_tree::engine::Engine;
-use yaml_tree::place::{Source, Sources};
 
 use super::management::Management;
 use super::places::Places;

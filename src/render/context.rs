@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use capi::image::{ImageKey, Images, fact};
 use minijinja::value::{Enumerator, Object, ObjectRepr, ValueKind};
 use minijinja::{Error, ErrorKind, Value as Context};
+use yaml_tree::value::{Entry, Map, Node, Number, Value};
 
 use crate::model::cluster::Cluster;
-use capi::image::{ImageKey, Images, fact};
-use yaml_tree::value::{Entry, Map, Node, Number, Value};
 
 /// The deepest tree that a template may build.
 const DEPTH: usize = 64;

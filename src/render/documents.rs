@@ -1,20 +1,22 @@
 //! Validates every rendered file: it must parse, its objects must be complete with legal names, and each object must match the
 //! schema of its kind if schemas are available.
 
-use crate::secrets;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::model::finding::Finding;
-use crate::model::rule::{Level, RuleId};
-use crate::render::objects::name;
-use crate::render::targets::Content;
 use capi::schema::Schemas;
 use yaml_tree::NoticeKind;
 use yaml_tree::engine::Engine;
 use yaml_tree::json::{Html, to_json};
 use yaml_tree::place::{FileId, Place, Spot};
 use yaml_tree::value::{Node, Value};
+
+use crate::secrets;
+
+use crate::model::finding::Finding;
+use crate::model::rule::{Level, RuleId};
+use crate::render::objects::name;
+use crate::render::targets::Content;
 
 /// The largest sum of a ConfigMap's or a Secret's values, in bytes.
 /// (kubernetes pkg/apis/core/validation, `ValidateConfigMap`: core.MaxSecretSize)

@@ -8,13 +8,13 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::{
     AutoEscape, Environment, Error, ErrorKind, Output, State, UndefinedBehavior, Value as Context,
 };
+use yaml_tree::place::{Source, Spot};
+use yaml_tree::value::{Entry, Map, Value};
 
 use super::context;
 use super::language::{self, Written};
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
-use yaml_tree::place::{Source, Spot};
-use yaml_tree::value::{Entry, Map, Value};
 
 /// The most instructions of one rendering. An object takes about fifty; an endless template fails.
 const FUEL: u64 = 2_000_000;

@@ -21,7 +21,12 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use capi::image::{Image, Images};
+use capi::providers::Stamp;
+use capi::schema::Schemas;
 use minijinja::Value as Context;
+use yaml_tree::place::{Source, Spot};
+use yaml_tree::suggest::did_you_mean;
 
 use crate::model::cluster::{Cluster, ClusterOrigin};
 use crate::model::cluster_view::{ClusterView, SelectedPool};
@@ -30,16 +35,11 @@ use crate::model::manifest::{FileKind, ManifestFile};
 use crate::model::rule::{Level, RuleId};
 use crate::model::served_images::ServedImages;
 use crate::model::settings::{Output, Settings};
-use capi::image::{Image, Images};
-use capi::providers::Stamp;
-use capi::schema::Schemas;
 pub use duplicates::{Duplicates, FileObjects, Home, duplicates, objects};
 use engine::Engine;
 pub use names::ClusterNames;
 use options::Options;
 use targets::{Content, SharedInput, Target, TargetFile, TargetInput};
-use yaml_tree::place::{Source, Spot};
-use yaml_tree::suggest::did_you_mean;
 
 /// Renders any number of clusters; shared between threads.
 pub struct Renderer<'a> {

@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::model::finding::Finding;
-use crate::model::rule::RuleId;
 use yaml_tree::place::Source;
 use yaml_tree::value::{Entry, Map, Node, Value};
+
+use crate::model::finding::Finding;
+use crate::model::rule::RuleId;
 
 use super::context;
 use super::engine::Engine;

@@ -1,10 +1,11 @@
 //! Builds the stamp of an image: its URL, format and checksum.
 
+use capi::image::{Image, Images, fact};
+use capi::providers::Stamp;
+
 use crate::model::cluster::Pool;
 use crate::model::selection::{Outcome, Selection};
 use crate::model::settings::ChecksumStyle;
-use capi::image::{Image, Images, fact};
-use capi::providers::Stamp;
 
 /// The engine's name for the template of `images.url`.
 pub(super) const URL_TEMPLATE: &str = "images.url";

@@ -1,9 +1,10 @@
 //! A change set as a unified diff that `git apply` and `patch` take.
 
-use crate::secrets;
 use std::io::{self, Write as _};
 
 use similar::{ChangeTag, TextDiff};
+
+use crate::secrets;
 
 use super::Color;
 use crate::model::manifest::{Change, ChangeKind, ChangeSet};

@@ -4,13 +4,13 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use sha2::{Digest, Sha256};
-
-use crate::model::finding::Finding;
 use data_encoding::HEXLOWER;
+use sha2::{Digest, Sha256};
 use yaml_tree::engine::Engine;
 use yaml_tree::place::{FileId, Source, Spot};
 use yaml_tree::value::{Node, Value};
+
+use crate::model::finding::Finding;
 
 /// How many bytes of SHA-256 a fingerprint has.
 const BYTES: usize = 20;

@@ -3,9 +3,10 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
+use yaml_tree::place::Source;
+
 use super::{Changes, Report, quantity};
 use crate::printer::Printer;
-use yaml_tree::place::Source;
 
 /// Prints the files that hold no manifests as they are, such as a chart's templates: the first by name.
 pub fn skips(skipped: &[Arc<Source>], out: &mut Printer) -> io::Result<()> {

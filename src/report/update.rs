@@ -3,10 +3,11 @@
 use std::io::{self, Write as _};
 use std::sync::Arc;
 
+use yaml_tree::place::{Source, Spot};
+
 use crate::catalog::offers::{self, Offer, Summary};
 use crate::model::rule::Level;
 use crate::printer::Printer;
-use yaml_tree::place::{Source, Spot};
 
 use super::{Findings, Report, quantity};
 

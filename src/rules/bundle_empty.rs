@@ -1,8 +1,9 @@
 //! A bundle of manifests holds no object.
 
+use capi::objects::bundled::Bundle;
+
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
-use capi::objects::bundled::Bundle;
 
 /// Found while packing and unpacking.
 pub(super) fn bundle(input: &Bundle<'_>, findings: &mut Vec<Finding>) {

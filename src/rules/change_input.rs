@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use capi::providers::Stamp;
+use yaml_tree::place::{Located, Place, Source, Spot};
+
 use crate::model::cluster::{Cluster, Pool};
 use crate::model::cluster_view::ClusterView;
 use crate::model::finding::Subject;
-use capi::providers::Stamp;
-use yaml_tree::place::{Located, Place, Source, Spot};
 
 /// What a rule sees of a cluster before and after a change.
 pub struct ChangeInput<'a> {

@@ -1,13 +1,14 @@
 //! A checksum is fetched from the server that it is to guard against.
 
+use capi::image::fact;
+use capi::location::file_name;
+
 use crate::model::checksum;
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
 use crate::model::settings::ChecksumStyle;
 use crate::rules::ClusterInput;
 use crate::rules::input::ChosenImage;
-use capi::image::fact;
-use capi::location::file_name;
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {

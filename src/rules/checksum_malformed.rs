@@ -1,12 +1,13 @@
 //! A checksum is no digest of its kind.
 
+use capi::image::fact;
+
 use crate::model::checksum::{self, Kind};
 use crate::model::cluster::Pool;
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
 use crate::rules::ClusterInput;
 use crate::rules::input::ChosenImage;
-use capi::image::fact;
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {

@@ -1,12 +1,13 @@
 //! An image would be stamped without a checksum.
 
+use capi::image::{Image, fact, is_oci};
+
 use crate::model::cluster::Pool;
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
 use crate::model::settings::ChecksumStyle;
 use crate::rules::input::ChosenImage;
 use crate::rules::{ClusterInput, fact_missing};
-use capi::image::{Image, fact, is_oci};
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {

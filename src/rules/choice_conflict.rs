@@ -1,5 +1,7 @@
 //! A node pool says in more than one way which image it boots.
 
+use yaml_tree::place::Place;
+
 use crate::decide::matching::find_by_name;
 use crate::decide::replacement;
 use crate::model::cluster::{Choice, KEY_NAMES, Pool};
@@ -8,7 +10,6 @@ use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
 use crate::model::selection::{Outcome, Selection};
 use crate::rules::ClusterInput;
-use yaml_tree::place::Place;
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {

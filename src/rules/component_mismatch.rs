@@ -1,5 +1,9 @@
 //! A node pool's component bundle does not fit it.
 
+use capi::image::{Image, fact};
+use oci_artifacts::Reference;
+use yaml_tree::suggest::did_you_mean;
+
 use crate::decide::component_choice::{Mismatch, Wants, mismatches};
 use crate::model::cluster::Pool;
 use crate::model::cluster_view::SelectedPool;
@@ -9,9 +13,6 @@ use crate::model::lock::is_lockable;
 use crate::model::rule::{Level, RuleId};
 use crate::model::selection::BundleOutcome;
 use crate::rules::ClusterInput;
-use capi::image::{Image, fact};
-use oci_artifacts::Reference;
-use yaml_tree::suggest::did_you_mean;
 
 /// Looks at every node pool that selects a component bundle.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {

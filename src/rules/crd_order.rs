@@ -1,8 +1,9 @@
 //! An object is applied before the definition of its kind.
 
+use capi::objects::bundled::{Bundle, Bundled, Order};
+
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
-use capi::objects::bundled::{Bundle, Bundled, Order};
 
 /// Looks at bundles whose objects are applied by the names of their files.
 pub(super) fn bundle(input: &Bundle<'_>, findings: &mut Vec<Finding>) {

@@ -2,11 +2,12 @@
 
 use std::net::IpAddr;
 
+use yaml_tree::place::Place;
+
 use crate::model::endpoint::{ControlPlaneEndpoint, Way};
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
 use crate::rules::ClusterInput;
-use yaml_tree::place::Place;
 
 /// Looks at every endpoint that is an address.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use yaml_tree::place::Place;
+
 use crate::model::endpoint::{Endpoint, Statement, same_host};
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
 use crate::rules::ClusterInput;
-use yaml_tree::place::Place;
 
 /// Holds everything that names the endpoint against the one that is taken.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {

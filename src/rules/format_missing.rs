@@ -1,10 +1,11 @@
 //! An image would be stamped without its format.
 
+use capi::image::fact;
+
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
 use crate::rules::input::ChosenImage;
 use crate::rules::{ClusterInput, fact_missing};
-use capi::image::fact;
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {

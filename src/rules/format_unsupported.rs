@@ -2,14 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use capi::image::fact;
+use capi::providers::{Provider, is_refused_later};
+use yaml_tree::place::Place;
+
 use crate::model::cluster::Pool;
 use crate::model::finding::{Finding, Subject};
 use crate::model::rule::{Level, RuleId};
 use crate::rules::ClusterInput;
 use crate::rules::input::ChosenImage;
-use capi::image::fact;
-use capi::providers::{Provider, is_refused_later};
-use yaml_tree::place::Place;
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {

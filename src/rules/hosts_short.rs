@@ -1,9 +1,10 @@
 //! Fewer hosts match a node pool than it has machines.
 
+use yaml_tree::value::Value;
+
 use crate::model::finding::Finding;
 use crate::model::rule::{Level, RuleId};
 use crate::rules::ClusterInput;
-use yaml_tree::value::Value;
 
 /// Looks at every pool that claims hosts of an inventory by their labels.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {

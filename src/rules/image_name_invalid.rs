@@ -1,10 +1,11 @@
 //! An image has a name that `os_images` does not take.
 
+use capi::image::is_valid_key;
+
 use crate::model::finding::{Finding, Subject};
 use crate::model::name::key_of;
 use crate::model::rule::RuleId;
 use crate::rules::ClusterInput;
-use capi::image::is_valid_key;
 
 /// Looks at every key of the catalog.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {

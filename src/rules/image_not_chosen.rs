@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use yaml_tree::place::Located;
+
 use crate::model::cluster::Pool;
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
 use crate::model::selection::{Outcome, Selection};
 use crate::rules::ClusterInput;
-use yaml_tree::place::Located;
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {

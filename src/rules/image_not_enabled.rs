@@ -1,10 +1,11 @@
 //! A node pool boots an image that is not served.
 
+use capi::image::Image;
+
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
 use crate::rules::input::ChosenImage;
 use crate::rules::{ClusterInput, entry_path};
-use capi::image::Image;
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {

@@ -1,12 +1,13 @@
 //! A node pool boots an image that is Kubernetes minors behind the newest one of its line.
 
+use capi::image::{Image, fact};
+
 use crate::decide::replacement::is_one_line;
 use crate::model::finding::Finding;
 use crate::model::rule::{RuleId, RuleOption};
 use crate::model::version::Version;
 use crate::rules::ClusterInput;
 use crate::rules::input::ChosenImage;
-use capi::image::{Image, fact};
 
 /// How far behind an image may be.
 pub(super) const MINORS: RuleOption = RuleOption {

@@ -1,12 +1,13 @@
 //! A change puts another image behind a URL that machines boot from.
 
+use capi::image::{ImageKey, fact};
+use capi::providers::Stamp;
+
 use crate::model::checksum;
 use crate::model::finding::{Finding, Subject};
 use crate::model::rule::RuleId;
 use crate::rules::change_input::PoolPair;
 use crate::rules::{ChangeInput, Side};
-use capi::image::{ImageKey, fact};
-use capi::providers::Stamp;
 
 /// The number of digits that distinguish two digests.
 const SHOWN: usize = 12;

@@ -1,10 +1,11 @@
 //! An image is enabled or declared, and no cluster uses it.
 
+use capi::image::{Fact, Image, Origin};
+use yaml_tree::place::Place;
+
 use crate::model::finding::{Finding, Subject};
 use crate::model::rule::RuleId;
 use crate::rules::{ImageUse, RunScope, WorkspaceInput, entry_path};
-use capi::image::{Fact, Image, Origin};
-use yaml_tree::place::Place;
 
 /// Looks at the results of all clusters.
 pub(super) fn workspace(input: &WorkspaceInput<'_>, findings: &mut Vec<Finding>) {

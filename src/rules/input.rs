@@ -3,6 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use capi::image::{Image, ImageKey, Images, is_oci};
+use capi::labels::LabelSelector;
+use capi::providers::{self, Provider};
+use yaml_tree::place::{Located, Place, Sources, Spot};
+
 use crate::model::cluster::{Choice, ClusterOrigin, Pool};
 use crate::model::cluster_view::{ClusterView, SelectedPool};
 use crate::model::endpoint::{ControlPlaneEndpoint, Endpoint};
@@ -11,10 +16,6 @@ use crate::model::lock::{Lock, SignedEntries, is_lockable};
 use crate::model::rule::{RuleId, RuleOption};
 use crate::model::selection::Outcome;
 use crate::model::settings::Settings;
-use capi::image::{Image, ImageKey, Images, is_oci};
-use capi::labels::LabelSelector;
-use capi::providers::{self, Provider};
-use yaml_tree::place::{Located, Place, Sources, Spot};
 
 /// What a rule sees of one cluster.
 pub struct ClusterInput<'a> {

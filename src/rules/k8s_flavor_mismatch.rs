@@ -1,5 +1,7 @@
 //! A node pool's image is made for another Kubernetes distribution.
 
+use capi::image::{Image, Images, fact};
+
 use crate::decide::proof;
 use crate::decide::replacement;
 use crate::model::cluster::{ClusterOrigin, Pool};
@@ -10,7 +12,6 @@ use crate::model::selection::Selection;
 use crate::model::selector::Matching;
 use crate::model::version::{K0S, distribution_of};
 use crate::rules::ClusterInput;
-use capi::image::{Image, Images, fact};
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {

@@ -1,5 +1,7 @@
 //! A node pool's image holds another Kubernetes version than the pool is to run.
 
+use capi::image::{Fact, Image, Origin, fact};
+
 use crate::decide::proof::{self, PoolProof, Proof};
 use crate::decide::replacement::{self, Obstacle};
 use crate::model::cluster::{Choice, ClusterOrigin, Pool};
@@ -8,7 +10,6 @@ use crate::model::finding::Finding;
 use crate::model::proposal::{Change, Proposal};
 use crate::model::rule::RuleId;
 use crate::rules::ClusterInput;
-use capi::image::{Fact, Image, Origin, fact};
 
 /// How many images that would fit are worth naming.
 const SHOWN: usize = 3;

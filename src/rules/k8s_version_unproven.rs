@@ -1,5 +1,7 @@
 //! Nothing proves that a node pool's image holds the Kubernetes version that the pool is to run.
 
+use capi::image::{Fact, Image, Origin, fact};
+
 use crate::decide::proof::{self, PoolProof, Proof};
 use crate::model::cluster::{ClusterOrigin, Pool};
 use crate::model::cluster_view::SelectedPool;
@@ -7,7 +9,6 @@ use crate::model::finding::Finding;
 use crate::model::rule::{Level, RuleId};
 use crate::model::selection::{Outcome, Selection};
 use crate::rules::{ClusterInput, entry_path};
-use capi::image::{Fact, Image, Origin, fact};
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {

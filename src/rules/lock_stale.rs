@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use yaml_tree::place::Sources;
+
 use crate::model::finding::{Finding, Subject};
 use crate::model::lock::{Lock, LockedImage};
 use crate::model::lock_gaps::gaps;
 use crate::model::rule::{Level, RuleId};
 use crate::rules::not_locked::{self, Words};
 use crate::rules::{ClusterInput, WorkspaceInput};
-use yaml_tree::place::Sources;
 
 /// Looks at the catalog of each cluster, where the project has a lock.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {

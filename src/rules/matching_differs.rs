@@ -1,5 +1,7 @@
 //! Sylva's own matching would select otherwise.
 
+use capi::image::{Image, ImageKey, Origin, fact};
+
 use crate::model::cluster::Choice;
 use crate::model::cluster_view::SelectedPool;
 use crate::model::finding::Finding;
@@ -7,7 +9,6 @@ use crate::model::rule::RuleId;
 use crate::model::selection::Outcome;
 use crate::model::selector::Matching;
 use crate::rules::ClusterInput;
-use capi::image::{Image, ImageKey, Origin, fact};
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {

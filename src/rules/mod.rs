@@ -54,9 +54,10 @@ mod version_skip;
 
 use std::borrow::Cow;
 
+use capi::objects::bundled::Bundle;
+
 use crate::model::finding::Finding;
 use crate::model::rule::{RuleId, RuleOption};
-use capi::objects::bundled::Bundle;
 
 use input::ChosenImage;
 

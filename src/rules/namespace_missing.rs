@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use capi::objects::bundled::{Bundle, Bundled};
+
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
-use capi::objects::bundled::{Bundle, Bundled};
 
 /// Looks at bundles of manifests.
 pub(super) fn bundle(input: &Bundle<'_>, findings: &mut Vec<Finding>) {

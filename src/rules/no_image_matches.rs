@@ -1,5 +1,7 @@
 //! No image of the catalog matches a selector.
 
+use capi::image::{ImageKey, fact};
+
 use crate::decide::matching::{SELECTOR_KEYS, USE_EXTRA_KEYS, is_pattern};
 use crate::decide::replacement::{KEPT, version_obstacle};
 use crate::model::cluster::{Choice, Pool};
@@ -11,7 +13,6 @@ use crate::model::rule::RuleId;
 use crate::model::selection::{Candidate, Difference, Outcome, Selection};
 use crate::model::selector::{Selector, Term, Wanted};
 use crate::rules::ClusterInput;
-use capi::image::{ImageKey, fact};
 
 /// How many near misses are worth reading.
 const SHOWN: usize = 3;

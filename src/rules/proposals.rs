@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use capi::image::{Fact, Image, ImageKey, Origin};
+
 use crate::decide::replacement::version_obstacle;
 use crate::model::cluster::{Choice, LevelName, Pool};
 use crate::model::fix::Fix;
 use crate::model::proposal::{Change, Proposal};
 use crate::model::version::Version;
-use capi::image::{Fact, Image, ImageKey, Origin};
 
 use super::ClusterInput;
 

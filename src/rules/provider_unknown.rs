@@ -1,10 +1,11 @@
 //! Nothing is known of a cluster's infrastructure provider, or several of them select an image.
 
+use capi::providers::{self, PROVIDERS};
+use yaml_tree::suggest::did_you_mean;
+
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
 use crate::rules::ClusterInput;
-use capi::providers::{self, PROVIDERS};
-use yaml_tree::suggest::did_you_mean;
 
 /// Looks at the cluster; that several providers select an image is found while reading.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {

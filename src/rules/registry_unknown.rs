@@ -1,9 +1,10 @@
 //! An image comes from a registry that is not defined.
 
+use yaml_tree::suggest::did_you_mean;
+
 use crate::model::finding::{Finding, Subject};
 use crate::model::rule::RuleId;
 use crate::rules::ClusterInput;
-use yaml_tree::suggest::did_you_mean;
 
 /// Looks at every image of the catalog.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {

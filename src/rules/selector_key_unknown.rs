@@ -1,13 +1,14 @@
 //! A selector requires a fact that images do not have.
 
+use capi::image::fact;
+use yaml_tree::suggest::did_you_mean;
+
 use crate::decide::matching::{SELECTOR_KEYS, USE_EXTRA_KEYS};
 use crate::model::cluster::Pool;
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
 use crate::model::selector::Selector;
 use crate::rules::ClusterInput;
-use capi::image::fact;
-use yaml_tree::suggest::did_you_mean;
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {

@@ -1,5 +1,7 @@
 //! More than one image matches a selector.
 
+use capi::image::{Image, ImageKey, fact};
+
 use crate::model::cluster::{Choice, Pool};
 use crate::model::cluster_view::SelectedPool;
 use crate::model::finding::Finding;
@@ -7,7 +9,6 @@ use crate::model::proposal::Proposal;
 use crate::model::rule::RuleId;
 use crate::model::selection::Outcome;
 use crate::rules::ClusterInput;
-use capi::image::{Image, ImageKey, fact};
 
 /// How many of the images are worth a line of help.
 const SHOWN: usize = 4;

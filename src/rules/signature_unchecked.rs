@@ -1,10 +1,11 @@
 //! No key is named for an image whose signature has to be checked.
 
+use yaml_tree::place::Sources;
+
 use crate::model::finding::{Finding, Subject};
 use crate::model::lock::{Lock, LockedImage};
 use crate::model::rule::RuleId;
 use crate::rules::{ImageUse, RunScope, WorkspaceInput};
-use yaml_tree::place::Sources;
 
 /// Looks at what all clusters' keys apply to: one cluster's key is enough for an image that several boot.
 pub(super) fn workspace(input: &WorkspaceInput<'_>, findings: &mut Vec<Finding>) {

@@ -1,11 +1,12 @@
 //! An image does not fit into the storage that is set aside for it.
 
-use crate::model::finding::{Finding, Subject};
-use crate::model::rule::{Level, RuleId};
-use crate::rules::{ClusterInput, entry_path};
 use capi::image::{Facts, Image, fact};
 use yaml_tree::integer;
 use yaml_tree::place::Place;
+
+use crate::model::finding::{Finding, Subject};
+use crate::model::rule::{Level, RuleId};
+use crate::rules::{ClusterInput, entry_path};
 
 /// Looks at every image that is served.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {

@@ -1,10 +1,11 @@
 //! A change of a machine template in place does not reach its machines.
 
+use capi::providers::{self, InPlaceChange, Kind};
+
 use crate::model::finding::Finding;
 use crate::model::rule::{Level, RuleId};
 use crate::rules::ChangeInput;
 use crate::rules::change_input::PoolPair;
-use capi::providers::{self, InPlaceChange, Kind};
 
 /// Looks at the template of every pool on both sides that has the same name on both.
 pub(super) fn change(input: &ChangeInput<'_>, findings: &mut Vec<Finding>) {

@@ -1,5 +1,9 @@
 //! A node pool names an image that the catalog does not have.
 
+use capi::image::ImageKey;
+use yaml_tree::place::Place;
+use yaml_tree::suggest::{did_you_mean, only_meant};
+
 use crate::decide::successor::successor;
 use crate::model::cluster::{Choice, ChoiceLevel, Pool};
 use crate::model::cluster_view::{ClusterView, SelectedPool};
@@ -11,9 +15,6 @@ use crate::model::rule::RuleId;
 use crate::model::selection::Outcome;
 use crate::model::settings::Settings;
 use crate::rules::ClusterInput;
-use capi::image::ImageKey;
-use yaml_tree::place::Place;
-use yaml_tree::suggest::{did_you_mean, only_meant};
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {

@@ -1,9 +1,10 @@
 //! A value that is needed is not there.
 
+use capi::image::{ImageKey, fact};
+
 use crate::model::finding::Finding;
 use crate::model::rule::{Level, RuleId};
 use crate::rules::WorkspaceInput;
-use capi::image::{ImageKey, fact};
 
 /// Found while reading and evaluating; here only what the whole project lacks.
 pub(super) fn workspace(input: &WorkspaceInput<'_>, findings: &mut Vec<Finding>) {

@@ -1,11 +1,12 @@
 //! A value has another type than the charts take.
 
+use yaml_tree::place::Spot;
+
 use crate::model::finding::{Finding, Subject};
 use crate::model::fix::Fix;
 use crate::model::rule::RuleId;
 use crate::model::selector::{Selector, Wanted};
 use crate::rules::ClusterInput;
-use yaml_tree::place::Spot;
 
 /// Looks at selectors; other types are checked while reading.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {

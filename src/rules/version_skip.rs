@@ -1,12 +1,13 @@
 //! A change takes a control plane past a Kubernetes minor.
 
+use capi::image::fact;
+
 use crate::model::cluster::PoolName;
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
 use crate::model::version::Version;
 use crate::rules::ChangeInput;
 use crate::rules::change_input::PoolPair;
-use capi::image::fact;
 
 /// Looks at the control plane on both sides.
 pub(super) fn change(input: &ChangeInput<'_>, findings: &mut Vec<Finding>) {

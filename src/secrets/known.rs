@@ -7,11 +7,11 @@
 //! One set for the process, as its output streams are: no way from a reader to the printer can lose it. Only the program keeps
 //! one ([`keep`]); the library's tests do not influence each other.
 
-use parking_lot::Mutex;
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::OnceLock;
 
+use parking_lot::Mutex;
 use yaml_tree::place::HIDDEN;
 
 /// Texts of fewer bytes are in any sentence.

@@ -3,9 +3,10 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use yaml_tree::value as model;
+
 use super::value::{Lazy, Map, PLAIN_MAP};
 use super::{Budget, Error, ErrorClass, Value, print};
-use yaml_tree::value as model;
 
 /// Converts a value of a file for use in expressions. Maps are converted lazily, entry by entry.
 ///

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use yaml_tree::value::Node;
+
 use super::object::Struct;
 use super::signature::{Signature, Type};
 use super::value::{Lazy, Map, Object, PLAIN_MAP};
 use super::{Engine, Error, Value, print};
-use yaml_tree::value::Node;
 
 /// The group versions that Kubernetes itself serves. `.Capabilities.APIVersions.Has` finds these without a cluster.
 const API_VERSIONS: &[&str] = &[

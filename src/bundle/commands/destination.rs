@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use oci_artifacts::Digest;
+use oci_artifacts::layout::{self, LayoutSink};
+
 use crate::bundle::{Bundle, config_maps};
 use crate::error::Error;
 use crate::model::finding::Finding;
 use crate::output::{self, Foreign, Incoming};
-use oci_artifacts::Digest;
-use oci_artifacts::layout::{self, LayoutSink};
 
 use super::Run;
 

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::ValueEnum;
+use oci_artifacts::archive::Spooling;
+use yaml_tree::place::Spot;
 
 use crate::bundle::{File, MANIFESTS};
 use crate::error::Error;
@@ -16,8 +18,6 @@ use crate::model::manifest::FileKind;
 use crate::model::output_path;
 use crate::model::rule::RuleId;
 use crate::read::Workspace;
-use oci_artifacts::archive::Spooling;
-use yaml_tree::place::Spot;
 
 use super::Run;
 use crate::pipeline::fleet::Fleet;

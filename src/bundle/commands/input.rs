@@ -2,6 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use oci_artifacts::archive::{Limits, Reason, Refusal};
+use oci_artifacts::layout::{self, Layout};
+use oci_artifacts::{Digest, Failure, FailureKind, Reference, SCHEME, Store, Target};
+use yaml_tree::place::Spot;
+
 use crate::bundle::{self, Bundle, Kind, LayerType, MANIFESTS, ReceiveError, Received};
 use crate::catalog::sources;
 use crate::error::Error;
@@ -9,10 +14,6 @@ use crate::files::{self, InsideKind};
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
 use crate::read;
-use oci_artifacts::archive::{Limits, Reason, Refusal};
-use oci_artifacts::layout::{self, Layout};
-use oci_artifacts::{Digest, Failure, FailureKind, Reference, SCHEME, Store, Target};
-use yaml_tree::place::Spot;
 
 use super::destination::layout_name;
 use super::gather::{self, Gathered, PackKind, disk_file};

@@ -1,6 +1,8 @@
 //! `metalmark bundle inspect`: what a bundle is and holds.
 
+use capi::objects::bundled::{self, Order};
 use clap::Args;
+use yaml_tree::place::Spot;
 
 use crate::bundle::{self, Bundle, Kind, MANIFESTS, plain};
 use crate::error::Error;
@@ -11,8 +13,6 @@ use crate::pipeline::{Reporting, Terminal, Verdict, check};
 use crate::report::{
     self, BundleDescription, FileDescription, Format, InstallerDescription, ObjectDescription,
 };
-use capi::objects::bundled::{self, Order};
-use yaml_tree::place::Spot;
 
 use super::Run;
 use super::gather::is_yaml;

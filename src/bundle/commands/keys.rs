@@ -3,10 +3,11 @@
 use std::io::Read as _;
 use std::path::Path;
 
+use oci_artifacts::signature::{PublicKey, SecretKeyError, SigningKey};
+
 use crate::error::Error;
 use crate::files;
 use crate::secrets::known::learn;
-use oci_artifacts::signature::{PublicKey, SecretKeyError, SigningKey};
 
 use super::Run;
 

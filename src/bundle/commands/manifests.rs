@@ -1,5 +1,6 @@
 //! Prepares the manifests of a plain bundle for packing or unpacking: sets a namespace, orders the objects and checks them.
 
+use capi::objects::bundled::{self, Order};
 use clap::{Args, ValueEnum};
 
 use crate::bundle::{Bundle, File, Kind, plain};
@@ -7,7 +8,6 @@ use crate::error::Error;
 use crate::model::finding::Finding;
 use crate::model::policy::Policy;
 use crate::pipeline::check;
-use capi::objects::bundled::{self, Order};
 
 use super::{Run, collision};
 

@@ -18,6 +18,8 @@ mod verify;
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
+use oci_artifacts::Reference;
+use oci_artifacts::registry::Progress;
 
 use crate::catalog::sources::{self, Stores};
 use crate::decide::pool_counts::PoolCounts;
@@ -28,8 +30,6 @@ use crate::pipeline::check::{self, Checked};
 use crate::pipeline::{Reporting, Terminal, Verdict};
 use crate::read::{self, Request, Workspace};
 use crate::report::Changes;
-use oci_artifacts::Reference;
-use oci_artifacts::registry::Progress;
 
 use inspect::InspectOptions;
 use pack::PackOptions;

@@ -4,13 +4,13 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
+use oci_artifacts::{Digest, Reference};
 
 use crate::bundle::{Deployment, DeploymentSource, DeploymentVersion};
 use crate::error::Error;
 use crate::output::Foreign;
 use crate::pipeline::{Reporting, Terminal, Verdict};
 use crate::report::quantity;
-use oci_artifacts::{Digest, Reference};
 
 use super::destination::{Destination, Placing, Written};
 use super::gather::PackKind;

@@ -2,14 +2,15 @@
 
 use std::path::Path;
 
+use oci_artifacts::signature::{self, PublicKey, Question, Verdict as Signatures};
+use oci_artifacts::{Digest, Failure, Reference, Store as _};
+
 use crate::catalog::sources::Stores;
 use crate::error::Error;
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
 use crate::pipeline::fleet::Fleet;
 use crate::read::Workspace;
-use oci_artifacts::signature::{self, PublicKey, Question, Verdict as Signatures};
-use oci_artifacts::{Digest, Failure, Reference, Store as _};
 
 use super::Run;
 

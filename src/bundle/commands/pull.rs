@@ -4,10 +4,10 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
+use oci_artifacts::Reference;
 
 use crate::error::Error;
 use crate::pipeline::{Terminal, Verdict};
-use oci_artifacts::Reference;
 
 use super::input::Input;
 use super::unpack::{Unpacking, unpack};

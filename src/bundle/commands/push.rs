@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use oci_artifacts::layout::Layout;
+use oci_artifacts::signature::{self, SignatureForm, Signed, SigningKey};
+use oci_artifacts::{Artifact, Digest, Failure, Put, Reference, Sink};
 
 use crate::bundle::{REVISION, SOURCE};
 use crate::catalog::sources::Stores;
@@ -12,9 +15,6 @@ use crate::error::Error;
 use crate::files::Provenance;
 use crate::pipeline::{Reporting, Terminal, Verdict};
 use crate::report::{Format, PushedBundle};
-use oci_artifacts::layout::Layout;
-use oci_artifacts::signature::{self, SignatureForm, Signed, SigningKey};
-use oci_artifacts::{Artifact, Digest, Failure, Put, Reference, Sink};
 
 use super::gather::PackKind;
 use super::input::Input;

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use yaml_tree::place::Spot;
 
 use crate::bundle::{self, Kind, plain};
 use crate::error::Error;
@@ -12,7 +13,6 @@ use crate::model::policy::Policy;
 use crate::output::Foreign;
 use crate::pipeline::{Reporting, Terminal, Verdict};
 use crate::report::quantity;
-use yaml_tree::place::Spot;
 
 use super::Run;
 use super::destination::{incoming, into_folder};

@@ -4,11 +4,11 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
+use oci_artifacts::Reference;
 
 use crate::error::Error;
 use crate::pipeline::{Reporting, Terminal, Verdict};
 use crate::report::{Format, VerifiedBundle};
-use oci_artifacts::Reference;
 
 use super::input::Input;
 use super::manifests::ManifestOptions;

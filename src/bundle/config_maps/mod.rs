@@ -8,15 +8,15 @@ mod read;
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 
+use data_encoding::HEXLOWER;
+use oci_artifacts::archive::{Spooling, Stretch};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
+use yaml_tree::bytes::BASE64;
 
 use super::{Bundle, File, MANIFESTS};
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
-use data_encoding::HEXLOWER;
-use oci_artifacts::archive::{Spooling, Stretch};
-use yaml_tree::bytes::BASE64;
 
 pub use read::read_config_maps;
 

@@ -1,20 +1,22 @@
 //! Reads a plain bundle from the ConfigMaps that hold it.
 
-use crate::secrets;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::sync::Arc;
+
+use oci_artifacts::archive::Spooling;
+use yaml_tree::bytes::BASE64;
+use yaml_tree::engine::Engine;
+use yaml_tree::place::{FileId, Source, Spot};
+use yaml_tree::value::{Node, Value};
+
+use crate::secrets;
 
 use super::super::plain::text;
 use super::super::{Bundle, File, Kind, MANIFESTS};
 use crate::model::finding::Finding;
 use crate::model::output_path;
 use crate::model::rule::RuleId;
-use oci_artifacts::archive::Spooling;
-use yaml_tree::bytes::BASE64;
-use yaml_tree::engine::Engine;
-use yaml_tree::place::{FileId, Source, Spot};
-use yaml_tree::value::{Node, Value};
 
 /// The plain bundle that ConfigMaps hold, and what is wrong with them. Their texts are read one by one.
 ///

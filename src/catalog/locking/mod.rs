@@ -15,12 +15,13 @@ mod verify;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use oci_artifacts::{Failure, FailureKind, Reference, Store};
+use yaml_tree::place::{Sources, Spot};
+
 use crate::catalog::sources::{Artifact, artifacts};
 use crate::model::finding::{Finding, Subject};
 use crate::model::lock::{Lock, LockedImage};
 use crate::model::rule::RuleId;
-use oci_artifacts::{Failure, FailureKind, Reference, Store};
-use yaml_tree::place::{Sources, Spot};
 
 pub use pages::Pages;
 pub use requirement::{Requirement, Requirements, add, requirements_of};

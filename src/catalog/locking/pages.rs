@@ -3,6 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use capi::image::ImageKey;
+use yaml_tree::place::{Located, Place, Sources};
+
 use super::verification::entry_finding;
 use super::{LockRequest, Run, tag_moved};
 use crate::catalog::sources::OfferedImage;
@@ -10,8 +13,6 @@ use crate::model::checksum::is_url;
 use crate::model::finding::Finding;
 use crate::model::lock::{LockOrigin, LockedImage};
 use crate::model::rule::RuleId;
-use capi::image::ImageKey;
-use yaml_tree::place::{Located, Place, Sources};
 
 /// What index pages of web servers say.
 #[derive(Debug, Default)]

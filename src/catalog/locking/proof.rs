@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use oci_artifacts::evidence::{Evidence, Witness};
+use oci_artifacts::signature::{self, PublicKey, Verdict};
+use oci_artifacts::{Failure, Reference, Store};
+
 use super::signers::{Found, Keyring, Signing, refusal, witnesses};
 use super::{Accepted, LockRequest, Requirement, Requirements, Run};
 use crate::model::lock::{LockedImage, Verified};
 use crate::model::rule::RuleId;
 use crate::rules;
-use oci_artifacts::evidence::{Evidence, Witness};
-use oci_artifacts::signature::{self, PublicKey, Verdict};
-use oci_artifacts::{Failure, Reference, Store};
 
 /// The image key and the reference of an entry.
 type Identity = (Arc<str>, Arc<str>);

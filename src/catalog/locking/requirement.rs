@@ -4,6 +4,10 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
+use capi::image::{Image, ImageKey, fact};
+use oci_artifacts::Reference;
+use yaml_tree::place::{Located, Place, Spot};
+
 use super::RequirementKind;
 use super::signers::{self, Keyring, Signing};
 use crate::catalog::sources::Artifact;
@@ -12,9 +16,6 @@ use crate::model::finding::{Finding, Subject};
 use crate::model::lock::{LockOrigin, LockedImage};
 use crate::model::rule::RuleId;
 use crate::model::signing::RequiredSignatures;
-use capi::image::{Image, ImageKey, fact};
-use oci_artifacts::Reference;
-use yaml_tree::place::{Located, Place, Spot};
 
 /// One image or component bundle that clusters require.
 #[derive(Clone, Debug)]

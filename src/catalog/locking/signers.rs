@@ -1,8 +1,13 @@
 //! Determines which keys must have signed each image: the keys that the values name, and what the project requires.
 
-use parking_lot::Mutex;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
+
+use capi::image::Image;
+use oci_artifacts::evidence::Witness;
+use oci_artifacts::signature::{self, PublicKey, Verdict};
+use oci_artifacts::{Digest, Reference};
+use parking_lot::Mutex;
 
 use super::RequirementKind;
 use crate::model::cluster_view::ClusterView;
@@ -10,10 +15,6 @@ use crate::model::finding::{Finding, Subject};
 use crate::model::lock::{LockedImage, is_lockable};
 use crate::model::rule::RuleId;
 use crate::model::signing::{NamedKey, RequiredSignatures};
-use capi::image::Image;
-use oci_artifacts::evidence::Witness;
-use oci_artifacts::signature::{self, PublicKey, Verdict};
-use oci_artifacts::{Digest, Reference};
 
 /// Who has to have signed an image. Of two, the one that trusts less counts.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use oci_artifacts::{Descriptor, Digest, Failure, FailureKind, Manifest, Reference, Store};
 use proptest::prelude::{ProptestConfig, prop, prop_assert_eq, proptest};
+use yaml_tree::place::Sources;
 
 use super::{
     Keyring, LockChangeKind, LockRequest, Locked, Pages, Requirement, RequirementKind,
@@ -13,8 +15,6 @@ use super::{
 use crate::catalog::sources::lock_text;
 use crate::model::lock::{Lock, LockOrigin};
 use crate::model::rule::RuleId;
-use oci_artifacts::{Descriptor, Digest, Failure, FailureKind, Manifest, Reference, Store};
-use yaml_tree::place::Sources;
 
 /// Manifests by reference, and by digest.
 #[derive(Default)]

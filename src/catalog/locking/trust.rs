@@ -4,6 +4,9 @@
 
 use std::sync::Arc;
 
+use capi::image::Image;
+use oci_artifacts::signature::{PublicKey, Verdict};
+
 use super::signers::{self, Found, Keyring, Signing, refusal};
 use crate::model::cluster_view::{ClusterView, SelectedPool};
 use crate::model::finding::{Finding, Subject};
@@ -12,8 +15,6 @@ use crate::model::rule::RuleId;
 use crate::model::selection::Outcome;
 use crate::model::signing::RequiredSignatures;
 use crate::rules;
-use capi::image::Image;
-use oci_artifacts::signature::{PublicKey, Verdict};
 
 /// What a cluster's lock entries prove.
 #[derive(Debug, Default)]

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use oci_artifacts::Failure;
+use yaml_tree::place::Sources;
+
 use crate::model::finding::{Finding, Subject};
 use crate::model::lock::LockedImage;
 use crate::model::rule::RuleId;
-use oci_artifacts::Failure;
-use yaml_tree::place::Sources;
 
 /// The result of verifying a lock.
 #[derive(Debug, Default)]

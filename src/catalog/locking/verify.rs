@@ -4,6 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use capi::image::fact;
+use oci_artifacts::signature::{self, PublicKey, Verdict};
+use oci_artifacts::{Descriptor, Digest, Failure, FailureKind, Reference, Store};
+use yaml_tree::place::Sources;
+
 use super::pages::Pages;
 use super::signers::{Found, Keyring, Signing, refusal};
 use super::trust::{self, Proven};
@@ -14,10 +19,6 @@ use crate::model::finding::Finding;
 use crate::model::lock::{Lock, LockedImage};
 use crate::model::rule::RuleId;
 use crate::rules;
-use capi::image::fact;
-use oci_artifacts::signature::{self, PublicKey, Verdict};
-use oci_artifacts::{Descriptor, Digest, Failure, FailureKind, Reference, Store};
-use yaml_tree::place::Sources;
 
 /// Queries every entry of the lock once, and the length of each of its layers. What clusters require decides which key counts.
 /// Files that index pages list were queried already.

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use oci_artifacts::{Failure, FailureKind, Reference, SCHEME, Store};
+
 use super::offer::{Offer, is_image, notes, offer_from_tags, parse_offer};
 use crate::catalog::resolve;
 use crate::catalog::sources::Stores;
 use crate::error::Error;
 use crate::model::catalog::{Catalog, CatalogEntry, ReadCatalog};
 use crate::model::settings::RELEASE;
-use oci_artifacts::{Failure, FailureKind, Reference, SCHEME, Store};
 
 /// The most repositories whose tags are listed.
 const MOST: usize = 5000;

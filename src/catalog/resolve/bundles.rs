@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
+use capi::image::{Facts, Image, Images, Origin, fact};
+use oci_artifacts::Digest;
+use yaml_tree::place::Located;
+
 use super::{Problem, learn_from};
 use crate::catalog::sources::ImageSource;
 use crate::error::Error;
 use crate::model::catalog::{Catalog, CatalogEntry};
 use crate::model::name::key_of;
 use crate::model::signing::KEY_PROPERTY;
-use capi::image::{Facts, Image, Images, Origin, fact};
-use oci_artifacts::Digest;
-use yaml_tree::place::Located;
 
 /// What entries call facts that have another name here.
 const NAMES: [(&str, &str); 9] = [

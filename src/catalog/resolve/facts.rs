@@ -2,6 +2,10 @@
 
 use std::sync::Arc;
 
+use capi::image::{Fact, Facts, Image, Origin, fact};
+use capi::location::file_name;
+use yaml_tree::place::Located;
+
 use super::Problem;
 use super::reference::is_same_build;
 use crate::decide::matching::REGISTRY_KEY;
@@ -9,9 +13,6 @@ use crate::model::catalog::{CatalogEntry, Described};
 use crate::model::name::{NameFacts, same_value};
 use crate::model::version::Version;
 use crate::model::written;
-use capi::image::{Fact, Facts, Image, Origin, fact};
-use capi::location::file_name;
-use yaml_tree::place::Located;
 
 /// What the values say of an entry: its properties, its reference and the registry that it comes from.
 pub(super) fn from_entry(entry: &CatalogEntry, uri: Option<&Located<Arc<str>>>) -> Facts {

@@ -11,6 +11,10 @@ use std::collections::BTreeMap;
 use std::collections::btree_map;
 use std::sync::Arc;
 
+use capi::image::{Image, ImageKey, Images, fact};
+use parking_lot::Mutex;
+use yaml_tree::place::Located;
+
 use crate::catalog::sources::{ImageFacts, ImageSource, Wanted};
 use crate::decide::matching::{PatternCache, Selectable};
 use crate::decide::selected::{Selected, resolve_choices};
@@ -20,11 +24,8 @@ use crate::model::cluster_view::{ClusterRead, ClusterView};
 use crate::model::lock::SignedEntries;
 use crate::model::name::key_of;
 use crate::model::settings::Settings;
-use capi::image::{Image, ImageKey, Images, fact};
-use parking_lot::Mutex;
 pub use problem::Problem;
 use reference::Reference;
-use yaml_tree::place::Located;
 
 /// A resolved catalog. Clusters that do not touch the shared catalog share one.
 #[derive(Clone, Debug, Default)]

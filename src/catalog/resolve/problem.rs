@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::model::finding::{Finding, Subject};
-use crate::model::rule::RuleId;
 use capi::image::{Fact, ImageKey, Origin};
 use yaml_tree::place::{Located, Place, Sources};
+
+use crate::model::finding::{Finding, Subject};
+use crate::model::rule::RuleId;
 
 /// Something wrong that only resolving sees. What the resolved images show themselves is left to the rules.
 #[derive(Clone, Debug, PartialEq, Eq)]

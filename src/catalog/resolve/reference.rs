@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::model::catalog::{Catalog, CatalogEntry};
 use capi::image::fact;
+
+use crate::model::catalog::{Catalog, CatalogEntry};
 
 /// The result for an entry's reference.
 pub(super) enum Reference {

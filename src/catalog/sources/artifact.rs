@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::model::annotations::{self, Oddity};
-use crate::model::lock::LockedImage;
 use capi::image::fact;
 use oci_artifacts::evidence::Evidence;
 use oci_artifacts::{
     Content, Descriptor, Digest, Failure, FailureKind, Manifest, Reference, Store,
 };
 use yaml_tree::place::{Located, Place};
+
+use crate::model::annotations::{self, Oddity};
+use crate::model::lock::LockedImage;
 
 /// One artifact, requested by tag.
 #[derive(Clone, Debug)]

@@ -6,11 +6,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use capi::image::fact;
+use yaml_tree::place::{Located, Place};
+
 use crate::model::checksum::{self, KINDS, Kind};
 use crate::model::name::key_of;
 use crate::model::written::WrittenImage;
-use capi::image::fact;
-use yaml_tree::place::{Located, Place};
 
 /// What image files end in, and the format that it says; `img` and `tar` say none by themselves.
 const FORMATS: [(&str, Option<&str>); 10] = [

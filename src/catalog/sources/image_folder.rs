@@ -2,6 +2,9 @@
 
 use std::path::Path;
 
+use capi::image::Origin;
+use yaml_tree::place::{FileId, Place, Source};
+
 use super::image_files::{Digests, LONGEST_LIST, checksum_file, images, lines};
 use super::records::Records;
 use super::{FactsFile, Fault};
@@ -9,8 +12,6 @@ use crate::error::Error;
 use crate::files::Files;
 use crate::model::rule::RuleId;
 use crate::model::written::WrittenImage;
-use capi::image::Origin;
-use yaml_tree::place::{FileId, Place, Source};
 
 /// Reads the folder; `file` is its number among the files with facts. A checksum file that holds no digest is a fault.
 ///

@@ -6,6 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use capi::image::{Fact, Facts, ImageKey, Origin, fact};
+use oci_artifacts::{Digest, Failure, FailureKind};
+
 use super::image_files::{Digests, LISTS, LONGEST_LIST, checksum_file, images, lines};
 use super::{ImageSource, Wanted};
 use crate::error::Error;
@@ -15,8 +18,6 @@ use crate::model::finding::Finding;
 use crate::model::lock::{Lock, LockedImage};
 use crate::model::name::key_of;
 use crate::model::rule::{Level, RuleId};
-use capi::image::{Fact, Facts, ImageKey, Origin, fact};
-use oci_artifacts::{Digest, Failure, FailureKind};
 
 /// The most files of a page that are images or checksums.
 const MOST: usize = 2000;

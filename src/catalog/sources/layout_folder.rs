@@ -3,13 +3,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{ImageSource, Wanted, artifact};
-use crate::error::Error;
-use crate::model::catalog::Described;
 use capi::image::{Facts, Origin, is_oci};
 use oci_artifacts::layout::Layout;
 use oci_artifacts::{FailureKind, Reference};
 use yaml_tree::place::Place;
+
+use super::{ImageSource, Wanted, artifact};
+use crate::error::Error;
+use crate::model::catalog::Described;
 
 /// A layout as a source of facts.
 pub(super) struct LayoutFolder {

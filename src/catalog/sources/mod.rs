@@ -16,6 +16,10 @@ mod stores;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use capi::image::ImageKey;
+use oci_artifacts::layout;
+use yaml_tree::place::{Place, Source, Sources};
+
 use crate::error::Error;
 use crate::files::Files;
 use crate::model::catalog::Described;
@@ -23,9 +27,6 @@ use crate::model::finding::Finding;
 use crate::model::lock::Lock;
 use crate::model::rule::RuleId;
 use crate::model::written::WrittenImage;
-use capi::image::ImageKey;
-use oci_artifacts::layout;
-use yaml_tree::place::{Place, Source, Sources};
 
 pub use artifact::{Artifact, Difference, artifacts};
 pub use index_page::{OfferedImage, Page, base as page_base, is_page, page};

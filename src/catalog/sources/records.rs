@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use capi::image::{ImageKey, Origin};
+use yaml_tree::place::{FileId, Place};
+
 use super::{ImageSource, Wanted};
 use crate::error::Error;
 use crate::model::catalog::Described;
 use crate::model::name::key_of;
 use crate::model::written::{self, WrittenImage};
-use capi::image::{ImageKey, Origin};
-use yaml_tree::place::{FileId, Place};
 
 /// Images by key.
 #[derive(Debug)]

@@ -1,6 +1,5 @@
 //! Fetches each reference from where it is available: its registry, a mirror, or an image layout.
 
-use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -13,6 +12,7 @@ use oci_artifacts::{
     Artifact, Descriptor, Digest, Failure, FailureKind, Manifest, Put, Reference, SCHEME, Sink,
     Store,
 };
+use parking_lot::Mutex;
 
 /// All registries and layouts, behind the project's mirrors. A reference that has a mirror is requested from the mirror only.
 pub struct Stores {

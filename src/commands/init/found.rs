@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use yaml_tree::engine::Engine;
+use yaml_tree::place::FileId;
+
 use crate::error::Error;
 use crate::files::Files;
 use crate::read::{self, gitops};
-use yaml_tree::engine::Engine;
-use yaml_tree::place::FileId;
 
 use super::patterns::{self, LOOKED_INTO, Pattern};
 

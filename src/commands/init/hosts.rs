@@ -4,12 +4,13 @@
 use std::io::Write;
 use std::path::Path;
 
+use yaml_tree::json::{Html, to_json};
+use yaml_tree::value::Value;
+
 use crate::error::Error;
 use crate::files::Files;
 use crate::output;
 use crate::report;
-use yaml_tree::json::{Html, to_json};
-use yaml_tree::value::Value;
 
 use super::word::word;
 

@@ -12,6 +12,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use capi::image::ImageKey;
 use clap::{Args, ValueEnum};
 
 use crate::error::Error;
@@ -23,7 +24,6 @@ use crate::read::{self, Location, PROJECT_FILE_NAME, Request};
 use crate::render::Renderer;
 use crate::report::init::{Outlook, Templates};
 use crate::report::{self, Findings};
-use capi::image::ImageKey;
 
 use crate::pipeline::fleet::Fleet;
 use crate::pipeline::{Terminal, Verdict};

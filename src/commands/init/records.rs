@@ -7,6 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use capi::objects::ManifestObject;
+use capi::providers::{image_fields, node_at};
+use yaml_tree::value::{Node, Value};
+
 use crate::commands::stamp::plan_stamp;
 use crate::edit::stamp::Job;
 use crate::error::Error;
@@ -15,9 +19,6 @@ use crate::model::date::Date;
 use crate::model::rule::{Level, RuleId};
 use crate::pipeline::fleet::Fleet;
 use crate::read::{self, Location, PROJECT_FILE_NAME, Request};
-use capi::objects::ManifestObject;
-use capi::providers::{image_fields, node_at};
-use yaml_tree::value::{Node, Value};
 
 use super::word::word;
 

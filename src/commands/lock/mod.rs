@@ -6,7 +6,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
+use capi::image::ImageKey;
 use clap::Args;
+use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
+use yaml_tree::suggest::did_you_mean;
 
 use crate::catalog::locking::{
     self, LockRequest, Locked, Requirements, Upgrade, add, requirements_of,
@@ -25,11 +28,7 @@ use crate::pipeline::fleet::Fleet;
 use crate::pipeline::{self, Terminal, Verdict, recover};
 use crate::read::{self, ClusterEntry, Request, Workspace};
 use crate::report::{self, Format, print_findings};
-
-use capi::image::ImageKey;
 pub(super) use pages::pages;
-use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
-use yaml_tree::suggest::did_you_mean;
 
 /// What `lock` does.
 #[derive(Clone, Debug, Default, Args)]

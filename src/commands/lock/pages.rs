@@ -1,11 +1,12 @@
 //! The index pages that the project names, each fetched once.
 
+use oci_artifacts::Failure;
+
 use crate::catalog::locking::Pages;
 use crate::catalog::sources::{self, Stores};
 use crate::model::finding::Finding;
 use crate::model::rule::{Level, RuleId};
 use crate::read::Workspace;
-use oci_artifacts::Failure;
 
 /// What all pages together say.
 #[derive(Default)]

@@ -2,6 +2,8 @@
 
 use std::io::Write as _;
 
+use yaml_tree::place::Source;
+
 use crate::decide::plan::{Goal, PlanStep, PoolState};
 use crate::decide::waves::{Wave, WaveStep};
 use crate::edit::texts::EditedFile;
@@ -14,7 +16,6 @@ use crate::pipeline::fleet::Fleet;
 use crate::pipeline::{Terminal, Verdict};
 use crate::read::Request;
 use crate::report;
-use yaml_tree::place::Source;
 
 use super::{Plans, errors, manifests};
 

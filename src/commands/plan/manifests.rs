@@ -5,6 +5,12 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use capi::image::ImageKey;
+use capi::objects::ManifestObject;
+use yaml_tree::edit::{Edit, Target, edit};
+use yaml_tree::engine::Engine;
+use yaml_tree::place::{FileId, Source, Spot};
+
 use crate::commands::stamp::plan_stamp;
 use crate::decide::plan::PlanStep;
 use crate::edit::stamp::{self, Job, Moves, NamedImage, Options};
@@ -14,11 +20,6 @@ use crate::model::cluster::ClusterOrigin;
 use crate::model::cluster_view::{ClusterView, SelectedPool};
 use crate::pipeline::fleet::Fleet;
 use crate::read::{self, Request};
-use capi::image::ImageKey;
-use capi::objects::ManifestObject;
-use yaml_tree::edit::{Edit, Target, edit};
-use yaml_tree::engine::Engine;
-use yaml_tree::place::{FileId, Source, Spot};
 
 /// Where a pool's manifests name its image, and the images before and after a step.
 pub(super) struct PoolMove {

@@ -7,7 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
+use capi::image::{Images, Origin, fact};
 use clap::Args;
+use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
+use yaml_tree::place::Source;
 
 use crate::catalog::locking::Requirements;
 use crate::catalog::sources;
@@ -25,10 +28,6 @@ use crate::pipeline::fleet::Fleet;
 use crate::pipeline::{Terminal, Verdict, check, recover};
 use crate::read::{self, ClusterEntry, Request};
 use crate::report::{self, CommentFormat, Format};
-
-use capi::image::{Images, Origin, fact};
-use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
-use yaml_tree::place::Source;
 
 /// What is planned.
 #[derive(Clone, Debug, Args)]

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use yaml_tree::engine::Engine;
 
 use super::FrozenOption;
 use crate::decide::pool_counts::PoolCounts;
@@ -19,7 +20,6 @@ use crate::pipeline::{Reporting, Terminal, Verdict, recover};
 use crate::read::{self, ManifestFiles, Request, Workspace};
 use crate::render::Renderer;
 use crate::report::{self, Changes};
-use yaml_tree::engine::Engine;
 
 /// What is stamped.
 #[derive(Clone, Debug, Args)]

@@ -1,12 +1,13 @@
 //! Compares one image with one selector in both modes at once: the modes differ in few facts, so that one pass is cheaper.
 
+use capi::image::{Fact, Image, Origin, fact};
+
 use super::finalize::{IMAGE_KEY, USE_EXTRA_KEYS};
 use super::pattern::{Pattern, PatternCache, meaning};
 use crate::model::selection::Difference;
 use crate::model::selector::Matching;
 use crate::model::selector::{Selector, Term, Wanted};
 use crate::model::version::Version;
-use capi::image::{Fact, Image, Origin, fact};
 
 /// What upstream takes for a fact that an image lacks; `.*` matches it (docs/sylva.md#patterns).
 pub(super) const UNSET: &str = "//unset";

@@ -1,10 +1,11 @@
 //! Prepares selectors for matching: adds the terms that Sylva adds, and refuses the selectors that Sylva refuses.
 
+use capi::image::fact;
+use yaml_tree::place::Place;
+
 use super::{ClusterFacts, Library};
 use crate::model::selector::{Selector, Term, Wanted};
 use crate::model::version::flavor_of;
-use capi::image::fact;
-use yaml_tree::place::Place;
 
 /// The key that lets a selector name facts beyond [`SELECTOR_KEYS`], whatever its value (docs/sylva.md#selectors).
 pub const USE_EXTRA_KEYS: &str = "_use_extra_keys_";

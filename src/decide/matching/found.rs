@@ -1,15 +1,16 @@
 //! Caches the matches of selectors in a catalog, because the clusters of a fleet repeat few selectors.
 
-use parking_lot::RwLock;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::ops::Deref;
 use std::sync::Arc;
 
+use capi::image::{ImageKey, Images};
+use parking_lot::RwLock;
+
 use super::compare::{Compiled, Fit};
 use super::pattern::PatternCache;
 use crate::model::selector::{Selector, Wanted};
-use capi::image::{ImageKey, Images};
 
 /// The images of a catalog, with what was found among them. Cheap to clone; clones share what they find.
 #[derive(Clone, Debug, Default)]

@@ -10,12 +10,13 @@ mod pattern;
 
 use std::sync::Arc;
 
+use capi::image::{Image, ImageKey, Images, fact};
+use capi::location::Location;
+
 use crate::model::cluster::{Choice, Cluster};
 use crate::model::name::key_of;
 use crate::model::selection::{Candidate, Outcome, Selection};
 use crate::model::selector::{Library, Matching, Selector};
-use capi::image::{Image, ImageKey, Images, fact};
-use capi::location::Location;
 use compare::Compiled;
 pub use finalize::{IMAGE_KEY, REGISTRY_KEY, SELECTOR_KEYS, USE_EXTRA_KEYS, finalize, validate};
 pub use found::Selectable;

@@ -1,10 +1,10 @@
 //! A selector's patterns, compiled once for all clusters.
 
-use parking_lot::RwLock;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use go_template::regexp::Regexp;
+use parking_lot::RwLock;
 
 /// Compiled patterns by their text, shared by every cluster and thread.
 ///

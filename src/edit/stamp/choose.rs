@@ -2,6 +2,11 @@
 
 use std::sync::Arc;
 
+use capi::image::{Image, ImageKey, Images, fact};
+use capi::providers::Stamp;
+use yaml_tree::place::Place;
+use yaml_tree::suggest::did_you_mean;
+
 use crate::decide::matching::{self, PatternCache};
 use crate::model::finding::{Finding, Subject};
 use crate::model::rule::RuleId;
@@ -9,10 +14,6 @@ use crate::model::selector::{Library, Matching};
 use crate::model::selector::{Selector, Term, Wanted};
 use crate::model::stamping::{ImageRequest, RequestedImage};
 use crate::model::version::Version;
-use capi::image::{Image, ImageKey, Images, fact};
-use capi::providers::Stamp;
-use yaml_tree::place::Place;
-use yaml_tree::suggest::did_you_mean;
 
 /// What is stamped of an image; none where that is reported elsewhere.
 type StampOf<'a> = dyn Fn(&Image) -> Option<Result<Stamp, Box<Finding>>> + 'a;

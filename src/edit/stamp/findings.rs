@@ -1,10 +1,11 @@
 //! What is wrong with a plan: templates that get no image, and templates that change under the same name.
 
+use capi::objects::ManifestObject;
+use capi::providers::{self, Kind};
+
 use crate::model::finding::Finding;
 use crate::model::rule::{Level, RuleId};
 use crate::rules;
-use capi::objects::ManifestObject;
-use capi::providers::{self, Kind};
 
 use super::plan::{FieldChange, ObjectResult, Plan, TemplateChange};
 use super::request::may_boot;

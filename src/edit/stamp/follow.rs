@@ -6,12 +6,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::edit::texts::EditedFile;
-use crate::model::finding::{Finding, Subject};
-use crate::model::rule::RuleId;
 use capi::objects::{ManifestObject, Reference, references};
 use capi::providers::PROVIDERS;
 use yaml_tree::edit::{Edit, Target};
+
+use crate::edit::texts::EditedFile;
+use crate::model::finding::{Finding, Subject};
+use crate::model::rule::RuleId;
 
 use super::plan::ObjectResult;
 

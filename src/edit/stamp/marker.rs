@@ -1,10 +1,11 @@
 //! Marker comments: `# metalmark: image=KEY`.
 
-use crate::model::selector::Selector;
-use crate::model::stamping::{ImageRequest, RequestedImage};
 use capi::objects::{MARKER, Text};
 use yaml_tree::engine::Engine;
 use yaml_tree::place::{FileId, Place, Spot};
+
+use crate::model::selector::Selector;
+use crate::model::stamping::{ImageRequest, RequestedImage};
 
 /// A marker as written.
 pub(super) struct Marker {

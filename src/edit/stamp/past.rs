@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::render::objects::hash;
 use capi::objects::{KEPT_ANNOTATION, ManifestObject};
 use yaml_tree::edit::{Edit, Position, Step, Target, edit};
 use yaml_tree::engine::Engine;
 use yaml_tree::value::{Entry, Map, Node, Value};
+
+use crate::render::objects::hash;
 
 use super::plan::Plan;
 

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::edit::texts::EditedFile;
-use crate::model::finding::{Finding, Subject};
-use crate::read::Stamped;
 use capi::image::ImageKey;
 use capi::objects::ManifestObject;
 use yaml_tree::edit::Edit;
 use yaml_tree::place::Spot;
+
+use crate::edit::texts::EditedFile;
+use crate::model::finding::{Finding, Subject};
+use crate::read::Stamped;
 
 /// The result of stamping.
 #[derive(Default)]

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::model::finding::Finding;
-use crate::model::rule::RuleId;
-use crate::model::stamping::{ImageRequest, StampEntry};
 use capi::objects::{Host, ManifestObject, Text};
 use capi::providers::image_fields;
 use yaml_tree::edit::Step;
 use yaml_tree::value::Node;
+
+use crate::model::finding::Finding;
+use crate::model::rule::RuleId;
+use crate::model::stamping::{ImageRequest, StampEntry};
 
 use super::marker::{self, Marker};
 use super::plan::ObjectResult;

@@ -8,16 +8,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::model::finding::Finding;
-use crate::model::rule::RuleId;
-use crate::render::objects::hash;
-use crate::rules;
 use capi::objects::{ManifestObject, Reference, Text, references};
 use capi::providers;
 use yaml_tree::edit::{Edit, Step, Target, edit, node_at};
 use yaml_tree::engine::Engine;
 use yaml_tree::place::{FileId, Source};
 use yaml_tree::value::{Node, Value};
+
+use crate::model::finding::Finding;
+use crate::model::rule::RuleId;
+use crate::render::objects::hash;
+use crate::rules;
 
 use super::past::{Past, base};
 use super::plan::Plan;

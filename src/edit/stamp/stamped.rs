@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use crate::model::finding::Finding;
-use crate::model::stamping::{ImageRequest, RequestedImage};
-use crate::rules;
 use capi::image::{ImageKey, fact};
 use capi::objects::{ManifestObject, version_node};
 use capi::providers::{self, Kind, Provider, Stamp};
 use yaml_tree::edit::{Edit, Step, Target};
 use yaml_tree::value::{Node, Value};
+
+use crate::model::finding::Finding;
+use crate::model::stamping::{ImageRequest, RequestedImage};
+use crate::rules;
 
 use super::choose::{self, Chooser};
 use super::fields::{self, Change};

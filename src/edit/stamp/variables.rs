@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::model::finding::Finding;
-use crate::model::rule::RuleId;
-use crate::model::stamping::{ImageRequest, StampEntry};
 use capi::objects::ManifestObject;
 use yaml_tree::edit::Step;
 use yaml_tree::value::Node;
+
+use crate::model::finding::Finding;
+use crate::model::rule::RuleId;
+use crate::model::stamping::{ImageRequest, StampEntry};
 
 use super::request::{Requested, fits};
 

@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::decide::replacement;
 use capi::image::{Origin, fact};
 use capi::objects::{ManifestObject, references, version_node, version_nodes};
 use yaml_tree::edit::{Edit, Step, Target};
 use yaml_tree::value::Value;
+
+use crate::decide::replacement;
 
 use super::choose::Chooser;
 use super::plan::Plan;

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use yaml_tree::edit::{Edit, Position, Step, Target};
+use yaml_tree::place::{FileId, Source, Spot};
+use yaml_tree::value::{Map, Value};
+
 use crate::catalog::offers::Added;
 use crate::error::Error;
 use crate::model::catalog::ReadCatalog;
 use crate::read::Workspace;
-use yaml_tree::edit::{Edit, Position, Step, Target};
-use yaml_tree::place::{FileId, Source, Spot};
-use yaml_tree::value::{Map, Value};
 
 /// The builder's list, by the names that it has in values.
 const LISTS: [&str; 2] = [

@@ -6,12 +6,13 @@ use std::collections::BTreeMap;
 use std::slice;
 use std::sync::Arc;
 
+use go_template::value::Map;
+use go_template::{Error, Value};
+
 use super::arguments::{excerpt, fail, fields, item, map, string};
 use super::interpreting::evaluate_string;
 use crate::evaluate::convert;
 use crate::evaluate::session::Session;
-use go_template::value::Map;
-use go_template::{Error, Value};
 
 /// The keys that a selector may have unless it has `_use_extra_keys_` (from sylva-library 0.3.5).
 const SELECTOR_KEYS: &[&str] = &[

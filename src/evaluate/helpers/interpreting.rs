@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
+use data_encoding::HEXLOWER;
+use go_template::{Error, Value, print};
 use sha2::{Digest, Sha256};
 
 use super::arguments::{excerpt, fail, fields, item, items, map, optional, string};
 use super::typed::boolean;
 use crate::evaluate::convert;
 use crate::evaluate::session::Session;
-use data_encoding::HEXLOWER;
-use go_template::{Error, Value, print};
 
 /// `interpret`: evaluates the value at a path in place. In lazy evaluation it only checks the path, because values are evaluated
 /// when they are read.

@@ -15,8 +15,9 @@ mod units;
 
 use std::sync::Arc;
 
-use super::session::Session;
 use go_template::{Definition, Engine, Error, ErrorClass, Host, Template, Value};
+
+use super::session::Session;
 
 /// The implementation of a helper: returns its text.
 type Body = fn(&Session, &Value) -> Result<String, Error>;

@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
+use go_template::{Error, Value, print};
+
 use super::arguments::{fields, item, optional, string, wrong_type};
 use super::interpreting::evaluate_string;
 use crate::evaluate::session::Session;
-use go_template::{Error, Value, print};
 
 /// The size of an owned name, in bytes. A list of N bytes is charged for N names, the maximum.
 const NAME: usize = 32;

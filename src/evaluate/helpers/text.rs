@@ -1,10 +1,11 @@
 //! The helpers for texts and versions.
 
+use go_template::{Error, ErrorClass, Value, print};
+
 use super::arguments::{item, map, optional, string};
 use super::interpreting::truth;
 use crate::evaluate::session::Session;
 use crate::evaluate::text::unshield;
-use go_template::{Error, ErrorClass, Value, print};
 
 /// `k8s-version-match`: `true` if a version, without its pre-release, satisfies a constraint, else an empty string.
 pub(super) fn k8s_version_match(session: &Session, argument: &Value) -> Result<String, Error> {

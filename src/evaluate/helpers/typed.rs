@@ -1,10 +1,11 @@
 //! The helpers that preserve a value's type in the output of a template, as a typed result.
 
+use go_template::{Error, ErrorClass, Value};
+
 use super::arguments::{excerpt, fail, item};
 use crate::evaluate::convert;
 use crate::evaluate::session::Session;
 use crate::evaluate::text::SKIP;
-use go_template::{Error, ErrorClass, Value};
 
 /// `preserve-type`: the value.
 pub(super) fn preserve_type(session: &Session, value: &Value) -> Result<String, Error> {

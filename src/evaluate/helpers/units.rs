@@ -3,15 +3,16 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use go_template::value::Map;
+use go_template::{Error, ErrorClass, Value};
+use yaml_tree::value as tree;
+
 use super::arguments::{excerpt, fail, fields, item, items, map};
 use super::interpreting::{evaluate_boolean, evaluate_string, truth};
 use crate::evaluate::convert::{DEEPEST, too_deep};
 use crate::evaluate::failure::keep_message;
 use crate::evaluate::path::Path;
 use crate::evaluate::session::Session;
-use go_template::value::Map;
-use go_template::{Error, ErrorClass, Value};
-use yaml_tree::value as tree;
 
 /// `unit-enabled`: `true` if a unit is enabled, else an empty string (docs/expressions.md#helpers).
 pub(super) fn unit_enabled(session: &Session, argument: &Value) -> Result<String, Error> {

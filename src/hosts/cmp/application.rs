@@ -4,10 +4,10 @@
 //! `pkg/apis/application/v1alpha1/types.go` (`ApplicationSourcePluginParameters.Environ`, `Env.Envsubst`).
 
 use clap::Args;
-
-use crate::error::Error;
 use yaml_tree::json::{Html, to_json};
 use yaml_tree::value::{Entry, Map, Node, Value};
+
+use crate::error::Error;
 
 use super::environment::{APP_NAME, ENV_PREFIX, Environment, PARAMETERS, SOURCE_PATH};
 

@@ -1,12 +1,12 @@
 //! What an application can set: a parameter, else a variable of its `plugin.env`, else the project file decides.
 
 use serde::Deserialize;
+use yaml_tree::suggest::did_you_mean;
 
 use crate::error::Error;
 use crate::model::lock::Locking;
 use crate::model::settings::ChecksumStyle;
 use crate::read::Flags;
-use yaml_tree::suggest::did_you_mean;
 
 use super::environment::{ENV_PREFIX, Environment, PARAMETERS};
 

@@ -1,10 +1,11 @@
 //! Determines what an application renders: its cluster, and which of the project's outputs.
 
+use yaml_tree::suggest::did_you_mean;
+
 use crate::error::Error;
 use crate::model::settings::Output;
 use crate::pipeline::rendered::RenderedPart;
 use crate::read::{self, ClusterEntry, Request, Workspace};
-use yaml_tree::suggest::did_you_mean;
 
 use super::environment::{Environment, PARAMETERS};
 use super::parameters::{Given, Scope};

@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use yaml_tree::suggest::did_you_mean;
+use yaml_tree::value::{Map, Node, Value};
+
 use crate::error::Error;
 use crate::model::settings::ChecksumStyle;
 use crate::read::Request;
-use yaml_tree::suggest::did_you_mean;
-use yaml_tree::value::{Map, Node, Value};
 
 use super::result::ItemReference;
 

@@ -1,16 +1,17 @@
 //! The generator: what `render --stdout` prints, as items, the rendered bytes kept.
 
+use yaml_tree::edit::{Edit, EditError, Position, Target, edit};
+use yaml_tree::engine::Engine;
+use yaml_tree::place::FileId;
+use yaml_tree::suggest::did_you_mean;
+use yaml_tree::value::{Entry, Map, Node, Value};
+
 use crate::error::Error;
 use crate::model::date::Date;
 use crate::model::manifest::{FileKind, ManifestFile};
 use crate::pipeline::fleet::Fleet;
 use crate::pipeline::rendered::{self, EMPTY, Faulty, RenderedPart};
 use crate::read::{self, Request, Workspace};
-use yaml_tree::edit::{Edit, EditError, Position, Target, edit};
-use yaml_tree::engine::Engine;
-use yaml_tree::place::FileId;
-use yaml_tree::suggest::did_you_mean;
-use yaml_tree::value::{Entry, Map, Node, Value};
 
 use super::config::Config;
 use super::list::{List, item_target};

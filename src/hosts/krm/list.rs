@@ -1,11 +1,12 @@
 //! The ResourceList: read once, changed in place.
 
-use crate::error::Error;
-use crate::secrets;
 use yaml_tree::edit::{Edit, Position, Step, Target, edit};
 use yaml_tree::engine::Engine;
 use yaml_tree::place::FileId;
 use yaml_tree::value::{Node, Value};
+
+use crate::error::Error;
+use crate::secrets;
 
 use super::result::Outcome;
 

@@ -3,6 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use capi::objects::CLUSTER_LABEL;
+use capi::providers::Stamp;
+use yaml_tree::suggest::did_you_mean;
+use yaml_tree::value::Node;
+
 use crate::error::Error;
 use crate::model::cluster_view::ClusterView;
 use crate::model::finding::Judged;
@@ -10,10 +15,6 @@ use crate::model::rule::RuleId;
 use crate::pipeline::check;
 use crate::pipeline::fleet::Fleet;
 use crate::render::Renderer;
-use capi::objects::CLUSTER_LABEL;
-use capi::providers::Stamp;
-use yaml_tree::suggest::did_you_mean;
-use yaml_tree::value::Node;
 
 use super::config::{Config, IMAGE_ANNOTATION};
 use super::result::{FunctionResult, Severity};

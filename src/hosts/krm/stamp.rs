@@ -2,6 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use capi::providers::{self, Kind, PROVIDERS, Provider};
+use yaml_tree::edit::{Edit, Step, edit};
+use yaml_tree::engine::Engine;
+use yaml_tree::value::Node;
+
 use crate::edit::stamp::{changes, problems};
 use crate::error::Error;
 use crate::model::date::Date;
@@ -11,10 +16,6 @@ use crate::pipeline::check;
 use crate::pipeline::fleet::Fleet;
 use crate::read::{self, Request};
 use crate::render::Renderer;
-use capi::providers::{self, Kind, PROVIDERS, Provider};
-use yaml_tree::edit::{Edit, Step, edit};
-use yaml_tree::engine::Engine;
-use yaml_tree::value::Node;
 
 use super::config::Config;
 use super::list::List;

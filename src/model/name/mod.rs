@@ -8,12 +8,13 @@ mod release;
 mod schemes;
 mod template;
 
-use super::version::Version;
 use capi::image::{Facts, Origin, fact};
+use yaml_tree::place::Place;
+
+use super::version::Version;
 pub use key::{NameRefusal, key_of};
 pub use release::Release;
 pub use schemes::{Example, SCHEMES, Scheme};
-use yaml_tree::place::Place;
 
 /// What a name says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,5 +1,7 @@
 //! Compares the clusters of both sides one by one.
 
+use parking_lot::Mutex;
+
 use crate::error::Error;
 use crate::model::cluster_view::ClusterView;
 use crate::model::date::Date;
@@ -10,7 +12,6 @@ use crate::read::{ClusterEntry, Workspace};
 use crate::render::Renderer;
 use crate::report::impact::{self, ClusterChange, Kind, Served};
 use crate::rules::{ChangeInput, Side};
-use parking_lot::Mutex;
 
 /// One side of the change.
 pub(crate) struct End {

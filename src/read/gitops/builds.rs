@@ -8,13 +8,14 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use capi::objects::ManifestObject;
+use yaml_tree::place::{Located, Place, Source, Sources};
+use yaml_tree::value::{Node, Value};
+
 use crate::error::Error;
 use crate::files::Files;
 use crate::model::finding::Finding;
 use crate::model::rule::Level;
-use capi::objects::ManifestObject;
-use yaml_tree::place::{Located, Place, Source, Sources};
-use yaml_tree::value::{Node, Value};
 
 use super::super::files::display;
 use super::files::resolve_path;

@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::error::Error;
 use data_encoding::HEXLOWER;
 use oci_artifacts::sha256;
 use yaml_tree::place::Place;
 use yaml_tree::value::Node;
+
+use crate::error::Error;
 
 use super::files::resolve_path;
 use super::kustomization::{self, Built};

@@ -6,9 +6,10 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use crate::model::finding::Finding;
 use yaml_tree::place::Place;
 use yaml_tree::value::Node;
+
+use crate::model::finding::Finding;
 
 use super::UNSUPPORTED;
 use super::files::resolve_path;

@@ -28,13 +28,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::error::Error;
-use crate::model::finding::Finding;
-use crate::model::rule::RuleId;
 use yaml_tree::engine::Engine;
 use yaml_tree::merge::Layer;
 use yaml_tree::place::{Place, Sources};
 use yaml_tree::value::Node;
+
+use crate::error::Error;
+use crate::model::finding::Finding;
+use crate::model::rule::RuleId;
 
 pub use crate::files::{Disk, Files, Found};
 

@@ -4,11 +4,12 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use crate::error::Error;
-use crate::files::Files;
 use capi::objects::ManifestObject;
 use yaml_tree::place::Sources;
 use yaml_tree::value::{Entry, Map, Node};
+
+use crate::error::Error;
+use crate::files::Files;
 
 use super::files::resolve_path;
 use super::object::Object;

@@ -1,18 +1,20 @@
 //! Reads each file of a composition once, as objects, values or plain text, with places.
 
-use crate::secrets;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::files::{Files, Found};
-use crate::model::finding::Finding;
-use crate::model::rule::{Level, RuleId};
 use yaml_tree::bytes::BASE64;
 use yaml_tree::engine::Engine;
 use yaml_tree::place::{FileId, Place, Source, Sources};
 use yaml_tree::value::{Node, Value};
 use yaml_tree::{Documents, Spelling};
+
+use crate::secrets;
+
+use crate::files::{Files, Found};
+use crate::model::finding::Finding;
+use crate::model::rule::{Level, RuleId};
 
 use super::super::files::{display, parse_values, source, syntax_finding};
 use super::super::own_output::OwnOutput;

@@ -3,10 +3,11 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::model::finding::Finding;
 use yaml_tree::merge::{Layer, LayerKind};
 use yaml_tree::place::Place;
 use yaml_tree::value::{Entry, Node, Number, Value};
+
+use crate::model::finding::Finding;
 
 use super::files::resolve_path;
 use super::kustomization::Built;

@@ -8,13 +8,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::read::gitops::{Dialect, apply_json_patch};
 use capi::objects::ManifestObject;
 use capi::providers::{ImageFields, image_fields};
 use go_template::{NoHost, convert};
 use yaml_tree::engine::Engine;
 use yaml_tree::place::FileId;
 use yaml_tree::value::{Entry, Map, Node, Value};
+
+use crate::read::gitops::{Dialect, apply_json_patch};
 
 use super::machines::{Machines, Topology};
 use super::pools::Reader;

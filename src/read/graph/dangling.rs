@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::finding::{Finding, Subject};
-use crate::model::rule::RuleId;
 use capi::objects::{ManifestObject, Name, Reference};
 use yaml_tree::edit::Step;
 use yaml_tree::suggest::did_you_mean;
+
+use crate::model::finding::{Finding, Subject};
+use crate::model::rule::RuleId;
 
 use super::{CLUSTER_API, Graph, MOST_NEAR};
 

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use capi::objects::{ManifestObject, Text};
+use yaml_tree::place::{Located, Place, Sources};
+
 use crate::error::Error;
 use crate::files::{Files, Found};
 use crate::model::finding::Finding;
-use capi::objects::{ManifestObject, Text};
-use yaml_tree::place::{Located, Place, Sources};
 
 use super::super::environment;
 use super::super::gitops::{self, FLUX, Input, OwnOutput, Variables, Work, substitute};

@@ -4,9 +4,10 @@
 //! image for all machines in its datacenter configuration.
 //! (<https://anywhere.eks.amazonaws.com/docs/getting-started/baremetal/bare-spec/>)
 
-use crate::model::cluster::{Cluster, PoolName};
 use capi::objects::{ManifestObject, Name};
 use yaml_tree::value::Node;
+
+use crate::model::cluster::{Cluster, PoolName};
 
 use super::pools::{Reader, image_node, pool};
 use super::{Template, is_of_group};

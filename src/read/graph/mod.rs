@@ -18,6 +18,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use capi::image::ImageKey;
+use capi::objects::{ManifestObject, Name, Names, Reference, references};
+use go_template::{Budget, Limits};
+use yaml_tree::place::{Sources, Spot};
+
 use crate::error::Error;
 use crate::files::Files;
 use crate::model::catalog::Catalog;
@@ -25,10 +30,6 @@ use crate::model::cluster::{Cluster, ClusterOrigin};
 use crate::model::cluster_view::ClusterRead;
 use crate::model::finding::Finding;
 use crate::model::signing::SigningKeys;
-use capi::image::ImageKey;
-use capi::objects::{ManifestObject, Name, Names, Reference, references};
-use go_template::{Budget, Limits};
-use yaml_tree::place::{Sources, Spot};
 
 use super::gitops::{OwnOutput, Work};
 use deployed::collect_objects;

@@ -9,15 +9,16 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use yaml_tree::engine::Engine;
+use yaml_tree::place::{FileId, Located, Source, Sources, Spot};
+use yaml_tree::value::{Entry, Map, Node, Value};
+
 use crate::error::Error;
 use crate::files::{Files, Found};
 use crate::model::cluster::{Choice, Cluster, ClusterOrigin, PoolName};
 use crate::model::cluster_view::ClusterRead;
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
-use yaml_tree::engine::Engine;
-use yaml_tree::place::{FileId, Located, Source, Sources, Spot};
-use yaml_tree::value::{Entry, Map, Node, Value};
 
 use super::super::environment;
 use super::super::error::ReadError;

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::model::cluster::{BundleChoice, Choice, Cluster, NamedTemplate, Pool, PoolName};
 use capi::objects::{ManifestObject, Reference, version_node};
 use capi::providers;
 use capi::providers::{NamedBy, image_fields};
 use yaml_tree::edit::Step;
 use yaml_tree::place::{Located, Place, Sources};
 use yaml_tree::value::{Node, Number, Value};
+
+use crate::model::cluster::{BundleChoice, Choice, Cluster, NamedTemplate, Pool, PoolName};
 
 use super::{Graph, TEMPLATE_KEYS, Template, is_control_plane, unknown};
 

@@ -4,10 +4,11 @@
 
 use std::sync::Arc;
 
-use crate::model::cluster::{Choice, Cluster, PoolName};
 use capi::objects::{Name, Reference};
 use yaml_tree::place::Located;
 use yaml_tree::value::Node;
+
+use crate::model::cluster::{Choice, Cluster, PoolName};
 
 use super::class_patches::Patches;
 use super::machines::{Machines, Topology};

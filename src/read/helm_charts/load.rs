@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use yaml_tree::place::{FileId, Sources};
+
 use crate::evaluate::ChartTree;
 use crate::files::Files;
-use yaml_tree::place::{FileId, Sources};
 
 use super::super::chart_files::{File, FolderReader, Left, Tree, is_template};
 use super::super::chart_loader::Loader;

@@ -14,15 +14,16 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::error::Error;
-use crate::evaluate::{Release, RenderedFile};
-use crate::files::Files;
-use crate::model::finding::Finding;
 use capi::objects::ManifestObject;
 use go_template::{Budget, Limits, Rendered};
 use yaml_tree::engine::Engine;
 use yaml_tree::place::{FileId, Place, Source, Sources};
 use yaml_tree::value::{Entry, Map, Node, Value};
+
+use crate::error::Error;
+use crate::evaluate::{Release, RenderedFile};
+use crate::files::Files;
+use crate::model::finding::Finding;
 
 use super::chart_files::{HIDDEN, Left};
 use super::error::ReadError;

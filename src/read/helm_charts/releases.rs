@@ -2,14 +2,15 @@
 
 use std::path::Path;
 
+use yaml_tree::merge;
+use yaml_tree::place::{FileId, Place, Sources};
+use yaml_tree::value::{Node, Value};
+
 use crate::error::Error;
 use crate::evaluate::{ChartRelease, Release};
 use crate::files::Files;
 use crate::model::finding::Finding;
 use crate::model::rule::{Level, RuleId};
-use yaml_tree::merge;
-use yaml_tree::place::{FileId, Place, Sources};
-use yaml_tree::value::{Node, Value};
 
 use super::super::files::{self, display};
 use super::super::gitops::Composition;

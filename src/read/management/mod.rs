@@ -4,16 +4,17 @@
 //! layer of its values (docs/sylva.md#values-and-their-order). Where both are in one repository, nobody has to give that object
 //! as a file.
 
-use parking_lot::Mutex;
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use crate::error::Error;
-use crate::evaluate::{Branch, Evaluator, Failure, TemplateCache};
+use parking_lot::Mutex;
 use yaml_tree::place::{FileId, Place, Source, Sources};
 use yaml_tree::value::{Entry, Node, Value};
+
+use crate::error::Error;
+use crate::evaluate::{Branch, Evaluator, Failure, TemplateCache};
 
 use super::{ClusterEntry, Workspace, release_options};
 use crate::read::gitops::RunTime;

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use yaml_tree::place::Located;
+use yaml_tree::value::{Node, Value};
+
 use super::report::{Report, is_true};
 use crate::evaluate::{Branch, BranchEntry, Evaluator};
 use crate::model::catalog::{Catalog, CatalogEntry, Registry};
 use crate::model::signing::KEY_PROPERTY;
 use crate::model::written::WrittenImage;
-use yaml_tree::place::Located;
-use yaml_tree::value::{Node, Value};
 
 /// The lists of images that are given with their references: today's name and the one until 2024-03.
 const GIVEN: [&str; 2] = ["os_images", "osImages"];

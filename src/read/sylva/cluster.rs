@@ -3,16 +3,17 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use capi::labels::Labels;
+use capi::providers;
+use yaml_tree::place::{Located, Place};
+use yaml_tree::value::Value;
+
 use super::report::Report;
 use super::{Scope, endpoint, pools};
 use crate::evaluate::{Branch, BranchEntry, Evaluator};
 use crate::model::cluster::{Cluster, ClusterOrigin};
 use crate::model::selector::Library;
 use crate::model::selector::Selector;
-use capi::labels::Labels;
-use capi::providers;
-use yaml_tree::place::{Located, Place};
-use yaml_tree::value::Value;
 
 /// The provider that is meant where none is named and none selects an image.
 const DEFAULT_PROVIDER: &str = "capm3";

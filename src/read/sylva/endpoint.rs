@@ -2,7 +2,11 @@
 
 use std::sync::Arc;
 
+use capi::labels::LabelSelector;
+use capi::providers;
 use ipnet::IpNet;
+use yaml_tree::place::Located;
+use yaml_tree::value::{Map, Node, Number, Value};
 
 use super::Scope;
 use super::inventory::{host_text, hosts, key_place};
@@ -12,10 +16,6 @@ use crate::model::cluster::{Cluster, PoolName};
 use crate::model::endpoint::{
     ControlPlaneEndpoint, DEFAULT_PORT, KubeVip, KubeVipMode, Range, Way, lowest_host,
 };
-use capi::labels::LabelSelector;
-use capi::providers;
-use yaml_tree::place::Located;
-use yaml_tree::value::{Map, Node, Number, Value};
 
 const OWN: &str = "cluster.control_plane_endpoint";
 const KEY: &str = "control_plane_endpoint";

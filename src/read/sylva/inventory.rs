@@ -4,13 +4,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::report::{Report, path_of};
-use crate::evaluate::{Branch, BranchEntry};
-use crate::model::endpoint::{Host, is_host};
 use capi::labels::Labels;
 use yaml_tree::json::scalar_text;
 use yaml_tree::place::{Located, Place};
 use yaml_tree::value::{Node, Value};
+
+use super::report::{Report, path_of};
+use crate::evaluate::{Branch, BranchEntry};
+use crate::model::endpoint::{Host, is_host};
 
 /// Where each vocabulary has its machines, and in each of those its labels and addresses.
 const VOCABULARIES: [Vocabulary; 2] = [

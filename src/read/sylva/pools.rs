@@ -2,17 +2,18 @@
 
 use std::sync::Arc;
 
+use capi::providers;
+use yaml_tree::json::scalar_text;
+use yaml_tree::merge::merge;
+use yaml_tree::place::{Located, Place};
+use yaml_tree::value::{Entry, Map, Node, Number, Value};
+
 use super::report::{Report, is_true, path_of};
 use crate::evaluate::{Branch, BranchEntry};
 use crate::model::cluster::{
     BundleChoice, Choice, ChoiceLevel, Cluster, KEY_NAMES, LevelName, Pool, PoolName,
 };
 use crate::model::selector::Selector;
-use capi::providers;
-use yaml_tree::json::scalar_text;
-use yaml_tree::merge::merge;
-use yaml_tree::place::{Located, Place};
-use yaml_tree::value::{Entry, Map, Node, Number, Value};
 
 /// The settings that select an image.
 pub(super) const CHOICE: &[&str] = &[

@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use crate::evaluate::{Branch, Evaluator, Failure, OrderDifference};
-use crate::model::finding::{Finding, Subject};
-use crate::model::rule::RuleId;
 use go_template::ErrorClass;
 use yaml_tree::json::{Html, scalar_text, to_json};
 use yaml_tree::place::{Located, Place, Sources, Spot};
 use yaml_tree::value::{Node, Value};
+
+use crate::evaluate::{Branch, Evaluator, Failure, OrderDifference};
+use crate::model::finding::{Finding, Subject};
+use crate::model::rule::RuleId;
 
 /// Collects findings.
 pub(super) struct Report<'s> {

@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use yaml_tree::place::Located;
+use yaml_tree::value::Value;
+
 use super::catalog::REGISTRIES;
 use super::report::Report;
 use crate::evaluate::{Branch, Evaluator, Failure};
 use crate::model::signing::{KEY_PROPERTY, NamedKey, SigningKeys};
-use yaml_tree::place::Located;
-use yaml_tree::value::Value;
 
 /// The keys of these registries, and what the values say for all images. Where nothing checks signatures, no key is evaluated,
 /// unless the project requires them.

@@ -3,14 +3,15 @@
 
 use std::sync::{Arc, LazyLock};
 
-use super::catalog;
-use super::pools::CHOICE;
-use crate::model::finding::{Finding, Subject};
-use crate::model::rule::RuleId;
 use capi::providers::PROVIDERS;
 use yaml_tree::place::Sources;
 use yaml_tree::suggest::only_meant;
 use yaml_tree::value::{Map, Node, Value};
+
+use super::catalog;
+use super::pools::CHOICE;
+use crate::model::finding::{Finding, Subject};
+use crate::model::rule::RuleId;
 
 /// Keys below `cluster` that decide which images boot.
 const CLUSTER: &[&str] = &[

@@ -1,12 +1,13 @@
 use std::sync::Arc;
 
+use yaml_tree::engine::Engine;
+use yaml_tree::place::{Source, Sources};
+
 use crate::evaluate::{Evaluator, Options, TemplateCache};
 use crate::model::catalog::{Catalog, CatalogEntry};
 use crate::model::cluster::{Cluster, LevelName, Pool, PoolName};
 use crate::model::finding::{Finding, Subject};
 use crate::model::selector::Wanted;
-use yaml_tree::engine::Engine;
-use yaml_tree::place::{Source, Sources};
 
 fn evaluator(text: &str) -> (Evaluator, Sources) {
     let mut sources = Sources::default();

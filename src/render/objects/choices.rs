@@ -16,12 +16,13 @@
 
 use std::sync::Arc;
 
-use crate::model::cluster::{Choice, LevelName, Pool, PoolName};
-use crate::model::cluster_view::ClusterView;
 use capi::image::{Image, fact};
 use capi::providers::Stamp;
 use go_template::regexp::quote_meta;
 use yaml_tree::value::{Entry, Map, Value};
+
+use crate::model::cluster::{Choice, LevelName, Pool, PoolName};
+use crate::model::cluster_view::ClusterView;
 
 use super::info;
 

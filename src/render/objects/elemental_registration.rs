@@ -3,12 +3,13 @@
 //! The name of a registration does not depend on its content, because installation media contain its URL. A change affects hosts
 //! that register later, and replaces none. Source: rancher-sandbox/cluster-api-provider-elemental, `api/v1beta1`.
 
+use yaml_tree::value::{Entry, Map, Node, Value};
+
 use super::{Head, name, object, secret_within};
 use crate::model::cluster::Pool;
 use crate::model::cluster_view::ClusterView;
 use crate::model::finding::{Finding, Subject};
 use crate::model::rule::RuleId;
-use yaml_tree::value::{Entry, Map, Node, Value};
 
 /// The setting of a pool that requests one: the rest of its `spec`, with the field names of the CRD.
 pub const SETTING: &str = "registration";

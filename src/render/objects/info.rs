@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use super::{guard, hash};
 use capi::image::{Image, fact};
 use capi::providers::Stamp;
 use yaml_tree::value::{Entry, Map, Node, Value};
+
+use super::{guard, hash};
 
 /// The name that Sylva's charts expect (docs/sylva.md#facts).
 pub const CONFIG_MAP: &str = "os-images-info";

@@ -1,13 +1,14 @@
 //! The infrastructure cluster with its control plane endpoint.
 
+use capi::providers::Template;
+use yaml_tree::json::{Html, to_json};
+use yaml_tree::value::{Entry, Map, Node, Value};
+
 use super::{Head, name, object, secret_within};
 use crate::model::cluster_view::ClusterView;
 use crate::model::endpoint::Endpoint;
 use crate::model::finding::{Finding, Subject};
 use crate::model::rule::RuleId;
-use capi::providers::Template;
-use yaml_tree::json::{Html, to_json};
-use yaml_tree::value::{Entry, Map, Node, Value};
 
 /// The object, as a context for the templates; none if the cluster has no endpoint, which a rule reports. It is named after the
 /// cluster, because a change of it replaces no machine.

@@ -1,13 +1,14 @@
 //! The machine templates of a cluster: one for each node pool with an image.
 
+use capi::providers::{Stamp, Template, template_spec};
+use yaml_tree::json::{Html, to_json};
+use yaml_tree::value::{Entry, Map, Node};
+
 use super::{Head, guard, keep_annotations, name, object};
 use crate::model::cluster::Pool;
 use crate::model::cluster_view::ClusterView;
 use crate::model::finding::{Finding, Subject};
 use crate::model::rule::RuleId;
-use capi::providers::{Stamp, Template, template_spec};
-use yaml_tree::json::{Html, to_json};
-use yaml_tree::value::{Entry, Map, Node};
 
 /// The machine templates in the order of the pools, as contexts for the templates. A pool without an image has none: the rules
 /// report why. `annotations` are added to each, in addition to those that protect it from pruning.

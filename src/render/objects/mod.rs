@@ -11,11 +11,12 @@ pub mod machine_template;
 pub mod name;
 mod shell;
 
-use crate::model::cluster::Cluster;
-use crate::model::cluster_view::ClusterView;
 use capi::objects::CLUSTER_LABEL;
 use yaml_tree::place::Place;
 use yaml_tree::value::{Entry, Map, Node, Value};
+
+use crate::model::cluster::Cluster;
+use crate::model::cluster_view::ClusterView;
 
 /// Disables Flux's variable substitution for one object, if its text contains `${` that is not meant for Flux
 /// (kustomize-controller docs/spec/v1/kustomizations.md, "Post build variable substitution").

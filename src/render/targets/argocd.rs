@@ -7,6 +7,8 @@
 //! With `applicationset: true` one ApplicationSet reads a small `cluster.yaml` of each cluster through the git generator;
 //! each generated Application has two sources, the chart and the cluster's `objects` folder, in the same waves.
 
+use yaml_tree::value::{Entry, Map, Node, Value};
+
 use super::{
     Content, SharedInput, Target, TargetFile, TargetInput, flag_option, text_option, tree,
 };
@@ -16,7 +18,6 @@ use crate::model::settings::Output;
 use crate::render::objects::choices::{self, Root, Style};
 use crate::render::objects::info::{self, ConfigMapKind};
 use crate::render::objects::machine_template;
-use yaml_tree::value::{Entry, Map, Node, Value};
 
 /// See the module documentation.
 pub(super) struct ArgoCd;

@@ -6,6 +6,9 @@
 //! can be rendered offline. The file has no YAML extension, because it is not an object: Flux, Argo CD and `kubectl apply` read
 //! each YAML file of a folder, and would refuse the whole folder.
 
+use capi::image::Image;
+use yaml_tree::value::{Entry, Map};
+
 use super::{
     Content, SharedInput, Stamper, Target, TargetFile, TargetInput, flag_option, text_option,
     word_option,
@@ -13,8 +16,6 @@ use super::{
 use crate::model::finding::Finding;
 use crate::model::settings::Output;
 use crate::render::objects::info::{self, ConfigMapKind};
-use capi::image::Image;
-use yaml_tree::value::{Entry, Map};
 
 /// See the module documentation.
 pub(super) struct ConfigMaps;

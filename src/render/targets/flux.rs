@@ -9,6 +9,8 @@
 //! `${…}` in values is not meant for Flux: objects that contain it have the annotation that disables substitution, since an
 //! undefined variable would become empty.
 
+use yaml_tree::value::{Entry, Map, Node, Value};
+
 use super::flux_apply::{kustomization, own_root, root, sync, values_from};
 use super::{Content, SharedInput, Target, TargetFile, TargetInput, flag_option, text_option};
 use crate::model::finding::Finding;
@@ -16,7 +18,6 @@ use crate::model::settings::Output;
 use crate::render::objects::choices::{self, Root, Style};
 use crate::render::objects::guard;
 use crate::render::objects::info::{self, ConfigMap, ConfigMapKind};
-use yaml_tree::value::{Entry, Map, Node, Value};
 
 /// See the module documentation.
 pub(super) struct Flux;

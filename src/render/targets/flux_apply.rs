@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use yaml_tree::value::{Entry, Map, Node, Value};
+
 use super::{Content, TargetFile, TargetInput, text_option, tree};
 use crate::model::finding::Finding;
-use yaml_tree::value::{Entry, Map, Node, Value};
 
 /// A kustomization, from which `kubectl kustomize` and Flux build a folder.
 pub(super) fn kustomization(path: String, resources: Vec<Node>) -> TargetFile {

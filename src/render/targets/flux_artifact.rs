@@ -8,12 +8,13 @@
 //! Flux needs the source-watcher (2.7 or newer).
 //! (source-watcher docs/spec/v1beta1/artifactgenerators.md.)
 
+use yaml_tree::value::{Entry, Map, Node, Value};
+
 use super::flux_apply::{kustomization, own_root, root, sync, values_from};
 use super::{Content, SharedInput, Target, TargetFile, TargetInput, text_option};
 use crate::model::finding::Finding;
 use crate::model::settings::Output;
 use crate::render::objects::choices::{self, Root, Style};
-use yaml_tree::value::{Entry, Map, Node, Value};
 
 /// See the module documentation.
 pub(super) struct FluxArtifact;

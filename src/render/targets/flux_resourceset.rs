@@ -10,14 +10,15 @@
 
 use std::sync::Arc;
 
+use capi::providers::Stamp;
+use yaml_tree::value::{Entry, Map, Node, Value};
+
 use super::flux_apply::{own_root, root};
 use super::{Content, SharedInput, Target, TargetFile, TargetInput, text_option, word_option};
 use crate::model::finding::Finding;
 use crate::model::settings::Output;
 use crate::render::objects::choices::{self, Root, Style};
 use crate::render::objects::{guard, info};
-use capi::providers::Stamp;
-use yaml_tree::value::{Entry, Map, Node, Value};
 
 /// See the module documentation.
 pub(super) struct FluxResourceSet;

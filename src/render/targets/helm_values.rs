@@ -8,13 +8,14 @@
 //! `key` write one spelling everywhere, with `null` for the level's other one, for charts without that rule. For sylva-units
 //! such a `null` is refused.
 
+use yaml_tree::value::{Entry, Map, Value};
+
 use super::{Content, SharedInput, Target, TargetFile, TargetInput, flag_option, word_option};
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
 use crate::model::settings::Output;
 use crate::render::objects::choices::{self, Root, Style};
 use crate::render::objects::info;
-use yaml_tree::value::{Entry, Map, Value};
 
 /// See the module documentation.
 pub(super) struct HelmValues;

@@ -4,6 +4,8 @@
 //! (<https://cluster-api.sigs.k8s.io/tasks/updating-machine-templates>). Optionally also the infrastructure cluster with its
 //! control plane endpoint, and kube-vip.
 
+use yaml_tree::value::{Entry, Map, Node};
+
 use super::{
     Content, TEMPLATE_OPTIONS, Target, TargetFile, TargetInput, flag_option, word_list_option,
 };
@@ -12,7 +14,6 @@ use crate::model::settings::ENDPOINT_OPTIONS;
 use crate::render::objects::{
     component_bundle, elemental_registration, infra_cluster, kube_vip, machine_template,
 };
-use yaml_tree::value::{Entry, Map, Node};
 
 /// See the module documentation.
 pub(super) struct Manifests;

@@ -14,14 +14,15 @@ mod manifests;
 
 use std::sync::Arc;
 
+use capi::image::Image;
+use capi::providers::{self, Kind, Provider, Stamp, Template};
+use yaml_tree::value::{Map, Node, Value};
+
 use crate::model::cluster_view::ClusterView;
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
 use crate::model::served_images::ServedImages;
 use crate::model::settings::Output;
-use capi::image::Image;
-use capi::providers::{self, Kind, Provider, Stamp, Template};
-use yaml_tree::value::{Map, Node, Value};
 
 /// One kind of output. Its name is the folder of its templates and of its golden trees.
 pub trait Target: Sync {

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use capi::image::Image;
 use serde::Serialize;
+use yaml_tree::place::{Place, Sources, Spot};
 
 use crate::decide::matching::{PatternCache, candidates};
 use crate::decide::proof;
@@ -11,8 +13,6 @@ use crate::model::cluster_view::ClusterView;
 use crate::model::selection::{Outcome, Selection};
 use crate::model::selector::Matching;
 use crate::model::selector::{Selector, Wanted};
-use capi::image::Image;
-use yaml_tree::place::{Place, Sources, Spot};
 
 /// A value and its place (`path:line:column`); no place for what was added or computed.
 #[derive(Debug, Serialize)]

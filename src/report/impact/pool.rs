@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
+use capi::providers::{self, Stamp, Template};
 use serde::Serialize;
+use yaml_tree::json::{Html, to_json};
+use yaml_tree::place::HIDDEN;
+use yaml_tree::place::Located;
 
 use super::Kind;
 use crate::model::cluster::{Pool, PoolName};
 use crate::model::cluster_view::ClusterView;
 use crate::model::version::Version;
 use crate::rules::{ChangeInput, Side};
-use capi::providers::{self, Stamp, Template};
-use yaml_tree::json::{Html, to_json};
-use yaml_tree::place::HIDDEN;
-use yaml_tree::place::Located;
 
 /// What happens to one node pool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

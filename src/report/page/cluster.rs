@@ -4,7 +4,9 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
+use capi::labels::Labels;
 use serde::Serialize;
+use yaml_tree::place::Located;
 
 use super::findings::FindingRow;
 use super::image::{self, Catalog, Identity};
@@ -15,8 +17,6 @@ use crate::model::cluster::ClusterOrigin;
 use crate::model::cluster_view::ClusterView;
 use crate::model::rule::Level;
 use crate::model::version::Version;
-use capi::labels::Labels;
-use yaml_tree::place::Located;
 
 /// A cluster as it was gathered.
 pub struct ClusterPart {

@@ -1,8 +1,10 @@
 //! Gathers what the page shows while the stages run: of each cluster its own part, of images each once.
 
-use parking_lot::{Mutex, MutexGuard};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
+
+use capi::image::Images;
+use parking_lot::{Mutex, MutexGuard};
 
 use super::cluster::ClusterPart;
 use super::image::{self, Identity, ImagePart};
@@ -16,7 +18,6 @@ use crate::model::selection::Selection;
 use crate::model::selector::Matching;
 use crate::report::Lines;
 use crate::report::explain;
-use capi::image::Images;
 
 /// How many catalogs are remembered as described: those that clusters share. Others are one cluster's own.
 const KEPT: usize = 16;

@@ -1,10 +1,11 @@
 //! An image of the page: its facts with their origins, what the lock proves of it, who is served it, what follows it.
 
-use parking_lot::Mutex;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use capi::image::{Image, ImageKey, fact};
+use parking_lot::Mutex;
 use serde::Serialize;
 
 use super::tables::Tables;
@@ -14,7 +15,6 @@ use crate::model::cluster_view::ClusterView;
 use crate::model::version::Version;
 use crate::report::Lines;
 use crate::report::explain;
-use capi::image::{Image, ImageKey, fact};
 
 /// What makes two images one: key and reference. Clusters may mean two images by one key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -1,12 +1,13 @@
 //! The places of one cluster, each with a file of the cluster's own list.
 
-use parking_lot::Mutex;
 use std::sync::Arc;
+
+use parking_lot::Mutex;
+use yaml_tree::place::{Place, Source, Spot};
 
 use super::tables::Site;
 use crate::model::cluster_view::ClusterView;
 use crate::report::Lines;
-use yaml_tree::place::{Place, Source, Spot};
 
 /// Turns places into lines and columns, and lists the files that they are in.
 pub(super) struct Sites<'a> {

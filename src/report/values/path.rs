@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-use crate::error::Error;
 use yaml_tree::Step;
 use yaml_tree::value::{Node, Value};
+
+use crate::error::Error;
 
 /// Keys and list positions from the root of the values. A position is a key that is a number: the value there decides.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

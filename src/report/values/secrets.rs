@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::evaluate::Evaluator;
 use yaml_tree::place::{Place, Sources};
 use yaml_tree::value::{Entry, Map, Node, Value};
+
+use crate::evaluate::Evaluator;
 
 /// Distinguishes secrets from other values; the evaluator knows which expressions read one.
 pub(super) struct Secrets<'a> {

@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 
 use serde_json::Value as Json;
-
-use crate::evaluate::{Evaluator, Reading};
 use yaml_tree::merge::{Layer, LayerKind};
 use yaml_tree::place::Place;
 use yaml_tree::value::{Node, Value};
+
+use crate::evaluate::{Evaluator, Reading};
 
 use super::Origins;
 use super::path::{Found, ValuePath};

@@ -9,12 +9,13 @@ mod text;
 
 use std::sync::Arc;
 
-use crate::labels::Labels;
-use crate::providers::cluster_api::{ANY_CONTROL_PLANE, REPEATED_VERSIONS, VERSIONS, VersionField};
-use crate::providers::{Kind, PROVIDERS};
 use yaml_tree::place::{Place, Source, Sources, Spot};
 use yaml_tree::value::{Node, Value};
 use yaml_tree::{Path, Step, children};
+
+use crate::labels::Labels;
+use crate::providers::cluster_api::{ANY_CONTROL_PLANE, REPEATED_VERSIONS, VERSIONS, VersionField};
+use crate::providers::{Kind, PROVIDERS};
 
 pub use gather::{Found, MARKER, Unread, objects};
 pub use nearest::{Name, Names};

@@ -3,10 +3,11 @@
 //! Without `ami.id` CAPA selects the newest image whose name matches `capa-ami-{{.BaseOS}}-?{{.K8sVersion}}-*`; the lookup
 //! needs `Machine.spec.version`. Source: CAPA's CRDs and pkg/cloud/services/ec2/ami.go.
 
+use yaml_tree::value::{Map, Node};
+
 use super::images::{Field, ImageNames, Way};
 use super::kind::{INFRASTRUCTURE, MACHINE};
 use super::{Edit, InPlaceChange, InfraCluster, Kind, Provider, Stamp, set};
-use yaml_tree::value::{Map, Node};
 
 /// See the module documentation.
 pub(super) struct Capa;

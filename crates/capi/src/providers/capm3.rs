@@ -4,11 +4,12 @@
 //! The format is always written: a v1beta2 template without `diskFormat` reaches the BareMetalHost as `format: ""`, which
 //! its enum does not contain. `checksumType: auto` exists in BareMetalHost only and is omitted in other kinds.
 
+use yaml_tree::value::{Entry, Map, Node};
+
 use super::images::{ImageNames, Way};
 use super::kind::INFRASTRUCTURE;
 use super::{Edit, InPlaceChange, InfraCluster, Kind, Provider, Stamp, TemplateFields, set};
 use crate::image::fact;
-use yaml_tree::value::{Entry, Map, Node};
 
 /// See the module documentation.
 pub(super) struct Capm3;

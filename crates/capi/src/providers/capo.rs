@@ -4,11 +4,12 @@
 //! as `<key>-sylva-diskimage-builder-<commit-tag>`, tagged `sylva-md5-<md5>`, and writes their IDs into the ConfigMap
 //! `openstack-images-uuids` (sylva-core, sync-openstack-images; docs/sylva.md#machine-templates).
 
+use yaml_tree::value::{Entry, Map, Node, Value};
+
 use super::images::{ImageNames, Way};
 use super::kind::{INFRASTRUCTURE, MACHINE};
 use super::{Edit, InPlaceChange, InfraCluster, Kind, Provider, Stamp, image_name, set};
 use crate::image::fact;
-use yaml_tree::value::{Entry, Map, Node, Value};
 
 /// See the module documentation.
 pub(super) struct Capo;

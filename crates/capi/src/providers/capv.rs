@@ -2,12 +2,13 @@
 //!
 //! One kind exists in two groups. Source: CAPV's CRDs and webhooks.
 
+use yaml_tree::value::{Entry, Map, Node};
+
 use super::images::{Field, ImageNames, Way};
 use super::kind::MACHINE;
 use super::{
     Edit, IMAGE_NAME, InPlaceChange, InfraCluster, Kind, Provider, Stamp, image_name, set,
 };
-use yaml_tree::value::{Entry, Map, Node};
 
 /// See the module documentation.
 pub(super) struct Capv;

@@ -2,13 +2,14 @@
 //!
 //! Source: CAPD's CRDs and webhooks. DockerMachineTemplate is removed after Cluster API v1.14; DevMachineTemplate remains.
 
+use yaml_tree::value::{Entry, Map, Node};
+
 use super::images::{ImageNames, Way};
 use super::kind::MACHINE;
 use super::{
     Edit, IMAGE_NAME, InPlaceChange, InfraCluster, Kind, Provider, Stamp, image_name, set,
 };
 use crate::image::fact;
-use yaml_tree::value::{Entry, Map, Node};
 
 /// See the module documentation.
 pub(super) struct Docker;

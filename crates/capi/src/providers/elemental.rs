@@ -4,9 +4,10 @@
 //! `imageUri` is written, and the fields beside it are kept. The CRD has no schema for it, so nothing validates it.
 //! Source: rancher-sandbox/cluster-api-provider-elemental, doc/PLUGIN_ELEMENTAL.md.
 
+use yaml_tree::value::{Map, Node};
+
 use super::{Edit, InPlaceChange, InfraCluster, Kind, Provider, Stamp, set};
 use crate::image::{fact, is_oci};
-use yaml_tree::value::{Map, Node};
 
 /// See the module documentation.
 pub(super) struct Elemental;

@@ -2,12 +2,13 @@
 //!
 //! Source: CAPH's CRDs and webhooks: exactly one of `imageName` and `imageURL`, and `imageURLCommand` only with the latter.
 
+use yaml_tree::value::Node;
+
 use super::images::{Field, ImageNames, Way};
 use super::{Edit, InPlaceChange, InfraCluster, Kind, Provider, Stamp};
 use crate::image::fact;
 use crate::labels::LabelSelector;
 use crate::location::file_name;
-use yaml_tree::value::Node;
 
 /// See the module documentation.
 pub(super) struct Hetzner;

@@ -7,9 +7,10 @@
 
 use std::sync::Arc;
 
+use yaml_tree::value::Node;
+
 use super::PROVIDERS;
 use crate::location::{Location, Part};
-use yaml_tree::value::Node;
 
 /// How an object names its image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

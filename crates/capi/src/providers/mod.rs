@@ -25,6 +25,8 @@ mod tinkerbell;
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use yaml_tree::value::{Entry, Map, Node};
+
 use crate::labels::LabelSelector;
 use crate::location::Location;
 pub use field::{Edit, FieldStep, apply_edits, is_meant};
@@ -32,7 +34,6 @@ pub use images::{ImageFields, ImageNames, NamedBy, image_fields, node_at};
 pub use infra_cluster::InfraCluster;
 pub use kind::{InPlaceChange, Kind, is_refused_later};
 pub use stamp::Stamp;
-use yaml_tree::value::{Entry, Map, Node};
 
 /// An infrastructure provider of Cluster API.
 pub trait Provider: Sync {

@@ -2,8 +2,9 @@
 //!
 //! Source: CAPMOX's CRDs: the ID wins over the tags, so only one of them is written.
 
-use super::{Edit, InPlaceChange, InfraCluster, Kind, Provider, Stamp};
 use yaml_tree::value::{Node, Value};
+
+use super::{Edit, InPlaceChange, InfraCluster, Kind, Provider, Stamp};
 
 /// See the module documentation.
 pub(super) struct Proxmox;

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::image::{Facts, fact, is_oci};
 use oci_artifacts::{Digest, Reference};
+
+use crate::image::{Facts, fact, is_oci};
 
 /// An image for the fields of any provider.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -3,11 +3,12 @@
 //! `imageLookupFormat` supports BaseRegistry, OSDistro, OSVersion and KubernetesVersion; a plain reference is valid too.
 //! Source: CAPT's CRD and webhook.
 
+use yaml_tree::value::{Node, Value};
+
 use super::images::{Field, ImageNames, Way};
 use super::{Edit, InPlaceChange, InfraCluster, Kind, Provider, Stamp};
 use crate::image::fact;
 use crate::labels::LabelSelector;
-use yaml_tree::value::{Node, Value};
 
 /// See the module documentation.
 pub(super) struct Tinkerbell;

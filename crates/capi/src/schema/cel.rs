@@ -12,10 +12,10 @@ use std::sync::Arc;
 
 use cel::extractors::This;
 use cel::{Context, ExecutionError, Program};
-
-use super::compile::{Rule, Schema};
 use go_template::regexp::Regexp;
 use yaml_tree::value::{Node, Number, Value};
+
+use super::compile::{Rule, Schema};
 
 impl Rule {
     /// What is wrong with a value of this schema, in one clause.

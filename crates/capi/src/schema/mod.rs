@@ -20,12 +20,12 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use flate2::read::GzDecoder;
-
-use compile::Schema;
-pub use values::{Mismatch, ValuesSchema};
 use yaml_tree::engine::Engine;
 use yaml_tree::place::{FileId, Place, Source};
 use yaml_tree::value::Node;
+
+use compile::Schema;
+pub use values::{Mismatch, ValuesSchema};
 
 /// The definitions of the rendered kinds, each after the URL of its source. `tests/interop/schemas.py` writes the file.
 const BUILT_IN: &[u8] = include_bytes!("builtin.yaml.gz");

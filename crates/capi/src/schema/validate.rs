@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::fmt::Display;
 
-use super::Problem;
-use super::compile::{Additional, Bounds, Limit, Schema, SchemaType, Unique};
 use yaml_tree::json::{Html, to_json};
 use yaml_tree::value::{Map, Node, Number, Value};
+
+use super::Problem;
+use super::compile::{Additional, Bounds, Limit, Schema, SchemaType, Unique};
 
 /// The fields of every object, which the schema of its kind may omit.
 const OBJECT_FIELDS: [&str; 3] = ["apiVersion", "kind", "metadata"];

@@ -9,12 +9,12 @@ use std::cmp::Ordering;
 use std::sync::LazyLock;
 
 use semver::Version;
+use yaml_tree::engine::Engine;
 
 use super::super::Error;
 use super::super::function::Call;
 use super::regex::Pattern;
 use super::version::parse;
-use yaml_tree::engine::Engine;
 
 /// Alternatives, separated by `||`: a version must satisfy all constraints of one of them.
 pub(super) struct Constraints {

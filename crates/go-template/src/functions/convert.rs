@@ -3,10 +3,11 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use yaml_tree::integer;
+
 use super::super::function::Call;
 use super::super::value::{Element, List, Map};
 use super::super::{Budget, Error, ErrorClass, Value, print};
-use yaml_tree::integer;
 
 /// A value as text (Sprig's `strval`): a string unchanged, anything else as `%v` prints it.
 pub(super) fn text(value: &Value, budget: &Budget) -> Result<Arc<str>, Error> {

@@ -1,12 +1,12 @@
 //! The functions for base64, base32 and checksums.
 
+use data_encoding::HEXLOWER;
 use sha1::Sha1;
 use sha2::{Digest, Sha256, Sha512};
+use yaml_tree::bytes::{BASE32, BASE64, Base};
 
 use super::super::function::{Call, Function, Type};
 use super::super::{Error, Value};
-use data_encoding::HEXLOWER;
-use yaml_tree::bytes::{BASE32, BASE64, Base};
 
 const TEXT: &[Type] = &[Type::String];
 

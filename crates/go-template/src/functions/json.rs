@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use yaml_tree::json::{Html, format_float_go, write_string};
+
 use super::super::function::{Call, Function, Type};
 use super::super::{Budget, Error, Value, print};
 use super::convert::deeper;
 use super::json_text::{self, SyntaxError};
-use yaml_tree::json::{Html, format_float_go, write_string};
 
 const ANY: &[Type] = &[Type::Any];
 const TEXT: &[Type] = &[Type::String];

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use toml::de::{DeTable, DeValue};
+use yaml_tree::engine::Engine;
 
 use super::super::function::{Call, Function, Type};
 use super::super::{Budget, Error, Value, print};
 use super::convert::deeper;
 use super::json::error_map;
-use yaml_tree::engine::Engine;
 
 /// The functions of this module.
 pub(super) const TABLE: &[Function] = &[

@@ -1,9 +1,10 @@
 //! The functions that query and convert types.
 
+use yaml_tree::integer;
+
 use super::super::function::{Call, Function, Type};
 use super::super::{Error, Value, print};
 use super::convert;
-use yaml_tree::integer;
 
 /// The functions of this module.
 pub(super) const TABLE: &[Function] = &[

@@ -1,13 +1,14 @@
 //! The YAML functions: written as by Helm's `toYaml`, and parsed as Helm parses values, with errors as values.
 
-use super::super::convert::{from_model, to_model};
-use super::super::function::{Call, Function, Type};
-use super::super::{Error, ErrorClass, Value, format};
-use super::json::{error_list, error_map, unmarshal_error};
 use yaml_tree::engine::Engine;
 use yaml_tree::place::Place;
 use yaml_tree::value as model;
 use yaml_tree::{Lists, SyntaxError};
+
+use super::super::convert::{from_model, to_model};
+use super::super::function::{Call, Function, Type};
+use super::super::{Error, ErrorClass, Value, format};
+use super::json::{error_list, error_map, unmarshal_error};
 
 const ANY: &[Type] = &[Type::Any];
 const TEXT: &[Type] = &[Type::String];

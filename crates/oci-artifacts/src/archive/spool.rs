@@ -1,9 +1,9 @@
 //! Temporary storage for bytes that may be too many for memory.
 
-use parking_lot::Mutex;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tempfile::SpooledTempFile;
 
 use crate::Body;

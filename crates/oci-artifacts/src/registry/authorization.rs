@@ -2,9 +2,9 @@
 
 use reqwest::header::HeaderValue;
 use serde::Deserialize;
+use yaml_tree::bytes::BASE64;
 
 use crate::FailureKind;
-use yaml_tree::bytes::BASE64;
 
 use super::credentials::{Credential, Found, Secret};
 use super::error::RegistryError;

@@ -1,10 +1,10 @@
 //! Runs many requests at once: a bounded number of workers, results in input order, one deadline per request and one for all.
 
-use parking_lot::Mutex;
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use parking_lot::Mutex;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
 

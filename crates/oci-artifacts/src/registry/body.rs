@@ -5,7 +5,6 @@
 //! The body comes from a channel and not from `reqwest`'s feature `stream`, which would add two crates: blocking threads read
 //! the files, and need a channel to the connection anyway.
 
-use parking_lot::Mutex;
 use std::fmt;
 use std::io::{self, Read, Write as _};
 use std::pin::Pin;
@@ -15,6 +14,7 @@ use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
+use parking_lot::Mutex;
 use tokio::sync::mpsc;
 
 use crate::{Blob, Descriptor, Digesting, FailureKind};

@@ -1,11 +1,11 @@
 //! The HTTP clients: one for all hosts without settings, and one for each host with settings of its own. A permission for one
 //! host (plain HTTP, no verification, a CA) therefore never applies to another host, not even after a redirect.
 
-use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use parking_lot::Mutex;
 use reqwest::{Certificate, Client, ClientBuilder, Url, redirect};
 
 use crate::FailureKind;

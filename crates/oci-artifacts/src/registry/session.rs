@@ -1,9 +1,9 @@
 //! Sends authenticated requests. The first answer of each registry shows which authentication it requires.
 
-use parking_lot::Mutex;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use parking_lot::Mutex;
 use reqwest::Url;
 use reqwest::header::HeaderValue;
 use tokio::sync::OwnedMutexGuard;

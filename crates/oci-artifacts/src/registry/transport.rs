@@ -1,11 +1,11 @@
 //! Sends requests: follows redirects, limits sizes, retries. It knows credentials only as a finished header, which it never
 //! sends to another host.
 
-use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::future::Future;
 use std::pin::pin;
 
+use parking_lot::Mutex;
 use reqwest::header::{
     ACCEPT, AUTHORIZATION, CONTENT_RANGE, CONTENT_TYPE, HeaderValue, LOCATION, RANGE,
 };

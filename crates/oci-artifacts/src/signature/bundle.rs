@@ -8,9 +8,9 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
+use yaml_tree::bytes::BASE64;
 
 use crate::Digest;
-use yaml_tree::bytes::BASE64;
 
 use super::key::PublicKey;
 use super::payload::decode_base64;

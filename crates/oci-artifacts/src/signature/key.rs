@@ -10,9 +10,9 @@ use aws_lc_rs::signature::{
     ECDSA_P256_SHA256_ASN1, ECDSA_P384_SHA256_ASN1, ECDSA_P384_SHA384_ASN1, ED25519,
     ParsedPublicKey, RSA_PKCS1_2048_8192_SHA256, VerificationAlgorithm,
 };
+use yaml_tree::bytes::BASE64;
 
 use crate::Digest;
-use yaml_tree::bytes::BASE64;
 
 const BEGIN: &str = "-----BEGIN PUBLIC KEY-----";
 const END: &str = "-----END PUBLIC KEY-----";

@@ -4,9 +4,9 @@
 //! before they are parsed.
 
 use serde::Deserialize;
+use yaml_tree::bytes::BASE64;
 
 use crate::Digest;
-use yaml_tree::bytes::BASE64;
 
 use super::key::PublicKey;
 use super::verdict::{Claim, Flaw};

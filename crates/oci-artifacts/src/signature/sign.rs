@@ -4,12 +4,12 @@
 //! Sources: those of [`super::payload`] and [`super::bundle`]. The signature image keeps the signatures that it has.
 
 use serde_json::{Value, json};
+use yaml_tree::bytes::BASE64;
 
 use crate::{
     Artifact, Blob, CONFIG_TYPE, Descriptor, Digest, Failure, FailureKind, MANIFEST_TYPE, Manifest,
     Reference, Sink, Store,
 };
-use yaml_tree::bytes::BASE64;
 
 use super::bundle;
 use super::payload;

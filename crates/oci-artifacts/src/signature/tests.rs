@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::{ProptestConfig, any, proptest};
 use serde_json::Value;
+use yaml_tree::bytes::BASE64;
 
 use super::bundle::Bundle;
 use super::key::{KeyError, PublicKey};
 use super::payload;
 use super::verdict::{Claim, Flaw, Form, Verdict, decide};
 use crate::{Digest, Reference};
-use yaml_tree::bytes::BASE64;
 
 /// The manifest that all fixtures sign.
 const IMAGE: &str = "sha256:9277abd0a5e89fd9590cf3de3244e5bf71b9ebcddbaa6b05eba281d1a6dbe5df";

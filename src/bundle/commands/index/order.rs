@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use yaml_tree::place::Place;
+use yaml_tree::suggest::did_you_mean;
+
 use super::written::{Child, Index};
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
-use yaml_tree::place::Place;
-use yaml_tree::suggest::did_you_mean;
 
 /// The places of bundles, by name.
 type Places = BTreeMap<Arc<str>, usize>;

@@ -5,13 +5,14 @@ use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
 
+use yaml_tree::engine::Engine;
+use yaml_tree::place::{FileId, Place, Source, Spot};
+use yaml_tree::value::Node;
+
 use crate::error::Error;
 use crate::files;
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
-use yaml_tree::engine::Engine;
-use yaml_tree::place::{FileId, Place, Source, Spot};
-use yaml_tree::value::Node;
 
 /// The longest index that is read, in bytes.
 const LONGEST: u64 = 4 << 20;

@@ -1,11 +1,12 @@
 //! Facts of several sources: which count, and which disagree.
 
+use capi::image::Origin;
+use yaml_tree::place::Sources;
+
 use super::{Known, URL, built, catalog, own, uri};
 use crate::catalog::resolve::{Problem, images};
 use crate::model::catalog::Catalog;
 use crate::model::rule::RuleId;
-use capi::image::Origin;
-use yaml_tree::place::Sources;
 
 #[test]
 fn stronger_sources_win_and_disagreements_are_reported() {

@@ -6,7 +6,9 @@ mod served;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use capi::image::{ImageKey, Origin};
 use proptest::prelude::{prop_assert_eq, proptest};
+use yaml_tree::place::{FileId, Located, Place, Sources};
 
 use super::{Problem, Resolved, images};
 use crate::catalog::sources::{ImageSource, Wanted};
@@ -15,8 +17,6 @@ use crate::model::catalog::{Catalog, CatalogEntry, Described, Registry};
 use crate::model::name::key_of;
 use crate::model::rule::RuleId;
 use crate::model::written;
-use capi::image::{ImageKey, Origin};
-use yaml_tree::place::{FileId, Located, Place, Sources};
 
 /// A place of its own for each number.
 fn place(number: u32) -> Place {

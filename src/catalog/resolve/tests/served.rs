@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use yaml_tree::place::{Located, Place, Sources};
+
 use super::{built, catalog, own, place, resolved};
 
 use crate::catalog::resolve::{Catalogs, cluster as view};
@@ -18,7 +20,6 @@ use crate::model::selector::Matching;
 use crate::model::selector::{Selector, Term, Wanted as Value};
 use crate::model::settings::{ChecksumStyle, ImageSettings, Settings};
 use crate::model::wave_settings::WaveSettings;
-use yaml_tree::place::{Located, Place, Sources};
 
 fn cluster(additional: &[(&str, &str)]) -> Cluster {
     let term = |(name, pattern): &(&str, &str)| Term {

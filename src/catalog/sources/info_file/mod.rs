@@ -3,9 +3,16 @@
 
 mod packer;
 
-use crate::secrets;
 use std::path::Path;
 use std::sync::Arc;
+
+use capi::image::{Origin, fact};
+use yaml_tree::Spelling;
+use yaml_tree::engine::Engine;
+use yaml_tree::place::{FileId, Place, Source};
+use yaml_tree::value::{Entry, Map, Node, Value};
+
+use crate::secrets;
 
 use super::records::{self, Records};
 use super::{FactsFile, Fault};
@@ -13,11 +20,6 @@ use crate::error::Error;
 use crate::files::Files;
 use crate::model::rule::RuleId;
 use crate::model::written::WrittenImage;
-use capi::image::{Origin, fact};
-use yaml_tree::Spelling;
-use yaml_tree::engine::Engine;
-use yaml_tree::place::{FileId, Place, Source};
-use yaml_tree::value::{Entry, Map, Node, Value};
 
 /// What an info file is.
 const EXPECTED: &str = "give the ConfigMap `os-images-info` as kubectl prints it, its `values.yaml`, or a map `os_images:`";

@@ -5,13 +5,14 @@
 
 use std::sync::Arc;
 
-use crate::model::name::{Release, architecture};
-use crate::model::version::Version;
-use crate::model::written::WrittenImage;
 use capi::image::fact;
 use yaml_tree::json::format_number;
 use yaml_tree::place::{Located, Place};
 use yaml_tree::value::{Map, Node, Value};
+
+use crate::model::name::{Release, architecture};
+use crate::model::version::Version;
+use crate::model::written::WrittenImage;
 
 /// What image-builder calls facts that are one word here.
 const FACTS: [(&str, &str); 5] = [

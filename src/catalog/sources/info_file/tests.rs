@@ -3,15 +3,16 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use capi::image::{Fact, ImageKey, Origin};
+use oci_artifacts::registries::ARCHITECTURE;
+use yaml_tree::place::Sources;
+
 use crate::catalog::sources::{ImageFacts, Wanted, facts};
 use crate::error::Error;
 use crate::files::Disk;
 use crate::model::catalog::Described;
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
-use capi::image::{Fact, ImageKey, Origin};
-use oci_artifacts::registries::ARCHITECTURE;
-use yaml_tree::place::Sources;
 
 /// The sources of a folder, with their findings.
 fn read(folder: &Path, paths: &[PathBuf]) -> Result<(ImageFacts, Vec<Finding>), Error> {

@@ -7,15 +7,15 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use oci_artifacts::Digest;
+use oci_artifacts::evidence::{Evidence, Witness};
 use serde::{Deserialize, Serialize};
+use yaml_tree::place::{FileId, Place};
 
 use super::super::artifact::Artifact;
 use super::Fault;
 use crate::model::lock::{EVIDENCE, Lock, LockedImage};
 use crate::model::rule::RuleId;
-use oci_artifacts::Digest;
-use oci_artifacts::evidence::{Evidence, Witness};
-use yaml_tree::place::{FileId, Place};
 
 const HEAD: &str = "# Written by `metalmark lock`; commit it beside the lock. The manifests and signatures that prove its entries.";
 

@@ -7,16 +7,17 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
+use capi::image::{Facts, Origin};
+use yaml_tree::engine::Engine;
+use yaml_tree::place::{FileId, Place, Source};
+use yaml_tree::value::{Entry, Map, Node, Value};
+
 use super::{FactsFile, Fault, ImageSource, Wanted};
 use crate::error::Error;
 use crate::files::Files;
 use crate::model::catalog::Described;
 use crate::model::lock::{LOCK_VERSION, Lock, LockedImage};
 use crate::model::rule::RuleId;
-use capi::image::{Facts, Origin};
-use yaml_tree::engine::Engine;
-use yaml_tree::place::{FileId, Place, Source};
-use yaml_tree::value::{Entry, Map, Node, Value};
 
 pub use evidence::{RESTORE, path as evidence_path, text as evidence_text};
 

@@ -3,9 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Fault, REPLACE, invalid};
-use crate::model::checksum::is_url;
-use crate::model::lock::{LOCK_VERSION, Lock, LockOrigin, LockedImage, Verified};
 use capi::image::ImageKey;
 use oci_artifacts::{Digest, Reference};
 use yaml_tree::NoticeKind;
@@ -13,6 +10,10 @@ use yaml_tree::engine::Engine;
 use yaml_tree::place::{FileId, Located, Place};
 use yaml_tree::suggest::did_you_mean;
 use yaml_tree::value::{Map, Node, Number, Value};
+
+use super::{Fault, REPLACE, invalid};
+use crate::model::checksum::is_url;
+use crate::model::lock::{LOCK_VERSION, Lock, LockOrigin, LockedImage, Verified};
 
 /// The fields of one entry.
 const FIELDS: [&str; 7] = [

@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use capi::image::Origin;
+use oci_artifacts::Digest;
 use proptest::prelude::{
     ProptestConfig, Strategy, any, prop, prop_assert, prop_assert_eq, proptest,
 };
+use yaml_tree::place::{FileId, Located, Place};
 
 use super::{LockFile, read, text};
 use crate::catalog::sources::{ImageSource, Wanted};
 use crate::model::lock::{Lock, LockOrigin, LockedImage, Verified};
 use crate::model::rule::RuleId;
-use capi::image::Origin;
-use oci_artifacts::Digest;
-use yaml_tree::place::{FileId, Located, Place};
 
 const FILE: FileId = FileId(7);
 

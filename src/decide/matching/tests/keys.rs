@@ -1,5 +1,8 @@
 //! A key, a URL or nothing, beside a selector and without one (docs/sylva.md#selection-levels).
 
+use capi::image::{Fact, Images, Origin};
+use yaml_tree::place::{Located, Place};
+
 use super::{HERE, both, by_key, by_selector, cluster, found, images, outcomes, rke2, selector};
 use crate::decide::matching::{ClusterFacts, PatternCache, matching};
 use crate::model::cluster::Choice;
@@ -7,8 +10,6 @@ use crate::model::selection::Outcome;
 use crate::model::selector::Library;
 use crate::model::selector::Matching;
 use crate::model::selector::Selector;
-use capi::image::{Fact, Images, Origin};
-use yaml_tree::place::{Located, Place};
 
 #[test]
 fn a_key_alone_is_taken_unchecked() {

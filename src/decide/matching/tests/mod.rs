@@ -6,13 +6,14 @@ mod patterns;
 
 use std::sync::Arc;
 
+use capi::image::{Facts, Image, Images, Origin};
+use yaml_tree::place::{FileId, Located, Place};
+
 use super::Selectable;
 use super::{ClusterFacts, PatternCache, candidates, select};
 use crate::model::cluster::Choice;
 use crate::model::selection::{Difference, Outcome, Selection};
 use crate::model::selector::{Library, Matching, Selector, Term, Wanted};
-use capi::image::{Facts, Image, Images, Origin};
-use yaml_tree::place::{FileId, Located, Place};
 
 const HERE: Place = Place {
     file: FileId(0),

@@ -1,5 +1,8 @@
 //! Where the exact and the normalized mode part, and where a name's facts count.
 
+use capi::image::{Fact, Origin};
+use yaml_tree::place::Place;
+
 use super::{
     both, by_selector, cluster, found, image, images, named_only, outcomes, rke2, selector,
 };
@@ -7,8 +10,6 @@ use crate::decide::matching::{PatternCache, matching};
 use crate::model::selection::Outcome;
 use crate::model::selector::Library;
 use crate::model::selector::Matching;
-use capi::image::{Fact, Origin};
-use yaml_tree::place::Place;
 
 #[test]
 fn the_old_spelling_of_a_build_matches_only_normalized() {

@@ -1,11 +1,12 @@
 //! What patterns match, and what they do not (docs/sylva.md#selectors, #patterns).
 
+use capi::image::Origin;
+
 use super::{both, by_selector, cluster, found, image, images, outcomes, rke2, selector};
 use crate::decide::matching::{PatternCache, matching};
 use crate::model::selection::Outcome;
 use crate::model::selector::Library;
 use crate::model::selector::Matching;
-use capi::image::Origin;
 
 #[test]
 fn a_missing_fact_is_the_word_unset() {

@@ -10,9 +10,10 @@ mod sylva;
 
 use std::sync::LazyLock;
 
+use go_template::regexp::Regexp;
+
 use super::{NameFacts, Release, architecture, template};
 use crate::model::version::Version;
-use go_template::regexp::Regexp;
 
 /// One way to name images.
 #[derive(Debug)]

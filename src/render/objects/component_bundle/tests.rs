@@ -3,12 +3,12 @@
 use std::process::Command;
 
 use proptest::prelude::{ProptestConfig, prop_assert_eq, proptest};
+use yaml_tree::value::{Entry, Map, Node, Value};
 
 use super::{Delivery, PATH, annotate, fill_cloud_config, fill_field};
 use super::{Script, text};
 use crate::render::objects::shell::quote;
 use crate::testing::Given;
-use yaml_tree::value::{Entry, Map, Node, Value};
 
 /// The text that a shell passes on after quoting.
 fn through_a_shell(text: &str) -> Option<String> {

@@ -1,12 +1,13 @@
 //! The environment variables of kube-vip in each of its modes.
 
+use oci_artifacts::Reference;
+use yaml_tree::json::format_number;
+use yaml_tree::value::{Entry, Map, Node, Number, Value};
+
 use super::password::PLACEHOLDER;
 use super::{NAMESPACE, Problem};
 use crate::model::endpoint::{Endpoint, KubeVip, KubeVipMode};
 use crate::model::version::Version;
-use oci_artifacts::Reference;
-use yaml_tree::json::format_number;
-use yaml_tree::value::{Entry, Map, Node, Number, Value};
 
 /// The image and its variables.
 pub(super) struct Variables {

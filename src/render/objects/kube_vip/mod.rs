@@ -11,14 +11,15 @@
 mod environment;
 mod password;
 
+use yaml_tree::emit;
+use yaml_tree::value::{Entry, Map, Node, Value};
+
 use super::{name, secret_within};
 use crate::model::cluster_view::ClusterView;
 use crate::model::endpoint::{KubeVip, KubeVipMode, Way};
 use crate::model::finding::{Finding, Subject};
 use crate::model::rule::{Level, RuleId};
 use crate::model::version::distribution_of;
-use yaml_tree::emit;
-use yaml_tree::value::{Entry, Map, Node, Value};
 
 /// The key in the Secret with the Pod.
 pub const FILE: &str = "kube-vip.yaml";

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use super::{BYTES_OF_A_STEP, Cost, Mismatch, Valid, ValuesSchema};
 use yaml_tree::json::{Html, format_number, to_json};
 use yaml_tree::place::Place;
 use yaml_tree::value::{Map, Node, Number, Value};
+
+use super::{BYTES_OF_A_STEP, Cost, Mismatch, Valid, ValuesSchema};
 
 /// How deep schemas are applied in one another.
 const DEPTH: usize = 400;

@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 
-use super::check::{Check, as_float};
-use super::{BYTES_OF_A_STEP, Mismatch};
 use go_template::regexp::Regexp;
 use yaml_tree::json::{Html, format_number, to_json};
 use yaml_tree::place::Place;
 use yaml_tree::suggest::did_you_mean;
 use yaml_tree::value::{Map, Node, Number, Value};
+
+use super::check::{Check, as_float};
+use super::{BYTES_OF_A_STEP, Mismatch};
 
 /// The number of allowed values in a message.
 const SHOWN: usize = 20;

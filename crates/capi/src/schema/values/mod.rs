@@ -8,16 +8,17 @@
 mod check;
 mod keywords;
 
-use parking_lot::{Mutex, MutexGuard};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
-use check::Check;
 use go_template::regexp::Regexp;
+use parking_lot::{Mutex, MutexGuard};
 use yaml_tree::engine::Engine;
 use yaml_tree::place::{FileId, Place};
 use yaml_tree::value::{Node, Value};
+
+use check::Check;
 
 /// As many bytes of a text are one step: of what is compared, copied or shown.
 const BYTES_OF_A_STEP: usize = 64;
