@@ -147,7 +147,7 @@ fn the_table_of_targets_lists_every_target() {
 fn the_table_of_providers_lists_every_provider() {
     let providers: Vec<&str> = capi::providers::PROVIDERS
         .iter()
-        .map(|provider| provider.name())
+        .map(|provider| provider.data().name)
         .collect();
     assert_eq!(column("docs/providers.md", "providers"), providers);
 }

@@ -78,7 +78,12 @@ fn every_template_of_every_provider_is_in_a_golden_tree_in_each_version() {
         .map(|(version, kind, _)| (&**version, &**kind))
         .collect();
     for provider in PROVIDERS {
-        for kind in provider.kinds().iter().filter(|kind| kind.is_template()) {
+        for kind in provider
+            .data()
+            .kinds
+            .iter()
+            .filter(|kind| kind.is_template())
+        {
             for version in kind.versions {
                 let api_version = format!("{}/{version}", kind.group);
                 let key = (&*api_version, kind.kind);

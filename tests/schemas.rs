@@ -269,7 +269,12 @@ fn built_in(object: &str) -> Vec<String> {
 fn every_machine_template_is_defined_without_a_folder() {
     let schemas = Schemas::builtin(None);
     for provider in capi::providers::PROVIDERS {
-        for kind in provider.kinds().iter().filter(|kind| kind.is_template()) {
+        for kind in provider
+            .data()
+            .kinds
+            .iter()
+            .filter(|kind| kind.is_template())
+        {
             let object = format!(
                 "apiVersion: {}/{}\nkind: {}\nmetadata: {{name: a}}\nspec: 1\n",
                 kind.group, kind.versions[0], kind.kind

@@ -279,7 +279,7 @@ fn one(
 /// A string with a manifest that cannot be read, where its kind has an image.
 fn unreadable_manifest(unread: Unread) -> Option<Finding> {
     let has_image = |kind: &&String| {
-        let mut kinds = PROVIDERS.iter().flat_map(|provider| provider.kinds());
+        let mut kinds = PROVIDERS.iter().flat_map(|provider| provider.data().kinds);
         kinds.any(|known| known.kind == **kind)
     };
     let kind = unread.kinds.iter().find(has_image)?;

@@ -56,7 +56,7 @@ fn kind(input: &ClusterInput<'_>, pool: &Pool) -> Option<Finding> {
 
 fn is_metal3(input: &ClusterInput<'_>, pool: &Pool) -> bool {
     let provider = input.provider(pool);
-    provider.is_some_and(|provider| provider.name() == "capm3")
+    provider.is_some_and(|provider| provider.data().name == "capm3")
 }
 
 fn literal(input: &ClusterInput<'_>, pool: &Pool) -> Option<Finding> {

@@ -42,7 +42,13 @@ fn check_format(
 ) -> Option<Finding> {
     let provider = input.provider(pool)?;
     // Of a provider with several kinds of templates, any kind will do.
-    let kinds = || provider.kinds().iter().filter(|kind| kind.is_template());
+    let kinds = || {
+        provider
+            .data()
+            .kinds
+            .iter()
+            .filter(|kind| kind.is_template())
+    };
     if kinds().any(|kind| kind.formats.is_empty()) {
         return None;
     }
@@ -59,7 +65,7 @@ pub fn unbootable(provider: &dyn Provider, format: &str, bootable: &[&str]) -> O
     if format.is_empty() || bootable.is_empty() || bootable.contains(&format) {
         return None;
     }
-    let provider = provider.name();
+    let provider = provider.data().name;
     let message = format!("`{provider}` does not boot images of format `{format}`");
     let finding = Finding::new(RuleId::FormatUnsupported, message).help(match bootable {
         ["container", ..] => "select an image whose `format` is `container`".to_owned(),

@@ -21,7 +21,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     let finding = Finding::new(RuleId::ProviderUnknown, message)
         .with_subject(input.subject(None))
         .with_label(input.spot(name.place), "its images are not checked");
-    let known = || PROVIDERS.iter().map(|provider| provider.name());
+    let known = || PROVIDERS.iter().map(|provider| provider.data().name);
     findings.push(match did_you_mean(&name.value, known()) {
         Some(meant) => finding.help(format!("did you mean `{meant}`?")),
         None => {

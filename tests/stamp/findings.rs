@@ -67,12 +67,12 @@ fn an_image_is_stamped_where_enough_is_known_of_it_and_its_machines_boot_it() {
             ..Stamp::default()
         };
         let provider = providers::find(provider).expect("a provider");
-        let found = problems(&stamp, provider, &provider.kinds()[0]);
+        let found = problems(&stamp, provider, &provider.data().kinds[0]);
         assert_eq!(
             found,
             expected,
             "{} {url} {format} {checksum}",
-            provider.name()
+            provider.data().name
         );
     }
 }

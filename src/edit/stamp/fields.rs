@@ -15,7 +15,7 @@ pub fn problems(stamp: &Stamp, provider: &dyn Provider, kind: &Kind) -> Vec<Stri
         let key = stamp.key.as_deref().unwrap_or(&stamp.url);
         problems.push(format!(
             "{} cannot boot image `{key}`, whose format is `{format}`",
-            provider.name()
+            provider.data().name
         ));
     }
     problems
@@ -24,7 +24,7 @@ pub fn problems(stamp: &Stamp, provider: &dyn Provider, kind: &Kind) -> Vec<Stri
 /// Whether the machines of a kind boot an image of that format, as far as it is known.
 pub(super) fn is_bootable(stamp: &Stamp, provider: &dyn Provider, kind: &Kind) -> bool {
     let format = stamp.format.as_deref();
-    let is_later = format.is_some_and(|format| is_refused_later(provider.name(), format));
+    let is_later = format.is_some_and(|format| is_refused_later(provider.data().name, format));
     let fits = |format: &str| kind.formats.is_empty() || kind.formats.contains(&format);
     is_later || format.is_none_or(fits)
 }
@@ -34,7 +34,7 @@ pub(super) fn missing_facts(stamp: &Stamp, provider: &dyn Provider, kind: &Kind)
     let key = stamp.key.as_deref().unwrap_or(&stamp.url);
     let mut problems = Vec::new();
     // The others name an image that their store has accepted already.
-    if provider.name() != "capm3" || kind.formats.is_empty() {
+    if provider.data().name != "capm3" || kind.formats.is_empty() {
         return problems;
     }
     if stamp.format.is_none() {

@@ -51,7 +51,7 @@ impl<'a> Rendered<'a> {
     }
 
     fn is_machine_template(&self) -> bool {
-        let mut kinds = PROVIDERS.iter().flat_map(|provider| provider.kinds());
+        let mut kinds = PROVIDERS.iter().flat_map(|provider| provider.data().kinds);
         kinds.any(|kind| kind.is_template() && kind.kind == self.kind && kind.group == self.group)
     }
 

@@ -202,7 +202,7 @@ fn one(
 fn version_fault(item: &Node) -> Option<FunctionResult> {
     let identity = ItemReference::from_item(item);
     let (group, version) = identity.api_version.split_once('/')?;
-    let mut kinds = PROVIDERS.iter().flat_map(|provider| provider.kinds());
+    let mut kinds = PROVIDERS.iter().flat_map(|provider| provider.data().kinds);
     let kind = kinds.find(|kind| kind.kind == identity.kind && kind.group == group)?;
     let known = kind.versions.join(", ");
     let message = format!("{} is known in {known}, not in {version}", kind.kind);

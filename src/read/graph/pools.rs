@@ -164,7 +164,7 @@ impl Reader<'_, '_> {
             return;
         };
         let object = &self.graph.objects[template];
-        let known = providers::find_by_kind(&object.kind).map(|provider| provider.name());
+        let known = providers::find_by_kind(&object.kind).map(|provider| provider.data().name);
         if let Some(name) = known.filter(|_| cluster.infra_provider.is_none()) {
             cluster.infra_provider = Some(Located::new(name.into(), Place::NONE));
         }

@@ -185,7 +185,7 @@ fn settings(holder: &Branch, infra: &str, report: &mut Report<'_>) -> Option<Nod
     let entries = report.answer(branch.entries())?;
     // Sylva's charts name images so for several providers.
     let stamped =
-        providers::find(infra).map_or(&["image_name"][..], |provider| provider.settings());
+        providers::find(infra).map_or(&["image_name"][..], |provider| provider.data().settings);
     let mut kept = Vec::new();
     for entry in entries {
         let known = [CHOICE, BUNDLE, stamped];

@@ -41,7 +41,10 @@ static KEYS: LazyLock<Schema> = LazyLock::new(|| Schema {
         .iter()
         .map(|provider| {
             let wanted = [CHOICE, &["image_name"]].concat();
-            (provider.name(), Keys::new(&wanted, provider.settings()))
+            (
+                provider.data().name,
+                Keys::new(&wanted, provider.data().settings),
+            )
         })
         .collect(),
 });

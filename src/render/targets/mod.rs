@@ -157,7 +157,10 @@ impl TargetInput<'_> {
         let name = named.map_or("capm3", |name| &*name.value);
         let provider = providers::find(name);
         if provider.is_none() {
-            let known: Vec<&str> = providers::PROVIDERS.iter().map(|p| p.name()).collect();
+            let known: Vec<&str> = providers::PROVIDERS
+                .iter()
+                .map(|provider| provider.data().name)
+                .collect();
             let mut finding = Finding::new(
                 RuleId::ManifestInvalid,
                 format!("no machine template is known for the infrastructure provider `{name}`"),
@@ -176,7 +179,11 @@ impl TargetInput<'_> {
     /// The machine template of the cluster's provider, in the kind and version that the output's options select.
     fn template(&self, findings: &mut Vec<Finding>) -> Option<Template<'static>> {
         let provider = self.provider(findings)?;
-        let templates = provider.kinds().iter().filter(|kind| kind.is_template());
+        let templates = provider
+            .data()
+            .kinds
+            .iter()
+            .filter(|kind| kind.is_template());
         let mut kinds: Vec<(String, &'static Kind)> = Vec::new();
         for kind in templates {
             // If two groups have the same kind, the second one is selected with its group.

@@ -349,7 +349,7 @@ impl<'a> PoolSide<'a> {
         let cluster = &side.view.cluster;
         let infra = cluster.infra_provider.as_ref();
         let provider = providers::find(infra.map_or("capm3", |provider| &provider.value))?;
-        let kind = provider.kinds().first()?;
+        let kind = provider.data().kinds.first()?;
         let known = |version: &&str| kind.versions.contains(version);
         let version = side.api_version.filter(known);
         let version = version.or(kind.versions.first().copied())?;

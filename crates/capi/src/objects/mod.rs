@@ -168,7 +168,7 @@ impl ManifestObject {
     /// Its kind among those with an image in them, whether or not its API version is known.
     pub fn machine_kind(&self) -> Option<&'static Kind> {
         let group = self.group();
-        let mut kinds = PROVIDERS.iter().flat_map(|provider| provider.kinds());
+        let mut kinds = PROVIDERS.iter().flat_map(|provider| provider.data().kinds);
         kinds.find(|kind| kind.kind == &*self.kind && kind.group == group)
     }
 

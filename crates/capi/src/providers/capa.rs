@@ -7,7 +7,7 @@ use yaml_tree::value::{Map, Node};
 
 use super::images::{Field, ImageNames, Way};
 use super::kind::{INFRASTRUCTURE, MACHINE};
-use super::{Edit, InPlaceChange, InfraCluster, Kind, Provider, Stamp, set};
+use super::{Edit, InPlaceChange, InfraCluster, Kind, Provider, ProviderData, Stamp, set};
 
 /// See the module documentation.
 pub(super) struct Capa;
@@ -78,25 +78,19 @@ const IMAGE_NAMES: &[ImageNames] = &[ImageNames::new(
 
 const CLUSTER: InfraCluster = InfraCluster::new("AWSCluster", &["v1beta2"], &[]);
 
+const DATA: ProviderData = ProviderData {
+    name: "capa",
+    alias: None,
+    kinds: KINDS,
+    infra_cluster: CLUSTER,
+    image_names: IMAGE_NAMES,
+    settings: SETTINGS,
+    host_selector: None,
+};
+
 impl Provider for Capa {
-    fn name(&self) -> &'static str {
-        "capa"
-    }
-
-    fn kinds(&self) -> &'static [Kind] {
-        KINDS
-    }
-
-    fn infra_cluster(&self, _template: &Kind) -> &'static InfraCluster {
-        &CLUSTER
-    }
-
-    fn image_names(&self) -> &'static [ImageNames] {
-        IMAGE_NAMES
-    }
-
-    fn settings(&self) -> &'static [&'static str] {
-        SETTINGS
+    fn data(&self) -> &'static ProviderData {
+        &DATA
     }
 
     fn image(&self, _kind: &Kind, _version: &str, stamp: &Stamp) -> Result<Vec<Edit>, String> {

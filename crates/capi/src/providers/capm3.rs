@@ -8,7 +8,9 @@ use yaml_tree::value::{Entry, Map, Node};
 
 use super::images::{ImageNames, Way};
 use super::kind::INFRASTRUCTURE;
-use super::{Edit, InPlaceChange, InfraCluster, Kind, Provider, Stamp, TemplateFields, set};
+use super::{
+    Edit, InPlaceChange, InfraCluster, Kind, Provider, ProviderData, Stamp, TemplateFields, set,
+};
 use crate::image::fact;
 
 /// See the module documentation.
@@ -83,29 +85,19 @@ const IMAGE_NAMES: &[ImageNames] = &[ImageNames::new(
 
 const CLUSTER: InfraCluster = InfraCluster::new("Metal3Cluster", &["v1beta1", V1BETA2], &[]);
 
+const DATA: ProviderData = ProviderData {
+    name: "capm3",
+    alias: None,
+    kinds: KINDS,
+    infra_cluster: CLUSTER,
+    image_names: IMAGE_NAMES,
+    settings: SETTINGS,
+    host_selector: Some("hostSelector"),
+};
+
 impl Provider for Capm3 {
-    fn name(&self) -> &'static str {
-        "capm3"
-    }
-
-    fn kinds(&self) -> &'static [Kind] {
-        KINDS
-    }
-
-    fn infra_cluster(&self, _template: &Kind) -> &'static InfraCluster {
-        &CLUSTER
-    }
-
-    fn image_names(&self) -> &'static [ImageNames] {
-        IMAGE_NAMES
-    }
-
-    fn host_selector(&self) -> Option<&'static str> {
-        Some("hostSelector")
-    }
-
-    fn settings(&self) -> &'static [&'static str] {
-        SETTINGS
+    fn data(&self) -> &'static ProviderData {
+        &DATA
     }
 
     fn image(&self, kind: &Kind, version: &str, stamp: &Stamp) -> Result<Vec<Edit>, String> {

@@ -8,7 +8,9 @@ use yaml_tree::value::{Entry, Map, Node, Value};
 
 use super::images::{ImageNames, Way};
 use super::kind::{INFRASTRUCTURE, MACHINE};
-use super::{Edit, InPlaceChange, InfraCluster, Kind, Provider, Stamp, image_name, set};
+use super::{
+    Edit, InPlaceChange, InfraCluster, Kind, Provider, ProviderData, Stamp, image_name, set,
+};
 use crate::image::fact;
 
 /// See the module documentation.
@@ -94,25 +96,19 @@ const IMAGE_NAMES: &[ImageNames] = &[ImageNames::new(
 const CLUSTER: InfraCluster =
     InfraCluster::new("OpenStackCluster", &[V1BETA1, "v1beta2"], &["identityRef"]);
 
+const DATA: ProviderData = ProviderData {
+    name: "capo",
+    alias: None,
+    kinds: KINDS,
+    infra_cluster: CLUSTER,
+    image_names: IMAGE_NAMES,
+    settings: SETTINGS,
+    host_selector: None,
+};
+
 impl Provider for Capo {
-    fn name(&self) -> &'static str {
-        "capo"
-    }
-
-    fn kinds(&self) -> &'static [Kind] {
-        KINDS
-    }
-
-    fn infra_cluster(&self, _template: &Kind) -> &'static InfraCluster {
-        &CLUSTER
-    }
-
-    fn image_names(&self) -> &'static [ImageNames] {
-        IMAGE_NAMES
-    }
-
-    fn settings(&self) -> &'static [&'static str] {
-        SETTINGS
+    fn data(&self) -> &'static ProviderData {
+        &DATA
     }
 
     fn image(&self, _kind: &Kind, _version: &str, stamp: &Stamp) -> Result<Vec<Edit>, String> {

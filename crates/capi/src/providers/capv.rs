@@ -7,7 +7,8 @@ use yaml_tree::value::{Entry, Map, Node};
 use super::images::{Field, ImageNames, Way};
 use super::kind::MACHINE;
 use super::{
-    Edit, IMAGE_NAME, InPlaceChange, InfraCluster, Kind, Provider, Stamp, image_name, set,
+    Edit, IMAGE_NAME, InPlaceChange, InfraCluster, Kind, Provider, ProviderData, Stamp, image_name,
+    set,
 };
 
 /// See the module documentation.
@@ -89,13 +90,19 @@ const SUPERVISOR_CLUSTER: InfraCluster = InfraCluster {
     ..InfraCluster::new("VSphereCluster", VERSIONS, &[])
 };
 
-impl Provider for Capv {
-    fn name(&self) -> &'static str {
-        "capv"
-    }
+const DATA: ProviderData = ProviderData {
+    name: "capv",
+    alias: None,
+    kinds: KINDS,
+    infra_cluster: CLUSTER,
+    image_names: IMAGE_NAMES,
+    settings: SETTINGS,
+    host_selector: None,
+};
 
-    fn kinds(&self) -> &'static [Kind] {
-        KINDS
+impl Provider for Capv {
+    fn data(&self) -> &'static ProviderData {
+        &DATA
     }
 
     fn infra_cluster(&self, template: &Kind) -> &'static InfraCluster {
@@ -106,21 +113,13 @@ impl Provider for Capv {
         }
     }
 
-    fn image_names(&self) -> &'static [ImageNames] {
-        IMAGE_NAMES
-    }
-
-    fn settings(&self) -> &'static [&'static str] {
-        SETTINGS
-    }
-
     /// `image_name` is Sylva's setting for a template of the inventory.
     fn needs_no_image(&self, settings: &Node) -> bool {
         image_name(settings).is_some()
     }
 
     fn machine(&self, settings: &Node, _version: &str) -> Map {
-        let mut machine = set(settings, self.settings());
+        let mut machine = set(settings, SETTINGS);
         for name in [IMAGE_NAME, NETWORKS] {
             machine.remove(name);
         }

@@ -4,7 +4,7 @@
 
 use super::images::{Field, ImageNames, Way};
 use super::kind::{INFRASTRUCTURE, MACHINE};
-use super::{Edit, InPlaceChange, InfraCluster, Kind, Provider, Stamp};
+use super::{Edit, InPlaceChange, InfraCluster, Kind, Provider, ProviderData, Stamp};
 
 /// See the module documentation.
 pub(super) struct Capz;
@@ -133,25 +133,19 @@ const CLUSTER: InfraCluster = InfraCluster {
     ..InfraCluster::new("AzureCluster", &["v1beta1"], &["location"])
 };
 
+const DATA: ProviderData = ProviderData {
+    name: "capz",
+    alias: None,
+    kinds: KINDS,
+    infra_cluster: CLUSTER,
+    image_names: IMAGE_NAMES,
+    settings: SETTINGS,
+    host_selector: None,
+};
+
 impl Provider for Capz {
-    fn name(&self) -> &'static str {
-        "capz"
-    }
-
-    fn kinds(&self) -> &'static [Kind] {
-        KINDS
-    }
-
-    fn infra_cluster(&self, _template: &Kind) -> &'static InfraCluster {
-        &CLUSTER
-    }
-
-    fn image_names(&self) -> &'static [ImageNames] {
-        IMAGE_NAMES
-    }
-
-    fn settings(&self) -> &'static [&'static str] {
-        SETTINGS
+    fn data(&self) -> &'static ProviderData {
+        &DATA
     }
 
     fn image(&self, _kind: &Kind, _version: &str, stamp: &Stamp) -> Result<Vec<Edit>, String> {

@@ -7,7 +7,8 @@ use yaml_tree::value::{Entry, Map, Node};
 use super::images::{ImageNames, Way};
 use super::kind::MACHINE;
 use super::{
-    Edit, IMAGE_NAME, InPlaceChange, InfraCluster, Kind, Provider, Stamp, image_name, set,
+    Edit, IMAGE_NAME, InPlaceChange, InfraCluster, Kind, Provider, ProviderData, Stamp, image_name,
+    set,
 };
 use crate::image::fact;
 
@@ -55,17 +56,19 @@ const IMAGE_NAMES: &[ImageNames] = &[
 const DEV_CLUSTER: InfraCluster = InfraCluster::new("DevCluster", VERSIONS, &["backend"]);
 const DOCKER_CLUSTER: InfraCluster = InfraCluster::new("DockerCluster", VERSIONS, &[]);
 
+const DATA: ProviderData = ProviderData {
+    name: "docker",
+    alias: Some("capd"),
+    kinds: KINDS,
+    infra_cluster: DOCKER_CLUSTER,
+    image_names: IMAGE_NAMES,
+    settings: SETTINGS,
+    host_selector: None,
+};
+
 impl Provider for Docker {
-    fn name(&self) -> &'static str {
-        "docker"
-    }
-
-    fn alias(&self) -> Option<&'static str> {
-        Some("capd")
-    }
-
-    fn kinds(&self) -> &'static [Kind] {
-        KINDS
+    fn data(&self) -> &'static ProviderData {
+        &DATA
     }
 
     fn infra_cluster(&self, template: &Kind) -> &'static InfraCluster {
@@ -76,25 +79,17 @@ impl Provider for Docker {
         }
     }
 
-    fn image_names(&self) -> &'static [ImageNames] {
-        IMAGE_NAMES
-    }
-
     fn needs_no_image(&self, settings: &Node) -> bool {
         image_name(settings).is_some()
     }
 
     fn machine(&self, settings: &Node, _version: &str) -> Map {
-        let mut machine = set(settings, self.settings());
+        let mut machine = set(settings, SETTINGS);
         machine.remove(IMAGE_NAME);
         if let Some(name) = image_name(settings) {
             machine.insert(Entry::holding("customImage", name.clone()));
         }
         machine
-    }
-
-    fn settings(&self) -> &'static [&'static str] {
-        SETTINGS
     }
 
     fn image(&self, kind: &Kind, _version: &str, stamp: &Stamp) -> Result<Vec<Edit>, String> {
@@ -119,7 +114,7 @@ mod tests {
     #[test]
     fn sylvas_alias_and_its_setting_for_the_image_are_supported() {
         let found = crate::providers::find("capd").expect("Sylva's name");
-        assert_eq!(found.name(), "docker");
+        assert_eq!(found.data().name, "docker");
         let settings = Map::from_iter([Entry::from_value("image_name", "kindest/node:v1.31.6")]);
         let settings = Node::from_value(settings);
         let machine = Docker.machine(&settings, "v1beta1");

@@ -6,7 +6,7 @@
 
 use yaml_tree::value::{Map, Node};
 
-use super::{Edit, InPlaceChange, InfraCluster, Kind, Provider, Stamp, set};
+use super::{Edit, InPlaceChange, InfraCluster, Kind, Provider, ProviderData, Stamp, set};
 use crate::image::{fact, is_oci};
 
 /// See the module documentation.
@@ -26,25 +26,19 @@ const SETTINGS: &[&str] = &["osVersionManagement", "registration", "selector"];
 
 const CLUSTER: InfraCluster = InfraCluster::new("ElementalCluster", &["v1beta1"], &[]);
 
+const DATA: ProviderData = ProviderData {
+    name: "elemental",
+    alias: None,
+    kinds: KINDS,
+    infra_cluster: CLUSTER,
+    image_names: &[],
+    settings: SETTINGS,
+    host_selector: Some("selector"),
+};
+
 impl Provider for Elemental {
-    fn name(&self) -> &'static str {
-        "elemental"
-    }
-
-    fn kinds(&self) -> &'static [Kind] {
-        KINDS
-    }
-
-    fn infra_cluster(&self, _template: &Kind) -> &'static InfraCluster {
-        &CLUSTER
-    }
-
-    fn host_selector(&self) -> Option<&'static str> {
-        Some("selector")
-    }
-
-    fn settings(&self) -> &'static [&'static str] {
-        SETTINGS
+    fn data(&self) -> &'static ProviderData {
+        &DATA
     }
 
     fn machine(&self, settings: &Node, _version: &str) -> Map {

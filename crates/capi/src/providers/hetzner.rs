@@ -5,7 +5,7 @@
 use yaml_tree::value::Node;
 
 use super::images::{Field, ImageNames, Way};
-use super::{Edit, InPlaceChange, InfraCluster, Kind, Provider, Stamp};
+use super::{Edit, InPlaceChange, InfraCluster, Kind, Provider, ProviderData, Stamp};
 use crate::image::fact;
 use crate::labels::LabelSelector;
 use crate::location::file_name;
@@ -79,29 +79,19 @@ const CLUSTER: InfraCluster = InfraCluster::new(
     &["controlPlaneRegions", "hetznerSecretRef", "sshKeys"],
 );
 
+const DATA: ProviderData = ProviderData {
+    name: "hetzner",
+    alias: None,
+    kinds: KINDS,
+    infra_cluster: CLUSTER,
+    image_names: IMAGE_NAMES,
+    settings: SETTINGS,
+    host_selector: Some(SELECTOR),
+};
+
 impl Provider for Hetzner {
-    fn name(&self) -> &'static str {
-        "hetzner"
-    }
-
-    fn kinds(&self) -> &'static [Kind] {
-        KINDS
-    }
-
-    fn infra_cluster(&self, _template: &Kind) -> &'static InfraCluster {
-        &CLUSTER
-    }
-
-    fn image_names(&self) -> &'static [ImageNames] {
-        IMAGE_NAMES
-    }
-
-    fn settings(&self) -> &'static [&'static str] {
-        SETTINGS
-    }
-
-    fn host_selector(&self) -> Option<&'static str> {
-        Some(SELECTOR)
+    fn data(&self) -> &'static ProviderData {
+        &DATA
     }
 
     /// Cloud machines claim no host: a pool is on bare metal if it sets how its hosts are selected or installed.

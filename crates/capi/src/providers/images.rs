@@ -195,7 +195,9 @@ pub fn image_fields(kind: &str) -> Option<ImageFields> {
 }
 
 fn all_names() -> impl Iterator<Item = &'static ImageNames> {
-    let known = PROVIDERS.iter().flat_map(|provider| provider.image_names());
+    let known = PROVIDERS
+        .iter()
+        .flat_map(|provider| provider.data().image_names);
     known.chain(OTHERS)
 }
 
@@ -298,7 +300,7 @@ mod tests {
 
     #[test]
     fn an_image_is_read_where_it_is_stamped() {
-        for kind in PROVIDERS.iter().flat_map(|provider| provider.kinds()) {
+        for kind in PROVIDERS.iter().flat_map(|provider| provider.data().kinds) {
             if let Some(fields) = image_fields(kind.kind) {
                 assert_eq!(fields.machine, kind.machine, "{}", kind.kind);
             }
@@ -431,7 +433,7 @@ mod tests {
             let url = facts.iter().find(|(name, _)| *name == "uri");
             let url = url.map_or("", |(_, url)| *url);
             for (provider, kind, version) in PROVIDERS.iter().flat_map(|provider| {
-                let kinds = provider.kinds().iter();
+                let kinds = provider.data().kinds.iter();
                 kinds.map(move |kind| (provider, kind, kind.versions[0]))
             }) {
                 let Some(fields) = image_fields(kind.kind) else {
@@ -441,7 +443,7 @@ mod tests {
                     let edits = provider
                         .stamp(kind, version, &stamp_with(url, facts))
                         .ok()?;
-                    let object = match provider.name() {
+                    let object = match provider.data().name {
                         "kubevirt" => {
                             yaml_tree::values(volumes, FileId(0), Engine::Kubectl).expect("YAML")
                         }

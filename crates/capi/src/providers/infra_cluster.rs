@@ -57,7 +57,12 @@ mod tests {
     #[test]
     fn the_infrastructure_cluster_has_the_templates_group_and_its_version_where_it_exists() {
         for provider in PROVIDERS {
-            for kind in provider.kinds().iter().filter(|kind| kind.is_template()) {
+            for kind in provider
+                .data()
+                .kinds
+                .iter()
+                .filter(|kind| kind.is_template())
+            {
                 let cluster = provider.infra_cluster(kind);
                 assert_eq!(cluster.group, kind.group);
                 for version in kind.versions {

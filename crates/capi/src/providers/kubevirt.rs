@@ -5,7 +5,7 @@
 
 use super::field::FieldStep;
 use super::images::{ImageNames, Way};
-use super::{Edit, InPlaceChange, InfraCluster, Kind, Provider, Stamp};
+use super::{Edit, InPlaceChange, InfraCluster, Kind, Provider, ProviderData, Stamp};
 use crate::image::fact;
 
 /// See the module documentation.
@@ -48,25 +48,19 @@ const IMAGE_NAMES: &[ImageNames] = &[ImageNames::new(
 
 const CLUSTER: InfraCluster = InfraCluster::new("KubevirtCluster", &["v1alpha1"], &[]);
 
+const DATA: ProviderData = ProviderData {
+    name: "kubevirt",
+    alias: None,
+    kinds: KINDS,
+    infra_cluster: CLUSTER,
+    image_names: IMAGE_NAMES,
+    settings: SETTINGS,
+    host_selector: None,
+};
+
 impl Provider for Kubevirt {
-    fn name(&self) -> &'static str {
-        "kubevirt"
-    }
-
-    fn kinds(&self) -> &'static [Kind] {
-        KINDS
-    }
-
-    fn infra_cluster(&self, _template: &Kind) -> &'static InfraCluster {
-        &CLUSTER
-    }
-
-    fn image_names(&self) -> &'static [ImageNames] {
-        IMAGE_NAMES
-    }
-
-    fn settings(&self) -> &'static [&'static str] {
-        SETTINGS
+    fn data(&self) -> &'static ProviderData {
+        &DATA
     }
 
     fn image(&self, _kind: &Kind, _version: &str, stamp: &Stamp) -> Result<Vec<Edit>, String> {

@@ -37,37 +37,18 @@ pub use stamp::Stamp;
 
 /// An infrastructure provider of Cluster API.
 pub trait Provider: Sync {
-    /// The name in `cluster.capi_providers.infra_provider`.
-    fn name(&self) -> &'static str;
-
-    /// Another name for it: Sylva's charts write `capd`.
-    fn alias(&self) -> Option<&'static str> {
-        None
-    }
-
-    /// The kinds of objects that contain an image: machine templates first, the default one at the start.
-    fn kinds(&self) -> &'static [Kind];
+    /// What it is called, what it makes, and which settings it reads.
+    fn data(&self) -> &'static ProviderData;
 
     /// The kind of infrastructure cluster beside machine templates of a kind.
-    fn infra_cluster(&self, template: &Kind) -> &'static InfraCluster;
-
-    /// Where its kinds name an image, those too that nothing is stamped into.
-    fn image_names(&self) -> &'static [ImageNames] {
-        &[]
-    }
-
-    /// The settings of a pool that its machine template contains, without the image. Only these are evaluated.
-    fn settings(&self) -> &'static [&'static str];
-
-    /// The setting that selects hosts by labels for a pool's machines; none if the provider creates machines.
-    fn host_selector(&self) -> Option<&'static str> {
-        None
+    fn infra_cluster(&self, _template: &Kind) -> &'static InfraCluster {
+        &self.data().infra_cluster
     }
 
     /// The hosts that a pool's machines may claim: all of them if there is no selector. None if the provider creates machines, or
     /// if the selector is not supported.
     fn hosts_of(&self, settings: &Node) -> Option<LabelSelector> {
-        match settings.get_path(&[self.host_selector()?]) {
+        match settings.get_path(&[self.data().host_selector?]) {
             Some(node) => LabelSelector::read(node),
             None => Some(LabelSelector::default()),
         }
@@ -91,7 +72,7 @@ pub trait Provider: Sync {
 
     /// The machine's spec from a pool's settings, without the image.
     fn machine(&self, settings: &Node, _version: &str) -> Map {
-        set(settings, self.settings())
+        set(settings, self.data().settings)
     }
 
     /// The fields outside the machine's spec.
@@ -101,7 +82,7 @@ pub trait Provider: Sync {
 
     /// The location of the image that a pool's settings name (`image_name`).
     fn settings_location(&self, settings: &Node) -> Option<Location> {
-        let kind = self.kinds().first()?;
+        let kind = self.data().kinds.first()?;
         let machine = self.machine(settings, kind.versions.first()?);
         image_fields(kind.kind)?.location(&Node::from_value(machine))
     }
@@ -115,6 +96,25 @@ pub trait Provider: Sync {
     fn needs_no_image(&self, _settings: &Node) -> bool {
         false
     }
+}
+
+/// What a provider is, without looking at a pool.
+#[derive(Clone, Copy, Debug)]
+pub struct ProviderData {
+    /// The name in `cluster.capi_providers.infra_provider`.
+    pub name: &'static str,
+    /// Another name for it: Sylva's charts write `capd`.
+    pub alias: Option<&'static str>,
+    /// The kinds of objects that contain an image: machine templates first, the default one at the start.
+    pub kinds: &'static [Kind],
+    /// The kind of infrastructure cluster beside its machine templates, or beside most of them.
+    pub infra_cluster: InfraCluster,
+    /// Where its kinds name an image, those too that nothing is stamped into.
+    pub image_names: &'static [ImageNames],
+    /// The settings of a pool that its machine template contains, without the image. Only these are evaluated.
+    pub settings: &'static [&'static str],
+    /// The setting that selects hosts by labels for a pool's machines; none if the provider creates machines.
+    pub host_selector: Option<&'static str>,
 }
 
 /// The fields of a machine template outside the machine's spec.
@@ -147,13 +147,14 @@ pub fn find(name: &str) -> Option<&'static dyn Provider> {
     PROVIDERS
         .iter()
         .copied()
-        .find(|provider| provider.name() == name || provider.alias() == Some(name))
+        .find(|provider| provider.data().name == name || provider.data().alias == Some(name))
 }
 
 /// The provider of a kind, in any API version.
 pub fn find_by_kind(kind: &str) -> Option<&'static dyn Provider> {
-    let has =
-        |provider: &&'static dyn Provider| provider.kinds().iter().any(|known| known.kind == kind);
+    let has = |provider: &&'static dyn Provider| {
+        provider.data().kinds.iter().any(|known| known.kind == kind)
+    };
     PROVIDERS.iter().copied().find(has)
 }
 
@@ -172,7 +173,7 @@ pub fn find_for_object(
     kind: &str,
 ) -> Option<(&'static dyn Provider, &'static Kind)> {
     PROVIDERS.iter().copied().find_map(|provider| {
-        let mut kinds = provider.kinds().iter();
+        let mut kinds = provider.data().kinds.iter();
         Some((
             provider,
             kinds.find(|known| known.holds(api_version, kind))?,
@@ -247,10 +248,10 @@ mod tests {
 
     #[test]
     fn providers_are_sorted_and_each_has_a_template_first() {
-        assert!(PROVIDERS.is_sorted_by(|a, b| a.name() < b.name()));
+        assert!(PROVIDERS.is_sorted_by(|a, b| a.data().name < b.data().name));
         for provider in PROVIDERS {
-            let kinds = provider.kinds();
-            assert!(kinds[0].is_template(), "{}", provider.name());
+            let kinds = provider.data().kinds;
+            assert!(kinds[0].is_template(), "{}", provider.data().name);
             assert!(kinds.iter().all(|kind| !kind.versions.is_empty()));
         }
     }
@@ -258,12 +259,12 @@ mod tests {
     #[test]
     fn an_object_belongs_to_one_provider() {
         for provider in PROVIDERS {
-            for kind in provider.kinds() {
+            for kind in provider.data().kinds {
                 for version in kind.versions {
                     let api_version = format!("{}/{version}", kind.group);
                     let found = find_for_object(&api_version, kind.kind);
-                    let found = found.map(|(provider, kind)| (provider.name(), *kind));
-                    assert_eq!(found, Some((provider.name(), *kind)));
+                    let found = found.map(|(provider, kind)| (provider.data().name, *kind));
+                    assert_eq!(found, Some((provider.data().name, *kind)));
                 }
             }
         }
@@ -274,7 +275,7 @@ mod tests {
     #[test]
     fn an_image_with_all_locations_can_be_stamped_into_every_kind() {
         for provider in PROVIDERS {
-            for kind in provider.kinds() {
+            for kind in provider.data().kinds {
                 for version in kind.versions {
                     let edits = provider
                         .stamp(kind, version, &everywhere())

@@ -4,7 +4,7 @@
 
 use yaml_tree::value::{Node, Value};
 
-use super::{Edit, InPlaceChange, InfraCluster, Kind, Provider, Stamp};
+use super::{Edit, InPlaceChange, InfraCluster, Kind, Provider, ProviderData, Stamp};
 
 /// See the module documentation.
 pub(super) struct Proxmox;
@@ -39,21 +39,19 @@ const SETTINGS: &[&str] = &[
 const CLUSTER: InfraCluster =
     InfraCluster::new("ProxmoxCluster", &["v1alpha2", "v1alpha1"], &["dnsServers"]);
 
+const DATA: ProviderData = ProviderData {
+    name: "proxmox",
+    alias: None,
+    kinds: KINDS,
+    infra_cluster: CLUSTER,
+    image_names: &[],
+    settings: SETTINGS,
+    host_selector: None,
+};
+
 impl Provider for Proxmox {
-    fn name(&self) -> &'static str {
-        "proxmox"
-    }
-
-    fn kinds(&self) -> &'static [Kind] {
-        KINDS
-    }
-
-    fn infra_cluster(&self, _template: &Kind) -> &'static InfraCluster {
-        &CLUSTER
-    }
-
-    fn settings(&self) -> &'static [&'static str] {
-        SETTINGS
+    fn data(&self) -> &'static ProviderData {
+        &DATA
     }
 
     fn image(&self, _kind: &Kind, _version: &str, stamp: &Stamp) -> Result<Vec<Edit>, String> {

@@ -6,7 +6,7 @@
 use yaml_tree::value::{Node, Value};
 
 use super::images::{Field, ImageNames, Way};
-use super::{Edit, InPlaceChange, InfraCluster, Kind, Provider, Stamp};
+use super::{Edit, InPlaceChange, InfraCluster, Kind, Provider, ProviderData, Stamp};
 use crate::image::fact;
 use crate::labels::LabelSelector;
 
@@ -55,29 +55,19 @@ const CLUSTER: InfraCluster = InfraCluster {
     ..InfraCluster::new("TinkerbellCluster", &["v1beta1"], &[])
 };
 
+const DATA: ProviderData = ProviderData {
+    name: "tinkerbell",
+    alias: None,
+    kinds: KINDS,
+    infra_cluster: CLUSTER,
+    image_names: IMAGE_NAMES,
+    settings: SETTINGS,
+    host_selector: Some(AFFINITY),
+};
+
 impl Provider for Tinkerbell {
-    fn name(&self) -> &'static str {
-        "tinkerbell"
-    }
-
-    fn kinds(&self) -> &'static [Kind] {
-        KINDS
-    }
-
-    fn infra_cluster(&self, _template: &Kind) -> &'static InfraCluster {
-        &CLUSTER
-    }
-
-    fn image_names(&self) -> &'static [ImageNames] {
-        IMAGE_NAMES
-    }
-
-    fn settings(&self) -> &'static [&'static str] {
-        SETTINGS
-    }
-
-    fn host_selector(&self) -> Option<&'static str> {
-        Some(AFFINITY)
+    fn data(&self) -> &'static ProviderData {
+        &DATA
     }
 
     /// Preferred terms exclude no hardware. Several required terms are alternatives, which one selector cannot express.
