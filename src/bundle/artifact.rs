@@ -10,7 +10,7 @@ use oci_artifacts::archive::{self, Member, Packed};
 use oci_artifacts::{Artifact, Blob, Descriptor, Digest, MANIFEST_TYPE};
 use serde::Serialize;
 
-use super::{Bundle, CREATED, Kind};
+use super::{Bundle, BundleKind, CREATED};
 use crate::model::component::ARTIFACT_TYPE;
 
 #[derive(Serialize)]
@@ -83,7 +83,7 @@ impl Bundle {
         let layer = self.pack(progress)?;
         let created = rfc3339(created);
         let mut annotations = self.annotations.clone();
-        if matches!(self.kind, Kind::Artifact(_)) {
+        if matches!(self.kind, BundleKind::Artifact(_)) {
             annotations
                 .entry(CREATED.to_owned())
                 .or_insert_with(|| created.clone());
@@ -97,7 +97,7 @@ impl Bundle {
         let manifest = json(&Manifest {
             schema_version: 2,
             media_type: MANIFEST_TYPE,
-            artifact_type: (self.kind == Kind::Components).then_some(ARTIFACT_TYPE),
+            artifact_type: (self.kind == BundleKind::Components).then_some(ARTIFACT_TYPE),
             config: &config.descriptor,
             layers: [&layer.descriptor],
             annotations: &annotations,
@@ -118,7 +118,7 @@ impl Bundle {
             history: [History {
                 created,
                 created_by: match self.kind {
-                    Kind::Plain => "COPY manifests /manifests",
+                    BundleKind::Plain => "COPY manifests /manifests",
                     _ => "COPY . /",
                 },
             }],
@@ -142,7 +142,7 @@ mod tests {
     use std::io::Read;
 
     use super::rfc3339;
-    use crate::bundle::{Bundle, File, Kind, LayerType};
+    use crate::bundle::{Bundle, BundleKind, File, LayerType};
     use oci_artifacts::{Content, Digest, Manifest};
 
     #[test]
@@ -154,9 +154,9 @@ mod tests {
     #[test]
     fn an_artifact_says_of_its_blobs_what_they_are() {
         for kind in [
-            Kind::Plain,
-            Kind::Artifact(LayerType::Oci),
-            Kind::Artifact(LayerType::Flux),
+            BundleKind::Plain,
+            BundleKind::Artifact(LayerType::Oci),
+            BundleKind::Artifact(LayerType::Flux),
         ] {
             let file = File::text("manifests/a.yaml", b"a: 1\n".to_vec());
             let bundle = Bundle::new(kind, vec![file]).expect("one file");
@@ -183,7 +183,7 @@ mod tests {
             assert_eq!(layers.len(), 1);
             assert_eq!(
                 annotations.contains_key(super::CREATED),
-                kind != Kind::Plain
+                kind != BundleKind::Plain
             );
         }
     }
@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn a_repeated_path_is_named() {
         let files = ["b", "a", "b"].map(|path| File::text(path, Vec::new()));
-        let twice = Bundle::new(Kind::Plain, files.to_vec()).map(|_| ());
+        let twice = Bundle::new(BundleKind::Plain, files.to_vec()).map(|_| ());
         assert_eq!(twice.expect_err("twice").as_ref(), "b");
     }
 }

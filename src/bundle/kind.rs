@@ -19,7 +19,7 @@ pub const MANIFESTS: &str = "manifests";
 
 /// What sort of bundle it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum BundleKind {
     /// RukPak's plain+v0: manifests in `manifests/`, and nothing else.
     Plain,
     /// OLM's registry+v1: `manifests/` with a ClusterServiceVersion, and `metadata/`. It is recognized, to be refused by name.
@@ -39,7 +39,7 @@ pub enum LayerType {
     Flux,
 }
 
-impl Kind {
+impl BundleKind {
     /// The media type of the one layer.
     pub fn layer_type(self) -> &'static str {
         match self {
@@ -83,7 +83,7 @@ impl Kind {
 }
 
 /// As people call it.
-impl fmt::Display for Kind {
+impl fmt::Display for BundleKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Plain => "plain+v0",
@@ -98,7 +98,7 @@ impl fmt::Display for Kind {
 pub fn registry_bundle_finding(spot: Option<Spot>) -> Finding {
     let finding = Finding::new(
         RuleId::BundleUnsupported,
-        format!("bundles of kind {} are not supported", Kind::Registry),
+        format!("bundles of kind {} are not supported", BundleKind::Registry),
     );
     finding.with_label(spot, "").help(
         "install it with OLM, or pack the manifests that it installs with `metalmark bundle pack`",

@@ -23,7 +23,7 @@ use yaml_tree::place::Spot;
 
 pub use components::{Installer, contract};
 pub use config_maps::{ConfigMaps, Shard, config_maps, read_config_maps};
-pub use kind::{Kind, LayerType, MANIFESTS, registry_bundle_finding};
+pub use kind::{BundleKind, LayerType, MANIFESTS, registry_bundle_finding};
 pub use receive::{ReceiveError, Received, receive, receive_archive};
 
 /// The annotation that says when an artifact was made.
@@ -41,7 +41,7 @@ pub const REVISION: &str = "org.opencontainers.image.revision";
 #[derive(Clone)]
 pub struct Bundle {
     /// What sort of bundle it is.
-    pub kind: Kind,
+    pub kind: BundleKind,
     /// The files, sorted by the bytes of their paths, each path once.
     files: Vec<File>,
     /// The annotations of its artifact's manifest.
@@ -87,7 +87,7 @@ impl Bundle {
     ///
     /// # Errors
     /// Two files have one path: which.
-    pub fn new(kind: Kind, mut files: Vec<File>) -> Result<Self, Arc<str>> {
+    pub fn new(kind: BundleKind, mut files: Vec<File>) -> Result<Self, Arc<str>> {
         files.sort_by(|a, b| a.path.as_bytes().cmp(b.path.as_bytes()));
         let twice = files.windows(2).find(|pair| pair[0].path == pair[1].path);
         match twice {
@@ -97,12 +97,12 @@ impl Bundle {
     }
 
     /// A bundle without files.
-    pub fn empty(kind: Kind) -> Self {
+    pub fn empty(kind: BundleKind) -> Self {
         Self::from_files(kind, Vec::new())
     }
 
     /// A bundle of files whose paths are known to differ.
-    fn from_files(kind: Kind, mut files: Vec<File>) -> Self {
+    fn from_files(kind: BundleKind, mut files: Vec<File>) -> Self {
         files.sort_by(|a, b| a.path.as_bytes().cmp(b.path.as_bytes()));
         Self {
             kind,
@@ -112,7 +112,7 @@ impl Bundle {
     }
 
     /// The files of an archive.
-    pub fn from_tree(kind: Kind, tree: &Tree) -> Self {
+    pub fn from_tree(kind: BundleKind, tree: &Tree) -> Self {
         let files = tree.files.iter().map(|(path, entry)| File {
             path: path.as_str().into(),
             from: path.as_str().into(),

@@ -8,7 +8,7 @@ use oci_artifacts::{
 };
 
 use super::kind::is_image_config;
-use super::{Bundle, Kind};
+use super::{Bundle, BundleKind};
 use crate::model::component::ARTIFACT_TYPE;
 
 /// What was received.
@@ -77,8 +77,8 @@ pub fn receive(
     }
     let tree = stack.finish();
     let kind = match artifact_type.as_deref() {
-        Some(ARTIFACT_TYPE) => Kind::Components,
-        _ => Kind::from_tree(&tree, Some(&config.media_type), &first.media_type),
+        Some(ARTIFACT_TYPE) => BundleKind::Components,
+        _ => BundleKind::from_tree(&tree, Some(&config.media_type), &first.media_type),
     };
     let mut bundle = Bundle::from_tree(kind, &tree);
     bundle.annotations.clone_from(annotations);
@@ -106,7 +106,7 @@ pub fn receive_archive(
     let mut layers = Layers::new(limits, Whiteouts::AreFiles);
     layers.add(reader, progress)?;
     let tree = layers.finish();
-    let kind = Kind::from_tree(&tree, None, "");
+    let kind = BundleKind::from_tree(&tree, None, "");
     let bundle = Bundle::from_tree(kind, &tree);
     Ok(Received { bundle, tree })
 }

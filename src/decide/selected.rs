@@ -9,7 +9,7 @@ use super::component_choice::{self, Wants};
 use super::matching::{self, ClusterFacts, PatternCache, Selectable};
 use crate::model::cluster::{Cluster, Pool};
 use crate::model::cluster_view::ClusterView;
-use crate::model::proposal::Change;
+use crate::model::proposal::ProposedChange;
 use crate::model::selection::BundleOutcome;
 use crate::model::selection::Selection;
 use crate::model::selector::Matching;
@@ -58,7 +58,11 @@ pub fn resolve_choices(
 }
 
 /// The cluster after a change, its choices resolved again.
-pub fn apply_change(change: &Change, view: &ClusterView, settings: &Settings) -> ClusterView {
+pub fn apply_change(
+    change: &ProposedChange,
+    view: &ClusterView,
+    settings: &Settings,
+) -> ClusterView {
     let mut view = view.clone();
     change.apply(&mut view.cluster);
     let catalog = Selectable::new(Arc::clone(&view.images));

@@ -7,7 +7,7 @@ use yaml_tree::place::Source;
 
 use crate::error::Error;
 use crate::files::Overlay;
-use crate::model::manifest::{Change, ChangeKind, ChangeSet, Origin};
+use crate::model::manifest::{ChangeKind, ChangeSet, FileChange, Origin};
 use crate::output::{self, Held, Replacement};
 use crate::pipeline::fleet::Fleet;
 use crate::read::{self, Request, Workspace};
@@ -23,7 +23,7 @@ pub struct EditedFile {
 
 /// The changes of files; `read` is the number of files that were read.
 pub(crate) fn changes(workspace: &Workspace, files: &[EditedFile], read: usize) -> ChangeSet {
-    let changes = files.iter().map(|file| Change {
+    let changes = files.iter().map(|file| FileChange {
         path: file.source.path.to_string(),
         kind: ChangeKind::Updated,
         old: Some(file.source.text.clone()),

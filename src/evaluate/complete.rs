@@ -10,13 +10,13 @@ use yaml_tree::place::Place;
 use yaml_tree::value::{self as tree, Entry, Node};
 
 use super::convert::{self, DEEPEST};
-use super::failure::{Step, with_step};
+use super::failure::{FailureStep, with_step};
 use super::path::Path;
 use super::session::{Session, raw_text};
 use super::text::{RAW, is_special, is_template, shield, unshield};
 
 /// The result of evaluating a node, item or entry.
-enum Change<T> {
+enum Evaluated<T> {
     /// As it is.
     Unchanged,
     /// A new one.
@@ -28,9 +28,9 @@ enum Change<T> {
 /// Evaluates a part of the values; none if it is left out. Subtrees without expressions are shared, not copied.
 pub(super) fn complete(session: &Session, node: &Node, path: &Path) -> Result<Option<Node>, Error> {
     Ok(match node_change(session, node, path)? {
-        Change::Unchanged => Some(node.clone()),
-        Change::Replaced(node) => Some(node),
-        Change::Skipped => None,
+        Evaluated::Unchanged => Some(node.clone()),
+        Evaluated::Replaced(node) => Some(node),
+        Evaluated::Skipped => None,
     })
 }
 
@@ -46,7 +46,7 @@ pub(super) fn is_plain(node: &Node) -> bool {
     }
 }
 
-fn node_change(session: &Session, node: &Node, path: &Path) -> Result<Change<Node>, Error> {
+fn node_change(session: &Session, node: &Node, path: &Path) -> Result<Evaluated<Node>, Error> {
     if path.depth() > DEEPEST {
         return Err(convert::too_deep());
     }
@@ -65,8 +65,8 @@ fn node_change(session: &Session, node: &Node, path: &Path) -> Result<Change<Nod
         _ => None,
     };
     let place = node.place;
-    Ok(value.map_or(Change::Unchanged, |value| {
-        Change::Replaced(Node { value, place })
+    Ok(value.map_or(Evaluated::Unchanged, |value| {
+        Evaluated::Replaced(Node { value, place })
     }))
 }
 
@@ -75,18 +75,18 @@ fn text_change(
     text: &Arc<str>,
     place: Place,
     path: &Path,
-) -> Result<Change<Node>, Error> {
+) -> Result<Evaluated<Node>, Error> {
     let value = if is_template(text) {
         session.leaf(text, place, path)?
     } else {
         Value::String(Arc::clone(text))
     };
     let Some(value) = convert::item(value, &session.budget)? else {
-        return Ok(Change::Skipped);
+        return Ok(Evaluated::Skipped);
     };
     let mut node = convert::node(&value, place, &session.budget)?;
     node.value = for_manifests(session, node.value);
-    Ok(Change::Replaced(node))
+    Ok(Evaluated::Replaced(node))
 }
 
 fn map_change(
@@ -98,12 +98,12 @@ fn map_change(
     let change = |_, entry: &Entry| {
         let change = node_change(session, &entry.node, &path.key(&entry.key))?;
         Ok(match change {
-            Change::Unchanged => Change::Unchanged,
-            Change::Replaced(node) => Change::Replaced(Entry {
+            Evaluated::Unchanged => Evaluated::Unchanged,
+            Evaluated::Replaced(node) => Evaluated::Replaced(Entry {
                 node,
                 ..entry.clone()
             }),
-            Change::Skipped => Change::Skipped,
+            Evaluated::Skipped => Evaluated::Skipped,
         })
     };
     let entries = change_items(&*keyed, change)?;
@@ -117,15 +117,15 @@ fn map_change(
 /// All items with their changes; none if all are unchanged.
 fn change_items<'t, T: Clone + 't>(
     items: impl IntoIterator<Item = &'t T> + Copy,
-    change: impl Fn(usize, &'t T) -> Result<Change<T>, Error>,
+    change: impl Fn(usize, &'t T) -> Result<Evaluated<T>, Error>,
 ) -> Result<Option<Vec<T>>, Error> {
     let mut all: Option<Vec<T>> = None;
     for (index, item) in items.into_iter().enumerate() {
         let new = match change(index, item)? {
-            Change::Unchanged if all.is_none() => continue,
-            Change::Unchanged => Some(item.clone()),
-            Change::Replaced(new) => Some(new),
-            Change::Skipped => None,
+            Evaluated::Unchanged if all.is_none() => continue,
+            Evaluated::Unchanged => Some(item.clone()),
+            Evaluated::Replaced(new) => Some(new),
+            Evaluated::Skipped => None,
         };
         let unchanged = || items.into_iter().take(index).cloned().collect();
         all.get_or_insert_with(unchanged).extend(new);
@@ -141,7 +141,7 @@ fn raw_map(
     path: &Path,
 ) -> Result<Option<tree::Value>, Error> {
     let text = raw_text(map).map_err(|error| {
-        let step = Step {
+        let step = FailureStep {
             path: path.to_string(),
             place,
             text: RAW.into(),

@@ -13,7 +13,7 @@ use yaml_tree::place::Place;
 #[error("{message}")]
 pub struct Failure {
     /// The values that led to the failure, from the requested one to the one with the failed expression.
-    pub chain: Vec<Step>,
+    pub chain: Vec<FailureStep>,
     /// The span of the YAML value with the failed expression; [`Place::NONE`] if it is in no file.
     pub place: Place,
     /// The byte range of the error in the unfolded text of that value; none if the error is in text that an expression
@@ -27,7 +27,7 @@ pub struct Failure {
 
 /// One value of a [`Failure::chain`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct FailureStep {
     /// The path of the value.
     pub path: String,
     /// The span of the value, or of the key if the key is the expression.
@@ -53,14 +53,14 @@ impl From<Error> for Failure {
 }
 
 /// The chain so far, innermost value first.
-fn steps(error: &Error) -> &[Step] {
+fn steps(error: &Error) -> &[FailureStep] {
     let cause = error.cause.as_deref();
-    let steps = cause.and_then(|cause| cause.downcast_ref::<Vec<Step>>());
+    let steps = cause.and_then(|cause| cause.downcast_ref::<Vec<FailureStep>>());
     steps.map_or(&[], Vec::as_slice)
 }
 
 /// The error with one more step, the value that depends on the failed one.
-pub(super) fn with_step(error: Error, step: Step) -> Error {
+pub(super) fn with_step(error: Error, step: FailureStep) -> Error {
     let steps = [steps(&error), &[step]].concat();
     error.with_cause(steps)
 }
@@ -70,7 +70,7 @@ pub(super) fn keep_message(error: Error) -> Error {
     if error.cause.is_some() {
         return error;
     }
-    error.with_cause(Vec::<Step>::new())
+    error.with_cause(Vec::<FailureStep>::new())
 }
 
 /// The error without its message, which may contain a secret.

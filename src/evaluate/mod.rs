@@ -46,7 +46,7 @@ use session::Session;
 pub use branch::{Branch, BranchEntry};
 pub use chart::{ChartTemplate, ChartTree, Dependency, Import, RenderedFile};
 pub use dependencies::ChartRelease;
-pub use failure::{Failure, Step};
+pub use failure::{Failure, FailureStep};
 pub use files::Texts;
 pub use go_template::root::{Chart, Release};
 pub use order::OrderDifference;

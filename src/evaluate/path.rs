@@ -11,12 +11,12 @@ pub(super) struct Path(Option<Rc<Link>>);
 #[derive(Debug)]
 struct Link {
     parent: Path,
-    step: Step,
+    step: PathStep,
     depth: u32,
 }
 
 #[derive(Debug)]
-enum Step {
+enum PathStep {
     Key(Arc<str>),
     Index(usize),
 }
@@ -24,12 +24,12 @@ enum Step {
 impl Path {
     /// The path of an entry of this map.
     pub(super) fn key(&self, key: &Arc<str>) -> Self {
-        self.then(Step::Key(Arc::clone(key)))
+        self.then(PathStep::Key(Arc::clone(key)))
     }
 
     /// The path of an item of this list.
     pub(super) fn index(&self, index: usize) -> Self {
-        self.then(Step::Index(index))
+        self.then(PathStep::Index(index))
     }
 
     /// The number of steps.
@@ -54,13 +54,13 @@ impl Path {
         match (&self.0, keys.split_last()) {
             (None, None) => true,
             (Some(link), Some((last, keys))) => {
-                matches!(&link.step, Step::Key(own) if **own == **last) && link.parent.is(keys)
+                matches!(&link.step, PathStep::Key(own) if **own == **last) && link.parent.is(keys)
             }
             _ => false,
         }
     }
 
-    fn then(&self, step: Step) -> Self {
+    fn then(&self, step: PathStep) -> Self {
         Self(Some(Rc::new(Link {
             parent: self.clone(),
             step,
@@ -83,8 +83,8 @@ impl fmt::Display for Path {
         };
         link.parent.fmt(f)?;
         match &link.step {
-            Step::Index(index) => write!(f, "[{index}]"),
-            Step::Key(key) => {
+            PathStep::Index(index) => write!(f, "[{index}]"),
+            PathStep::Key(key) => {
                 if link.parent.0.is_some() {
                     f.write_str(".")?;
                 }

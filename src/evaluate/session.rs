@@ -21,7 +21,7 @@ use yaml_tree::value::{self as tree, Node};
 
 use super::convert::{self, DEEPEST, NODE};
 use super::exact::{Evaluate, Internal};
-use super::failure::{Step, hide_message, keep_message, with_step};
+use super::failure::{FailureStep, hide_message, keep_message, with_step};
 use super::files::Files;
 use super::guard::Guard;
 use super::order::{OrderCandidate, OrderLog};
@@ -280,7 +280,7 @@ impl Session {
             }
             Err(TextError { error, span }) => Err(with_step(
                 error,
-                Step {
+                FailureStep {
                     path: path.to_string(),
                     place,
                     text: Arc::clone(text),
@@ -648,7 +648,7 @@ impl Session {
             Value::String(key) => Ok(key),
             other => Err(with_step(
                 convert::wrong_key(&other),
-                Step {
+                FailureStep {
                     path: path.to_string(),
                     place: entry.key_place,
                     text: Arc::clone(&entry.key),

@@ -1,16 +1,16 @@
 //! What a checksum field may hold: a hex digest of a known kind, or the URL of a file that holds one.
 
 /// The kinds that Metal3's machine templates take. `auto` is for BareMetalHosts only.
-pub const KINDS: [Kind; 3] = [
-    Kind {
+pub const KINDS: [ChecksumKind; 3] = [
+    ChecksumKind {
         name: "md5",
         digits: 32,
     },
-    Kind {
+    ChecksumKind {
         name: "sha256",
         digits: 64,
     },
-    Kind {
+    ChecksumKind {
         name: "sha512",
         digits: 128,
     },
@@ -18,14 +18,14 @@ pub const KINDS: [Kind; 3] = [
 
 /// A digest algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kind {
+pub struct ChecksumKind {
     /// `sha256`, as `checksumType` spells it.
     pub name: &'static str,
     /// How many hex digits a digest has.
     pub digits: usize,
 }
 
-impl Kind {
+impl ChecksumKind {
     /// The kind of that name.
     pub fn from_name(name: &str) -> Option<Self> {
         KINDS.into_iter().find(|kind| kind.name == name)
@@ -39,7 +39,7 @@ pub fn is_url(text: &str) -> bool {
 
 /// Why a literal is no digest of that kind, or of any where none is named; none for a good one. An empty text and a URL
 /// are not literals.
-pub fn fault(text: &str, kind: Option<Kind>) -> Option<String> {
+pub fn fault(text: &str, kind: Option<ChecksumKind>) -> Option<String> {
     let others = |c: &char| !matches!(c, '0'..='9' | 'a'..='f');
     if let Some((prefix, _)) = text.split_once(':') {
         return Some(format!("it starts with `{prefix}:`"));
@@ -65,14 +65,14 @@ pub fn fault(text: &str, kind: Option<Kind>) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Kind, fault, is_url};
+    use super::{ChecksumKind, fault, is_url};
 
     #[test]
     fn a_digest_of_its_kind_has_no_fault() {
         let sha256 = "0123456789abcdef".repeat(4);
-        assert_eq!(fault(&sha256, Kind::from_name("sha256")), None);
+        assert_eq!(fault(&sha256, ChecksumKind::from_name("sha256")), None);
         assert_eq!(fault(&sha256, None), None);
-        assert_eq!(fault(&sha256[..32], Kind::from_name("md5")), None);
+        assert_eq!(fault(&sha256[..32], ChecksumKind::from_name("md5")), None);
     }
 
     #[test]
@@ -85,7 +85,7 @@ mod tests {
             (sha256.replace('f', "g"), "'g' is not a hex digit"),
         ] {
             assert_eq!(
-                fault(&text, Kind::from_name("sha256")).as_deref(),
+                fault(&text, ChecksumKind::from_name("sha256")).as_deref(),
                 Some(says)
             );
         }
@@ -96,6 +96,6 @@ mod tests {
     fn only_http_makes_a_url() {
         assert!(is_url("https://a.b/c.sha256sum"));
         assert!(!is_url("oci://a.b/c"));
-        assert_eq!(Kind::from_name("auto"), None);
+        assert_eq!(ChecksumKind::from_name("auto"), None);
     }
 }

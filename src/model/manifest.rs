@@ -133,7 +133,7 @@ pub struct ChangeSet {
     /// The output folder as the user would type it; empty for the working directory.
     pub shown: String,
     /// What changes, sorted by path.
-    pub changes: Vec<Change>,
+    pub changes: Vec<FileChange>,
     /// How many files are rendered, changed or not, refused or not.
     pub rendered: usize,
     /// How many of them are refused.
@@ -161,7 +161,7 @@ pub struct Ownership {
 
 /// What happens to one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
+pub struct FileChange {
     /// The path below the output folder.
     pub path: String,
     /// What happens.

@@ -15,14 +15,14 @@ pub struct Proposal {
     /// The edit in words that can be pasted: `` `cluster.capm3.image_key: noble` ``.
     pub text: String,
     /// What it changes.
-    pub change: Change,
+    pub change: ProposedChange,
     /// The edit of the file, where it is certain enough to be made by a machine.
     pub fix: Option<Fix>,
 }
 
 /// A change of one cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum ProposedChange {
     /// A level names another image.
     ImageKey {
         /// The level.
@@ -43,7 +43,7 @@ pub enum Change {
     K8sVersion(Arc<str>),
 }
 
-impl Change {
+impl ProposedChange {
     /// Makes the change. What the choices select is as before.
     pub fn apply(&self, cluster: &mut Cluster) {
         match self {

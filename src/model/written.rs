@@ -7,7 +7,7 @@ use yaml_tree::json::scalar_text;
 use yaml_tree::place::{Located, Place, Source};
 use yaml_tree::value::{Node, Value};
 
-use super::checksum::{KINDS, Kind, is_url};
+use super::checksum::{ChecksumKind, KINDS, is_url};
 
 /// An image as values, a project file, an info file or an index of files writes it.
 #[derive(Clone, Debug, PartialEq)]
@@ -197,7 +197,7 @@ fn digest_kind(properties: &[(Arc<str>, Located<Arc<str>>)], digest: &str) -> &'
     let stated = properties
         .iter()
         .find(|(name, _)| matches!(&**name, "checksumType" | "checksum_type"))
-        .and_then(|(_, written)| Kind::from_name(&written.value));
+        .and_then(|(_, written)| ChecksumKind::from_name(&written.value));
     let by_length = || KINDS.into_iter().find(|kind| kind.digits == digest.len());
     stated
         .or_else(by_length)

@@ -12,7 +12,7 @@ use super::plan::{TORN_RECORD, ownership, unreadable, walk};
 use super::unchanged;
 use crate::error::Error;
 use crate::files::{Folder, PathState, Walk};
-use crate::model::manifest::{Change, ChangeSet, OWNERSHIP_FILE, STAGED};
+use crate::model::manifest::{ChangeSet, FileChange, OWNERSHIP_FILE, STAGED};
 use crate::model::ownership::Record;
 
 /// Writes, deletes and records the changes of a plan. Does nothing if there are none.
@@ -54,7 +54,7 @@ fn folder(changes: &ChangeSet) -> Folder {
     Folder::new(&changes.root, changes.base.as_deref())
 }
 
-fn run(changes: &ChangeSet, phases: &[Vec<Step<'_>>]) -> Result<(), Error> {
+fn run(changes: &ChangeSet, phases: &[Vec<ApplyStep<'_>>]) -> Result<(), Error> {
     let folder = folder(changes);
     for phase in phases {
         let done = phase.par_iter().with_min_len(32).try_for_each_init(
@@ -85,7 +85,7 @@ fn disown(changes: &ChangeSet, folder: &Folder) {
     let text = Record::remove_paths(&changes.ownership.during, &foreign);
     // The disk that refused the step may refuse this too; then the next run reports the file as edited.
     let action = Action::Record(Some(&text));
-    let _ = Step { changes, action }.run();
+    let _ = ApplyStep { changes, action }.run();
 }
 
 pub(super) fn busy(root: &Path) -> Error {
@@ -94,7 +94,7 @@ pub(super) fn busy(root: &Path) -> Error {
 }
 
 /// The steps of a change set, in phases. The steps of one phase can run in any order and in parallel.
-pub fn phases(changes: &ChangeSet) -> Vec<Vec<Step<'_>>> {
+pub fn phases(changes: &ChangeSet) -> Vec<Vec<ApplyStep<'_>>> {
     let mut phases = Vec::new();
     if changes.ownership.unfinished {
         phases.push(
@@ -112,7 +112,7 @@ pub fn phases(changes: &ChangeSet) -> Vec<Vec<Step<'_>>> {
     if !changes.changes.is_empty() || changes.ownership_drift() {
         phases.push(vec![Action::Record(changes.ownership.after.as_deref())]);
     }
-    let step = |action| Step { changes, action };
+    let step = |action| ApplyStep { changes, action };
     phases
         .into_iter()
         .map(|actions: Vec<_>| actions.into_iter().map(step).collect())
@@ -135,13 +135,13 @@ fn file_phases(changes: &ChangeSet) -> [Vec<Action<'_>>; 7] {
     ]
 }
 
-fn writes(changes: &ChangeSet) -> impl Iterator<Item = (usize, &Change)> {
+fn writes(changes: &ChangeSet) -> impl Iterator<Item = (usize, &FileChange)> {
     let numbered = changes.changes.iter().enumerate();
     numbered.filter(|(_, change)| change.new.is_some())
 }
 
 /// One step, which is executed completely or not at all.
-pub struct Step<'a> {
+pub struct ApplyStep<'a> {
     changes: &'a ChangeSet,
     action: Action<'a>,
 }
@@ -149,14 +149,14 @@ pub struct Step<'a> {
 enum Action<'a> {
     Record(Option<&'a str>),
     Sweep(String),
-    Delete(&'a Change),
+    Delete(&'a FileChange),
     RemoveFolders(&'a [String]),
     MakeFolder(&'a str),
-    Stage(&'a Change, usize),
-    Rename(&'a Change, usize),
+    Stage(&'a FileChange, usize),
+    Rename(&'a FileChange, usize),
 }
 
-impl Step<'_> {
+impl ApplyStep<'_> {
     /// Executes the step. Repeating it does no harm.
     pub fn run(&self) -> Result<(), Error> {
         let folder = folder(self.changes);
@@ -194,7 +194,7 @@ impl Step<'_> {
         }
     }
 
-    fn check_unchanged(&self, walk: &mut Walk<'_>, change: &Change) -> Result<(), Error> {
+    fn check_unchanged(&self, walk: &mut Walk<'_>, change: &FileChange) -> Result<(), Error> {
         let path = self.changes.root.join(&change.path);
         if unchanged::one(walk, change).map_err(unreadable(&path))? {
             Ok(())
@@ -246,11 +246,11 @@ pub(super) fn record(walk: &mut Walk<'_>, text: Option<&str>) -> io::Result<()> 
 /// Deletions before the writes, and deletions after them. A file is deleted first if it exists where a folder is needed, in a
 /// folder where a file is needed, or under a name that differs only in letter case. All others come last, so that a killed run
 /// leaves too many files rather than too few.
-fn deletions(changes: &[Change]) -> (Vec<&Change>, Vec<&Change>) {
-    let (written, deleted): (Vec<&Change>, Vec<&Change>) = changes
+fn deletions(changes: &[FileChange]) -> (Vec<&FileChange>, Vec<&FileChange>) {
+    let (written, deleted): (Vec<&FileChange>, Vec<&FileChange>) = changes
         .iter()
-        .partition(|change: &&Change| change.new.is_some());
-    let lower = |changes: &[&Change]| -> Vec<String> {
+        .partition(|change: &&FileChange| change.new.is_some());
+    let lower = |changes: &[&FileChange]| -> Vec<String> {
         let paths = changes
             .iter()
             .map(|change| portable_path::fold(&change.path));

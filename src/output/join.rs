@@ -11,7 +11,7 @@ use super::refusal::{self, Side};
 use crate::error::Error;
 use crate::files::{PathState, Walk};
 use crate::model::finding::{Finding, Subject};
-use crate::model::manifest::{Change, ChangeKind, ChangeSet, Keeps, Origin, Ownership, STAGED};
+use crate::model::manifest::{ChangeKind, ChangeSet, FileChange, Keeps, Origin, Ownership, STAGED};
 use crate::model::ownership::{self, Owned, Record};
 
 impl Plan {
@@ -152,7 +152,7 @@ fn refuse_elsewhere(
 /// Owned files that are no longer rendered.
 struct Pruned {
     /// The deletions of those that exist.
-    changes: Vec<Change>,
+    changes: Vec<FileChange>,
     /// All of them: no longer owned.
     gone: HashSet<String>,
     /// Those whose folders may have become empty.
@@ -172,7 +172,7 @@ fn prune(
         .iter()
         .filter(|(path, owned)| !rendered.contains(&***path) && !keeps.keeps(&owned.owner))
         .collect();
-    let inspected: Vec<(bool, Option<Change>)> = unclaimed
+    let inspected: Vec<(bool, Option<FileChange>)> = unclaimed
         .par_iter()
         .with_min_len(64)
         .map_init(
@@ -195,7 +195,7 @@ fn prune(
         left: Vec::new(),
     };
     for ((path, _), (inside, change)) in unclaimed.into_iter().zip(inspected) {
-        let is_edited = |change: &Change| change.origin == Origin::Edited;
+        let is_edited = |change: &FileChange| change.origin == Origin::Edited;
         if plan.options.foreign == Foreign::Refuse && change.as_ref().is_some_and(is_edited) {
             findings.push(refusal::manual_edit(
                 &plan.display_path(path),
@@ -217,13 +217,13 @@ fn plan_deletion(
     walk: &mut Walk<'_>,
     path: &str,
     owned: &Owned,
-) -> Result<(bool, Option<Change>), Error> {
+) -> Result<(bool, Option<FileChange>), Error> {
     match walk.inspect(path).map_err(plan.unreadable(path))? {
         PathState::Nothing => Ok((true, None)),
         PathState::File(_) => {
             let old = plan.present(walk, path)?;
             let seen = old.as_deref().map(ownership::sum);
-            let change = Change {
+            let change = FileChange {
                 path: path.to_owned(),
                 kind: ChangeKind::Deleted,
                 origin: origin(&owned.sums, seen.as_ref()),
@@ -241,7 +241,7 @@ fn plan_deletion(
 /// others.
 fn refuse_blocked(
     plan: &Plan,
-    pruned: &[Change],
+    pruned: &[FileChange],
     entries: &mut [Entry],
     findings: &mut Vec<Finding>,
 ) -> Result<Vec<String>, Error> {

@@ -24,7 +24,7 @@ mod replace;
 mod staged;
 mod unchanged;
 
-pub use apply::{Step, apply, apply_all, phases};
+pub use apply::{ApplyStep, apply, apply_all, phases};
 pub use copy::{Copied, CopyPlan, Incoming, copy_plan};
 pub use file::{body, file, new_file};
 pub use hold::{Held, hold, holding, recover};

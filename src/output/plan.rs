@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::files::{Folder, PathState, Walk};
 use crate::model::finding::{Finding, Subject};
 use crate::model::manifest::{
-    Change, ChangeKind, ChangeSet, ManifestFile, ManifestTree, OWNERSHIP_FILE, Origin,
+    ChangeKind, ChangeSet, FileChange, ManifestFile, ManifestTree, OWNERSHIP_FILE, Origin,
 };
 use crate::model::output_path;
 use crate::model::ownership::{self, Record, Sum};
@@ -111,10 +111,10 @@ pub(super) enum FileOutcome {
     /// The file exists with these bytes.
     Same,
     /// The file is to be written.
-    Change(Box<Change>),
+    Change(Box<FileChange>),
     /// The file is to be written, but something blocks its path that may or may not be pruned: a file where a folder is
     /// needed, or a folder at this path.
-    Blocked(Box<Change>, String),
+    Blocked(Box<FileChange>, String),
     /// The file is not written; a finding explains why.
     Refused,
 }
@@ -234,7 +234,7 @@ impl Plan {
                 return Ok(FileOutcome::Refused);
             }
         };
-        Ok(FileOutcome::Change(Box::new(Change {
+        Ok(FileOutcome::Change(Box::new(FileChange {
             path: file.path,
             kind: ChangeKind::Updated,
             seen,
@@ -331,8 +331,8 @@ pub(super) fn unreadable(path: &Path) -> impl Fn(std::io::Error) -> Error + use<
     }
 }
 
-fn creation(file: ManifestFile) -> Box<Change> {
-    Box::new(Change {
+fn creation(file: ManifestFile) -> Box<FileChange> {
+    Box::new(FileChange {
         path: file.path,
         kind: ChangeKind::Created,
         seen: None,

@@ -7,7 +7,7 @@ use rayon::prelude::{IndexedParallelIterator, IntoParallelRefIterator, ParallelI
 use super::plan::{LONGEST, unreadable, walk};
 use crate::error::Error;
 use crate::files::{Folder, PathState, Walk};
-use crate::model::manifest::{Change, ChangeKind, ChangeSet};
+use crate::model::manifest::{ChangeKind, ChangeSet, FileChange};
 use crate::model::ownership::{self, Sum};
 
 /// Checks every file of a change set, before the first one is changed.
@@ -32,7 +32,7 @@ pub(super) fn all(changes: &ChangeSet, folder: &Folder) -> Result<(), Error> {
 }
 
 /// Whether one file is unchanged, right before it is replaced or deleted.
-pub(super) fn one(walk: &mut Walk<'_>, change: &Change) -> io::Result<bool> {
+pub(super) fn one(walk: &mut Walk<'_>, change: &FileChange) -> io::Result<bool> {
     Ok(match (change.kind, content(walk, &change.path)?) {
         // A file to delete may be gone already.
         (ChangeKind::Created | ChangeKind::Deleted, Content::Nothing) => true,
@@ -46,7 +46,7 @@ pub(super) fn foreign<'c>(changes: &'c ChangeSet, folder: &Folder) -> Vec<&'c st
     let Ok(mut walk) = walk(folder, &changes.root) else {
         return Vec::new();
     };
-    let is_foreign = |change: &&Change| {
+    let is_foreign = |change: &&FileChange| {
         let new = change.new.as_deref();
         let new = new.map(|text| ownership::sum(text.as_bytes()));
         change.kind == ChangeKind::Created
@@ -61,7 +61,7 @@ pub(super) fn foreign<'c>(changes: &'c ChangeSet, folder: &Folder) -> Vec<&'c st
 }
 
 /// The check before deletions made room: a folder may still exist at the path of a file, and a file at that of its folder.
-fn check_early(walk: &mut Walk<'_>, change: &Change) -> io::Result<bool> {
+fn check_early(walk: &mut Walk<'_>, change: &FileChange) -> io::Result<bool> {
     match change.kind {
         ChangeKind::Created => {
             let state = walk.inspect(&change.path)?;

@@ -15,7 +15,7 @@ use crate::model::cluster_view::ClusterView;
 use crate::model::date::Date;
 use crate::model::finding::{Finding, Judged, Subject};
 use crate::model::policy::Policy;
-use crate::model::proposal::Change;
+use crate::model::proposal::ProposedChange;
 use crate::model::rule::{Level, RuleId};
 use crate::model::selection::Selection;
 use crate::model::settings::Settings;
@@ -91,7 +91,7 @@ struct Trial<'t> {
 
 /// What a change leads to.
 struct Tried {
-    change: Change,
+    change: ProposedChange,
     /// Whether it breaks the law of replacements.
     lowers: bool,
     /// What is wrong after it.
@@ -133,7 +133,7 @@ impl<'t> Trial<'t> {
     }
 
     /// The number of a change among those that were tried; none where there are too many.
-    fn try_change(&mut self, change: &Change) -> Option<usize> {
+    fn try_change(&mut self, change: &ProposedChange) -> Option<usize> {
         let known = self.tried.iter().position(|tried| tried.change == *change);
         if known.is_some() || self.tried.len() >= MOST_TRIED {
             return known;
@@ -158,7 +158,7 @@ impl<'t> Trial<'t> {
             let is_known = |rule: RuleId| self.known.contains(&(rule, subject.pool.clone()));
             // An image that is not in the catalog has hidden what else is wrong with its pool, and with the image that follows.
             let is_hidden = match &tried.change {
-                Change::ImageKey { key, .. } if finding.rule == RuleId::UnknownImage => {
+                ProposedChange::ImageKey { key, .. } if finding.rule == RuleId::UnknownImage => {
                     subject.image.as_deref() == Some(&**key) || is_known(RuleId::UnknownImage)
                 }
                 _ => false,

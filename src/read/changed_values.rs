@@ -22,14 +22,14 @@ const CHANGING: [&str; 7] = [
 
 /// Where an expression changes other values, and by which function.
 #[derive(Clone, Debug)]
-pub(super) struct Change {
+pub(super) struct ChangedValue {
     keys: Vec<Arc<str>>,
     place: Place,
     function: &'static str,
 }
 
 /// The first expression in each of these layers that changes other values.
-pub(super) fn changes<'l>(layers: impl IntoIterator<Item = &'l Layer>) -> Vec<Change> {
+pub(super) fn changes<'l>(layers: impl IntoIterator<Item = &'l Layer>) -> Vec<ChangedValue> {
     let first = |layer: &Layer| {
         let mut change = change(&layer.tree)?;
         change.keys.reverse();
@@ -38,7 +38,7 @@ pub(super) fn changes<'l>(layers: impl IntoIterator<Item = &'l Layer>) -> Vec<Ch
     layers.into_iter().filter_map(first).collect()
 }
 
-impl Change {
+impl ChangedValue {
     /// The finding, where the expression is in one of the layers of a chart.
     pub(super) fn chart_finding(&self, layers: &[Layer], sources: &Sources) -> Finding {
         let keys: Vec<&str> = self.keys.iter().map(|key| &**key).collect();
@@ -68,9 +68,9 @@ impl Change {
 }
 
 /// The first change in a value. Its keys are those below the value, the last one first.
-fn change(node: &Node) -> Option<Change> {
+fn change(node: &Node) -> Option<ChangedValue> {
     match &node.value {
-        Value::String(text) => changing_function(text).map(|function| Change {
+        Value::String(text) => changing_function(text).map(|function| ChangedValue {
             keys: Vec::new(),
             place: node.place,
             function,

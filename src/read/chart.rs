@@ -18,7 +18,7 @@ use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
 use crate::model::selector::Library;
 
-use super::changed_values::{Change, changes};
+use super::changed_values::{ChangedValue, changes};
 use super::chart_files::{FolderReader, Left, Tree, is_template, metadata, texts};
 use super::chart_loader::Loader;
 use super::error::ReadError;
@@ -67,13 +67,13 @@ pub(super) struct Chart {
     /// The chart with its dependencies, where these have values; or what is wrong with them.
     pub(super) tree: Result<Option<ChartTree>, Box<Finding>>,
     /// The expressions in its own values that change others.
-    pub(super) changes: Vec<Change>,
+    pub(super) changes: Vec<ChangedValue>,
     /// The schema of its values.
     pub(super) schema: Option<SchemaFile>,
 }
 
 impl Chart {
-    fn read(files: &Arc<dyn Files>, folder: &Path, changes: Vec<Change>) -> Option<Self> {
+    fn read(files: &Arc<dyn Files>, folder: &Path, changes: Vec<ChangedValue>) -> Option<Self> {
         let Ok(Found::File(bytes)) = files.file(&folder.join("Chart.yaml")) else {
             return None;
         };

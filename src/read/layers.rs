@@ -14,7 +14,7 @@ use crate::model::finding::Finding;
 use crate::model::rule::{Level, RuleId};
 use crate::secrets;
 
-use super::changed_values::{Change, changes};
+use super::changed_values::{ChangedValue, changes};
 use super::chart::{Chart, Charts};
 use super::files;
 use crate::read::gitops::{self, MissingSource, RunTime};
@@ -42,7 +42,7 @@ pub struct Shared {
     /// The charts of the clusters, by their folders.
     charts: Arc<Charts>,
     /// The overrides' expressions that change other values.
-    changes: Vec<Change>,
+    changes: Vec<ChangedValue>,
 }
 
 /// Reads and merges the shared layers. What a composed cluster has in common with others, such as the chart's values, is

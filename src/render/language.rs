@@ -107,7 +107,7 @@ pub(super) fn environment() -> Environment<'static> {
 
 /// The first token of a template that is not allowed, with its bytes and a message. Invalid syntax is left to the compiler.
 pub(super) fn first_refusal(text: &str, syntax: SyntaxConfig) -> Option<(Range<u32>, String)> {
-    let mut reader = Reader::default();
+    let mut reader = TemplateReader::default();
     tokenize(text, false, syntax)
         .map_while(Result::ok)
         .find_map(|(token, span)| {
@@ -128,7 +128,7 @@ enum Bracket {
 
 /// The syntactic context of the next token.
 #[derive(Default)]
-struct Reader<'t> {
+struct TemplateReader<'t> {
     /// The open tag, once its name was read.
     tag: Option<&'t str>,
     starts_tag: bool,
@@ -138,7 +138,7 @@ struct Reader<'t> {
     open: Vec<Bracket>,
 }
 
-impl<'t> Reader<'t> {
+impl<'t> TemplateReader<'t> {
     /// The message for a token that is not allowed; otherwise the token is read.
     fn refusal(&mut self, token: &Token<'t>) -> Option<String> {
         let words = match token {

@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 
 use super::diff::line_counts;
 use super::{JSON_VERSION, quantity};
-use crate::model::manifest::{Change, ChangeKind, ChangeSet, Origin};
+use crate::model::manifest::{ChangeKind, ChangeSet, FileChange, Origin};
 use crate::printer::Printer;
 
 /// Writes one line a file, folder after folder, and a closing line over all; where nothing changes that line alone.
@@ -55,7 +55,7 @@ fn word(kind: ChangeKind) -> &'static str {
     }
 }
 
-fn counts(change: &Change) -> String {
+fn counts(change: &FileChange) -> String {
     match line_counts(change) {
         Some((added, 0)) => format!("  +{added}"),
         Some((0, removed)) => format!("  -{removed}"),
@@ -64,7 +64,7 @@ fn counts(change: &Change) -> String {
     }
 }
 
-fn remark(change: &Change) -> &'static str {
+fn remark(change: &FileChange) -> &'static str {
     match change.origin {
         Origin::Run => "",
         Origin::Edited => "  (edited manually since the last run)",
@@ -137,7 +137,7 @@ impl Summary {
     }
 }
 
-fn change_entry(changes: &ChangeSet, change: &Change) -> ChangeEntry {
+fn change_entry(changes: &ChangeSet, change: &FileChange) -> ChangeEntry {
     let counts = line_counts(change);
     ChangeEntry {
         path: changes.display_path(&change.path),
@@ -179,11 +179,11 @@ pub fn shell_quote(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::{changes, changes_json};
-    use crate::model::manifest::{Change, ChangeKind, ChangeSet, Origin, Ownership};
+    use crate::model::manifest::{ChangeKind, ChangeSet, FileChange, Origin, Ownership};
     use crate::printer::{Color, Printer};
 
     fn some() -> ChangeSet {
-        let change = |path: &str, kind, old: Option<&str>, new: Option<&str>, origin| Change {
+        let change = |path: &str, kind, old: Option<&str>, new: Option<&str>, origin| FileChange {
             path: path.into(),
             kind,
             old: old.map(str::to_owned),

@@ -7,7 +7,7 @@ use similar::{ChangeTag, TextDiff};
 use crate::secrets;
 
 use super::Color;
-use crate::model::manifest::{Change, ChangeKind, ChangeSet};
+use crate::model::manifest::{ChangeKind, ChangeSet, FileChange};
 use crate::printer::{Printer, plain};
 
 /// Longer texts, in lines of both sides together, are not compared line by line: the time grows with their square.
@@ -22,7 +22,7 @@ pub fn diff(changes: &ChangeSet, out: &mut Printer) -> io::Result<()> {
 }
 
 /// How many lines a change adds and removes; none where the previous text is not known or the texts are too long.
-pub(super) fn line_counts(change: &Change) -> Option<(usize, usize)> {
+pub(super) fn line_counts(change: &FileChange) -> Option<(usize, usize)> {
     let (old, new) = texts(change)?;
     if old.is_empty() || new.is_empty() {
         return Some((new.lines().count(), old.lines().count()));
@@ -35,7 +35,7 @@ pub(super) fn line_counts(change: &Change) -> Option<(usize, usize)> {
     Some((count(ChangeTag::Insert), count(ChangeTag::Delete)))
 }
 
-fn file(shown: &str, change: &Change, out: &mut Printer) -> io::Result<()> {
+fn file(shown: &str, change: &FileChange, out: &mut Printer) -> io::Result<()> {
     let side = |letter: &str, there: bool| {
         let path = format!("{letter}/{shown}");
         if there { path } else { "/dev/null".to_owned() }
@@ -98,7 +98,7 @@ fn line(out: &mut Printer, style: &'static str, text: &str) -> io::Result<()> {
 }
 
 /// Both sides' texts, empty where there is no file; none where the present one is not known.
-fn texts(change: &Change) -> Option<(&str, &str)> {
+fn texts(change: &FileChange) -> Option<(&str, &str)> {
     let created = change.kind == crate::model::manifest::ChangeKind::Created;
     let old = if created {
         Some("")
@@ -116,11 +116,11 @@ fn compare<'a>(old: &'a str, new: &'a str) -> Option<TextDiff<'a, 'a, str>> {
 #[cfg(test)]
 mod tests {
     use super::{Color, diff, line_counts};
-    use crate::model::manifest::{Change, ChangeKind, ChangeSet, Origin};
+    use crate::model::manifest::{ChangeKind, ChangeSet, FileChange, Origin};
     use crate::printer::Printer;
 
-    fn change(kind: ChangeKind, old: Option<&str>, new: Option<&str>) -> Change {
-        Change {
+    fn change(kind: ChangeKind, old: Option<&str>, new: Option<&str>) -> FileChange {
+        FileChange {
             path: "a.yaml".into(),
             kind,
             old: old.map(str::to_owned),
@@ -130,7 +130,7 @@ mod tests {
         }
     }
 
-    fn printed(change: Change, color: Color) -> String {
+    fn printed(change: FileChange, color: Color) -> String {
         let changes = ChangeSet {
             shown: "out".into(),
             changes: vec![change],

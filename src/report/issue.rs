@@ -6,7 +6,7 @@ use super::fingerprint::Fingerprints;
 use super::lines::{Lines, Range};
 use super::{Changes, Findings, Group, findings};
 use crate::model::finding::Label;
-use crate::model::manifest::{Change, ChangeKind, ChangeSet, OWNERSHIP_FILE, Origin};
+use crate::model::manifest::{ChangeKind, ChangeSet, FileChange, OWNERSHIP_FILE, Origin};
 use crate::model::rule::Level;
 use crate::rules::RULES;
 
@@ -48,7 +48,7 @@ impl Site {
 }
 
 /// What a list says of one kind of issue.
-pub(super) struct Kind {
+pub(super) struct IssueKind {
     pub(super) code: &'static str,
     pub(super) level: Level,
     pub(super) summary: &'static str,
@@ -56,7 +56,7 @@ pub(super) struct Kind {
 }
 
 /// A file that is not what would be rendered. No rule: what `--check` is for.
-pub(super) const DRIFT: Kind = Kind {
+pub(super) const DRIFT: IssueKind = IssueKind {
     code: "drift",
     level: Level::Error,
     summary: "a file is not what would be rendered",
@@ -67,8 +67,8 @@ pub(super) const DRIFT: Kind = Kind {
 };
 
 /// Every kind of issue: the rules in their order, then drift.
-pub(super) fn kinds() -> impl Iterator<Item = Kind> {
-    let rules = RULES.iter().map(|rule| Kind {
+pub(super) fn kinds() -> impl Iterator<Item = IssueKind> {
+    let rules = RULES.iter().map(|rule| IssueKind {
         code: rule.id.as_str(),
         level: rule.id.level(),
         summary: rule.summary(),
@@ -191,7 +191,7 @@ fn drift<'a>(changes: &ChangeSet, folder: &str, fingerprints: &mut Fingerprints)
     stale.collect()
 }
 
-fn describe_change(change: &Change) -> &'static str {
+fn describe_change(change: &FileChange) -> &'static str {
     match (change.kind, change.origin) {
         (_, Origin::Edited) => "was edited manually",
         (ChangeKind::Created, _) => "is rendered and not there",

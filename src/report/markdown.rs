@@ -8,7 +8,7 @@ use std::io;
 use super::diff::line_counts;
 use super::issue::{self, DRIFT, Issue};
 use super::{Changes, Findings, Report, quantity};
-use crate::model::manifest::{Change, ChangeKind, ChangeSet};
+use crate::model::manifest::{ChangeKind, ChangeSet, FileChange};
 use crate::model::rule::Level;
 use crate::printer::{Printer, Safe};
 
@@ -104,7 +104,7 @@ fn files(folders: &[ChangeSet], word: &'static str, out: &mut Printer) -> io::Re
     out.markup(&"\n</details>\n".into())
 }
 
-fn file(folder: &ChangeSet, change: &Change) -> Safe {
+fn file(folder: &ChangeSet, change: &FileChange) -> Safe {
     let kind = match change.kind {
         ChangeKind::Created => "| created | ",
         ChangeKind::Updated => "| updated | ",

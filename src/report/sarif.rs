@@ -9,7 +9,7 @@ use std::io;
 
 use serde_json::{Value, json};
 
-use super::issue::{self, Issue, Kind, Site};
+use super::issue::{self, Issue, IssueKind, Site};
 use super::{Findings, Report};
 use crate::model::rule::Level;
 use crate::printer::Printer;
@@ -30,7 +30,7 @@ impl Report for Sarif {
     }
 
     fn findings(&self, findings: &Findings<'_>, out: &mut Printer) -> io::Result<()> {
-        let kinds: Vec<Kind> = issue::kinds().collect();
+        let kinds: Vec<IssueKind> = issue::kinds().collect();
         let numbers: HashMap<&str, usize> = kinds
             .iter()
             .enumerate()
@@ -55,7 +55,7 @@ impl Report for Sarif {
     }
 }
 
-fn rule(kind: &Kind) -> Value {
+fn rule(kind: &IssueKind) -> Value {
     json!({
         "id": kind.code,
         "shortDescription": {"text": kind.summary},

@@ -2,7 +2,7 @@
 
 use capi::image::fact;
 
-use crate::model::checksum::{self, Kind};
+use crate::model::checksum::{self, ChecksumKind};
 use crate::model::cluster::Pool;
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
@@ -28,7 +28,7 @@ fn fact(input: &ClusterInput<'_>, chosen: ChosenImage<'_>, name: &str) -> Option
         .facts
         .get(name)
         .filter(|fact| !fact.value.is_empty())?;
-    let fault = checksum::fault(&fact.value, Kind::from_name(name))?;
+    let fault = checksum::fault(&fact.value, ChecksumKind::from_name(name))?;
     let message = format!("the {name} of image `{}` is no digest", image.key);
     let place = if fact.place.is_known() {
         fact.place
@@ -38,12 +38,12 @@ fn fact(input: &ClusterInput<'_>, chosen: ChosenImage<'_>, name: &str) -> Option
     let finding = Finding::new(RuleId::ChecksumMalformed, message)
         .with_subject(input.subject_with(pool, &image.key))
         .with_label(input.spot(place), fault);
-    Some(finding.help(edit(name, &fact.value, Kind::from_name(name))))
+    Some(finding.help(edit(name, &fact.value, ChecksumKind::from_name(name))))
 }
 
 fn kind(input: &ClusterInput<'_>, pool: &Pool) -> Option<Finding> {
     let kind = pool.choice.checksum_type.as_ref()?;
-    if Kind::from_name(&kind.value).is_some() || !is_metal3(input, pool) {
+    if ChecksumKind::from_name(&kind.value).is_some() || !is_metal3(input, pool) {
         return None;
     }
     let setting = input.field_name("machine_image_checksum_type", "checksumType");
@@ -63,7 +63,7 @@ fn literal(input: &ClusterInput<'_>, pool: &Pool) -> Option<Finding> {
     let given = pool.choice.checksum.as_ref();
     let sum = given.filter(|it| !it.value.is_empty() && !checksum::is_url(&it.value))?;
     let kind = pool.choice.checksum_type.as_ref();
-    let kind = kind.and_then(|kind| Kind::from_name(&kind.value));
+    let kind = kind.and_then(|kind| ChecksumKind::from_name(&kind.value));
     let setting = input.field_name("machine_image_checksum", "checksum");
     let fault = checksum::fault(&sum.value, kind)?;
     let message = format!("`{setting}` is no digest");
@@ -74,7 +74,7 @@ fn literal(input: &ClusterInput<'_>, pool: &Pool) -> Option<Finding> {
 }
 
 /// The digest without what should not be there, if that leaves one.
-fn edit(setting: &str, text: &str, kind: Option<Kind>) -> String {
+fn edit(setting: &str, text: &str, kind: Option<ChecksumKind>) -> String {
     let bare = text
         .rsplit(':')
         .next()

@@ -7,7 +7,7 @@ use crate::decide::replacement::{self, Obstacle};
 use crate::model::cluster::{Choice, ClusterOrigin, Pool};
 use crate::model::cluster_view::SelectedPool;
 use crate::model::finding::Finding;
-use crate::model::proposal::{Change, Proposal};
+use crate::model::proposal::{Proposal, ProposedChange};
 use crate::model::rule::RuleId;
 use crate::rules::ClusterInput;
 
@@ -128,7 +128,7 @@ fn repair(
                 "remove `{}` from the selector: it is filled in from `cluster.k8s_version`",
                 fact::K8S_VERSION
             ),
-            change: Change::Term {
+            change: ProposedChange::Term {
                 level: input.view.cluster.writer(pool, by_user),
                 fact: fact::K8S_VERSION.into(),
                 pattern: None,

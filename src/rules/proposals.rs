@@ -7,7 +7,7 @@ use capi::image::{Fact, Image, ImageKey, Origin};
 use crate::decide::replacement::version_obstacle;
 use crate::model::cluster::{Choice, LevelName, Pool};
 use crate::model::fix::Fix;
-use crate::model::proposal::{Change, Proposal};
+use crate::model::proposal::{Proposal, ProposedChange};
 use crate::model::version::Version;
 
 use super::ClusterInput;
@@ -66,7 +66,7 @@ impl ClusterInput<'_> {
             fix: current.and_then(|current| {
                 Fix::replace(self.spot(current.place), &current.value, &**key, line)
             }),
-            change: Change::ImageKey {
+            change: ProposedChange::ImageKey {
                 level,
                 key: Arc::clone(key),
             },
@@ -86,7 +86,7 @@ impl ClusterInput<'_> {
         let path = level.path(self.infra()).join(".");
         Proposal {
             text: format!("`{path}.os_image_selector.{}`", exact_term(fact, value)),
-            change: Change::Term {
+            change: ProposedChange::Term {
                 level,
                 fact: fact.into(),
                 pattern: Some(exact_pattern(value).into()),
@@ -113,7 +113,7 @@ impl ClusterInput<'_> {
         let version = format!("{v}{}", Version::parse(&held.value)?);
         (*version != *current.value).then(|| Proposal {
             text: format!("`cluster.k8s_version: {version}`"),
-            change: Change::K8sVersion(version.into()),
+            change: ProposedChange::K8sVersion(version.into()),
             fix: None,
         })
     }

@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn without_any_size_nothing_is_known() {
+    fn nothing_is_known_where_no_size_is() {
         let bare = facts(&[("compression", "gz")]);
         assert_eq!(volume_size(&bare), None);
         let unreadable = facts(&[("size", "22G")]);

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::place::Place;
 
-use super::scan::{Kind, Scanner, Segment};
+use super::scan::{Scanner, Segment, TokenKind};
 
 /// The span of a byte range of a scalar's value, for messages about an expression.
 ///
@@ -83,7 +83,7 @@ fn rescan(
 ) -> Option<Vec<Segment>> {
     let mut scanner = Scanner::rescan(source, window, scalar.file, indent);
     let token = scanner.peek().ok()?;
-    let same = matches!(&token.kind, Kind::Scalar { text, .. } if same_text(text, value));
+    let same = matches!(&token.kind, TokenKind::Scalar { text, .. } if same_text(text, value));
     same.then(|| scanner.segments()).flatten()
 }
 

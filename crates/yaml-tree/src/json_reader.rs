@@ -108,7 +108,7 @@ pub enum FaultKind {
 }
 
 /// Reads the values of a text one after the other.
-pub struct Reader<'t, B> {
+pub struct JsonReader<'t, B> {
     text: &'t str,
     at: usize,
     depth: usize,
@@ -118,7 +118,7 @@ pub struct Reader<'t, B> {
     pub builder: B,
 }
 
-impl<'t, B: Builder> Reader<'t, B> {
+impl<'t, B: Builder> JsonReader<'t, B> {
     /// Starts at the beginning of the text.
     pub fn new(text: &'t str, builder: B) -> Self {
         Self {

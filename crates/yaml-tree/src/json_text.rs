@@ -7,7 +7,7 @@ use crate::place::{FileId, Located, Place};
 use crate::value::{Entry, Node, Number, Value};
 
 use super::compose::Values;
-use super::json_reader::{Builder, Fault, FaultKind, Reader, Scalar};
+use super::json_reader::{Builder, Fault, FaultKind, JsonReader, Scalar};
 use super::mapping::{Pair, unique};
 use super::notice::Notices;
 use super::scan::too_deep;
@@ -23,7 +23,7 @@ pub(super) fn read(text: &str, file: FileId) -> Result<Documents> {
         notices: Notices::default(),
         values: Values::default(),
     };
-    let mut reader = Reader::new(text, nodes);
+    let mut reader = JsonReader::new(text, nodes);
     let mut documents = Vec::new();
     while !reader.is_at_end() {
         documents.push(reader.value()?);

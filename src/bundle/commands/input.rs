@@ -7,7 +7,7 @@ use oci_artifacts::layout::{self, Layout};
 use oci_artifacts::{Digest, Failure, FailureKind, Reference, SCHEME, Store, Target};
 use yaml_tree::place::Spot;
 
-use crate::bundle::{self, Bundle, Kind, LayerType, MANIFESTS, ReceiveError, Received};
+use crate::bundle::{self, Bundle, BundleKind, LayerType, MANIFESTS, ReceiveError, Received};
 use crate::catalog::sources;
 use crate::error::Error;
 use crate::files::{self, InsideKind};
@@ -183,7 +183,7 @@ fn into_loaded(
             shown,
         }),
         Err(ReceiveError::Refused(refusal)) => Ok(Loaded {
-            bundle: Bundle::empty(Kind::Plain),
+            bundle: Bundle::empty(BundleKind::Plain),
             folders: Vec::new(),
             findings: vec![archive_refused(&shown, &refusal)],
             digest,
@@ -214,10 +214,10 @@ fn folder(run: &Run<'_>, written: &Path) -> Result<Loaded, Error> {
     let inputs = [written.to_owned()];
     let gathered = gather::collect_files(run, &inputs, PackKind::Artifact)?;
     let has_manifests = gathered.folders.iter().any(|path| path == MANIFESTS);
-    let kind = Kind::from_files(|path| gathered.files.contains_key(path), has_manifests);
+    let kind = BundleKind::from_files(|path| gathered.files.contains_key(path), has_manifests);
     let files = gathered.files.into_values().collect();
     Ok(Loaded {
-        bundle: Bundle::new(kind.unwrap_or(Kind::Artifact(LayerType::Oci)), files)
+        bundle: Bundle::new(kind.unwrap_or(BundleKind::Artifact(LayerType::Oci)), files)
             .map_err(collision)?,
         folders: gathered.folders,
         findings: gathered.findings,

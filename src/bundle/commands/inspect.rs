@@ -4,7 +4,7 @@ use capi::objects::bundled::{self, Order};
 use clap::Args;
 use yaml_tree::place::Spot;
 
-use crate::bundle::{self, Bundle, Kind, MANIFESTS, plain};
+use crate::bundle::{self, Bundle, BundleKind, MANIFESTS, plain};
 use crate::error::Error;
 use crate::model::component::{Declared, Need};
 use crate::model::finding::Finding;
@@ -59,7 +59,7 @@ fn describe(
 ) -> Result<(BundleDescription, Vec<Finding>), Error> {
     let (bundle, unreadable) = (&loaded.bundle, Error::reading(&loaded.shown));
     let mut description = describe_basics(loaded)?;
-    if bundle.kind == Kind::Components {
+    if bundle.kind == BundleKind::Components {
         let declared = Declared::from_annotations(&bundle.annotations);
         let contract = bundle::contract(bundle.files(), &declared);
         let (installer, found) = contract.map_err(&unreadable)?;
@@ -74,12 +74,12 @@ fn describe(
         .map(|object| describe_object(object, &manifests))
         .collect();
     let mut found = Vec::new();
-    if bundle.kind == Kind::Registry {
+    if bundle.kind == BundleKind::Registry {
         found.push(bundle::registry_bundle_finding(Some(Spot::from_path(
             &loaded.shown,
         ))));
     }
-    if bundle.kind == Kind::Plain {
+    if bundle.kind == BundleKind::Plain {
         let paths = bundle.files().iter().map(|file| &*file.path);
         let folders = loaded.folders.iter().map(String::as_str);
         found.extend(plain::check_layout(paths, folders));
@@ -112,7 +112,7 @@ fn describe_basics(loaded: &Loaded) -> Result<BundleDescription, Error> {
 /// The files that may hold objects: those of `manifests/`, and of a tree those that are YAML by their names.
 fn manifests(bundle: &Bundle) -> Vec<bundle::File> {
     let is_manifest = |file: &&bundle::File| match bundle.kind {
-        Kind::Artifact(_) => is_yaml(&file.path),
+        BundleKind::Artifact(_) => is_yaml(&file.path),
         _ => file.path.starts_with(MANIFESTS),
     };
     bundle.files().iter().filter(is_manifest).cloned().collect()

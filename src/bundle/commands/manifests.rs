@@ -3,7 +3,7 @@
 use capi::objects::bundled::{self, Order};
 use clap::{Args, ValueEnum};
 
-use crate::bundle::{Bundle, File, Kind, plain};
+use crate::bundle::{Bundle, BundleKind, File, plain};
 use crate::error::Error;
 use crate::model::finding::Finding;
 use crate::model::policy::Policy;
@@ -103,7 +103,7 @@ pub(super) fn prepare(
         findings.extend(check::bundle(&bundle, policy));
     }
     Ok(Prepared {
-        bundle: Bundle::new(Kind::Plain, files).map_err(collision)?,
+        bundle: Bundle::new(BundleKind::Plain, files).map_err(collision)?,
         objects: Some(index.objects.len()),
         findings,
     })

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::bundle::{self, Bundle, File, Kind, LayerType, plain};
+use crate::bundle::{self, Bundle, BundleKind, File, LayerType, plain};
 use crate::error::Error;
 use crate::model::component::{Declared, annotation};
 use crate::model::finding::Finding;
@@ -112,8 +112,10 @@ impl PackingOptions {
         };
         let mut packed = match kind {
             PackKind::Plain => self.manifests(run, &workspace, gathered)?,
-            PackKind::Artifact => self.tree(Kind::Artifact(self.artifact.media_type), gathered)?,
-            PackKind::Components => self.tree(Kind::Components, gathered)?,
+            PackKind::Artifact => {
+                self.tree(BundleKind::Artifact(self.artifact.media_type), gathered)?
+            }
+            PackKind::Components => self.tree(BundleKind::Components, gathered)?,
         };
         let annotations = self.artifact.annotations();
         packed.bundle.annotations.extend(annotations);
@@ -127,11 +129,11 @@ impl PackingOptions {
     }
 
     /// The bundle of a tree of files.
-    fn tree(&self, kind: Kind, gathered: Gathered) -> Result<Prepared, Error> {
+    fn tree(&self, kind: BundleKind, gathered: Gathered) -> Result<Prepared, Error> {
         let mut findings = gathered.findings;
         let files: Vec<File> = gathered.files.into_values().collect();
         let declared = self.declared.to_declared();
-        if kind == Kind::Components {
+        if kind == BundleKind::Components {
             let (_, found) =
                 bundle::contract(&files, &declared).map_err(Error::reading("install.sh"))?;
             findings.extend(found);

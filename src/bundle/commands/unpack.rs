@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use yaml_tree::place::Spot;
 
-use crate::bundle::{self, Kind, plain};
+use crate::bundle::{self, BundleKind, plain};
 use crate::error::Error;
 use crate::model::component::Declared;
 use crate::model::policy::Policy;
@@ -98,14 +98,14 @@ pub(super) fn check(
 ) -> Result<Prepared, Error> {
     let bundle = loaded.bundle;
     match bundle.kind {
-        Kind::Artifact(_) => Ok(Prepared::new(bundle, Vec::new())),
-        Kind::Components => {
+        BundleKind::Artifact(_) => Ok(Prepared::new(bundle, Vec::new())),
+        BundleKind::Components => {
             let declared = Declared::from_annotations(&bundle.annotations);
             let contract = bundle::contract(bundle.files(), &declared);
             let (_, found) = contract.map_err(Error::reading(&loaded.shown))?;
             Ok(Prepared::new(bundle, found))
         }
-        Kind::Plain => {
+        BundleKind::Plain => {
             let paths = bundle.files().iter().map(|file| &*file.path);
             let folders = loaded.folders.iter().map(String::as_str);
             let mut found = plain::check_layout(paths, folders);
@@ -114,7 +114,7 @@ pub(super) fn check(
             prepared.findings = found;
             Ok(prepared)
         }
-        Kind::Registry => {
+        BundleKind::Registry => {
             let found = bundle::registry_bundle_finding(Some(Spot::from_path(&loaded.shown)));
             Ok(Prepared::new(bundle, vec![found]))
         }

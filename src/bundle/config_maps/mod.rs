@@ -190,14 +190,14 @@ mod tests {
     use std::io::Read;
 
     use super::{MOST, config_maps, read_config_maps};
-    use crate::bundle::{Bundle, File, Kind};
+    use crate::bundle::{Bundle, BundleKind, File};
     use crate::model::rule::RuleId;
 
     fn bundle(files: &[(&str, Vec<u8>)]) -> Bundle {
         let files = files
             .iter()
             .map(|(path, bytes)| File::text(*path, bytes.clone()));
-        Bundle::new(Kind::Plain, files.collect()).expect("unique")
+        Bundle::new(BundleKind::Plain, files.collect()).expect("unique")
     }
 
     #[test]

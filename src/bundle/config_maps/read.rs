@@ -13,7 +13,7 @@ use yaml_tree::value::{Node, Value};
 use crate::secrets;
 
 use super::super::plain::text;
-use super::super::{Bundle, File, Kind, MANIFESTS};
+use super::super::{Bundle, BundleKind, File, MANIFESTS};
 use crate::model::finding::Finding;
 use crate::model::output_path;
 use crate::model::rule::RuleId;
@@ -126,7 +126,7 @@ impl Reading {
                 content: Arc::new(spool.stretch(start, size)),
             });
         (
-            Bundle::from_files(Kind::Plain, files.collect()),
+            Bundle::from_files(BundleKind::Plain, files.collect()),
             self.findings,
         )
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use capi::image::fact;
 use yaml_tree::place::{Located, Place};
 
-use crate::model::checksum::{self, KINDS, Kind};
+use crate::model::checksum::{self, ChecksumKind, KINDS};
 use crate::model::name::key_of;
 use crate::model::written::WrittenImage;
 
@@ -49,19 +49,19 @@ pub(super) const LONGEST_LIST: usize = 4 << 20;
 pub(super) type Digests = BTreeMap<String, BTreeMap<&'static str, String>>;
 
 /// The kind of digest in a checksum file, and the file that the digest is for, unless it is a list.
-pub(super) fn checksum_file(name: &str) -> Option<(Kind, Option<&str>)> {
+pub(super) fn checksum_file(name: &str) -> Option<(ChecksumKind, Option<&str>)> {
     if let Some((_, kind)) = LISTS.iter().find(|(list, _)| *list == name) {
-        return Some((Kind::from_name(kind)?, None));
+        return Some((ChecksumKind::from_name(kind)?, None));
     }
     let (of, kind) = SUFFIXES
         .iter()
         .find_map(|(suffix, kind)| Some((name.strip_suffix(suffix)?, *kind)))?;
-    Some((Kind::from_name(kind)?, Some(of)))
+    Some((ChecksumKind::from_name(kind)?, Some(of)))
 }
 
 /// The digests of a checksum file, each with the file that it is for: `DIGEST  NAME`, `DIGEST *NAME`, `SHA256 (NAME) = DIGEST`,
 /// or a digest alone where the checksum file is one image's.
-pub(super) fn lines(text: &str, kind: Kind, of: Option<&str>) -> Vec<(String, String)> {
+pub(super) fn lines(text: &str, kind: ChecksumKind, of: Option<&str>) -> Vec<(String, String)> {
     let line = |line: &str| {
         let line = line.trim();
         let (digest, name) = match line.rsplit_once(" = ") {
@@ -160,12 +160,12 @@ fn key(stem: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::{checksum_file, images, key, lines, parts};
-    use crate::model::checksum::Kind;
+    use crate::model::checksum::ChecksumKind;
 
     #[test]
     fn every_way_to_write_a_digest_is_read() {
         let digest = "0123456789ABCDEF".repeat(2);
-        let kind = Kind::from_name("md5").expect("a kind");
+        let kind = ChecksumKind::from_name("md5").expect("a kind");
         let expected = vec![("x.raw".to_owned(), digest.to_ascii_lowercase())];
         for line in [
             format!("{digest}  x.raw\n"),

@@ -23,7 +23,7 @@ use crate::read::{self, Request, Workspace};
 use crate::report::{self, update::Preview};
 use crate::rules;
 
-use crate::edit::update::{Change, UpdateTarget, Versions};
+use crate::edit::update::{Update, UpdateTarget, Versions};
 use crate::edit::{fix, texts};
 use crate::pipeline::fleet::Fleet;
 use crate::pipeline::{Reporting, Terminal, Verdict, booted, recover};
@@ -152,7 +152,7 @@ const NOTHING_WRITTEN: &str = "what was written is undone, because there are err
 
 /// Prints the summary, and writes it where that was requested.
 fn summarize(
-    change: &Change,
+    change: &Update,
     summary: &Summary,
     options: &UpdateOptions,
     terminal: &mut Terminal,

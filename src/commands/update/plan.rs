@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::catalog::offers::Offer;
 use crate::edit::texts::{self, EditedFile};
-use crate::edit::update::{self as edit, Change, UpdateTarget, Versions};
+use crate::edit::update::{self as edit, Update, UpdateTarget, Versions};
 use crate::error::Error;
 use crate::model::catalog::ReadCatalog;
 use crate::pipeline::fleet::Fleet;
@@ -15,7 +15,7 @@ use super::{Terminal, UpdateOptions, dangling_selections, fix};
 /// The edits, and the project with them.
 pub(in crate::commands) struct Plan {
     /// The edits of version and catalog.
-    pub(super) change: Change,
+    pub(super) change: Update,
     /// The edits of selections, upon those.
     pub(super) fixed: Vec<EditedFile>,
     /// The project with all of them.
@@ -46,7 +46,7 @@ impl Plan {
     }
 
     /// The project with a change.
-    fn new(request: &Request, fleet: &Fleet, change: Change) -> Result<Self, Error> {
+    fn new(request: &Request, fleet: &Fleet, change: Update) -> Result<Self, Error> {
         let fleet = texts::read_with(request, fleet, &change.files)?;
         Ok(Self {
             change,

@@ -48,7 +48,7 @@ pub(super) fn missing_facts(stamp: &Stamp, provider: &dyn Provider, kind: &Kind)
 
 /// One field that is not as it is to be.
 #[derive(Clone, Debug)]
-pub struct Change {
+pub struct FieldEdit {
     /// Its path in the object, as people write it.
     pub path: String,
     /// The current value and its place, if there is one.
@@ -59,7 +59,7 @@ pub struct Change {
     pub edit: Option<Edit>,
 }
 
-impl Change {
+impl FieldEdit {
     /// The place of the field in the file.
     pub fn place(&self) -> Option<Place> {
         self.current.as_ref().map(|node| node.place)
@@ -86,7 +86,7 @@ pub fn changes(
     item: &Node,
     (document, start): (usize, &[Step]),
     wanted: &[providers::Edit],
-) -> Result<Vec<Change>, String> {
+) -> Result<Vec<FieldEdit>, String> {
     let mut found = Differences {
         document,
         changes: Vec::new(),
@@ -114,7 +114,7 @@ pub fn changes(
 /// What is found of an object, field by field.
 struct Differences {
     document: usize,
-    changes: Vec<Change>,
+    changes: Vec<FieldEdit>,
     gaps: Vec<Gap>,
 }
 
@@ -130,7 +130,7 @@ impl Differences {
             },
             None => Edit::Remove { at },
         };
-        self.changes.push(Change {
+        self.changes.push(FieldEdit {
             path: field.to_string(),
             current: Some(node.clone()),
             proposed: field.value.clone(),
@@ -162,7 +162,7 @@ impl Differences {
                 change: self.changes.len(),
             }),
         }
-        self.changes.push(Change {
+        self.changes.push(FieldEdit {
             path: field.to_string(),
             current: None,
             proposed: field.value.clone(),
@@ -172,8 +172,8 @@ impl Differences {
 }
 
 /// What is below something that goes or changes as a whole is part of that change.
-fn drop_covered(changes: &mut [Change]) {
-    let way = |change: &Change| match &change.edit {
+fn drop_covered(changes: &mut [FieldEdit]) {
+    let way = |change: &FieldEdit| match &change.edit {
         Some(
             Edit::Set {
                 at: Target::Path(_, steps),
@@ -204,7 +204,7 @@ fn replace_emptied(
     (document, start): (usize, &[Step]),
     gap: &Gap,
     gaps: &[Gap],
-    changes: &mut [Change],
+    changes: &mut [FieldEdit],
 ) -> Result<(), String> {
     let map = node_at(item, &gap.steps[start.len()..]).and_then(|node| node.value.as_map());
     let Some(map) = map.filter(|map| gap.key.is_some() && !map.is_empty()) else {

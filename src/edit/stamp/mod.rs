@@ -42,7 +42,7 @@ use plan::ObjectResult;
 use request::Requested;
 
 pub use choose::Chooser;
-pub use fields::{Change, changes, problems};
+pub use fields::{FieldEdit, changes, problems};
 pub use findings::findings;
 pub use follow::{Followed, Rendered, follow};
 pub use plan::Plan;

@@ -13,7 +13,7 @@ use crate::model::stamping::{ImageRequest, RequestedImage};
 use crate::rules;
 
 use super::choose::{self, Chooser};
-use super::fields::{self, Change};
+use super::fields::{self, FieldEdit};
 use super::plan::{FieldChange, ObjectResult, Plan};
 use super::request::Requested;
 
@@ -86,7 +86,7 @@ fn image(
 }
 
 /// The image fields of an object that are not as its image says.
-fn object_changes(object: &ManifestObject, stamp: &Stamp) -> Result<Vec<Change>, Vec<String>> {
+fn object_changes(object: &ManifestObject, stamp: &Stamp) -> Result<Vec<FieldEdit>, Vec<String>> {
     let Some((provider, kind)) = providers::find_for_object(&object.api_version, &object.kind)
     else {
         let version = object.version();
@@ -114,7 +114,7 @@ fn changes(
     provider: &dyn Provider,
     kind: &Kind,
     stamp: &Stamp,
-) -> Result<Vec<Change>, String> {
+) -> Result<Vec<FieldEdit>, String> {
     let version = object.version();
     let wanted = provider.stamp(kind, version, stamp)?;
     fields::changes(&object.node, (object.document, &object.steps), &wanted)
@@ -126,7 +126,7 @@ fn field_changes(
     (steps, node): &(Vec<Step>, Node),
     request: &ImageRequest,
     stamp: &Stamp,
-) -> Result<Vec<Change>, Vec<String>> {
+) -> Result<Vec<FieldEdit>, Vec<String>> {
     let name = request.field.as_deref().unwrap_or("url");
     let text = match (&request.image, name) {
         // A key with dots has dashes in the catalog; elsewhere the image may have the name that the marker gives.
@@ -147,7 +147,7 @@ fn field_changes(
         return Ok(Vec::new());
     }
     let at = Target::Path(object.document, steps.clone());
-    Ok(vec![Change {
+    Ok(vec![FieldEdit {
         path: path_text(&steps[object.steps.len()..]),
         current: Some(node.clone()),
         proposed: Some(value.clone()),
@@ -156,8 +156,8 @@ fn field_changes(
 }
 
 /// Refuses to replace an expression by text that another program evaluates.
-fn refuse_expressions(changes: Vec<Change>) -> Result<Vec<Change>, Vec<String>> {
-    let held = |change: &Change| {
+fn refuse_expressions(changes: Vec<FieldEdit>) -> Result<Vec<FieldEdit>, Vec<String>> {
+    let held = |change: &FieldEdit| {
         let text = expression(&change.current.as_ref()?.value)?;
         let path = &change.path;
         // Tinkerbell and AWS have templates of their own there.
@@ -186,7 +186,7 @@ fn expression(value: &Value) -> Option<&str> {
 }
 
 /// A version that a field of the object itself gets is the one that its machines will run.
-fn learn_version(index: usize, object: &ManifestObject, changes: &[Change], plan: &mut Plan) {
+fn learn_version(index: usize, object: &ManifestObject, changes: &[FieldEdit], plan: &mut Plan) {
     let Some((_, node)) = version_node(object) else {
         return;
     };
@@ -211,7 +211,7 @@ fn path_text(steps: &[Step]) -> String {
     text
 }
 
-fn record(object: &ManifestObject, changes: &[Change], result: &mut ObjectResult) {
+fn record(object: &ManifestObject, changes: &[FieldEdit], result: &mut ObjectResult) {
     let says = |node: &Node| {
         let is_empty = node.value.as_str().is_some_and(|text| text.is_empty());
         !node.value.is_null() && !is_empty

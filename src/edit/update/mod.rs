@@ -38,7 +38,7 @@ impl UpdateTarget {
 }
 
 /// What an update does to the files.
-pub(crate) struct Change {
+pub(crate) struct Update {
     /// What it does to the catalog.
     pub(crate) drift: Drift,
     /// Where the version is written that is raised, or that was raised before.
@@ -49,7 +49,7 @@ pub(crate) struct Change {
     pub(crate) files: Vec<EditedFile>,
 }
 
-impl Change {
+impl Update {
     /// Whether it adds an entry of one of these keys.
     pub(crate) fn adds(&self, keys: &BTreeSet<String>) -> bool {
         let mut added = self.drift.added.iter();
@@ -97,7 +97,7 @@ pub(crate) fn change(
     offer: &Offer,
     versions: Versions,
     untouched: &BTreeSet<String>,
-) -> Result<Change, Error> {
+) -> Result<Update, Error> {
     let workspace = &fleet.workspace;
     let (from, version) = (target.current.as_deref(), target.to.as_str());
     let Listed { entries, computed } = list_entries(catalogs, from);
@@ -147,7 +147,7 @@ pub(crate) fn change(
         }
     }
     let files = files.into_edited_files(workspace)?;
-    Ok(Change {
+    Ok(Update {
         drift,
         versions: spots,
         computed,

@@ -10,7 +10,7 @@ use crate::pipeline::check;
 use crate::pipeline::fleet::Fleet;
 use crate::read::{ClusterEntry, Workspace};
 use crate::render::Renderer;
-use crate::report::impact::{self, ClusterChange, Kind, Served};
+use crate::report::impact::{self, ClusterChange, ImpactKind, Served};
 use crate::rules::{ChangeInput, Side};
 
 /// One side of the change.
@@ -85,7 +85,7 @@ impl Comparison<'_> {
                     )),
                     _ => None,
                 };
-                let change = Some(impact::whole(&after, Kind::Added));
+                let change = Some(impact::whole(&after, ImpactKind::Added));
                 return Compared { change, note };
             }
         };
@@ -109,7 +109,7 @@ impl Comparison<'_> {
         let change = impact::cluster(&input, is_in_place);
         let is_same = change
             .as_ref()
-            .is_none_or(|change| change.change != Kind::Replaced);
+            .is_none_or(|change| change.change != ImpactKind::Replaced);
         if is_same {
             let settings = &self.after.fleet.workspace.settings;
             findings.extend(check::change(&input, settings));
@@ -129,7 +129,7 @@ impl Comparison<'_> {
                     api_version: self.before.api_version.as_deref(),
                 };
                 Compared {
-                    change: Some(impact::whole(&side, Kind::Removed)),
+                    change: Some(impact::whole(&side, ImpactKind::Removed)),
                     note: None,
                 }
             }

@@ -15,7 +15,7 @@ use crate::model::date::Date;
 use crate::pipeline::check::Checked;
 use crate::pipeline::fleet::FleetCheck;
 use crate::read::{ClusterEntry, Workspace};
-use crate::report::impact::{Impact, Kind, ServedChange};
+use crate::report::impact::{Impact, ImpactKind, ServedChange};
 
 use super::fleet::Fleet;
 
@@ -25,7 +25,7 @@ pub(crate) use comparison::End;
 pub(crate) use sides::{Base, Sides};
 
 /// What a change does, and the check of its later side.
-pub(crate) struct Change<T> {
+pub(crate) struct CheckedChange<T> {
     /// What it does to clusters and machines.
     pub(crate) impact: Impact,
     /// The later side, with what the change breaks.
@@ -45,7 +45,7 @@ pub(crate) fn sides<T: Send>(
     sides: Sides,
     today: Date,
     keep: impl Fn(&ClusterView, &Checked) -> T + Sync,
-) -> Result<Change<T>, Error> {
+) -> Result<CheckedChange<T>, Error> {
     let Sides {
         before,
         after,
@@ -77,7 +77,7 @@ pub(crate) fn sides<T: Send>(
     let unchanged = count - clusters.len();
     let renamed = clusters
         .iter()
-        .filter(|change| change.change == Kind::Renamed);
+        .filter(|change| change.change == ImpactKind::Renamed);
     let renamed: Vec<&str> = renamed
         .filter_map(|change| change.from.as_deref())
         .collect();
@@ -98,7 +98,7 @@ pub(crate) fn sides<T: Send>(
         served: ServedChange::compare(&served.0, &served.1),
         notes,
     };
-    Ok(Change {
+    Ok(CheckedChange {
         impact,
         fleet_check,
         before,

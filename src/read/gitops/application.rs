@@ -10,7 +10,7 @@ use yaml_tree::value::{Node, Value};
 use super::files::resolve_path;
 use super::object::Object;
 use super::overrides::{self, Override};
-use super::reader::Reader;
+use super::reader::LayerReader;
 use super::release::{Composed, floating};
 use super::set::Style;
 use super::{MissingSource, State};
@@ -18,7 +18,7 @@ use crate::read::error::ReadError;
 
 /// Composes the values of an Application: those of its one source that is a chart.
 pub(super) fn compose(
-    reader: &mut Reader<'_>,
+    reader: &mut LayerReader<'_>,
     state: &State,
     application: &Object,
 ) -> Result<Composed, ReadError> {
@@ -66,7 +66,7 @@ pub(super) fn compose(
 }
 
 struct Chart<'c, 'r> {
-    reader: &'c mut Reader<'r>,
+    reader: &'c mut LayerReader<'r>,
     state: &'c State,
     application: &'c Object,
     source: &'c Node,

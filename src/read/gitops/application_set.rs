@@ -11,7 +11,7 @@ use yaml_tree::value::{Entry, Node, Number, Value};
 use super::UNSUPPORTED;
 use super::files::matches;
 use super::object::{Object, set};
-use super::reader::Reader;
+use super::reader::LayerReader;
 use crate::read::error::ReadError;
 
 /// The parameters of a generator, by name.
@@ -19,7 +19,7 @@ type Parameters = BTreeMap<String, String>;
 
 /// The Applications that an ApplicationSet generates.
 pub(super) fn applications(
-    reader: &mut Reader<'_>,
+    reader: &mut LayerReader<'_>,
     set: &Object,
 ) -> Result<Vec<Object>, ReadError> {
     let Some(template) = set.tree.get_path(&["spec", "template"]) else {
@@ -36,7 +36,7 @@ pub(super) fn applications(
 }
 
 fn parameters(
-    reader: &mut Reader<'_>,
+    reader: &mut LayerReader<'_>,
     generator: &Node,
     is_go: bool,
 ) -> Result<Vec<Parameters>, ReadError> {
@@ -59,7 +59,11 @@ fn parameters(
     Ok(Vec::new())
 }
 
-fn folders(reader: &Reader<'_>, git: &Node, is_go: bool) -> Result<Vec<Parameters>, ReadError> {
+fn folders(
+    reader: &LayerReader<'_>,
+    git: &Node,
+    is_go: bool,
+) -> Result<Vec<Parameters>, ReadError> {
     let mut excluded = Vec::new();
     for item in git
         .items(&["directories"])
@@ -125,7 +129,11 @@ fn path_parameters(path: &Path, is_go: bool) -> Parameters {
     parameters
 }
 
-fn files(reader: &mut Reader<'_>, git: &Node, prefix: &str) -> Result<Vec<Parameters>, ReadError> {
+fn files(
+    reader: &mut LayerReader<'_>,
+    git: &Node,
+    prefix: &str,
+) -> Result<Vec<Parameters>, ReadError> {
     let mut paths = BTreeSet::new();
     for item in git.items(&["files"]) {
         paths.extend(matches(
@@ -181,7 +189,7 @@ fn flat(element: &Node, prefix: &str) -> Parameters {
 }
 
 fn application(
-    reader: &Reader<'_>,
+    reader: &LayerReader<'_>,
     template: &Node,
     parameters: &Parameters,
     is_go: bool,
@@ -194,7 +202,7 @@ fn application(
 
 /// The template with its `{{…}}` replaced.
 fn fill(
-    reader: &Reader<'_>,
+    reader: &LayerReader<'_>,
     node: &Node,
     parameters: &Parameters,
     is_go: bool,
@@ -230,7 +238,7 @@ fn fill(
 }
 
 fn fill_text(
-    reader: &Reader<'_>,
+    reader: &LayerReader<'_>,
     text: &str,
     node: &Node,
     parameters: &Parameters,

@@ -22,7 +22,7 @@ use super::files::resolve_path;
 use super::kustomization::{self, Built};
 use super::object::{Object, set};
 use super::patches;
-use super::reader::Reader;
+use super::reader::LayerReader;
 use super::variables::{Variables, substitute};
 use super::work::Work;
 use super::{Composition, Options, State, UNSUPPORTED, deployments};
@@ -109,7 +109,7 @@ pub(in crate::read) fn builds(
     sources: &mut Sources,
 ) -> Result<Builds, Error> {
     let mut made = Builds::default();
-    let mut reader = Reader::new(files, options, sources);
+    let mut reader = LayerReader::new(files, options, sources);
     reader.work = Work::for_builds(input.folders.len() + input.flux.len());
     let folders = Folders::read(&mut reader, input)?;
     let mut refused = Refused::default();
@@ -220,7 +220,7 @@ struct Folders {
 }
 
 impl Folders {
-    fn read(reader: &mut Reader<'_>, input: &Input<'_>) -> Result<Self, Error> {
+    fn read(reader: &mut LayerReader<'_>, input: &Input<'_>) -> Result<Self, Error> {
         let mut known = BTreeMap::new();
         for folder in &input.folders {
             match kustomization::find(reader, folder) {
@@ -332,7 +332,7 @@ impl<'t> Target<'t> {
 
     /// The folder that a Flux Kustomization deploys; none if it is not here or leads to no file of interest.
     fn from_flux(
-        reader: &mut Reader<'_>,
+        reader: &mut LayerReader<'_>,
         folders: &Folders,
         input: &Input<'_>,
         object: &'t ManifestObject,
@@ -374,7 +374,7 @@ impl<'t> Target<'t> {
     /// Builds the folder, and adds what it makes or why it does not build.
     fn add(
         self,
-        reader: &mut Reader<'_>,
+        reader: &mut LayerReader<'_>,
         folders: &Folders,
         input: &Input<'_>,
         made: &mut Builds,
@@ -411,7 +411,7 @@ impl<'t> Target<'t> {
     /// The objects, and the files and folders that they are built from.
     fn build(
         &self,
-        reader: &mut Reader<'_>,
+        reader: &mut LayerReader<'_>,
         folders: &Folders,
         input: &Input<'_>,
     ) -> Result<(Built, BTreeSet<PathBuf>), ReadError> {

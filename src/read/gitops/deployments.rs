@@ -12,7 +12,7 @@ use crate::error::Error;
 use super::files::resolve_path;
 use super::kustomization::{self, Built};
 use super::object::Object;
-use super::reader::Reader;
+use super::reader::LayerReader;
 use super::{Composition, State, application, application_set, release};
 use crate::read::error::ReadError;
 
@@ -30,13 +30,13 @@ fn is_argo(object: &Object, kind: &str) -> bool {
 }
 
 /// Whether a folder without a kustomization, or a file, contains a deployment.
-pub(super) fn is_in(reader: &mut Reader<'_>, path: &Path) -> Result<bool, ReadError> {
+pub(super) fn is_in(reader: &mut LayerReader<'_>, path: &Path) -> Result<bool, ReadError> {
     Ok(build(reader, path)?.is_some_and(|built| built.objects.iter().any(is_one)))
 }
 
 /// Composes everything that a path deploys, in the order of its objects.
 pub(super) fn all(
-    reader: &mut Reader<'_>,
+    reader: &mut LayerReader<'_>,
     state: &State,
     path: &Path,
 ) -> Result<Vec<Composition>, ReadError> {
@@ -48,7 +48,7 @@ pub(super) fn all(
 
 /// Composes everything that these objects deploy, in their order.
 pub(super) fn compose_built(
-    reader: &mut Reader<'_>,
+    reader: &mut LayerReader<'_>,
     state: &State,
     built: &Built,
 ) -> Result<Vec<Composition>, ReadError> {
@@ -61,7 +61,7 @@ pub(super) fn compose_built(
 
 /// As [`compose_built`], but what does not compose is one composition with the finding, so that the others are composed all the same.
 pub(super) fn each_of_built(
-    reader: &mut Reader<'_>,
+    reader: &mut LayerReader<'_>,
     state: &State,
     built: &Built,
 ) -> Result<Vec<Composition>, Error> {
@@ -84,7 +84,7 @@ pub(super) fn each_of_built(
 }
 
 /// The folders that the Applications in a file deploy, those of ApplicationSets included.
-pub(super) fn folders(reader: &mut Reader<'_>, file: &Path) -> Result<Vec<PathBuf>, Error> {
+pub(super) fn folders(reader: &mut LayerReader<'_>, file: &Path) -> Result<Vec<PathBuf>, Error> {
     let mut all = Vec::new();
     let found = build(reader, file).and_then(|built| {
         for object in built.iter().flat_map(|built| &built.objects) {
@@ -121,7 +121,7 @@ fn chart(object: &Object) -> Option<PathBuf> {
 }
 
 fn compose_object(
-    reader: &mut Reader<'_>,
+    reader: &mut LayerReader<'_>,
     state: &State,
     built: &Built,
     object: &Object,
@@ -144,13 +144,13 @@ fn compose_object(
 }
 
 /// The composition with the findings that were collected meanwhile.
-fn with_findings(mut composition: Composition, reader: &mut Reader<'_>) -> Composition {
+fn with_findings(mut composition: Composition, reader: &mut LayerReader<'_>) -> Composition {
     composition.findings.append(&mut reader.findings);
     composition
 }
 
 fn compose_release(
-    reader: &mut Reader<'_>,
+    reader: &mut LayerReader<'_>,
     state: &State,
     built: &Built,
     release: &Object,
@@ -206,7 +206,7 @@ fn shorten(name: String) -> String {
 }
 
 fn compose_application(
-    reader: &mut Reader<'_>,
+    reader: &mut LayerReader<'_>,
     state: &State,
     application: &Object,
 ) -> Result<Composition, ReadError> {
@@ -235,7 +235,7 @@ fn compose_application(
 }
 
 /// The objects of a folder with a kustomization, of a folder of plain files, or of one file; none if there are none.
-pub(super) fn build(reader: &mut Reader<'_>, path: &Path) -> Result<Option<Built>, ReadError> {
+pub(super) fn build(reader: &mut LayerReader<'_>, path: &Path) -> Result<Option<Built>, ReadError> {
     if let Some(built) = kustomization::build(reader, path)? {
         return Ok(Some(built));
     }

@@ -9,7 +9,7 @@ use yaml_tree::value::{Entry, Map, Node, Value};
 
 use super::files::resolve_path;
 use super::object::{Object, map_mut, set};
-use super::reader::Reader;
+use super::reader::LayerReader;
 use crate::read::error::ReadError;
 
 /// The kind of object that a generator creates.
@@ -38,7 +38,7 @@ impl GeneratedKind {
 
 /// Runs one generator of the kustomization `whole` in `folder`, and adds its object to `objects`.
 pub(super) fn generate(
-    reader: &mut Reader<'_>,
+    reader: &mut LayerReader<'_>,
     folder: &Path,
     kind: GeneratedKind,
     generator: &Node,
@@ -167,7 +167,7 @@ struct Data {
 impl Data {
     fn add(
         &mut self,
-        reader: &Reader<'_>,
+        reader: &LayerReader<'_>,
         key: &str,
         value: &str,
         place: Place,
@@ -193,7 +193,7 @@ impl Data {
 
     fn files(
         &mut self,
-        reader: &mut Reader<'_>,
+        reader: &mut LayerReader<'_>,
         folder: &Path,
         generator: &Node,
     ) -> Result<(), ReadError> {
@@ -223,7 +223,7 @@ impl Data {
         Ok(())
     }
 
-    fn literals(&mut self, reader: &Reader<'_>, generator: &Node) -> Result<(), ReadError> {
+    fn literals(&mut self, reader: &LayerReader<'_>, generator: &Node) -> Result<(), ReadError> {
         for item in generator.items(&["literals"]) {
             let Some(literal) = item.value.as_str() else {
                 continue;
@@ -248,7 +248,7 @@ impl Data {
 
     fn env_files(
         &mut self,
-        reader: &mut Reader<'_>,
+        reader: &mut LayerReader<'_>,
         folder: &Path,
         generator: &Node,
     ) -> Result<(), ReadError> {
@@ -286,7 +286,7 @@ impl Data {
 
 /// The file that a generator names, and whether it is text; none if metalmark has not rendered it yet.
 fn open(
-    reader: &mut Reader<'_>,
+    reader: &mut LayerReader<'_>,
     kind: GeneratedKind,
     folder: &Path,
     path: &str,

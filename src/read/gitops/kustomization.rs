@@ -17,7 +17,7 @@ use super::generator::{self, GeneratedKind};
 use super::names::{self, Reference};
 use super::object::Object;
 use super::patch;
-use super::reader::{NAMES, Reader};
+use super::reader::{LayerReader, NAMES};
 use super::replacements;
 use super::work::Work;
 use crate::read::error::ReadError;
@@ -39,7 +39,10 @@ pub(super) struct Built {
 }
 
 /// Builds the kustomization in a folder; none if there is none.
-pub(super) fn build(reader: &mut Reader<'_>, folder: &Path) -> Result<Option<Built>, ReadError> {
+pub(super) fn build(
+    reader: &mut LayerReader<'_>,
+    folder: &Path,
+) -> Result<Option<Built>, ReadError> {
     let Some(kustomization) = find(reader, folder)? else {
         return Ok(None);
     };
@@ -52,7 +55,7 @@ pub(super) fn build(reader: &mut Reader<'_>, folder: &Path) -> Result<Option<Bui
 
 /// Builds a folder with this kustomization.
 pub(super) fn build_of(
-    reader: &mut Reader<'_>,
+    reader: &mut LayerReader<'_>,
     folder: &Path,
     kustomization: &Node,
 ) -> Result<Built, ReadError> {
@@ -96,7 +99,7 @@ fn with_cause(error: ReadError, unknown: &[Finding]) -> ReadError {
 }
 
 /// The kustomization in a folder, if there is one.
-pub(super) fn find(reader: &mut Reader<'_>, folder: &Path) -> Result<Option<Node>, ReadError> {
+pub(super) fn find(reader: &mut LayerReader<'_>, folder: &Path) -> Result<Option<Node>, ReadError> {
     let mut found: Option<Node> = None;
     for name in NAMES {
         let Some(documents) = reader.objects(&folder.join(name))? else {
@@ -115,7 +118,7 @@ pub(super) fn find(reader: &mut Reader<'_>, folder: &Path) -> Result<Option<Node
 }
 
 struct Build<'b, 'r> {
-    reader: &'b mut Reader<'r>,
+    reader: &'b mut LayerReader<'r>,
     references: Vec<Reference>,
     unknown: Vec<Finding>,
     folders: Vec<PathBuf>,
@@ -348,7 +351,7 @@ const MAKERS: &[&str] = &["generators", "helmCharts", "helmChartInflationGenerat
 
 /// Reports features that change the objects that affect values; those that may create objects go into `unknown`.
 fn check_unsupported(
-    reader: &mut Reader<'_>,
+    reader: &mut LayerReader<'_>,
     folder: &Path,
     kustomization: &Node,
     objects: &[Object],
@@ -382,7 +385,7 @@ const HARMLESS: &[&str] = &[
 ];
 
 fn transformer(
-    reader: &mut Reader<'_>,
+    reader: &mut LayerReader<'_>,
     folder: &Path,
     item: &Node,
     shaping: &[&Object],

@@ -51,7 +51,7 @@ pub(in crate::read) use variables::{Variables, substitute};
 pub(in crate::read) use work::Work;
 
 use crate::read::error::ReadError;
-use reader::{Loads, Reader};
+use reader::{LayerReader, Loads};
 
 /// The group of Flux Kustomizations.
 pub(in crate::read) const FLUX: &str = "kustomize.toolkit.fluxcd.io";
@@ -148,7 +148,7 @@ pub fn cluster(
     run_time: Option<&dyn RunTime>,
     sources: &mut Sources,
 ) -> Result<Option<Composition>, Error> {
-    let mut reader = Reader::new(files, options, sources);
+    let mut reader = LayerReader::new(files, options, sources);
     reader.run_time = run_time;
     let mut all = compositions(&mut reader, path, options)?;
     if all.len() > 1 {
@@ -176,7 +176,7 @@ pub fn clusters(
     options: &Options,
     sources: &mut Sources,
 ) -> Result<Vec<Composition>, Error> {
-    let mut reader = Reader::new(files, options, sources);
+    let mut reader = LayerReader::new(files, options, sources);
     compositions(&mut reader, path, options)
 }
 
@@ -190,7 +190,7 @@ pub fn share(
     options: &mut Options,
     sources: &mut Sources,
 ) -> Result<(), Error> {
-    let mut reader = Reader::new(files, options, sources);
+    let mut reader = LayerReader::new(files, options, sources);
     compositions(&mut reader, path, options)?;
     let loads = reader.loads.into_iter();
     let common: Loads = loads.filter(|(file, _)| !file.starts_with(path)).collect();
@@ -214,7 +214,7 @@ pub fn discover(
     }
     let (mut options, mut sources) = (Options::default(), Sources::default());
     options.own_output = Arc::clone(own_output);
-    let mut reader = Reader::new(files, &options, &mut sources);
+    let mut reader = LayerReader::new(files, &options, &mut sources);
     match discover_clusters(&mut reader, matched) {
         Ok(found) => Ok(found),
         Err(ReadError::Error(error)) => Err(error),
@@ -233,7 +233,7 @@ pub fn objects(
     sources: &mut Sources,
 ) -> Result<Result<Vec<Node>, Finding>, Error> {
     let options = Options::default();
-    let mut reader = Reader::new(files, &options, sources);
+    let mut reader = LayerReader::new(files, &options, sources);
     match deployments::build(&mut reader, path) {
         Ok(built) => {
             let objects = built.map(|built| built.objects).unwrap_or_default();
@@ -245,7 +245,7 @@ pub fn objects(
 }
 
 fn compositions(
-    reader: &mut Reader<'_>,
+    reader: &mut LayerReader<'_>,
     path: &Path,
     options: &Options,
 ) -> Result<Vec<Composition>, Error> {
@@ -285,7 +285,7 @@ impl Composition {
 /// A folder that others build on (a base, a component) is not a cluster, nor is one without a HelmRelease or an Application.
 /// A folder that fails to build is kept, so that composing it reports the error.
 fn discover_clusters(
-    reader: &mut Reader<'_>,
+    reader: &mut LayerReader<'_>,
     folders: Vec<PathBuf>,
 ) -> Result<Vec<PathBuf>, ReadError> {
     let (mut found, mut parts) = (Vec::new(), BTreeSet::new());

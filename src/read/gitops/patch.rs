@@ -10,7 +10,7 @@ use yaml_tree::value::{Node, Value};
 use super::files::resolve_path;
 use super::json_patch::{self, Dialect};
 use super::object::{Object, remove, set};
-use super::reader::Reader;
+use super::reader::LayerReader;
 use super::selector::Selector;
 use super::strategic::{self, PatchError};
 use super::work::Work;
@@ -18,7 +18,7 @@ use crate::read::error::ReadError;
 
 /// Applies `patchesStrategicMerge`, then `patches`.
 pub(super) fn merge_patches(
-    reader: &mut Reader<'_>,
+    reader: &mut LayerReader<'_>,
     folder: &Path,
     kustomization: &Node,
     objects: &mut Vec<Object>,
@@ -48,7 +48,7 @@ pub(super) fn merge_patches(
 
 /// Applies `patchesJson6902`, which kustomize does after changing names.
 pub(super) fn json_patches(
-    reader: &mut Reader<'_>,
+    reader: &mut LayerReader<'_>,
     folder: &Path,
     kustomization: &Node,
     objects: &mut Vec<Object>,
@@ -61,7 +61,7 @@ pub(super) fn json_patches(
 
 /// Applies one patch to its target.
 fn apply(
-    reader: &mut Reader<'_>,
+    reader: &mut LayerReader<'_>,
     folder: &Path,
     patch: &Node,
     objects: &mut Vec<Object>,
@@ -126,7 +126,7 @@ fn json_patched(object: &mut Object, operations: &[Node], work: &Work) -> Result
 
 /// The documents of a patch, inline or from a file. One that begins with `[` is JSON for kustomize, and no YAML.
 pub(super) fn documents(
-    reader: &mut Reader<'_>,
+    reader: &mut LayerReader<'_>,
     folder: &Path,
     patch: &Node,
 ) -> Result<Vec<Node>, ReadError> {
@@ -172,7 +172,7 @@ pub(super) fn documents(
 
 /// Merges a patch into the one object with its kind and name.
 fn merge_named(
-    reader: &Reader<'_>,
+    reader: &LayerReader<'_>,
     patch: &Node,
     objects: &mut Vec<Object>,
 ) -> Result<(), ReadError> {
@@ -217,7 +217,7 @@ impl Allowed {
 }
 
 fn merge_into(
-    reader: &Reader<'_>,
+    reader: &LayerReader<'_>,
     patch: &Node,
     objects: &mut Vec<Object>,
     selects: impl Fn(&Object) -> bool,
@@ -259,7 +259,7 @@ fn restore(object: &mut Object, mut merged: Node, allowed: Allowed) {
     }
 }
 
-fn refusal(reader: &Reader<'_>, error: PatchError, patch: &Node) -> ReadError {
+fn refusal(reader: &LayerReader<'_>, error: PatchError, patch: &Node) -> ReadError {
     let place: Place = if error.place.is_known() {
         error.place
     } else {

@@ -14,7 +14,7 @@ use crate::files::Files;
 use super::files::resolve_path;
 use super::object::Object;
 use super::patch;
-use super::reader::Reader;
+use super::reader::LayerReader;
 use super::selector::Selector;
 use super::{FLUX, Options, kustomization};
 use crate::read::error::ReadError;
@@ -40,7 +40,7 @@ impl Patches {
         objects: &[ManifestObject],
     ) -> Result<Self, Error> {
         let (options, mut sources) = (Options::default(), Sources::default());
-        let mut reader = Reader::new(tree, &options, &mut sources);
+        let mut reader = LayerReader::new(tree, &options, &mut sources);
         let (mut found, mut whole) = (Self::default(), BTreeSet::new());
         for folder in folders {
             let kustomization = match kustomization::find(&mut reader, folder) {
@@ -80,7 +80,7 @@ impl Patches {
     /// Adds what patches and replacements of a kustomization give another name, and the names that they write.
     fn add_names(
         &mut self,
-        reader: &mut Reader<'_>,
+        reader: &mut LayerReader<'_>,
         folder: &Path,
         kustomization: &Node,
     ) -> Result<(), Error> {

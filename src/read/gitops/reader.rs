@@ -39,7 +39,7 @@ pub(super) struct Load {
 }
 
 /// Reads files, and caches them.
-pub(super) struct Reader<'r> {
+pub(super) struct LayerReader<'r> {
     pub(super) files: &'r dyn Files,
     pub(super) engine: Engine,
     pub(super) sources: &'r mut Sources,
@@ -56,7 +56,7 @@ pub(super) struct Reader<'r> {
     pub(super) work: Work,
 }
 
-impl<'r> Reader<'r> {
+impl<'r> LayerReader<'r> {
     pub(super) fn new(
         files: &'r dyn Files,
         options: &'r Options,

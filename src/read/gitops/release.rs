@@ -14,7 +14,7 @@ use super::kustomization::Built;
 use super::names::{Referred, resolve_reference};
 use super::object::Object;
 use super::overrides::{self, Override};
-use super::reader::{Reader, decode};
+use super::reader::{LayerReader, decode};
 use super::set::Style;
 use super::{FAILED, MissingSource, State, UNSUPPORTED};
 use crate::read::error::ReadError;
@@ -32,7 +32,7 @@ pub(super) struct Composed {
 
 /// Composes the values of a HelmRelease and the objects of its build.
 pub(super) fn compose(
-    reader: &mut Reader<'_>,
+    reader: &mut LayerReader<'_>,
     state: &State,
     built: &Built,
     release: &Object,
@@ -62,7 +62,7 @@ pub(super) fn compose(
 }
 
 struct Release<'c, 'r> {
-    reader: &'c mut Reader<'r>,
+    reader: &'c mut LayerReader<'r>,
     state: &'c State,
     built: &'c Built,
     release: &'c Object,

@@ -11,7 +11,7 @@ use yaml_tree::value::{Node, Number, Value};
 use super::files::resolve_path;
 use super::json_patch::DEEPEST;
 use super::object::Object;
-use super::reader::Reader;
+use super::reader::LayerReader;
 use super::selector::Selector;
 use super::set::assign;
 use super::work::Work;
@@ -19,7 +19,7 @@ use crate::read::error::ReadError;
 
 /// Applies a kustomization's replacements, inline or in files.
 pub(super) fn replace(
-    reader: &mut Reader<'_>,
+    reader: &mut LayerReader<'_>,
     folder: &Path,
     kustomization: &Node,
     objects: &mut [Object],
@@ -48,7 +48,11 @@ pub(super) fn replace(
     Ok(())
 }
 
-fn apply(reader: &Reader<'_>, replacement: &Node, objects: &mut [Object]) -> Result<(), String> {
+fn apply(
+    reader: &LayerReader<'_>,
+    replacement: &Node,
+    objects: &mut [Object],
+) -> Result<(), String> {
     let work = &reader.work;
     let value = source(replacement, objects, work)?;
     let mut spend = |steps| work.spend(steps);

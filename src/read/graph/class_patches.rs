@@ -18,7 +18,7 @@ use yaml_tree::value::{Entry, Map, Node, Value};
 use crate::read::gitops::{Dialect, apply_json_patch};
 
 use super::machines::{Machines, Topology};
-use super::pools::Reader;
+use super::pools::PoolReader;
 use super::unknown;
 
 /// The text of a built-in variable that only a running controller knows. What it is a part of is not known either.
@@ -40,7 +40,7 @@ pub(super) struct Patches<'t> {
 impl<'t> Patches<'t> {
     /// The patches of a class, with the variables of a Cluster.
     pub(super) fn new<'a: 't>(
-        reader: &mut Reader<'_, 'a>,
+        reader: &mut PoolReader<'_, 'a>,
         class: usize,
         topology: &'t Topology<'t>,
     ) -> Self {
@@ -59,7 +59,7 @@ impl<'t> Patches<'t> {
     /// The machine template of that index after the patches; none if they do not change its image.
     pub(super) fn apply(
         &self,
-        reader: &mut Reader<'_, '_>,
+        reader: &mut PoolReader<'_, '_>,
         template: usize,
         machines: Machines<'_>,
     ) -> Result<Option<Node>, &'static str> {
@@ -101,7 +101,7 @@ impl<'t> Patches<'t> {
     /// The variables that the class defines, as they are set or by default.
     fn read_variables(
         &self,
-        reader: &mut Reader<'_, '_>,
+        reader: &mut PoolReader<'_, '_>,
         set: Option<&Node>,
         with_defaults: bool,
     ) -> Variables {
@@ -128,7 +128,7 @@ impl<'t> Patches<'t> {
     /// A value with the defaults of its schema, as the API server sets them.
     fn with_default(
         &self,
-        reader: &mut Reader<'_, '_>,
+        reader: &mut PoolReader<'_, '_>,
         schema: &Node,
         value: Option<Node>,
     ) -> Option<Node> {
@@ -146,7 +146,7 @@ impl<'t> Patches<'t> {
 
     fn with_inner_defaults(
         &self,
-        reader: &mut Reader<'_, '_>,
+        reader: &mut PoolReader<'_, '_>,
         schema: &Node,
         mut value: Node,
     ) -> Node {
@@ -173,7 +173,7 @@ impl<'t> Patches<'t> {
     }
 
     /// The variables for one set of machines, as one map.
-    fn machine_variables(&self, reader: &mut Reader<'_, '_>, machines: Machines<'_>) -> Node {
+    fn machine_variables(&self, reader: &mut PoolReader<'_, '_>, machines: Machines<'_>) -> Node {
         let mut variables = self.variables.clone();
         let overrides = machines
             .node()
@@ -186,7 +186,7 @@ impl<'t> Patches<'t> {
     }
 
     /// Cluster API's built-in variables for one set of machines.
-    fn with_machines(&self, reader: &mut Reader<'_, '_>, machines: Machines<'_>) -> Node {
+    fn with_machines(&self, reader: &mut PoolReader<'_, '_>, machines: Machines<'_>) -> Node {
         let cluster = self.topology.cluster;
         let mut adopt = |node: Option<&Node>| node.map(|node| reader.adopt(cluster, node));
         let at_run_time = || Some(Node::from_value(AT_RUN_TIME));
@@ -214,7 +214,7 @@ impl<'t> Patches<'t> {
 
     fn is_enabled(
         &self,
-        reader: &mut Reader<'_, '_>,
+        reader: &mut PoolReader<'_, '_>,
         patch: &Node,
         variables: &Node,
     ) -> Result<bool, &'static str> {
@@ -228,7 +228,7 @@ impl<'t> Patches<'t> {
     /// An operation with its value.
     fn evaluate(
         &self,
-        reader: &mut Reader<'_, '_>,
+        reader: &mut PoolReader<'_, '_>,
         operation: &Node,
         variables: &Node,
     ) -> Result<Node, &'static str> {
@@ -261,7 +261,7 @@ impl<'t> Patches<'t> {
     /// The output of a template as YAML, each value with the template's place.
     fn output(
         &self,
-        reader: &mut Reader<'_, '_>,
+        reader: &mut PoolReader<'_, '_>,
         template: &Node,
         variables: &Node,
     ) -> Result<Node, &'static str> {
@@ -284,7 +284,7 @@ impl<'t> Patches<'t> {
 
 /// Cluster API's built-in variable of a Cluster
 /// (<https://cluster-api.sigs.k8s.io/tasks/experimental-features/cluster-class/write-clusterclass#builtin-variables>).
-fn builtin(reader: &mut Reader<'_, '_>, topology: &Topology<'_>) -> Node {
+fn builtin(reader: &mut PoolReader<'_, '_>, topology: &Topology<'_>) -> Node {
     let Topology {
         index,
         cluster,
@@ -331,7 +331,7 @@ fn builtin(reader: &mut Reader<'_, '_>, topology: &Topology<'_>) -> Node {
 }
 
 /// Charges one step for each value in a tree.
-fn spend_on(reader: &Reader<'_, '_>, node: &Node) -> Result<(), &'static str> {
+fn spend_on(reader: &PoolReader<'_, '_>, node: &Node) -> Result<(), &'static str> {
     let spent = reader.graph.work.spend_on(node, 0);
     spent.map_err(|_| unknown::PATCHES)
 }

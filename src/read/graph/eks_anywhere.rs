@@ -9,7 +9,7 @@ use yaml_tree::value::Node;
 
 use crate::model::cluster::{Cluster, PoolName};
 
-use super::pools::{Reader, image_node, pool};
+use super::pools::{PoolReader, image_node, pool};
 use super::{Template, is_of_group};
 
 /// The group of EKS Anywhere.
@@ -20,7 +20,7 @@ pub(super) fn is_cluster(object: &ManifestObject) -> bool {
     is_of_group(object, EKS_ANYWHERE) && &*object.kind == "Cluster"
 }
 
-impl Reader<'_, '_> {
+impl PoolReader<'_, '_> {
     /// Adds the node pools of a cluster.
     pub(super) fn eks_anywhere(&mut self, index: usize, cluster: &mut Cluster) {
         let object = &self.graph.objects[index];

@@ -35,7 +35,7 @@ use super::gitops::{OwnOutput, Work};
 use deployed::collect_objects;
 pub use pairs::has_pair;
 pub(super) use pairs::read_pairs;
-use pools::Reader;
+use pools::PoolReader;
 pub(super) use pools::image_node;
 
 /// Cluster API's own group.
@@ -277,7 +277,7 @@ impl<'a> Graph<'a> {
     }
 
     fn cluster(&self, owner: &Owner<'_>, pools: &[usize]) -> ClusterRead {
-        let mut reader = Reader {
+        let mut reader = PoolReader {
             graph: self,
             sources: self.shared.sources.clone(),
         };

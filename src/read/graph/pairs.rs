@@ -65,7 +65,7 @@ pub(in crate::read) fn read_pairs(
     places: &Places<'_>,
     findings: &mut Vec<Finding>,
 ) -> Result<Vec<ClusterRead>, Error> {
-    let mut reader = Reader::new(tree);
+    let mut reader = PairReader::new(tree);
     for (index, pair) in pairs.iter().enumerate() {
         let spot = places.item(&["pairs"], index);
         let parts = pair.version.split_once('#').zip(pair.image.split_once('#'));
@@ -101,7 +101,7 @@ pub(in crate::read) fn read_pairs(
 /// # Errors
 /// A file or folder cannot be read.
 pub fn has_pair(tree: &dyn Files, version: &str, image: &str) -> Result<bool, Error> {
-    let mut reader = Reader::new(tree);
+    let mut reader = PairReader::new(tree);
     let parts = version.split_once('#').zip(image.split_once('#'));
     let Some((version, image)) = parts else {
         return Ok(false);
@@ -113,14 +113,14 @@ pub fn has_pair(tree: &dyn Files, version: &str, image: &str) -> Result<bool, Er
     }
 }
 
-struct Reader<'t> {
+struct PairReader<'t> {
     tree: &'t dyn Files,
     work: Work,
     clusters: BTreeMap<String, (Cluster, Sources)>,
     findings: Vec<Finding>,
 }
 
-impl<'t> Reader<'t> {
+impl<'t> PairReader<'t> {
     fn new(tree: &'t dyn Files) -> Self {
         Self {
             tree,

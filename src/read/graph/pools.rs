@@ -20,12 +20,12 @@ const CONFIGURATIONS: [&[&str]; 2] = [
 ];
 
 /// Reads one cluster.
-pub(super) struct Reader<'g, 'a> {
+pub(super) struct PoolReader<'g, 'a> {
     pub(super) graph: &'g Graph<'a>,
     pub(super) sources: Sources,
 }
 
-impl Reader<'_, '_> {
+impl PoolReader<'_, '_> {
     /// A place of an object, in this cluster's files.
     pub(super) fn place(&mut self, object: &ManifestObject, place: Place) -> Place {
         object.adopt_place(place, &mut self.sources)

@@ -12,10 +12,10 @@ use crate::model::cluster::{Choice, Cluster, PoolName};
 
 use super::class_patches::Patches;
 use super::machines::{Machines, Topology};
-use super::pools::{Reader, pool};
+use super::pools::{PoolReader, pool};
 use super::{CLUSTER_API, Template, unknown};
 
-impl Reader<'_, '_> {
+impl PoolReader<'_, '_> {
     /// The pools of a Cluster whose topology names a class.
     pub(super) fn topology(&mut self, index: usize, cluster: &mut Cluster) {
         let Some(topology) = Topology::from_cluster(self.graph.objects, index) else {

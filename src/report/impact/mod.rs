@@ -63,7 +63,7 @@ pub struct ClusterChange {
     /// Its name in the project, or the one that it had.
     pub cluster: Arc<str>,
     /// What happens.
-    pub change: Kind,
+    pub change: ImpactKind,
     /// The name that it had in the project, or, of another object, that one as `namespace/name`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
@@ -74,7 +74,7 @@ pub struct ClusterChange {
 /// What happens to a cluster or a node pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum ImpactKind {
     /// It is new.
     Added,
     /// It is gone.
@@ -100,11 +100,11 @@ pub fn cluster(input: &ChangeInput<'_>, in_place: bool) -> Option<ClusterChange>
     };
     let (was, is) = (object(before), object(after));
     if was != is {
-        let gone = pool::all(&input.before, Kind::Removed);
-        let come = pool::all(&input.after, Kind::Added);
+        let gone = pool::all(&input.before, ImpactKind::Removed);
+        let come = pool::all(&input.after, ImpactKind::Added);
         return Some(ClusterChange {
             cluster,
-            change: Kind::Replaced,
+            change: ImpactKind::Replaced,
             from: Some(format!("{}/{}", was.0, was.1)),
             pools: gone.into_iter().chain(come).collect(),
         });
@@ -117,9 +117,9 @@ pub fn cluster(input: &ChangeInput<'_>, in_place: bool) -> Option<ClusterChange>
     Some(ClusterChange {
         cluster,
         change: if is_renamed {
-            Kind::Renamed
+            ImpactKind::Renamed
         } else {
-            Kind::Changed
+            ImpactKind::Changed
         },
         from: is_renamed.then(|| before.name.to_string()),
         pools,
@@ -127,7 +127,7 @@ pub fn cluster(input: &ChangeInput<'_>, in_place: bool) -> Option<ClusterChange>
 }
 
 /// A cluster that comes or goes, with all of its pools.
-pub fn whole(side: &crate::rules::Side<'_>, change: Kind) -> ClusterChange {
+pub fn whole(side: &crate::rules::Side<'_>, change: ImpactKind) -> ClusterChange {
     ClusterChange {
         cluster: Arc::clone(&side.view.cluster.name),
         change,

@@ -8,7 +8,7 @@ use yaml_tree::json::{Html, to_json};
 use yaml_tree::place::HIDDEN;
 use yaml_tree::place::Located;
 
-use super::Kind;
+use super::ImpactKind;
 use crate::model::cluster::{Pool, PoolName};
 use crate::model::cluster_view::ClusterView;
 use crate::model::version::Version;
@@ -20,7 +20,7 @@ pub struct PoolChange {
     /// `control-plane` or the machine deployment.
     pub pool: String,
     /// What happens.
-    pub change: Kind,
+    pub change: ImpactKind,
     /// The image that its machines boot, where that changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub image: Option<Edit<Booted>>,
@@ -47,7 +47,7 @@ pub struct PoolChange {
 impl PoolChange {
     /// The existing machines that are replaced; none where none is.
     pub fn machines_to_roll(&self) -> Option<Machines> {
-        let rolls = self.change == Kind::Changed && self.rollout == Some(Rollout::Roll);
+        let rolls = self.change == ImpactKind::Changed && self.rollout == Some(Rollout::Roll);
         rolls.then(|| self.machines.unwrap_or(Machines::All))
     }
 }
@@ -146,19 +146,19 @@ pub(super) fn changes(input: &ChangeInput<'_>, in_place: bool) -> Vec<PoolChange
     for new in pools(after) {
         match pools(before).find(|old| old.pool().name == new.pool().name) {
             Some(old) => changes.extend(pool_change(old, new, in_place)),
-            None => changes.push(one_sided_change(new, Kind::Added)),
+            None => changes.push(one_sided_change(new, ImpactKind::Added)),
         }
     }
     for old in pools(before) {
         if pools(after).all(|new| new.pool().name != old.pool().name) {
-            changes.push(one_sided_change(old, Kind::Removed));
+            changes.push(one_sided_change(old, ImpactKind::Removed));
         }
     }
     changes
 }
 
 /// All pools of a cluster that comes or goes.
-pub(super) fn all(side: &Side<'_>, change: Kind) -> Vec<PoolChange> {
+pub(super) fn all(side: &Side<'_>, change: ImpactKind) -> Vec<PoolChange> {
     pools(side)
         .map(|pool| one_sided_change(pool, change))
         .collect()
@@ -168,11 +168,11 @@ fn pools<'a>(side: &'a Side<'a>) -> impl Iterator<Item = PoolSide<'a>> {
     (0..side.view.cluster.pools.len()).map(move |index| PoolSide { side, index })
 }
 
-fn one_sided_change(pool: PoolSide<'_>, change: Kind) -> PoolChange {
+fn one_sided_change(pool: PoolSide<'_>, change: ImpactKind) -> PoolChange {
     let image = pool.display_image(pool.image());
     let version = pool.display_version(pool.version());
     let (image, kubernetes) = match change {
-        Kind::Removed => (Edit::new(image, None), Edit::new(version, None)),
+        ImpactKind::Removed => (Edit::new(image, None), Edit::new(version, None)),
         _ => (Edit::new(None, image), Edit::new(None, version)),
     };
     PoolChange {
@@ -222,7 +222,7 @@ fn pool_change(old: PoolSide<'_>, new: PoolSide<'_>, in_place: bool) -> Option<P
     };
     Some(PoolChange {
         pool: new.pool().name.to_string(),
-        change: Kind::Changed,
+        change: ImpactKind::Changed,
         image: because.contains(&Cause::Image).then_some(image),
         kubernetes: because.contains(&Cause::Kubernetes).then_some(kubernetes),
         replicas: Some(replicas).filter(|replicas| replicas.from != replicas.to),

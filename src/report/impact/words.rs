@@ -1,6 +1,8 @@
 //! The sentences that the text and the Markdown of an impact share. Clusters with the same change are grouped.
 
-use super::{Booted, Cause, ClusterChange, Edit, Impact, Kind, Machines, PoolChange, Rollout};
+use super::{
+    Booted, Cause, ClusterChange, Edit, Impact, ImpactKind, Machines, PoolChange, Rollout,
+};
 use crate::report::quantity;
 
 /// How many names of clusters are listed before they are only counted.
@@ -11,7 +13,7 @@ pub(in crate::report) fn groups(impact: &Impact) -> Vec<Vec<&ClusterChange>> {
     let mut groups: Vec<Vec<&ClusterChange>> = Vec::new();
     let mut index = std::collections::HashMap::new();
     for change in &impact.clusters {
-        let is_alone = matches!(change.change, Kind::Renamed | Kind::Replaced);
+        let is_alone = matches!(change.change, ImpactKind::Renamed | ImpactKind::Replaced);
         let same = format!("{:?} {:?}", change.change, change.pools);
         match index.get(&same) {
             Some(at) if !is_alone => {
@@ -39,13 +41,13 @@ pub(in crate::report) fn head(group: &[&ClusterChange]) -> String {
     };
     let from = first.from.as_deref().unwrap_or_default();
     match (first.change, group.len()) {
-        (Kind::Changed, _) => names,
-        (Kind::Added, 1) => format!("{names} (new)"),
-        (Kind::Added, _) => format!("{names} (all new)"),
-        (Kind::Removed, 1) => format!("{names} (gone)"),
-        (Kind::Removed, _) => format!("{names} (all gone)"),
-        (Kind::Renamed, _) => format!("{names} (was `{from}`)"),
-        (Kind::Replaced, _) => {
+        (ImpactKind::Changed, _) => names,
+        (ImpactKind::Added, 1) => format!("{names} (new)"),
+        (ImpactKind::Added, _) => format!("{names} (all new)"),
+        (ImpactKind::Removed, 1) => format!("{names} (gone)"),
+        (ImpactKind::Removed, _) => format!("{names} (all gone)"),
+        (ImpactKind::Renamed, _) => format!("{names} (was `{from}`)"),
+        (ImpactKind::Replaced, _) => {
             format!("{names} (the cluster `{from}` goes, another one comes)")
         }
     }
@@ -59,8 +61,8 @@ pub(in crate::report) fn machines(pool: &PoolChange) -> String {
         Some(Machines::All) | None => "all machines".to_owned(),
     };
     match (pool.change, pool.rollout) {
-        (Kind::Added, _) => format!("{} provisioned", count(pool.machines)),
-        (Kind::Removed, _) => format!("{} deleted", count(pool.machines)),
+        (ImpactKind::Added, _) => format!("{} provisioned", count(pool.machines)),
+        (ImpactKind::Removed, _) => format!("{} deleted", count(pool.machines)),
         (_, Some(Rollout::Roll)) => {
             let why = match pool.because.as_slice() {
                 [Cause::MachineTemplate] => ": its machine template changes",
@@ -151,7 +153,7 @@ pub(in crate::report) fn sum(impact: &Impact) -> String {
     } else {
         parts.push("no machine is re-provisioned".to_owned());
     }
-    let of = |kind: Kind| {
+    let of = |kind: ImpactKind| {
         impact
             .clusters
             .iter()
@@ -159,9 +161,9 @@ pub(in crate::report) fn sum(impact: &Impact) -> String {
             .count()
     };
     for (kind, word) in [
-        (Kind::Added, "new"),
-        (Kind::Removed, "gone"),
-        (Kind::Replaced, "replaced"),
+        (ImpactKind::Added, "new"),
+        (ImpactKind::Removed, "gone"),
+        (ImpactKind::Replaced, "replaced"),
     ] {
         match of(kind) {
             0 => {}

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use super::findings::FindingRow;
-use crate::report::impact::{self, Impact, Kind, Rollout};
+use crate::report::impact::{self, Impact, ImpactKind, Rollout};
 
 /// The change of a page.
 #[derive(Serialize)]
@@ -27,7 +27,7 @@ pub(super) struct ChangeTable {
 #[derive(Serialize)]
 struct GroupRow {
     head: String,
-    change: Kind,
+    change: ImpactKind,
     clusters: Vec<String>,
     pools: Vec<PoolRow>,
 }
@@ -36,7 +36,7 @@ struct GroupRow {
 #[derive(Serialize)]
 struct PoolRow {
     pool: String,
-    change: Kind,
+    change: ImpactKind,
     rollout: Option<Rollout>,
     /// What happens to its machines, in words.
     machines: String,
@@ -100,7 +100,7 @@ fn group(group: &[&impact::ClusterChange]) -> GroupRow {
     let pools = first.map_or(&[][..], |change| &change.pools);
     GroupRow {
         head: impact::words::head(group),
-        change: first.map_or(Kind::Changed, |change| change.change),
+        change: first.map_or(ImpactKind::Changed, |change| change.change),
         clusters: group
             .iter()
             .map(|change| change.cluster.to_string())

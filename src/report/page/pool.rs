@@ -84,8 +84,8 @@ struct Held {
 /// Why a pool boots its image, step by step. Pools of clusters that are alike share it.
 #[derive(PartialEq, Eq, Hash)]
 pub(super) struct Reason {
-    levels: Vec<(String, Vec<Step>)>,
-    selector: Vec<Step>,
+    levels: Vec<(String, Vec<NamedValue>)>,
+    selector: Vec<NamedValue>,
     nearest: Option<Arc<Nearest>>,
     outcome: String,
     at: Site,
@@ -93,7 +93,7 @@ pub(super) struct Reason {
 }
 
 /// A name, its value and its place.
-type Step = (String, String, Site);
+type NamedValue = (String, String, Site);
 
 /// What the catalog has for a selector.
 #[derive(PartialEq, Eq, Hash)]
@@ -189,7 +189,7 @@ fn reason(
     sites: &mut Sites<'_>,
 ) -> Reason {
     let (outcome, at) = explain::describe_outcome(view, pool, selection);
-    let mut steps = |values: std::collections::BTreeMap<String, PlacedValue>| -> Vec<Step> {
+    let mut steps = |values: std::collections::BTreeMap<String, PlacedValue>| -> Vec<NamedValue> {
         let values = values.into_iter();
         values
             .map(|(name, value)| (name, value.value, sites.optional(value.at.as_ref())))
@@ -311,7 +311,7 @@ pub(super) fn reasons(
 ) -> (Vec<ReasonRow>, Vec<NearestRow>) {
     let mut nearest = Ids::default();
     let rows = reasons.values().into_iter().map(|reason| {
-        let mut steps = |all: &[Step]| -> Vec<StepRow> {
+        let mut steps = |all: &[NamedValue]| -> Vec<StepRow> {
             let rows = all
                 .iter()
                 .map(|(name, value, at)| (tables.text(name), tables.text(value), tables.site(*at)));

@@ -1,6 +1,6 @@
 //! Which image an object names already: a name in its provider's store, a URL or an OCI reference.
 //!
-//! What a provider's kinds name is in the provider's own file ([`super::Provider::image_names`]); here is how such fields are read, and
+//! What a provider's kinds name is in the provider's own file ([`super::ProviderData::image_names`]); here is how such fields are read, and
 //! the kinds of providers that nothing is stamped for. The kinds of all API versions are known, those too that nothing is
 //! stamped into. Paths are those of [`super::cluster_api`]. Sources: the CRDs of each provider in their releases since 2021
 //! (docs/providers.md).

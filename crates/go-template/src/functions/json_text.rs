@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use yaml_tree::json_reader::{Builder, Fault, FaultKind, Reader, Scalar};
+use yaml_tree::json_reader::{Builder, Fault, FaultKind, JsonReader, Scalar};
 
 use super::super::limits::{MAP, TEXT};
 use super::super::{Budget, Error, Value, format};
@@ -28,7 +28,7 @@ pub(super) fn read(text: &str, budget: &Budget) -> Result<Result<Value, SyntaxEr
         bytes: 0,
         out_of_range: None,
     };
-    let mut reader = Reader::new(text, values);
+    let mut reader = JsonReader::new(text, values);
     let read = reader.value().and_then(|value| {
         reader.end()?;
         Ok(value)

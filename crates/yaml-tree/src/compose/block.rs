@@ -1,7 +1,7 @@
 //! Parses block collections: lists and maps by indentation.
 
 use super::super::mapping::Pairs;
-use super::super::scan::Kind;
+use super::super::scan::TokenKind;
 use super::items::Items;
 use super::{Composed, Composer, Context, Result};
 
@@ -13,13 +13,13 @@ impl Composer<'_> {
             let token = self.scanner.peek()?;
             let (start, end) = (token.start, token.end);
             match token.kind {
-                Kind::BlockEntry => items.open(start),
-                Kind::BlockEnd => break,
+                TokenKind::BlockEntry => items.open(start),
+                TokenKind::BlockEnd => break,
                 _ => return Err(self.syntax_error("`-`, another list item")),
             }
             self.scanner.take();
             let item = match self.scanner.peek()?.kind {
-                Kind::BlockEntry | Kind::BlockEnd => self.empty_value(end)?,
+                TokenKind::BlockEntry | TokenKind::BlockEnd => self.empty_value(end)?,
                 _ => self.node(Context::Block)?,
             };
             self.add(&mut items, item, end)?;
@@ -34,13 +34,13 @@ impl Composer<'_> {
         loop {
             let token = self.scanner.peek()?;
             let (start, end) = (token.start, token.end);
-            if !matches!(token.kind, Kind::BlockEntry) {
+            if !matches!(token.kind, TokenKind::BlockEntry) {
                 return Ok(self.list(items));
             }
             items.open(start);
             self.scanner.take();
             let item = match self.scanner.peek()?.kind {
-                Kind::BlockEntry | Kind::Key | Kind::Value | Kind::BlockEnd => {
+                TokenKind::BlockEntry | TokenKind::Key | TokenKind::Value | TokenKind::BlockEnd => {
                     self.empty_value(end)?
                 }
                 _ => self.node(Context::Block)?,
@@ -57,13 +57,13 @@ impl Composer<'_> {
             let token = self.scanner.peek()?;
             let end = token.end;
             match token.kind {
-                Kind::Key => {}
-                Kind::BlockEnd => break,
+                TokenKind::Key => {}
+                TokenKind::BlockEnd => break,
                 _ => return Err(self.syntax_error("a key")),
             }
             self.scanner.take();
             let key = match self.scanner.peek()?.kind {
-                Kind::Key | Kind::Value | Kind::BlockEnd => self.empty_value(end)?,
+                TokenKind::Key | TokenKind::Value | TokenKind::BlockEnd => self.empty_value(end)?,
                 _ => self.node(Context::Value)?,
             };
             let value = self.block_value(key.used_at.end as usize)?;
@@ -76,12 +76,12 @@ impl Composer<'_> {
     fn block_value(&mut self, key_end: usize) -> Result<Composed> {
         let token = self.scanner.peek()?;
         let end = token.end;
-        if !matches!(token.kind, Kind::Value) {
+        if !matches!(token.kind, TokenKind::Value) {
             return self.empty_value(key_end);
         }
         self.scanner.take();
         match self.scanner.peek()?.kind {
-            Kind::Key | Kind::Value | Kind::BlockEnd => self.empty_value(end),
+            TokenKind::Key | TokenKind::Value | TokenKind::BlockEnd => self.empty_value(end),
             _ => self.node(Context::Value),
         }
     }

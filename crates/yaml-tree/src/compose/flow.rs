@@ -1,7 +1,7 @@
 //! Parses flow collections: lists and maps in brackets and braces.
 
 use super::super::mapping::Pairs;
-use super::super::scan::Kind;
+use super::super::scan::TokenKind;
 use super::items::Items;
 use super::{Composed, Composer, Context, Result};
 
@@ -11,18 +11,18 @@ impl Composer<'_> {
         items.open(self.scanner.peek()?.start);
         self.scanner.take();
         loop {
-            if !matches!(self.scanner.peek()?.kind, Kind::FlowSequenceEnd) {
+            if !matches!(self.scanner.peek()?.kind, TokenKind::FlowSequenceEnd) {
                 self.flow_separator(items.nodes.is_empty(), "`,` or `]`")?;
             }
             let token = self.scanner.peek()?;
             let (start, end) = (token.start, token.end);
             let item = match token.kind {
-                Kind::FlowSequenceEnd => {
+                TokenKind::FlowSequenceEnd => {
                     items.end = end;
                     self.scanner.take();
                     return Ok(self.list(items));
                 }
-                Kind::Key => {
+                TokenKind::Key => {
                     self.scanner.take();
                     self.read_nested_pair(start)?
                 }
@@ -47,7 +47,7 @@ impl Composer<'_> {
         let end = token.end;
         let key = if matches!(
             token.kind,
-            Kind::Value | Kind::FlowEntry | Kind::FlowSequenceEnd
+            TokenKind::Value | TokenKind::FlowEntry | TokenKind::FlowSequenceEnd
         ) {
             // go-yaml skips the token here, whatever it is.
             self.scanner.take();
@@ -58,12 +58,12 @@ impl Composer<'_> {
         let token = self.scanner.peek()?;
         let mut at = token.start;
         let mut value = None;
-        if matches!(token.kind, Kind::Value) {
+        if matches!(token.kind, TokenKind::Value) {
             at = token.end;
             self.scanner.take();
             if !matches!(
                 self.scanner.peek()?.kind,
-                Kind::FlowEntry | Kind::FlowSequenceEnd
+                TokenKind::FlowEntry | TokenKind::FlowSequenceEnd
             ) {
                 value = Some(self.node(Context::Flow)?);
             }
@@ -81,7 +81,7 @@ impl Composer<'_> {
         if first {
             return Ok(());
         }
-        if !matches!(self.scanner.peek()?.kind, Kind::FlowEntry) {
+        if !matches!(self.scanner.peek()?.kind, TokenKind::FlowEntry) {
             return Err(self.syntax_error(expected));
         }
         self.scanner.take();
@@ -94,21 +94,21 @@ impl Composer<'_> {
         self.scanner.take();
         let mut first = true;
         loop {
-            if !matches!(self.scanner.peek()?.kind, Kind::FlowMappingEnd) {
+            if !matches!(self.scanner.peek()?.kind, TokenKind::FlowMappingEnd) {
                 self.flow_separator(first, "`,` or `}`")?;
             }
             first = false;
             let token = self.scanner.peek()?;
             let (start, end) = (token.start, token.end);
             let key = match token.kind {
-                Kind::FlowMappingEnd => {
+                TokenKind::FlowMappingEnd => {
                     self.scanner.take();
                     return Ok(pairs.finish(self, Some(end)));
                 }
-                Kind::Key => {
+                TokenKind::Key => {
                     self.scanner.take();
                     match self.scanner.peek()?.kind {
-                        Kind::Value | Kind::FlowEntry | Kind::FlowMappingEnd => {
+                        TokenKind::Value | TokenKind::FlowEntry | TokenKind::FlowMappingEnd => {
                             self.empty_value(start)?
                         }
                         _ => self.node(Context::Flow)?,
@@ -129,12 +129,12 @@ impl Composer<'_> {
     fn flow_value(&mut self) -> Result<Composed> {
         let token = self.scanner.peek()?;
         let mut at = token.start;
-        if matches!(token.kind, Kind::Value) {
+        if matches!(token.kind, TokenKind::Value) {
             at = token.end;
             self.scanner.take();
             if !matches!(
                 self.scanner.peek()?.kind,
-                Kind::FlowEntry | Kind::FlowMappingEnd
+                TokenKind::FlowEntry | TokenKind::FlowMappingEnd
             ) {
                 return self.node(Context::Flow);
             }

@@ -20,7 +20,7 @@ use super::SyntaxError;
 use super::mapping::Pair;
 use super::notice::Notices;
 use super::resolve::{self, Resolved};
-use super::scan::{DEPTH, Kind, Scanner, Style, Token, too_deep};
+use super::scan::{DEPTH, Scanner, Style, Token, TokenKind, too_deep};
 pub(super) use weight::Values;
 use weight::Weight;
 
@@ -112,7 +112,7 @@ impl<'t> Composer<'t> {
     /// Parses a node of any kind.
     fn node(&mut self, context: Context) -> Result<Composed> {
         // Most nodes are scalars without properties.
-        if let Kind::Scalar { .. } = self.scanner.peek()?.kind {
+        if let TokenKind::Scalar { .. } = self.scanner.peek()?.kind {
             return self.scalar(&Properties::default());
         }
         let properties = self.properties()?;
@@ -136,8 +136,8 @@ impl<'t> Composer<'t> {
         let mut properties = Properties::default();
         loop {
             match &self.scanner.peek()?.kind {
-                Kind::Anchor(_) if properties.anchor.is_none() => {}
-                Kind::Tag { .. } if properties.tag.is_none() => {}
+                TokenKind::Anchor(_) if properties.anchor.is_none() => {}
+                TokenKind::Tag { .. } if properties.tag.is_none() => {}
                 _ => return Ok(properties),
             }
             let Some(Token { kind, start, end }) = self.scanner.take() else {
@@ -146,8 +146,8 @@ impl<'t> Composer<'t> {
             properties.start.get_or_insert(start);
             properties.end = end;
             match kind {
-                Kind::Anchor(name) => properties.anchor = Some(name),
-                Kind::Tag { handle, suffix } => {
+                TokenKind::Anchor(name) => properties.anchor = Some(name),
+                TokenKind::Tag { handle, suffix } => {
                     properties.tag = Some(self.full_tag(handle, suffix, start..end)?);
                 }
                 _ => {}
@@ -158,17 +158,17 @@ impl<'t> Composer<'t> {
     fn content(&mut self, context: Context, properties: &Properties<'t>) -> Result<Composed> {
         let bare = properties.start.is_none();
         match &self.scanner.peek()?.kind {
-            Kind::Alias(_) if bare => self.alias(),
-            Kind::BlockEntry if context == Context::Value => {
+            TokenKind::Alias(_) if bare => self.alias(),
+            TokenKind::BlockEntry if context == Context::Value => {
                 self.read_nested(Self::indentless_list)
             }
-            Kind::Scalar { .. } => self.scalar(properties),
-            Kind::FlowSequenceStart => self.read_nested(Self::flow_list),
-            Kind::FlowMappingStart => self.read_nested(Self::flow_map),
-            Kind::BlockSequenceStart if context != Context::Flow => {
+            TokenKind::Scalar { .. } => self.scalar(properties),
+            TokenKind::FlowSequenceStart => self.read_nested(Self::flow_list),
+            TokenKind::FlowMappingStart => self.read_nested(Self::flow_map),
+            TokenKind::BlockSequenceStart if context != Context::Flow => {
                 self.read_nested(Self::block_list)
             }
-            Kind::BlockMappingStart if context != Context::Flow => {
+            TokenKind::BlockMappingStart if context != Context::Flow => {
                 self.read_nested(Self::block_map)
             }
             _ if !bare => {
@@ -199,7 +199,7 @@ impl<'t> Composer<'t> {
 
     fn scalar(&mut self, properties: &Properties<'t>) -> Result<Composed> {
         let Some(Token {
-            kind: Kind::Scalar { text, style },
+            kind: TokenKind::Scalar { text, style },
             start,
             end,
         }) = self.scanner.take()
@@ -249,7 +249,7 @@ impl<'t> Composer<'t> {
 
     fn alias(&mut self) -> Result<Composed> {
         let Some(Token {
-            kind: Kind::Alias(name),
+            kind: TokenKind::Alias(name),
             start,
             end,
         }) = self.scanner.take()
@@ -351,25 +351,25 @@ fn binary(text: &str, place: Place) -> Result<String> {
 }
 
 /// The name of a token for messages; none for tokens that come from indentation alone.
-fn describe(kind: &Kind<'_>) -> Option<&'static str> {
+fn describe(kind: &TokenKind<'_>) -> Option<&'static str> {
     Some(match kind {
-        Kind::BlockSequenceStart | Kind::BlockMappingStart => return None,
-        Kind::StreamEnd => "the end of the file",
-        Kind::Version { .. } | Kind::TagPrefix { .. } => "a directive",
-        Kind::DocumentStart => "`---`",
-        Kind::DocumentEnd => "`...`",
-        Kind::BlockEntry => "a list item",
-        Kind::Key => "a key",
-        Kind::BlockEnd => "less indentation",
-        Kind::FlowSequenceStart => "`[`",
-        Kind::FlowSequenceEnd => "`]`",
-        Kind::FlowMappingStart => "`{`",
-        Kind::FlowMappingEnd => "`}`",
-        Kind::FlowEntry => "`,`",
-        Kind::Value => "`:`",
-        Kind::Alias(_) => "an alias",
-        Kind::Anchor(_) => "an anchor",
-        Kind::Tag { .. } => "a tag",
-        Kind::Scalar { .. } => "another value",
+        TokenKind::BlockSequenceStart | TokenKind::BlockMappingStart => return None,
+        TokenKind::StreamEnd => "the end of the file",
+        TokenKind::Version { .. } | TokenKind::TagPrefix { .. } => "a directive",
+        TokenKind::DocumentStart => "`---`",
+        TokenKind::DocumentEnd => "`...`",
+        TokenKind::BlockEntry => "a list item",
+        TokenKind::Key => "a key",
+        TokenKind::BlockEnd => "less indentation",
+        TokenKind::FlowSequenceStart => "`[`",
+        TokenKind::FlowSequenceEnd => "`]`",
+        TokenKind::FlowMappingStart => "`{`",
+        TokenKind::FlowMappingEnd => "`}`",
+        TokenKind::FlowEntry => "`,`",
+        TokenKind::Value => "`:`",
+        TokenKind::Alias(_) => "an alias",
+        TokenKind::Anchor(_) => "an anchor",
+        TokenKind::Tag { .. } => "a tag",
+        TokenKind::Scalar { .. } => "another value",
     })
 }

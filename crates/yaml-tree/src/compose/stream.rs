@@ -6,7 +6,7 @@ use crate::value::Node;
 
 use super::super::SyntaxError;
 use super::super::notice::{Notice, NoticeKind};
-use super::super::scan::Kind;
+use super::super::scan::TokenKind;
 use super::{Composer, Context, Result};
 
 impl Composer<'_> {
@@ -16,8 +16,10 @@ impl Composer<'_> {
         let token = self.scanner.peek()?;
         let start = token.start;
         let explicit = match token.kind {
-            Kind::StreamEnd => return Ok(self.empty(start).node),
-            Kind::Version { .. } | Kind::TagPrefix { .. } | Kind::DocumentStart => true,
+            TokenKind::StreamEnd => return Ok(self.empty(start).node),
+            TokenKind::Version { .. } | TokenKind::TagPrefix { .. } | TokenKind::DocumentStart => {
+                true
+            }
             _ => false,
         };
         let mut is_empty = false;
@@ -25,11 +27,11 @@ impl Composer<'_> {
             self.directives()?;
             is_empty = matches!(
                 self.scanner.peek()?.kind,
-                Kind::Version { .. }
-                    | Kind::TagPrefix { .. }
-                    | Kind::DocumentStart
-                    | Kind::DocumentEnd
-                    | Kind::StreamEnd
+                TokenKind::Version { .. }
+                    | TokenKind::TagPrefix { .. }
+                    | TokenKind::DocumentStart
+                    | TokenKind::DocumentEnd
+                    | TokenKind::StreamEnd
             );
         }
         let root = if is_empty {
@@ -38,7 +40,7 @@ impl Composer<'_> {
         } else {
             self.node(Context::Block)?
         };
-        if matches!(self.scanner.peek()?.kind, Kind::DocumentEnd) {
+        if matches!(self.scanner.peek()?.kind, TokenKind::DocumentEnd) {
             self.scanner.take();
         } else {
             self.note_further_document()?;
@@ -49,7 +51,7 @@ impl Composer<'_> {
 
     fn note_further_document(&mut self) -> Result<()> {
         let token = self.scanner.peek()?;
-        if self.engine.is_helm3() && matches!(token.kind, Kind::DocumentStart) {
+        if self.engine.is_helm3() && matches!(token.kind, TokenKind::DocumentStart) {
             let (start, end) = (token.start, token.end);
             let place = self.place(start, end);
             let kind = NoticeKind::IgnoredDocuments;
@@ -68,13 +70,13 @@ impl Composer<'_> {
             };
             let place = self.place(token.start, token.end);
             match token.kind {
-                Kind::DocumentStart => return Ok(()),
-                Kind::Version { major: 1, minor: 1 } if versions == 0 => versions += 1,
-                Kind::Version { .. } => {
+                TokenKind::DocumentStart => return Ok(()),
+                TokenKind::Version { major: 1, minor: 1 } if versions == 0 => versions += 1,
+                TokenKind::Version { .. } => {
                     let message = "values are read as YAML 1.1, and one `%YAML 1.1` is enough";
                     return Err(SyntaxError::new(message.to_owned(), place));
                 }
-                Kind::TagPrefix { handle, prefix } => {
+                TokenKind::TagPrefix { handle, prefix } => {
                     if self.prefixes.iter().any(|(known, _)| *known == handle) {
                         let message = format!("the tag handle `{handle}` is declared twice");
                         return Err(SyntaxError::new(message, place));

@@ -11,7 +11,7 @@ use crate::place::FileId;
 use crate::value::Value;
 
 use super::super::resolve;
-use super::super::scan::{DEPTH, Kind, Scanner, Style};
+use super::super::scan::{DEPTH, Scanner, Style, TokenKind};
 
 /// A node as it is written.
 #[derive(Debug)]
@@ -95,7 +95,7 @@ pub(super) struct Outline<'t> {
 
 /// The outline of the document in a range of a text; none for a form that is not supported.
 pub(super) fn outline(text: &str, part: Range<usize>, engine: Engine) -> Option<Outline<'_>> {
-    let mut reader = Reader {
+    let mut reader = OutlineReader {
         text,
         scanner: Scanner::new(&text[..part.end], part, FileId(0)),
         engine,
@@ -109,7 +109,7 @@ pub(super) fn outline(text: &str, part: Range<usize>, engine: Engine) -> Option<
     })
 }
 
-struct Reader<'t> {
+struct OutlineReader<'t> {
     text: &'t str,
     scanner: Scanner<'t>,
     engine: Engine,
@@ -137,14 +137,16 @@ enum Next {
     Other,
 }
 
-impl<'t> Reader<'t> {
+impl<'t> OutlineReader<'t> {
     fn document(&mut self) -> Option<Piece<'t>> {
         loop {
             match self.scanner.peek().ok()?.kind {
-                Kind::Version { .. } | Kind::TagPrefix { .. } | Kind::DocumentStart => {
+                TokenKind::Version { .. }
+                | TokenKind::TagPrefix { .. }
+                | TokenKind::DocumentStart => {
                     self.scanner.take();
                 }
-                Kind::StreamEnd | Kind::DocumentEnd => {
+                TokenKind::StreamEnd | TokenKind::DocumentEnd => {
                     let at = self.scanner.peek().ok()?.start;
                     return Some(empty(at));
                 }
@@ -164,10 +166,10 @@ impl<'t> Reader<'t> {
     fn properties_and_content(&mut self) -> Option<Piece<'t>> {
         let mut anchor = None;
         let mut properties_end = None;
-        while let Kind::Anchor(_) | Kind::Tag { .. } = self.scanner.peek().ok()?.kind {
+        while let TokenKind::Anchor(_) | TokenKind::Tag { .. } = self.scanner.peek().ok()?.kind {
             let token = self.scanner.take()?;
             properties_end = Some(token.end);
-            if let Kind::Anchor(name) = token.kind {
+            if let TokenKind::Anchor(name) = token.kind {
                 anchor = Some(name);
             }
         }
@@ -181,16 +183,16 @@ impl<'t> Reader<'t> {
         let token = self.scanner.peek().ok()?;
         let range = token.start..token.end;
         let shape = match token.kind {
-            Kind::Alias(name) => {
+            TokenKind::Alias(name) => {
                 self.aliases.push(name);
                 Shape::Alias(name)
             }
-            Kind::Scalar { style, .. } => Shape::Scalar(style),
-            Kind::FlowSequenceStart => return self.flow(false, range.start),
-            Kind::FlowMappingStart => return self.flow(true, range.start),
-            Kind::BlockSequenceStart => return self.block(false, true),
-            Kind::BlockMappingStart => return self.block(true, true),
-            Kind::BlockEntry => return self.block(false, false),
+            TokenKind::Scalar { style, .. } => Shape::Scalar(style),
+            TokenKind::FlowSequenceStart => return self.flow(false, range.start),
+            TokenKind::FlowMappingStart => return self.flow(true, range.start),
+            TokenKind::BlockSequenceStart => return self.block(false, true),
+            TokenKind::BlockMappingStart => return self.block(true, true),
+            TokenKind::BlockEntry => return self.block(false, false),
             _ => return properties_end.map(empty),
         };
         self.scanner.take();
@@ -216,12 +218,12 @@ impl<'t> Reader<'t> {
 
     fn next(&mut self) -> Option<Next> {
         Some(match self.scanner.peek().ok()?.kind {
-            Kind::Key => Next::Key,
-            Kind::Value => Next::Value,
-            Kind::BlockEntry => Next::Entry,
-            Kind::FlowEntry => Next::Comma,
-            Kind::BlockEnd => Next::BlockEnd,
-            Kind::FlowSequenceEnd | Kind::FlowMappingEnd => Next::FlowEnd,
+            TokenKind::Key => Next::Key,
+            TokenKind::Value => Next::Value,
+            TokenKind::BlockEntry => Next::Entry,
+            TokenKind::FlowEntry => Next::Comma,
+            TokenKind::BlockEnd => Next::BlockEnd,
+            TokenKind::FlowSequenceEnd | TokenKind::FlowMappingEnd => Next::FlowEnd,
             _ => Next::Other,
         })
     }
@@ -277,7 +279,9 @@ impl<'t> Reader<'t> {
     /// Reads a key. Its text is taken from the token first.
     fn key(&mut self) -> Option<Key<'t>> {
         let (text, style) = match &self.scanner.peek().ok()?.kind {
-            Kind::Scalar { text, style } => (Some(key_text(text, *style, self.engine)?), *style),
+            TokenKind::Scalar { text, style } => {
+                (Some(key_text(text, *style, self.engine)?), *style)
+            }
             _ => (None, Style::Plain),
         };
         Some(Key {

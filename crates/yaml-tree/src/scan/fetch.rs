@@ -1,6 +1,6 @@
 //! Scans the next token, and updates the state that decides which tokens may follow.
 
-use super::{DEPTH, Kind, Result, Scanner, SimpleKey, too_deep};
+use super::{DEPTH, Result, Scanner, SimpleKey, TokenKind, too_deep};
 
 impl<'t> Scanner<'t> {
     /// Adds the next token to the queue, and the tokens that its column or a `:` imply.
@@ -17,9 +17,9 @@ impl<'t> Scanner<'t> {
         if let Some(marker) = self.document_marker() {
             self.leave_document()?;
             let kind = if marker == b'-' {
-                Kind::DocumentStart
+                TokenKind::DocumentStart
             } else {
-                Kind::DocumentEnd
+                TokenKind::DocumentEnd
             };
             self.push_indicator(kind, 3);
             return Ok(());
@@ -31,16 +31,16 @@ impl<'t> Scanner<'t> {
         let in_flow = self.flow_level() > 0;
         let before_gap = || self.bytes.is_gap(self.at + 1);
         match self.byte() {
-            b'[' => self.open_flow(Kind::FlowSequenceStart),
-            b'{' => self.open_flow(Kind::FlowMappingStart),
-            b']' => self.close_flow(Kind::FlowSequenceEnd),
-            b'}' => self.close_flow(Kind::FlowMappingEnd),
+            b'[' => self.open_flow(TokenKind::FlowSequenceStart),
+            b'{' => self.open_flow(TokenKind::FlowMappingStart),
+            b']' => self.close_flow(TokenKind::FlowSequenceEnd),
+            b'}' => self.close_flow(TokenKind::FlowMappingEnd),
             b',' => self.flow_entry(),
             b'-' if before_gap() => self.block_entry(),
             b'?' if in_flow || before_gap() => self.explicit_key(),
             b':' if in_flow || before_gap() => self.value(),
-            b'*' => self.word(Kind::Alias),
-            b'&' => self.word(Kind::Anchor),
+            b'*' => self.word(TokenKind::Alias),
+            b'&' => self.word(TokenKind::Anchor),
             b'!' => self.tag(),
             b'|' if !in_flow => self.block_scalar(true),
             b'>' if !in_flow => self.block_scalar(false),
@@ -83,7 +83,7 @@ impl<'t> Scanner<'t> {
         // No key can continue after the end, at any flow level.
         self.line += 1;
         self.leave_document()?;
-        self.push(Kind::StreamEnd, self.at);
+        self.push(TokenKind::StreamEnd, self.at);
         Ok(())
     }
 
@@ -94,13 +94,13 @@ impl<'t> Scanner<'t> {
         Ok(())
     }
 
-    pub(super) fn push_indicator(&mut self, kind: Kind<'t>, width: usize) {
+    pub(super) fn push_indicator(&mut self, kind: TokenKind<'t>, width: usize) {
         let start = self.at;
         self.at += width;
         self.push(kind, start);
     }
 
-    fn open_flow(&mut self, kind: Kind<'t>) -> Result<()> {
+    fn open_flow(&mut self, kind: TokenKind<'t>) -> Result<()> {
         self.save_key()?;
         if self.flow_level() >= DEPTH {
             return Err(self.error(self.at..self.at + 1, too_deep()));
@@ -111,7 +111,7 @@ impl<'t> Scanner<'t> {
         Ok(())
     }
 
-    fn close_flow(&mut self, kind: Kind<'t>) -> Result<()> {
+    fn close_flow(&mut self, kind: TokenKind<'t>) -> Result<()> {
         self.drop_key()?;
         if self.flow_level() > 0 {
             self.keys.pop();
@@ -124,7 +124,7 @@ impl<'t> Scanner<'t> {
     fn flow_entry(&mut self) -> Result<()> {
         self.drop_key()?;
         self.key_allowed = true;
-        self.push_indicator(Kind::FlowEntry, 1);
+        self.push_indicator(TokenKind::FlowEntry, 1);
         Ok(())
     }
 
@@ -132,33 +132,33 @@ impl<'t> Scanner<'t> {
     fn block_entry(&mut self) -> Result<()> {
         if self.flow_level() == 0 {
             self.require_line_start("a list item")?;
-            self.roll_indent(self.column(), None, Kind::BlockSequenceStart, self.at)?;
+            self.roll_indent(self.column(), None, TokenKind::BlockSequenceStart, self.at)?;
         }
         self.drop_key()?;
         self.key_allowed = true;
-        self.push_indicator(Kind::BlockEntry, 1);
+        self.push_indicator(TokenKind::BlockEntry, 1);
         Ok(())
     }
 
     fn explicit_key(&mut self) -> Result<()> {
         if self.flow_level() == 0 {
             self.require_line_start("a key")?;
-            self.roll_indent(self.column(), None, Kind::BlockMappingStart, self.at)?;
+            self.roll_indent(self.column(), None, TokenKind::BlockMappingStart, self.at)?;
         }
         self.drop_key()?;
         self.key_allowed = self.flow_level() == 0;
-        self.push_indicator(Kind::Key, 1);
+        self.push_indicator(TokenKind::Key, 1);
         Ok(())
     }
 
     fn value(&mut self) -> Result<()> {
         if self.is_key_possible(self.flow_level())? {
             let key = *self.key();
-            self.insert(key.number - self.taken, Kind::Key, key.at);
+            self.insert(key.number - self.taken, TokenKind::Key, key.at);
             self.roll_indent(
                 key.column,
                 Some(key.number),
-                Kind::BlockMappingStart,
+                TokenKind::BlockMappingStart,
                 key.at,
             )?;
             self.key().possible = false;
@@ -166,11 +166,11 @@ impl<'t> Scanner<'t> {
         } else {
             if self.flow_level() == 0 {
                 self.require_line_start("a second `:`")?;
-                self.roll_indent(self.column(), None, Kind::BlockMappingStart, self.at)?;
+                self.roll_indent(self.column(), None, TokenKind::BlockMappingStart, self.at)?;
             }
             self.key_allowed = self.flow_level() == 0;
         }
-        self.push_indicator(Kind::Value, 1);
+        self.push_indicator(TokenKind::Value, 1);
         Ok(())
     }
 

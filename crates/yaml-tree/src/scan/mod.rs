@@ -22,7 +22,7 @@ use chars::Bytes;
 use text::Text;
 
 pub(crate) use text::Segment;
-pub(crate) use token::{Kind, Style, Token};
+pub(crate) use token::{Style, Token, TokenKind};
 
 /// The maximum nesting of flow collections and of indentation.
 pub(crate) const DEPTH: usize = 256;
@@ -145,7 +145,7 @@ impl<'t> Scanner<'t> {
     #[inline]
     pub(crate) fn take(&mut self) -> Option<Token<'t>> {
         if let Some(Token {
-            kind: Kind::StreamEnd,
+            kind: TokenKind::StreamEnd,
             ..
         }) = self.queue.front()
         {
@@ -259,7 +259,7 @@ impl<'t> Scanner<'t> {
         &mut self,
         column: isize,
         number: Option<usize>,
-        kind: Kind<'t>,
+        kind: TokenKind<'t>,
         at: usize,
     ) -> Result<()> {
         if self.flow_level() > 0 || self.indent >= column {
@@ -281,13 +281,13 @@ impl<'t> Scanner<'t> {
             return;
         }
         while self.indent > column {
-            self.push(Kind::BlockEnd, self.at);
+            self.push(TokenKind::BlockEnd, self.at);
             self.indent = self.indents.pop().unwrap_or(-1);
         }
     }
 
     /// Appends a token that ends at the current position.
-    fn push(&mut self, kind: Kind<'t>, start: usize) {
+    fn push(&mut self, kind: TokenKind<'t>, start: usize) {
         self.queue.push_back(Token {
             kind,
             start,
@@ -300,14 +300,14 @@ impl<'t> Scanner<'t> {
         let (text, segments) = text.finish();
         self.segments = segments;
         self.queue.push_back(Token {
-            kind: Kind::Scalar { text, style },
+            kind: TokenKind::Scalar { text, style },
             start: range.start,
             end: range.end,
         });
     }
 
     /// Inserts a token without text.
-    fn insert(&mut self, index: usize, kind: Kind<'t>, at: usize) {
+    fn insert(&mut self, index: usize, kind: TokenKind<'t>, at: usize) {
         self.queue.insert(index, Token::empty(kind, at));
     }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::text::{Fold, Text};
-use super::{Kind, Result, Scanner, SimpleKey, Style, Token};
+use super::{Result, Scanner, SimpleKey, Style, Token, TokenKind};
 
 impl<'t> Scanner<'t> {
     /// Scans a plain scalar, which continues on lines that are indented deeply enough.
@@ -93,7 +93,7 @@ impl<'t> Scanner<'t> {
 
     fn push_word(&mut self, range: Range<usize>) {
         self.queue.push_back(Token {
-            kind: Kind::Scalar {
+            kind: TokenKind::Scalar {
                 text: Cow::Borrowed(&self.text[range.clone()]),
                 style: Style::Plain,
             },
@@ -106,15 +106,15 @@ impl<'t> Scanner<'t> {
     /// queue: the scalar itself is not in it yet.
     fn open_plain_key(&mut self) -> Result<()> {
         let SimpleKey { column, at, .. } = *self.key();
-        self.roll_indent(column, None, Kind::BlockMappingStart, at)?;
-        self.queue.push_back(Token::empty(Kind::Key, at));
+        self.roll_indent(column, None, TokenKind::BlockMappingStart, at)?;
+        self.queue.push_back(Token::empty(TokenKind::Key, at));
         Ok(())
     }
 
     /// Adds the `:` after a key in a block map.
     fn close_plain_key(&mut self) {
         self.key().possible = false;
-        self.push_indicator(Kind::Value, 1);
+        self.push_indicator(TokenKind::Value, 1);
     }
 
     /// Moves to the next white space, or to the end of the scalar.

@@ -1,10 +1,10 @@
 //! Scans anchors, aliases, tags and directives.
 
-use super::{Kind, Result, Scanner};
+use super::{Result, Scanner, TokenKind};
 
 impl<'t> Scanner<'t> {
     /// Scans an anchor or alias.
-    pub(super) fn word(&mut self, kind: fn(&'t str) -> Kind<'t>) -> Result<()> {
+    pub(super) fn word(&mut self, kind: fn(&'t str) -> TokenKind<'t>) -> Result<()> {
         self.save_key()?;
         self.key_allowed = false;
         let start = self.at;
@@ -46,7 +46,7 @@ impl<'t> Scanner<'t> {
         if !self.bytes.is_gap(self.at) {
             return Err(self.bad_tag(start));
         }
-        self.push(Kind::Tag { handle, suffix }, start);
+        self.push(TokenKind::Tag { handle, suffix }, start);
         Ok(())
     }
 
@@ -132,7 +132,7 @@ impl<'t> Scanner<'t> {
             }
             self.at += 1;
             let minor = self.version_number(start)?;
-            Kind::Version { major, minor }
+            TokenKind::Version { major, minor }
         } else {
             self.tag_prefix(start)?
         };
@@ -140,7 +140,7 @@ impl<'t> Scanner<'t> {
         self.finish_line("a directive")
     }
 
-    fn tag_prefix(&mut self, start: usize) -> Result<Kind<'t>> {
+    fn tag_prefix(&mut self, start: usize) -> Result<TokenKind<'t>> {
         if self.byte() != b'!' {
             return Err(self.bad_directive(start));
         }
@@ -153,7 +153,7 @@ impl<'t> Scanner<'t> {
         if !self.bytes.is_gap(self.at) {
             return Err(self.bad_directive(start));
         }
-        Ok(Kind::TagPrefix { handle, prefix })
+        Ok(TokenKind::TagPrefix { handle, prefix })
     }
 
     fn version_number(&mut self, start: usize) -> Result<u32> {

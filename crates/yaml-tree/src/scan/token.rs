@@ -6,7 +6,7 @@ use std::borrow::Cow;
 #[derive(Debug)]
 pub(crate) struct Token<'t> {
     /// The kind of token.
-    pub(crate) kind: Kind<'t>,
+    pub(crate) kind: TokenKind<'t>,
     /// The offset of the first byte.
     pub(crate) start: usize,
     /// The offset after the last byte.
@@ -15,7 +15,7 @@ pub(crate) struct Token<'t> {
 
 impl<'t> Token<'t> {
     /// A token without text.
-    pub(super) fn empty(kind: Kind<'t>, at: usize) -> Self {
+    pub(super) fn empty(kind: TokenKind<'t>, at: usize) -> Self {
         let (start, end) = (at, at);
         Self { kind, start, end }
     }
@@ -23,7 +23,7 @@ impl<'t> Token<'t> {
 
 /// The kinds of tokens. The starts and ends of block collections have no text.
 #[derive(Debug)]
-pub(crate) enum Kind<'t> {
+pub(crate) enum TokenKind<'t> {
     StreamEnd,
     Version { major: u32, minor: u32 },
     TagPrefix { handle: &'t str, prefix: String },

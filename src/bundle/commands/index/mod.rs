@@ -6,7 +6,7 @@ mod written;
 
 use std::path::{Path, PathBuf};
 
-use crate::bundle::{Bundle, File, Kind, MANIFESTS, registry_bundle_finding};
+use crate::bundle::{Bundle, BundleKind, File, MANIFESTS, registry_bundle_finding};
 use crate::error::Error;
 use crate::files::plain_path;
 use crate::model::finding::Finding;
@@ -62,7 +62,7 @@ impl<'a> Reading<'a> {
             names.push(child.name.to_string());
         }
         self.above.pop();
-        let mut bundle = Bundle::new(Kind::Plain, gathered).map_err(collision)?;
+        let mut bundle = Bundle::new(BundleKind::Plain, gathered).map_err(collision)?;
         bundle
             .annotations
             .insert(CONTAINS.to_owned(), names.join(","));
@@ -94,8 +94,8 @@ impl<'a> Reading<'a> {
         let is_sound = loaded.findings.is_empty();
         findings.extend(loaded.findings);
         match loaded.bundle.kind {
-            Kind::Plain => return Ok(loaded.bundle.files().to_vec()),
-            Kind::Registry if is_sound => findings.push(registry_bundle_finding(spot)),
+            BundleKind::Plain => return Ok(loaded.bundle.files().to_vec()),
+            BundleKind::Registry if is_sound => findings.push(registry_bundle_finding(spot)),
             kind if is_sound => {
                 let from = &child.from;
                 let message = format!(

@@ -35,7 +35,7 @@ pub(super) fn read(
     file: FileId,
 ) -> Result<FactsFile, Error> {
     let bytes = tree.read_file(path)?;
-    let mut reader = Reader {
+    let mut reader = InfoReader {
         file,
         images: Records::empty(Origin::InfoFile),
         faults: Vec::new(),
@@ -71,13 +71,13 @@ pub(super) fn read(
 /// The roots that may hold a map of images: today's, the one until 2024-03, and the proposal's.
 const ROOTS: [&str; 3] = ["os_images", "osImages", "os_images_info"];
 
-struct Reader {
+struct InfoReader {
     file: FileId,
     images: Records,
     faults: Vec<Fault>,
 }
 
-impl Reader {
+impl InfoReader {
     fn file(&mut self, source: &Source) {
         match yaml_tree::read(&source.text, self.file, Engine::Kubectl) {
             Ok(read) => read

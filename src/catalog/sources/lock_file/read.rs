@@ -31,7 +31,7 @@ const REDO: &str = "remove the entry and run `metalmark lock`";
 
 /// Reads a lock and reports what is wrong with it.
 pub(super) fn lock(text: &str, file: FileId) -> (Lock, Vec<Fault>) {
-    let mut reader = Reader { faults: Vec::new() };
+    let mut reader = LockReader { faults: Vec::new() };
     reader.conflicts(text, file);
     if !reader.faults.is_empty() {
         return (Lock::default(), reader.faults);
@@ -41,11 +41,11 @@ pub(super) fn lock(text: &str, file: FileId) -> (Lock, Vec<Fault>) {
     (Lock::new(images), reader.faults)
 }
 
-struct Reader {
+struct LockReader {
     faults: Vec<Fault>,
 }
 
-impl Reader {
+impl LockReader {
     fn fault(&mut self, message: impl Into<String>, place: Place, help: &str) {
         self.faults.push(invalid(message.into(), place, help));
     }
