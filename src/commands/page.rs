@@ -126,7 +126,7 @@ impl Print<'_> {
             goal,
             builder: None,
         };
-        let found = (&*fleet_check.judged, &fleet_check.counts);
+        let found = fleet_check.reported();
         let page = Page {
             title: &self.options.title,
             source_url: self.options.source_url.as_ref(),

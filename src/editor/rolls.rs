@@ -42,7 +42,7 @@ impl Bases {
                     root,
                     answer,
                 } = query;
-                let base = Base::open(&request, &root, (None, "HEAD"), known.get(&root));
+                let base = Base::open(&request, &root, None, "HEAD", known.get(&root));
                 if let Ok(base) = &base {
                     known.insert(root, base.clone());
                 }

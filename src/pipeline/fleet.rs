@@ -24,6 +24,7 @@ use crate::model::lock::{Lock, is_lockable};
 use crate::model::rule::{Level, RuleId};
 use crate::pipeline::Verdict;
 use crate::pipeline::check::{self, Checked};
+use crate::pipeline::reporting::Reported;
 use crate::read::{self, ClusterEntry, SharedCatalog, Stamped, Workspace};
 use crate::rules::{self, ImageUse, RunScope, WorkspaceInput};
 
@@ -250,6 +251,14 @@ pub(crate) struct FleetCheck<T> {
 }
 
 impl<T> FleetCheck<T> {
+    /// What reports print of it.
+    pub(crate) fn reported(&self) -> Reported<'_> {
+        Reported {
+            judged: &self.judged,
+            pools: &self.counts,
+        }
+    }
+
     /// Whether a finding at error level exists.
     pub(crate) fn has_errors(&self) -> bool {
         self.errors() > 0

@@ -111,7 +111,7 @@ pub(crate) fn render(
     }
     let may =
         |fleet_check: &FleetCheck<_>| faulty == Faulty::KeepGoing || !fleet_check.has_errors();
-    compare((&objects, &[]), &fleet, &mut fleet_check);
+    compare(&objects, &[], &fleet, &mut fleet_check);
     let mut common =
         if !matches!(part, RenderedPart::Cluster(_)) && scope.shares() && may(&fleet_check) {
             render_shared(&fleet, &renderer, served, &mut fleet_check)
@@ -119,7 +119,7 @@ pub(crate) fn render(
             Vec::new()
         };
     let of_all = render::objects(&mut common, None);
-    compare_shared((&objects, &of_all), &fleet, &mut fleet_check);
+    compare_shared(&objects, &of_all, &fleet, &mut fleet_check);
     let clean = made
         .into_iter()
         .filter(|made| !fleet_check.faulty.contains(&made.cluster));
@@ -290,7 +290,8 @@ fn serve_image(image: &Image, view: &ClusterView) -> ServedImage {
 
 /// Compares the objects of all clusters: one that two of them render is an error of both.
 pub(crate) fn compare<T>(
-    (clusters, shared): (&[FileObjects], &[FileObjects]),
+    clusters: &[FileObjects],
+    shared: &[FileObjects],
     fleet: &Fleet,
     fleet_check: &mut FleetCheck<T>,
 ) {
@@ -304,12 +305,13 @@ pub(crate) fn compare<T>(
 
 /// Compares the shared files' objects with those of all clusters.
 pub(crate) fn compare_shared<T>(
-    objects: (&[FileObjects], &[FileObjects]),
+    clusters: &[FileObjects],
+    shared: &[FileObjects],
     fleet: &Fleet,
     fleet_check: &mut FleetCheck<T>,
 ) {
-    if !objects.1.is_empty() {
-        compare(objects, fleet, fleet_check);
+    if !shared.is_empty() {
+        compare(clusters, shared, fleet, fleet_check);
     }
 }
 

@@ -89,7 +89,7 @@ impl Reporting {
     /// A file cannot be written, or nothing can be printed.
     pub(crate) fn print(
         &self,
-        found: (&[Judged], &PoolCounts),
+        found: Reported<'_>,
         workspace: &Workspace,
         changes: Changes<'_>,
         terminal: &mut Terminal,
@@ -110,13 +110,13 @@ impl Reporting {
     /// A file cannot be written, or nothing can be printed.
     pub(crate) fn print_beside(
         &self,
-        found: (&[Judged], &PoolCounts),
+        found: Reported<'_>,
         workspace: &Workspace,
         changes: Changes<'_>,
         terminal: &mut Terminal,
     ) -> Result<(), Error> {
         self.save(found, workspace, changes)?;
-        if !found.0.is_empty() {
+        if !found.judged.is_empty() {
             let err = &mut terminal.err;
             let findings = findings(found, workspace, changes, err.color);
             self.output.findings(&findings, err)?;
@@ -130,12 +130,12 @@ impl Reporting {
     /// One cannot be written.
     pub(crate) fn save(
         &self,
-        (judged, pools): (&[Judged], &PoolCounts),
+        found: Reported<'_>,
         workspace: &Workspace,
         changes: Changes<'_>,
     ) -> Result<(), Error> {
         for file in &self.files {
-            let findings = findings((judged, pools), workspace, changes, Color::Never);
+            let findings = findings(found, workspace, changes, Color::Never);
             let text =
                 Printer::print_to_string(Color::Never, |out| file.format.findings(&findings, out))?;
             output::file(&file.path, text.as_bytes())?;
@@ -144,9 +144,16 @@ impl Reporting {
     }
 }
 
+/// What a check says: the findings, and what was checked of the node pools.
+#[derive(Clone, Copy)]
+pub(crate) struct Reported<'c> {
+    pub(crate) judged: &'c [Judged],
+    pub(crate) pools: &'c PoolCounts,
+}
+
 /// The findings with what the formats need of the run.
 pub(crate) fn findings<'a>(
-    (judged, pools): (&'a [Judged], &PoolCounts),
+    found: Reported<'a>,
     workspace: &'a Workspace,
     changes: Changes<'a>,
     color: Color,
@@ -160,7 +167,7 @@ pub(crate) fn findings<'a>(
         root: workspace.settings.root.clone(),
         changes,
     };
-    Findings::new(judged, checked, color)
-        .with_pools(pools)
+    Findings::new(found.judged, checked, color)
+        .with_pools(found.pools)
         .with_run(run)
 }

@@ -196,7 +196,7 @@ impl<'f> FolderReader<'f> {
     /// Adds the templates, values and metadata of the chart in a folder, and of its dependencies.
     fn add(&mut self, folder: &Path, at: &str, depth: usize, tree: &mut Tree) -> Result<(), Error> {
         let ignored = Ignored::read(self.files, folder)?;
-        self.add_inside(folder, at, depth, (&ignored, ""), tree)
+        self.add_inside(folder, at, depth, &ignored, "", tree)
     }
 
     /// The same for a chart whose folder is at this path below that of the rules.
@@ -205,7 +205,8 @@ impl<'f> FolderReader<'f> {
         folder: &Path,
         at: &str,
         depth: usize,
-        (ignored, below): (&Ignored, &str),
+        ignored: &Ignored,
+        below: &str,
         tree: &mut Tree,
     ) -> Result<(), Error> {
         let is_ignored = |name: &str| ignored.has(&format!("{below}{name}"));
@@ -250,14 +251,9 @@ impl<'f> FolderReader<'f> {
                     Err(why) => self.skip(&path, &why),
                 }
             } else if self.files.is_file(&path.join("Chart.yaml")) {
-                let inside = (ignored, &*format!("{below}charts/{name}/"));
-                self.add_inside(
-                    &path,
-                    &format!("{at}charts/{name}/"),
-                    depth + 1,
-                    inside,
-                    tree,
-                )?;
+                let at = format!("{at}charts/{name}/");
+                let below = format!("{below}charts/{name}/");
+                self.add_inside(&path, &at, depth + 1, ignored, &below, tree)?;
             }
         }
         for (name, path) in self.elsewhere(folder, at, tree) {

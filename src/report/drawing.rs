@@ -31,7 +31,8 @@ const TOGETHER: usize = 12;
 /// What can be drawn of a finding's places: first the one of the fault.
 pub(super) fn places<'a>(
     labels: &'a [Label],
-    (folder, root): (&str, &Path),
+    folder: &str,
+    root: &Path,
     lines: &mut Lines,
 ) -> Vec<Element<'a>> {
     let mut remaining: Vec<(usize, &Label)> = labels.iter().enumerate().collect();
@@ -60,7 +61,7 @@ pub(super) fn places<'a>(
 
 /// The same as plain text, without a title; empty if there is no place.
 pub(super) fn text(labels: &[Label], run: &Run<'_>, lines: &mut Lines) -> String {
-    let places = places(labels, (&run.folder, &run.root), lines);
+    let places = places(labels, &run.folder, &run.root, lines);
     if places.is_empty() {
         return String::new();
     }

@@ -77,7 +77,7 @@ fn draw(alike: &[&Group<'_>], run: &Run<'_>, lines: &mut Lines, renderer: &Rende
     let title = severity
         .primary_title(plain(&finding.message))
         .id(finding.rule.as_str());
-    let mut elements = places(&finding.labels, (&run.folder, &run.root), lines);
+    let mut elements = places(&finding.labels, &run.folder, &run.root, lines);
     elements.extend(
         subject(group).into_iter().map(|(name, text)| {
             Element::from(Severity::NOTE.with_name(name).message(plain(&text)))

@@ -38,7 +38,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
             }
             BundleOutcome::Bundle(key) => {
                 if let Some(bundle) = view.bundles.get(key) {
-                    check_bundle(input, (pool, bundle), &wants, &finding_of, findings);
+                    check_bundle(input, pool, bundle, &wants, &finding_of, findings);
                 }
             }
         }
@@ -90,7 +90,8 @@ fn none(
 /// What is wrong with the bundle that a pool selects.
 fn check_bundle(
     input: &ClusterInput<'_>,
-    (pool, bundle): (&Pool, &Image),
+    pool: &Pool,
+    bundle: &Image,
     wants: &Wants<'_>,
     finding_of: &impl Fn(String) -> Finding,
     findings: &mut Vec<Finding>,

@@ -22,14 +22,19 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
                 pool.choice.place()
             };
             let subject = || input.subject_with(pool, &image.key);
-            findings.extend(check_format(input, pool, (&format.value, place), subject));
+            findings.extend(check_format(input, pool, &format.value, place, subject));
         }
     }
     for (pool, _) in input.explicit() {
         if let Some(format) = &pool.choice.format {
             let subject = || input.subject(Some(pool));
-            let format = (&*format.value, format.place);
-            findings.extend(check_format(input, pool, format, subject));
+            findings.extend(check_format(
+                input,
+                pool,
+                &format.value,
+                format.place,
+                subject,
+            ));
         }
     }
 }
@@ -37,18 +42,14 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
 fn check_format(
     input: &ClusterInput<'_>,
     pool: &Pool,
-    (format, place): (&str, Place),
+    format: &str,
+    place: Place,
     subject: impl Fn() -> Subject,
 ) -> Option<Finding> {
     let provider = input.provider(pool)?;
     // Of a provider with several kinds of templates, any kind will do.
-    let kinds = || {
-        provider
-            .data()
-            .kinds
-            .iter()
-            .filter(|kind| kind.is_template())
-    };
+    let all = provider.data().kinds;
+    let kinds = || all.iter().filter(|kind| kind.is_template());
     if kinds().any(|kind| kind.formats.is_empty()) {
         return None;
     }

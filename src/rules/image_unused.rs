@@ -17,19 +17,15 @@ pub(super) fn workspace(input: &WorkspaceInput<'_>, findings: &mut Vec<Finding>)
         match &image.enabled {
             Some(flag) if flag.value && !booted.contains(key) => {
                 let edit = format!("`{}.enabled: false`", entry_path(image));
-                findings.push(image_unused(
-                    input,
-                    image,
-                    (flag.place, "enabled here"),
-                    edit,
-                ));
+                findings.push(image_unused(input, image, flag.place, "enabled here", edit));
             }
             None if is_declared(image) && !served.contains(key) => {
                 let edit = format!("remove `{}`", entry_path(image));
                 findings.push(image_unused(
                     input,
                     image,
-                    (image.place, "declared here"),
+                    image.place,
+                    "declared here",
                     edit,
                 ));
             }
@@ -47,7 +43,8 @@ fn is_declared(image: &Image) -> bool {
 fn image_unused(
     input: &WorkspaceInput<'_>,
     image: &Image,
-    (place, label): (Place, &str),
+    place: Place,
+    label: &str,
     edit: String,
 ) -> Finding {
     let subject = Subject::image(&image.key);

@@ -14,12 +14,12 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     for pool in &cluster.pools {
         if let Some(selector) = &pool.choice.selector {
             let subject = || input.subject(Some(pool));
-            terms(input, (&selector.value, Takes::Booleans), subject, findings);
+            terms(input, &selector.value, Takes::Booleans, subject, findings);
         }
     }
     for (_, selector) in &cluster.additional_selectors {
-        let (selector, subject) = ((selector, Takes::Texts), || input.subject(None));
-        terms(input, selector, subject, findings);
+        let subject = || input.subject(None);
+        terms(input, selector, Takes::Texts, subject, findings);
     }
 }
 
@@ -32,7 +32,8 @@ enum Takes {
 
 fn terms(
     input: &ClusterInput<'_>,
-    (selector, takes): (&Selector, Takes),
+    selector: &Selector,
+    takes: Takes,
     subject: impl Fn() -> Subject,
     findings: &mut Vec<Finding>,
 ) {

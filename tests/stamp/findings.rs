@@ -91,7 +91,7 @@ fn a_field_that_changes_takes_with_it_what_is_below_it_and_nothing_else() {
         (edit(&["b", "d"], None), true),
     ] {
         let wanted = [outer, edit(&["b", "c"], Some("y"))];
-        let found = changes(&read.documents[0], (0, &[]), &wanted).expect("no list");
+        let found = changes(&read.documents[0], 0, &[], &wanted).expect("no list");
         let edited: Vec<bool> = found.iter().map(|change| change.edit.is_some()).collect();
         assert_eq!(edited, [true, is_edited], "{}", wanted[0]);
     }

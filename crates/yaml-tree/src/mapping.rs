@@ -114,7 +114,7 @@ pub(super) fn unique(pairs: &mut Vec<Pair>, first: usize, notices: &mut Notices)
     for Pair { entry, is_merged } in pairs.drain(first..) {
         match entries.last_mut() {
             Some(earlier) if earlier.key == entry.key => {
-                if let Some(notice) = note_replaced((earlier, was_merged), (&entry, is_merged)) {
+                if let Some(notice) = note_replaced(earlier, was_merged, &entry, is_merged) {
                     notices.push(notice);
                 }
                 *earlier = entry;
@@ -128,8 +128,10 @@ pub(super) fn unique(pairs: &mut Vec<Pair>, first: usize, notices: &mut Notices)
 
 /// The notice for two entries with the same key; none if the earlier one is merged, because overriding it is the purpose of `<<`.
 fn note_replaced(
-    (earlier, was_merged): (&Entry, bool),
-    (later, is_merged): (&Entry, bool),
+    earlier: &Entry,
+    was_merged: bool,
+    later: &Entry,
+    is_merged: bool,
 ) -> Option<Notice> {
     let key = later.key.to_string();
     let (place, kind) = match (was_merged, is_merged) {

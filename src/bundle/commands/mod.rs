@@ -27,6 +27,7 @@ use crate::error::Error;
 use crate::model::date::Date;
 use crate::model::finding::Finding;
 use crate::pipeline::check::{self, Checked};
+use crate::pipeline::reporting::Reported;
 use crate::pipeline::{Reporting, Terminal, Verdict};
 use crate::read::{self, Request, Workspace};
 use crate::report::Changes;
@@ -131,7 +132,10 @@ impl Run<'_> {
     ) -> Result<Verdict, Error> {
         let all = workspace.findings.iter().cloned().chain(found).collect();
         let checked: Checked = check::findings(all, &workspace.settings, self.today);
-        let found = (checked.findings.as_slice(), &PoolCounts::default());
+        let found = Reported {
+            judged: &checked.findings,
+            pools: &PoolCounts::default(),
+        };
         let reporting = reporting.resolve_in(self.request.directory.as_ref());
         reporting.print_beside(found, workspace, Changes::None, terminal)?;
         Ok(checked.verdict())

@@ -83,7 +83,8 @@ pub(super) fn current(stores: &Stores, reference: &Reference) -> Result<Referenc
 pub(super) fn check_signature(
     stores: &Stores,
     reference: &Reference,
-    (key, file): (&PublicKey, &Path),
+    key: &PublicKey,
+    file: &Path,
 ) -> Result<Result<String, Finding>, Error> {
     let Some(digest) = reference.digest.clone() else {
         return Err(Error::usage(format!("`{reference}` has no digest")));

@@ -50,7 +50,7 @@ pub(super) fn pull(
     };
     match &key {
         None => writeln!(terminal.err, "{pinned}")?,
-        Some((key, file)) => match pinned::check_signature(&stores, &pinned, (key, file))? {
+        Some((key, file)) => match pinned::check_signature(&stores, &pinned, key, file)? {
             Ok(clause) => writeln!(terminal.err, "{pinned}: {clause}")?,
             Err(finding) => {
                 let verdict = run.report(&workspace, vec![finding], reporting, terminal)?;

@@ -41,7 +41,7 @@ pub(super) fn verify(
     let of = pinned::current(&stores, &options.of)?;
     let (mut found, mut signature) = (Vec::new(), None);
     if let Some((key, file)) = &key {
-        match pinned::check_signature(&stores, &of, (key, file))? {
+        match pinned::check_signature(&stores, &of, key, file)? {
             Ok(good) => signature = Some(good),
             Err(finding) => found.push(finding),
         }

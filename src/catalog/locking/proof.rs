@@ -122,7 +122,7 @@ impl Run<'_> {
         found: Found,
         request: &LockRequest<'_>,
     ) -> Option<(RuleId, String)> {
-        let finding = refusal((&requirement.key, &requirement.reference), verdict, found);
+        let finding = refusal(&requirement.key, &requirement.reference, verdict, found);
         let reason = (request.accepts)(&finding)?;
         Some((finding.rule, reason))
     }
@@ -164,7 +164,7 @@ impl Run<'_> {
                 }),
                 None => is_lockable = false,
             }
-            let finding = refusal((&requirement.key, &requirement.reference), &verdict, place);
+            let finding = refusal(&requirement.key, &requirement.reference, &verdict, place);
             self.out
                 .findings
                 .push(finding.with_label(requirement.spot.clone(), ""));

@@ -220,7 +220,7 @@ impl Faults<'_> {
 }
 
 /// That a signature is not good, and what to do about it. `found`: where the answer is from.
-pub(super) fn refusal((key, reference): (&str, &str), verdict: &Verdict, found: Found) -> Finding {
+pub(super) fn refusal(key: &str, reference: &str, verdict: &Verdict, found: Found) -> Finding {
     let (rule, help) = advice(verdict, found);
     let message = match (verdict, found) {
         (Verdict::Missing, Found::Lock) => {

@@ -128,7 +128,8 @@ pub(super) fn check_entry(entry: &LockedImage, key: &PublicKey, keyring: &Keyrin
         None if entry.verified.is_empty() => Verdict::Missing,
         None => Verdict::WrongKey,
     };
-    let finding = refusal(entry.identity(), &verdict, Found::Lock);
+    let (key, reference) = entry.identity();
+    let finding = refusal(key, reference, &verdict, Found::Lock);
     Proven::Not(Box::new(finding))
 }
 

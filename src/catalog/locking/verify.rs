@@ -193,7 +193,8 @@ fn signatures(
             }
             Ok(verdict) => {
                 let spot = sources.resolve(image.digest.place);
-                let finding = refusal(image.identity(), &verdict, Found::Registry);
+                let (key, reference) = image.identity();
+                let finding = refusal(key, reference, &verdict, Found::Registry);
                 out.findings.push(finding.with_label(spot, ""));
                 None
             }

@@ -114,7 +114,7 @@ pub fn facts(
             }
             FactSource::Lock => {
                 let beside = Sources::facts_file(paths.len());
-                let read = lock_file::read(tree, path, (file, beside), architecture)?;
+                let read = lock_file::read(tree, path, file, beside, architecture)?;
                 lock = Some(read.lock);
                 evidence = Some(read.evidence);
                 read.file

@@ -138,7 +138,8 @@ const PRESET: &str = include_str!("../../../templates/hosts/renovate/metalmark.j
 /// A file cannot be read or written.
 pub(super) fn give(
     snippet: &Snippet,
-    (top, files): (&Path, &dyn Files),
+    top: &Path,
+    files: &dyn Files,
     dry_run: bool,
     out: &mut dyn Write,
 ) -> Result<(), Error> {

@@ -185,7 +185,7 @@ fn settings(
         wanted.push((true, ci_job(host, &project, is_rendered)));
     }
     for (_, snippet) in wanted.into_iter().filter(|(is_wanted, _)| *is_wanted) {
-        hosts::give(&snippet, (&top, &files), options.dry_run, out)?;
+        hosts::give(&snippet, &top, &files, options.dry_run, out)?;
     }
     Ok(())
 }

@@ -110,10 +110,13 @@ pub fn plan(
         return Err(Error::usage(message));
     }
     let offered = match builder {
-        Some(version) => {
-            let wanted = (version, &options.offer);
-            Some(read_offer(request, &fleet, wanted, terminal)?)
-        }
+        Some(version) => Some(read_offer(
+            request,
+            &fleet,
+            version,
+            &options.offer,
+            terminal,
+        )?),
         None => None,
     };
     let plans = Plans::read(&fleet, goal, offered.as_ref())?;
@@ -165,7 +168,8 @@ type Offered = BTreeMap<Arc<str>, Arc<Images>>;
 fn read_offer(
     request: &Request,
     fleet: &Fleet,
-    (version, options): (&str, &OfferOptions),
+    version: &str,
+    options: &OfferOptions,
     terminal: &mut Terminal,
 ) -> Result<Offered, Error> {
     let (workspace, catalogs) = (&fleet.workspace, fleet.catalogs()?);

@@ -271,7 +271,7 @@ fn report<T>(
     options: &RenderOptions,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
-    let found = (fleet_check.judged.as_slice(), &fleet_check.counts);
+    let found = fleet_check.reported();
     let reporting = &options.reporting;
     if options.stdout {
         reporting.print_beside(found, workspace, changes, terminal)?

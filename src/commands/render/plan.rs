@@ -62,7 +62,7 @@ pub(super) fn plan_render(job: &Job<'_>) -> Result<Planned, Error> {
         objects.append(&mut made.objects);
         served.extend(scope.images(made));
     }
-    rendered::compare((&objects, &[]), fleet, &mut fleet_check);
+    rendered::compare(&objects, &[], fleet, &mut fleet_check);
     fleet_check.require_pools(fleet);
     // While there is an error, shared files would name clusters that are not written.
     let mut shared = if scope.shares() && may_write(&fleet_check, options) {
@@ -71,7 +71,7 @@ pub(super) fn plan_render(job: &Job<'_>) -> Result<Planned, Error> {
         Vec::new()
     };
     let of_all = render::objects(&mut shared, None);
-    rendered::compare_shared((&objects, &of_all), fleet, &mut fleet_check);
+    rendered::compare_shared(&objects, &of_all, fleet, &mut fleet_check);
     let mut parts = Vec::with_capacity(made.len() + 1);
     for (made, part) in made {
         // Clusters that render each other's objects were compared with the disk before that was known.

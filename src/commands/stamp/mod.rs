@@ -16,6 +16,7 @@ use crate::model::date::Date;
 use crate::output;
 use crate::pipeline::check::{self, Checked};
 use crate::pipeline::fleet::Fleet;
+use crate::pipeline::reporting::Reported;
 use crate::pipeline::{Reporting, Terminal, Verdict, recover};
 use crate::read::{self, ManifestFiles, Request, Workspace};
 use crate::render::Renderer;
@@ -80,7 +81,10 @@ pub fn stamp(
         (false, false) => Changes::Written(&changes),
     };
     let reporting = options.reporting.resolve_in(request.directory.as_ref());
-    let found = (checked.findings.as_slice(), &PoolCounts::default());
+    let found = Reported {
+        judged: &checked.findings,
+        pools: &PoolCounts::default(),
+    };
     reporting.print(found, workspace, shown, terminal)?;
     if checked.has_errors() {
         return Ok(Verdict::Findings);

@@ -84,7 +84,8 @@ struct Gap {
 /// A list of the item has not the item that is meant; in one clause.
 pub fn changes(
     item: &Node,
-    (document, start): (usize, &[Step]),
+    document: usize,
+    start: &[Step],
     wanted: &[providers::Edit],
 ) -> Result<Vec<FieldEdit>, String> {
     let mut found = Differences {
@@ -95,7 +96,7 @@ pub fn changes(
     for field in wanted {
         match walk(item, start, field)? {
             FieldPath::Found(steps, node) => found.there(field, steps, node),
-            FieldPath::Missing(steps, key, rest) => found.missing(field, (steps, key), rest),
+            FieldPath::Missing(steps, key, rest) => found.missing(field, steps, key, rest),
         }
     }
     let Differences {
@@ -105,7 +106,7 @@ pub fn changes(
         changes[gap.change].edit = Some(fill_edit(gap, document)?);
     }
     for gap in &gaps {
-        replace_emptied(item, (document, start), gap, &gaps, &mut changes)?;
+        replace_emptied(item, document, start, gap, &gaps, &mut changes)?;
     }
     drop_covered(&mut changes);
     Ok(changes)
@@ -142,7 +143,8 @@ impl Differences {
     fn missing(
         &mut self,
         field: &providers::Edit,
-        (steps, key): (Vec<Step>, Option<&'static str>),
+        steps: Vec<Step>,
+        key: Option<&'static str>,
         rest: &[providers::FieldStep],
     ) {
         if field.value.is_none() {
@@ -201,7 +203,8 @@ fn drop_covered(changes: &mut [FieldEdit]) {
 /// an empty one.
 fn replace_emptied(
     item: &Node,
-    (document, start): (usize, &[Step]),
+    document: usize,
+    start: &[Step],
     gap: &Gap,
     gaps: &[Gap],
     changes: &mut [FieldEdit],

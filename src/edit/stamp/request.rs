@@ -38,7 +38,7 @@ pub(super) fn requests(
         let of_text: Vec<&ManifestObject> = indexes.iter().map(|index| &objects[*index]).collect();
         for marker in markers(objects, text) {
             let spot = marker.spot.clone();
-            match request_of_marker(marker, (&of_text, &indexes), results, &found) {
+            match request_of_marker(marker, &of_text, &indexes, results, &found) {
                 Ok(requested) => found.push(requested),
                 Err((message, help)) => {
                     let finding = Finding::new(RuleId::ImageUnstamped, message);
@@ -95,7 +95,8 @@ fn markers(objects: &[ManifestObject], text: &Arc<Text>) -> Vec<Marker> {
 /// The request of one marker in a text with these objects.
 fn request_of_marker(
     marker: Marker,
-    (of_text, indexes): (&[&ManifestObject], &[usize]),
+    of_text: &[&ManifestObject],
+    indexes: &[usize],
     results: &mut [ObjectResult],
     found: &[Requested],
 ) -> Result<Requested, (String, &'static str)> {

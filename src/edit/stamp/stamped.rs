@@ -117,7 +117,7 @@ fn changes(
 ) -> Result<Vec<FieldEdit>, String> {
     let version = object.version();
     let wanted = provider.stamp(kind, version, stamp)?;
-    fields::changes(&object.node, (object.document, &object.steps), &wanted)
+    fields::changes(&object.node, object.document, &object.steps, &wanted)
 }
 
 /// One scalar that a marker or an entry names.

@@ -132,7 +132,7 @@ fn stamp_items(
             stamped.results.extend(version_fault(item));
         }
         if let Some((provider, kind)) = known {
-            one(&mut project, item, index, (provider, kind), &mut stamped)?;
+            one(&mut project, item, index, provider, kind, &mut stamped)?;
         }
     }
     for (_, cluster) in project.clusters {
@@ -145,7 +145,8 @@ fn one(
     project: &mut Project<'_>,
     item: &Node,
     index: usize,
-    (provider, kind): (&dyn Provider, &Kind),
+    provider: &dyn Provider,
+    kind: &Kind,
     stamped: &mut Stamped,
 ) -> Result<(), Error> {
     let about = |mut result: FunctionResult| {
@@ -167,7 +168,7 @@ fn one(
     let mut problems = problems(&stamp, provider, kind);
     let wanted = provider.stamp(kind, version, &stamp);
     let steps = [Step::from("items"), Step::from(index)];
-    let changes = match wanted.and_then(|wanted| changes(item, (0, &steps), &wanted)) {
+    let changes = match wanted.and_then(|wanted| changes(item, 0, &steps, &wanted)) {
         Ok(changes) => changes,
         Err(problem) => {
             problems.push(problem);

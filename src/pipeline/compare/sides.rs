@@ -36,7 +36,8 @@ impl Base {
     pub(crate) fn open(
         request: &Request,
         root: &Path,
-        (against, head): (Option<&str>, &str),
+        against: Option<&str>,
+        head: &str,
         known: Option<&Self>,
     ) -> Result<Self, Error> {
         let repository = Repository::find(root)?;
@@ -61,7 +62,7 @@ impl Sides {
     ) -> Result<Self, Error> {
         let mut location = read::location(request)?;
         let head = to.unwrap_or("HEAD");
-        let base = Base::open(request, &location.root, (against, head), None)?;
+        let base = Base::open(request, &location.root, against, head, None)?;
         let after = match to {
             None => read::workspace(request)?,
             Some(name) => {

@@ -72,12 +72,14 @@ pub(in crate::read) fn read_pairs(
         let wrong = |message: &str| Some(Finding::new(RuleId::ProjectFile, message));
         let problem = match parts {
             None => wrong("a place of a pair has no `#`"),
-            Some((version, image)) => match reader.pair(version, image) {
-                Ok(0) => wrong("no file has both values of a pair"),
-                Ok(_) => None,
-                Err(ReadError::Finding(finding)) => Some(*finding),
-                Err(ReadError::Error(error)) => return Err(error),
-            },
+            Some(((version, version_path), (image, image_path))) => {
+                match reader.pair(version, version_path, image, image_path) {
+                    Ok(0) => wrong("no file has both values of a pair"),
+                    Ok(_) => None,
+                    Err(ReadError::Finding(finding)) => Some(*finding),
+                    Err(ReadError::Error(error)) => return Err(error),
+                }
+            }
         };
         if let Some(finding) = problem {
             let help = "write `FILE#KEY.KEY`, such as `{version: values.yaml#kubernetesVersion, image: '#images.*.name'}`";
@@ -103,10 +105,10 @@ pub(in crate::read) fn read_pairs(
 pub fn has_pair(tree: &dyn Files, version: &str, image: &str) -> Result<bool, Error> {
     let mut reader = PairReader::new(tree);
     let parts = version.split_once('#').zip(image.split_once('#'));
-    let Some((version, image)) = parts else {
+    let Some(((version, version_path), (image, image_path))) = parts else {
         return Ok(false);
     };
-    match reader.pair(version, image) {
+    match reader.pair(version, version_path, image, image_path) {
         Ok(count) => Ok(count > 0),
         Err(ReadError::Finding(_)) => Ok(false),
         Err(ReadError::Error(error)) => Err(error),
@@ -133,8 +135,10 @@ impl<'t> PairReader<'t> {
     /// Reads one pair, and counts its node pools; a finding where they are too many.
     fn pair(
         &mut self,
-        (pattern, path): (&str, &str),
-        (image_pattern, image_path): (&str, &str),
+        pattern: &str,
+        path: &str,
+        image_pattern: &str,
+        image_path: &str,
     ) -> Result<usize, ReadError> {
         let mut count = 0;
         for file in matches(self.tree, pattern)? {
@@ -160,7 +164,7 @@ impl<'t> PairReader<'t> {
                     "" => vec![own],
                     _ => images.iter().flat_map(File::all).collect(),
                 };
-                match self.pools(&name, (own, path), (&images, image_path)) {
+                match self.pools(&name, (own, path), &images, image_path) {
                     Ok(more) => count += more,
                     Err(message) => {
                         self.clusters.clear();
@@ -177,7 +181,8 @@ impl<'t> PairReader<'t> {
         &mut self,
         name: &str,
         ((source, document), path): (Document<'_>, &str),
-        (images, image_path): (&[Document<'_>], &str),
+        images: &[Document<'_>],
+        image_path: &str,
     ) -> Result<usize, String> {
         let mut count = 0;
         for version in find_values(document, path, &[], &self.work)? {

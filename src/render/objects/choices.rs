@@ -93,11 +93,7 @@ pub fn overlay(view: &ClusterView, stamps: &[Option<Stamp>], style: Style, root:
             Root::Cluster => &path[..],
             Root::Top => &path[1..],
         };
-        set(
-            &mut values,
-            path,
-            fields(view, &level, (index, stamp), style),
-        );
+        set(&mut values, path, fields(view, &level, index, stamp, style));
     }
     values
 }
@@ -144,12 +140,7 @@ fn level_choice<'a>(view: &'a ClusterView, name: &LevelName) -> Option<&'a Choic
 }
 
 /// The fields for one level.
-fn fields(
-    view: &ClusterView,
-    level: &LevelName,
-    (index, stamp): (usize, &Stamp),
-    style: Style,
-) -> Map {
+fn fields(view: &ClusterView, level: &LevelName, index: usize, stamp: &Stamp, style: Style) -> Map {
     let pool = &view.cluster.pools[index];
     let choice = level_choice(view, level)
         .filter(|choice| choice.is_made())

@@ -97,7 +97,8 @@ pub const GLANCE_IDS: &str = "openstack-images-uuids";
 pub fn config_map(
     kind: ConfigMapKind,
     values: Map,
-    (own, namespace): (&str, &str),
+    own: &str,
+    namespace: &str,
     hashed: bool,
     mut annotations: Map,
 ) -> ConfigMap {

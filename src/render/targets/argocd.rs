@@ -198,8 +198,16 @@ fn objects(input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> Map {
         let images = Entry::from_value("os_images", info::os_images(input.images_to_serve()));
         let namespace = &input.view.cluster.namespace;
         let values = Map::from_iter([images]);
-        let names = (info::CONFIG_MAP, &**namespace);
-        let object = info::config_map(ConfigMapKind::Info, values, names, false, server_side("-2"));
+        let name = info::CONFIG_MAP;
+        let annotations = server_side("-2");
+        let object = info::config_map(
+            ConfigMapKind::Info,
+            values,
+            name,
+            namespace,
+            false,
+            annotations,
+        );
         Entry::holding("configmap", object.context)
     };
     let config_map = (root(input.output, findings) == Root::Top).then(config_map);

@@ -126,7 +126,7 @@ fn files(
             ConfigMapKind::Info => info::CONFIG_MAP,
             ConfigMapKind::GlanceIds => info::GLANCE_IDS,
         };
-        let object = info::config_map(kind, values, (name, namespace), hashed, Map::default());
+        let object = info::config_map(kind, values, name, namespace, hashed, Map::default());
         Map::from_iter([Entry::holding("configmap", object.context)])
     };
     let served = info::image_server_images(images.iter().copied());

@@ -177,14 +177,14 @@ fn config_map(input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> Option<Co
     let images = Entry::from_value("os_images", info::os_images(input.images_to_serve()));
     let values = Map::from_iter([images]);
     let name = text_option(input.output, "config-map", info::CONFIG_MAP, findings);
-    let names = (name, &*input.view.cluster.namespace);
-    let annotations = Map::default();
+    let namespace = &input.view.cluster.namespace;
     Some(info::config_map(
         ConfigMapKind::Info,
         values,
-        names,
+        name,
+        namespace,
         hashed,
-        annotations,
+        Map::default(),
     ))
 }
 

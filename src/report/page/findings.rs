@@ -66,7 +66,7 @@ impl<'a> Found<'a> {
             causes.extend(alike.into_iter().map(|group| (address(group), cause)));
         }
         let row = |group| {
-            let row = self.row(group, (&mut lines, &mut fingerprints), tables);
+            let row = self.row(group, &mut lines, &mut fingerprints, tables);
             let cause = causes.get(&address(group)).copied().unwrap_or(row.cause);
             FindingRow { cause, ..row }
         };
@@ -76,7 +76,8 @@ impl<'a> Found<'a> {
     fn row(
         &mut self,
         group: &Group<'_>,
-        (lines, fingerprints): (&mut Lines, &mut Fingerprints),
+        lines: &mut Lines,
+        fingerprints: &mut Fingerprints,
         tables: &mut Tables,
     ) -> FindingRow {
         let finding = &group.judged.finding;

@@ -97,7 +97,8 @@ fn add<'e>(
         } => insert(
             outlines,
             plans,
-            (map, position),
+            map,
+            position,
             Some(key),
             New { value, text },
         ),
@@ -105,7 +106,7 @@ fn add<'e>(
             list,
             value,
             position,
-        } => insert(outlines, plans, (list, position), None, New { value, text }),
+        } => insert(outlines, plans, list, position, None, New { value, text }),
         Edit::Remove { at } => {
             let (index, plan) = member(outlines, plans, at)?;
             plan.removed.insert(index);
@@ -137,7 +138,8 @@ fn add<'e>(
 fn insert<'e>(
     outlines: &[Outline<'_>],
     plans: &mut [Plan<'e>],
-    (at, position): (&Target, &Position),
+    at: &Target,
+    position: &Position,
     key: Option<&'e str>,
     new: New<'e>,
 ) -> Result<(), EditError> {

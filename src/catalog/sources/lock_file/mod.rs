@@ -79,7 +79,8 @@ pub(super) struct Read {
 pub(super) fn read(
     tree: &dyn Files,
     path: &Path,
-    (file, evidence_file): (FileId, FileId),
+    file: FileId,
+    evidence_file: FileId,
     architecture: &str,
 ) -> Result<Read, Error> {
     let shown = path.to_string_lossy().replace('\\', "/");
