@@ -54,7 +54,7 @@ pub fn check(
     }
     let reporting = options.reporting.resolve_in(request.directory.as_ref());
     fleet_check.require_pools(&fleet);
-    let found = fleet_check.reported();
+    let found = fleet_check.report();
     reporting.save(found, &fleet.workspace, Changes::None)?;
     let findings = reporting::findings(found, &fleet.workspace, Changes::None, terminal.out.color);
     reporting.output.findings(&findings, &mut terminal.out)?;

@@ -126,7 +126,7 @@ impl Print<'_> {
             goal,
             builder: None,
         };
-        let found = fleet_check.reported();
+        let found = fleet_check.report();
         let page = Page {
             title: &self.options.title,
             source_url: self.options.source_url.as_ref(),

@@ -24,7 +24,7 @@ use crate::model::lock::{Lock, is_lockable};
 use crate::model::rule::{Level, RuleId};
 use crate::pipeline::Verdict;
 use crate::pipeline::check::{self, Checked};
-use crate::pipeline::reporting::Reported;
+use crate::pipeline::reporting::CheckReport;
 use crate::read::{self, ClusterEntry, SharedCatalog, Stamped, Workspace};
 use crate::rules::{self, ImageUse, RunScope, WorkspaceInput};
 
@@ -252,8 +252,8 @@ pub(crate) struct FleetCheck<T> {
 
 impl<T> FleetCheck<T> {
     /// What reports print of it.
-    pub(crate) fn reported(&self) -> Reported<'_> {
-        Reported {
+    pub(crate) fn report(&self) -> CheckReport<'_> {
+        CheckReport {
             judged: &self.judged,
             pools: &self.counts,
         }

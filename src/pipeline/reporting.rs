@@ -89,7 +89,7 @@ impl Reporting {
     /// A file cannot be written, or nothing can be printed.
     pub(crate) fn print(
         &self,
-        found: Reported<'_>,
+        found: CheckReport<'_>,
         workspace: &Workspace,
         changes: Changes<'_>,
         terminal: &mut Terminal,
@@ -110,7 +110,7 @@ impl Reporting {
     /// A file cannot be written, or nothing can be printed.
     pub(crate) fn print_beside(
         &self,
-        found: Reported<'_>,
+        found: CheckReport<'_>,
         workspace: &Workspace,
         changes: Changes<'_>,
         terminal: &mut Terminal,
@@ -130,7 +130,7 @@ impl Reporting {
     /// One cannot be written.
     pub(crate) fn save(
         &self,
-        found: Reported<'_>,
+        found: CheckReport<'_>,
         workspace: &Workspace,
         changes: Changes<'_>,
     ) -> Result<(), Error> {
@@ -146,14 +146,14 @@ impl Reporting {
 
 /// What a check says: the findings, and what was checked of the node pools.
 #[derive(Clone, Copy)]
-pub(crate) struct Reported<'c> {
+pub(crate) struct CheckReport<'c> {
     pub(crate) judged: &'c [Judged],
     pub(crate) pools: &'c PoolCounts,
 }
 
 /// The findings with what the formats need of the run.
 pub(crate) fn findings<'a>(
-    found: Reported<'a>,
+    found: CheckReport<'a>,
     workspace: &'a Workspace,
     changes: Changes<'a>,
     color: Color,

@@ -27,7 +27,7 @@ use crate::error::Error;
 use crate::model::date::Date;
 use crate::model::finding::Finding;
 use crate::pipeline::check::{self, Checked};
-use crate::pipeline::reporting::Reported;
+use crate::pipeline::reporting::CheckReport;
 use crate::pipeline::{Reporting, Terminal, Verdict};
 use crate::read::{self, Request, Workspace};
 use crate::report::Changes;
@@ -132,7 +132,7 @@ impl Run<'_> {
     ) -> Result<Verdict, Error> {
         let all = workspace.findings.iter().cloned().chain(found).collect();
         let checked: Checked = check::findings(all, &workspace.settings, self.today);
-        let found = Reported {
+        let found = CheckReport {
             judged: &checked.findings,
             pools: &PoolCounts::default(),
         };

@@ -271,7 +271,7 @@ fn report<T>(
     options: &RenderOptions,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
-    let found = fleet_check.reported();
+    let found = fleet_check.report();
     let reporting = &options.reporting;
     if options.stdout {
         reporting.print_beside(found, workspace, changes, terminal)?

@@ -16,7 +16,7 @@ use crate::model::date::Date;
 use crate::output;
 use crate::pipeline::check::{self, Checked};
 use crate::pipeline::fleet::Fleet;
-use crate::pipeline::reporting::Reported;
+use crate::pipeline::reporting::CheckReport;
 use crate::pipeline::{Reporting, Terminal, Verdict, recover};
 use crate::read::{self, ManifestFiles, Request, Workspace};
 use crate::render::Renderer;
@@ -81,7 +81,7 @@ pub fn stamp(
         (false, false) => Changes::Written(&changes),
     };
     let reporting = options.reporting.resolve_in(request.directory.as_ref());
-    let found = Reported {
+    let found = CheckReport {
         judged: &checked.findings,
         pools: &PoolCounts::default(),
     };
