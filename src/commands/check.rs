@@ -5,11 +5,12 @@ use clap::Args;
 use crate::error::Error;
 use crate::model::date::Date;
 use crate::read::{self, Request};
-use crate::report::Changes;
+use crate::report::{Changes, JudgedPool};
 
 use super::{FrozenOption, ShardOption};
 use crate::edit::fix;
 use crate::pipeline::fleet::{Fleet, FleetCheck};
+use crate::pipeline::reporting::CheckReport;
 use crate::pipeline::{Reporting, Terminal, Verdict, recover, reporting};
 
 /// What `check` does.
@@ -54,7 +55,15 @@ pub fn check(
     }
     let reporting = options.reporting.resolve_in(request.directory.as_ref());
     fleet_check.require_pools(&fleet);
-    let found = fleet_check.report();
+    let lists_pools = options.reporting.lists_pools();
+    let pools: Vec<JudgedPool> = std::mem::take(&mut fleet_check.results)
+        .into_iter()
+        .flatten()
+        .collect();
+    let found = CheckReport {
+        pool_list: lists_pools.then_some(&pools),
+        ..fleet_check.report()
+    };
     reporting.save(found, &fleet.workspace, Changes::None)?;
     let findings = reporting::findings(found, &fleet.workspace, Changes::None, terminal.out.color);
     reporting.output.findings(&findings, &mut terminal.out)?;
@@ -65,12 +74,17 @@ fn read_and_check(
     request: &Request,
     options: &CheckOptions,
     today: Date,
-) -> Result<(Fleet, FleetCheck<()>), Error> {
+) -> Result<(Fleet, FleetCheck<Vec<JudgedPool>>), Error> {
     let mut workspace = read::workspace(request)?;
     if options.allow_empty {
         workspace.settings.policy.allow_empty();
     }
     let fleet = Fleet::open(workspace, today)?;
-    let fleet_check = fleet.check(|_, _, _| Ok(()))?;
+    let lists_pools = options.reporting.lists_pools();
+    let fleet_check = fleet.check(|view, _, _| {
+        let matching = fleet.workspace.settings.matching;
+        let pools = lists_pools.then(|| JudgedPool::list(view, matching));
+        Ok(pools.unwrap_or_default())
+    })?;
     Ok((fleet, fleet_check))
 }

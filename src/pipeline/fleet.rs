@@ -256,6 +256,7 @@ impl<T> FleetCheck<T> {
         CheckReport {
             judged: &self.judged,
             pools: &self.counts,
+            pool_list: None,
         }
     }
 

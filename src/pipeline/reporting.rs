@@ -11,7 +11,7 @@ use crate::model::finding::Judged;
 use crate::output;
 use crate::printer::{Color, Printer};
 use crate::read::{self, Workspace};
-use crate::report::{self, Changes, Findings, REPORTS, Report, Run};
+use crate::report::{self, Changes, Findings, JudgedPool, REPORTS, Report, Run};
 
 use super::Terminal;
 
@@ -82,6 +82,13 @@ impl Reporting {
         }
     }
 
+    /// Whether a format lists the node pools one by one.
+    pub(crate) fn lists_pools(&self) -> bool {
+        let of_files = self.files.iter().map(|file| file.format);
+        let mut formats = of_files.chain([self.output]);
+        formats.any(Report::lists_pools)
+    }
+
     /// Writes the files and prints the findings. They go to stderr beside a result; a format that holds both in one document is
     /// the result, and so are findings for a program that left no other.
     ///
@@ -149,6 +156,8 @@ impl Reporting {
 pub(crate) struct CheckReport<'c> {
     pub(crate) judged: &'c [Judged],
     pub(crate) pools: &'c PoolCounts,
+    /// The pools one by one, where the command lists them.
+    pub(crate) pool_list: Option<&'c [JudgedPool]>,
 }
 
 /// The findings with what the formats need of the run.
@@ -169,5 +178,6 @@ pub(crate) fn findings<'a>(
     };
     Findings::new(found.judged, checked, color)
         .with_pools(found.pools)
+        .with_pool_list(found.pool_list)
         .with_run(run)
 }

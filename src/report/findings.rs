@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{Color, quantity};
+use super::{Color, JudgedPool, quantity};
 use crate::decide::pool_counts::PoolCounts;
 use crate::model::finding::{Judged, Label};
 use crate::model::manifest::ChangeSet;
@@ -17,6 +17,8 @@ pub struct Findings<'a> {
     pub groups: Vec<Group<'a>>,
     /// Their number.
     pub summary: Summary,
+    /// The node pools one by one, where the command lists them.
+    pub pools: Option<&'a [JudgedPool]>,
     /// Whether the stream takes colors.
     pub color: Color,
     /// What else is known of the run.
@@ -163,6 +165,7 @@ impl<'a> Findings<'a> {
         Self {
             groups,
             summary,
+            pools: None,
             color,
             run: Run::default(),
         }
@@ -196,6 +199,11 @@ impl<'a> Findings<'a> {
     pub fn with_pools(mut self, pools: &PoolCounts) -> Self {
         self.summary.pools = pools.clone();
         self
+    }
+
+    /// With the node pools one by one.
+    pub fn with_pool_list(self, pools: Option<&'a [JudgedPool]>) -> Self {
+        Self { pools, ..self }
     }
 
     /// With what else is known of the run.

@@ -3,7 +3,7 @@
 use std::io;
 
 use super::lines::{Lines, Range};
-use super::{Changes, Findings, Group, JSON_VERSION, Report, Summary, WriteChanges};
+use super::{Changes, Findings, Group, JSON_VERSION, JudgedPool, Report, Summary, WriteChanges};
 use crate::model::finding::Label;
 use crate::model::fix::Fix;
 use crate::model::rule::Level;
@@ -30,9 +30,14 @@ impl Report for Json {
                 .iter()
                 .map(|group| finding_entry(group, &mut lines))
                 .collect(),
+            pools: findings.pools,
             summary: &findings.summary,
         };
         out.json(&document)
+    }
+
+    fn lists_pools(&self) -> bool {
+        true
     }
 
     fn changes(&self) -> Option<WriteChanges> {
@@ -51,6 +56,8 @@ fn print_changes(changes: &Changes<'_>, out: &mut Printer) -> io::Result<()> {
 struct Document<'a> {
     version: u32,
     findings: Vec<FindingEntry<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pools: Option<&'a [JudgedPool]>,
     summary: &'a Summary,
 }
 

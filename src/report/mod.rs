@@ -19,6 +19,7 @@ pub mod impact;
 pub mod init;
 mod issue;
 mod json;
+mod judged_pool;
 mod junit;
 mod lines;
 mod locked;
@@ -45,6 +46,7 @@ pub use changes::{changes, changes_json, git_add_hint, shell_quote};
 pub use diff::diff;
 pub use findings::{Changes, Findings, Group, Run, Summary};
 pub use format::{CommentFormat, Format, ListFormat, print_findings};
+pub use judged_pool::JudgedPool;
 pub use lines::Lines;
 pub use locked::lock_changes;
 pub use plan::{PlanReport, plan};
@@ -61,6 +63,10 @@ pub trait Report: Sync {
     fn summary(&self) -> &'static str;
     /// Writes all findings; those formats that are one document a run, its changes as well.
     fn findings(&self, findings: &Findings<'_>, out: &mut Printer) -> io::Result<()>;
+    /// Whether it lists the node pools one by one, where the command has them.
+    fn lists_pools(&self) -> bool {
+        false
+    }
     /// How changes are written, apart from the findings; none where the one document holds both.
     fn changes(&self) -> Option<WriteChanges> {
         None

@@ -135,6 +135,7 @@ impl Run<'_> {
         let found = CheckReport {
             judged: &checked.findings,
             pools: &PoolCounts::default(),
+            pool_list: None,
         };
         let reporting = reporting.resolve_in(self.request.directory.as_ref());
         reporting.print_beside(found, workspace, Changes::None, terminal)?;

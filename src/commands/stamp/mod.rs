@@ -84,6 +84,7 @@ pub fn stamp(
     let found = CheckReport {
         judged: &checked.findings,
         pools: &PoolCounts::default(),
+        pool_list: None,
     };
     reporting.print(found, workspace, shown, terminal)?;
     if checked.has_errors() {

@@ -23,7 +23,7 @@ use pool::FactAccount;
 pub use pool::PoolAccount;
 pub(super) use pool::{
     CandidateAccount, PlacedValue, candidate_accounts, describe_outcome, facts, levels, outcome,
-    terms,
+    serialize_spot, terms,
 };
 
 /// A rule's page.

@@ -20,11 +20,25 @@ pub(in crate::report) struct PlacedValue {
     /// The value as text.
     pub value: String,
     /// Where.
-    #[serde(serialize_with = "as_text")]
+    #[serde(serialize_with = "serialize_spot")]
     pub at: Option<Spot>,
 }
 
-fn as_text<S: serde::Serializer>(at: &Option<Spot>, to: S) -> Result<S::Ok, S::Error> {
+impl PlacedValue {
+    /// A value, hidden where it is secret, and its place.
+    pub(in crate::report) fn display(value: &str, place: Place, sources: &Sources) -> Self {
+        Self {
+            value: sources.display(value, place).to_owned(),
+            at: sources.resolve(place),
+        }
+    }
+}
+
+/// A place as `path:line:column`.
+pub(in crate::report) fn serialize_spot<S: serde::Serializer>(
+    at: &Option<Spot>,
+    to: S,
+) -> Result<S::Ok, S::Error> {
     match at {
         Some(spot) => to.collect_str(spot),
         None => to.serialize_none(),
@@ -95,7 +109,7 @@ pub(in crate::report) struct FactAccount {
     /// Where it was learned, in words.
     pub origin: String,
     /// Where it is, if in a file of the project.
-    #[serde(serialize_with = "as_text")]
+    #[serde(serialize_with = "serialize_spot")]
     pub at: Option<Spot>,
 }
 
@@ -108,7 +122,7 @@ impl PoolAccount {
         matching: Matching,
         cache: &PatternCache,
     ) -> Self {
-        let placed = |value: &str, place: Place| place_value(value, place, &view.sources);
+        let placed = |value: &str, place: Place| PlacedValue::display(value, place, &view.sources);
         // The selected image would reveal a part of the secret.
         let is_secret = view.selects_by_secret(pool, selection);
         let image = view.selected_image(selection).filter(|_| !is_secret);
@@ -184,13 +198,6 @@ pub(in crate::report) fn facts(image: &Image, sources: &Sources) -> BTreeMap<Str
     image.facts.iter().map(account).collect()
 }
 
-fn place_value(value: &str, place: Place, sources: &Sources) -> PlacedValue {
-    PlacedValue {
-        value: sources.display(value, place).to_owned(),
-        at: sources.resolve(place),
-    }
-}
-
 /// What each level of the values sets for a pool, in the order of inheritance.
 pub(in crate::report) fn levels(view: &ClusterView, pool: &Pool) -> Vec<LevelAccount> {
     let infra = view
@@ -233,7 +240,7 @@ fn settings(choice: &Choice, sources: &Sources) -> BTreeMap<String, PlacedValue>
             value.as_ref().map(|value| {
                 (
                     name.to_owned(),
-                    place_value(&value.value, value.place, sources),
+                    PlacedValue::display(&value.value, value.place, sources),
                 )
             })
         })
@@ -245,7 +252,7 @@ fn settings(choice: &Choice, sources: &Sources) -> BTreeMap<String, PlacedValue>
     {
         sets.insert(
             format!("os_image_selector.{}", term.fact),
-            place_value(&display_wanted(&term.wanted), term.place, sources),
+            PlacedValue::display(&display_wanted(&term.wanted), term.place, sources),
         );
     }
     sets
@@ -262,7 +269,7 @@ pub(in crate::report) fn terms(
         .map(|term| {
             (
                 term.fact.to_string(),
-                place_value(&display_wanted(&term.wanted), term.place, sources),
+                PlacedValue::display(&display_wanted(&term.wanted), term.place, sources),
             )
         })
         .collect()
