@@ -24,18 +24,21 @@ const ENVIRONMENT: [(&str, &str); 10] = [
 /// An empty repository; none where there is no git.
 pub(crate) fn repository() -> Option<TempDir> {
     let scratch = tempfile::tempdir().expect("a scratch folder");
+    init(scratch.path()).then_some(scratch)
+}
+
+/// Makes a folder a repository. Whether there is a git to do so.
+fn init(folder: &Path) -> bool {
     let begun = Command::new("git")
         .args(["init", "--quiet", "--initial-branch=main", "."])
-        .current_dir(scratch.path())
+        .current_dir(folder)
         .envs(ENVIRONMENT)
         .status();
-    match begun {
-        Ok(status) if status.success() => Some(scratch),
-        _ => {
-            programs::missing("git");
-            None
-        }
+    let is_repository = begun.is_ok_and(|status| status.success());
+    if !is_repository {
+        programs::missing("git");
     }
+    is_repository
 }
 
 /// Runs git in a folder.
@@ -53,6 +56,15 @@ pub(crate) fn git(folder: &Path, arguments: &[&str]) -> String {
         text(&output.stderr)
     );
     text(&output.stdout)
+}
+
+/// Commits everything; makes the folder a repository first if it is none. Whether there is a git to do so.
+pub(crate) fn commit_all(folder: &Path, message: &str) -> bool {
+    let is_repository = folder.join(".git").exists() || init(folder);
+    if is_repository {
+        commit(folder, message);
+    }
+    is_repository
 }
 
 /// Commits everything.

@@ -1,0 +1,417 @@
+//! The stage of every test that runs the program: a scratch folder with a project, the real binary in a clean environment, and
+//! snapshots in the test of what a user sees. `SNAPSHOTS=overwrite cargo test NAME` writes them anew.
+//!
+//! ```ignore
+//! let project = project()
+//!     .catalog(&["noble-31 rke2 1.31.8+rke2r1", "noble-30 rke2 1.30.12+rke2r1"])
+//!     .cluster("edge", "cluster: {k8s_version: v1.31.8+rke2r1, capm3: {image_key: noble-30}}");
+//! project.check().is(str![[]]); // one line a finding, one line a node pool
+//! project.edit("edge.yaml", "noble-30", "noble-31").check().is(str![[]]);
+//! project.run("check").exit(1).screen(str![[]]); // the exact screen
+//! ```
+
+use std::fmt::{Display, Write as _};
+use std::fs;
+use std::path::Path;
+
+use data_encoding::HEXLOWER;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use snapbox::Data;
+use tempfile::TempDir;
+
+use super::super::git;
+use super::{Metalmark, Outcome, copy_into, repository};
+
+/// The day of every run: 2026-11-21.
+const DAY: &str = "1795219200";
+/// The project file, unless a test writes its own.
+const PROJECT_FILE: &str = "metalmark.yaml";
+/// The values of [`Stage::catalog`].
+const CATALOG_FILE: &str = "catalog.yaml";
+
+/// An empty project.
+pub(crate) fn project() -> Stage {
+    Stage {
+        folder: tempfile::tempdir().expect("a scratch folder"),
+        clusters: Vec::new(),
+        settings: String::new(),
+        variables: vec![("SOURCE_DATE_EPOCH".to_owned(), DAY.to_owned())],
+    }
+}
+
+/// A project in a scratch folder.
+pub(crate) struct Stage {
+    folder: TempDir,
+    clusters: Vec<String>,
+    settings: String,
+    variables: Vec<(String, String)>,
+}
+
+/// What a project is made of.
+impl Stage {
+    /// A file, its folders included.
+    pub(crate) fn file(self, path: &str, text: impl AsRef<[u8]>) -> Self {
+        self.write(path, text);
+        self
+    }
+
+    /// Files by their paths.
+    pub(crate) fn files(self, files: &[(&str, &str)]) -> Self {
+        for (path, text) in files {
+            self.write(path, text);
+        }
+        self
+    }
+
+    /// What a folder of the repository holds, such as `fixtures/workspaces/elemental`.
+    pub(crate) fn folder(self, path: &str) -> Self {
+        copy_into(&repository().join(path), self.path());
+        self
+    }
+
+    /// A cluster with the values file `NAME.yaml`, listed in the project file.
+    pub(crate) fn cluster(mut self, name: &str, values: &str) -> Self {
+        self.clusters
+            .push(format!("{{name: {name}, values: [{name}.yaml]}}"));
+        self.write(&format!("{name}.yaml"), values);
+        self.write_project_file()
+    }
+
+    /// Lines of the project file, such as `matching: exact`.
+    pub(crate) fn settings(mut self, lines: &str) -> Self {
+        self.settings += lines;
+        if !lines.ends_with('\n') {
+            self.settings.push('\n');
+        }
+        self.write_project_file()
+    }
+
+    /// Images in the values that all clusters share, a line each: `KEY FLAVOR VERSION`, and further facts as `NAME=VALUE`.
+    pub(crate) fn catalog(self, images: &[&str]) -> Self {
+        let mut text = String::from("os_images:\n");
+        for image in images {
+            let mut words = image.split_whitespace();
+            let mut word = || words.next().expect("KEY FLAVOR VERSION");
+            let (key, flavor, version) = (word(), word(), word());
+            let sha256 = HEXLOWER.encode(&Sha256::digest(key));
+            write!(
+                text,
+                "  {key}: {{k8s-flavor: {flavor}, k8s-version: '{version}', image-format: raw, \
+                 uri: 'https://images.example/{key}.raw', sha256: '{sha256}'"
+            )
+            .expect("a text");
+            for (name, value) in words.filter_map(|word| word.split_once('=')) {
+                write!(text, ", {name}: '{value}'").expect("a text");
+            }
+            text += "}\n";
+        }
+        self.file(CATALOG_FILE, text)
+            .settings(&format!("values: [{CATALOG_FILE}]"))
+    }
+
+    /// A variable of the environment of each run.
+    pub(crate) fn variable(mut self, name: &str, value: &str) -> Self {
+        self.variables.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Makes it a git repository if it is none yet, and commits everything. None where there is no git.
+    pub(crate) fn commit(self, message: &str) -> Option<Self> {
+        git::commit_all(self.path(), message).then_some(self)
+    }
+
+    fn write_project_file(self) -> Self {
+        let mut text = String::from("version: 1\n");
+        if !self.clusters.is_empty() {
+            text += &format!("clusters: [{}]\n", self.clusters.join(", "));
+        }
+        self.write(PROJECT_FILE, text + &self.settings);
+        self
+    }
+}
+
+/// What happens to a project.
+impl Stage {
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(crate) fn read(&self, path: &str) -> String {
+        let text = fs::read_to_string(self.path().join(path));
+        text.unwrap_or_else(|error| panic!("{path}: {error}"))
+    }
+
+    pub(crate) fn write(&self, path: &str, text: impl AsRef<[u8]>) -> &Self {
+        let file = self.path().join(path);
+        fs::create_dir_all(file.parent().expect("a folder")).expect("created");
+        fs::write(file, text).expect("written");
+        self
+    }
+
+    pub(crate) fn remove(&self, path: &str) -> &Self {
+        fs::remove_file(self.path().join(path)).expect("removed");
+        self
+    }
+
+    /// Replaces a text that a file holds exactly once.
+    #[track_caller]
+    pub(crate) fn edit(&self, path: &str, from: &str, to: &str) -> &Self {
+        let text = self.read(path);
+        assert_eq!(text.matches(from).count(), 1, "`{from}` in {path}:\n{text}");
+        self.write(path, text.replace(from, to))
+    }
+
+    /// The files below a folder, sorted, with a slash between the parts.
+    pub(crate) fn list(&self, folder: &str) -> Vec<String> {
+        let below = self.path().join(folder);
+        let entries = walkdir::WalkDir::new(&below).sort_by_file_name();
+        let files = entries.into_iter().filter_map(Result::ok);
+        let files = files.filter(|entry| !entry.file_type().is_dir());
+        let name = |entry: walkdir::DirEntry| {
+            let path = entry.path().strip_prefix(&below).expect("below");
+            path.to_string_lossy().into_owned()
+        };
+        files
+            .map(name)
+            .filter(|name| !name.starts_with(".git/"))
+            .collect()
+    }
+
+    /// Runs the program with these words. For a word with a space there is [`Self::run_args`].
+    pub(crate) fn run(&self, words: &str) -> Run {
+        let args: Vec<&str> = words.split_whitespace().collect();
+        self.run_args(&args)
+    }
+
+    /// Runs the program with these arguments.
+    pub(crate) fn run_args(&self, args: &[&str]) -> Run {
+        let outcome = self.program().args(args.iter().copied()).run();
+        Run {
+            command: args.join(" "),
+            outcome,
+        }
+    }
+
+    /// The program in this project, for a run that needs more than arguments.
+    pub(crate) fn program(&self) -> Metalmark {
+        let variables = self.variables.iter();
+        let variables: Vec<(&str, &str)> =
+            variables.map(|(name, value)| (&**name, &**value)).collect();
+        Metalmark::within(self.path()).envs(&variables)
+    }
+
+    /// What `check` finds, and what it says of each node pool.
+    #[track_caller]
+    pub(crate) fn check(&self) -> Checked {
+        self.check_with("")
+    }
+
+    /// The same with more words on the command line.
+    #[track_caller]
+    pub(crate) fn check_with(&self, words: &str) -> Checked {
+        let outcome = self.run(&format!("check --output json {words}")).outcome;
+        let Ok(document) = serde_json::from_str::<Value>(&outcome.stdout) else {
+            let lines = outcome.stderr.lines().map(str::to_owned).collect();
+            return Checked {
+                status: outcome.status,
+                findings: lines,
+                pools: Vec::new(),
+            };
+        };
+        let list = |key: &str| document[key].as_array().cloned().unwrap_or_default();
+        let findings = list("findings");
+        Checked {
+            status: outcome.status,
+            findings: findings
+                .iter()
+                .map(|finding| self.finding_line(finding))
+                .collect(),
+            pools: list("pools").iter().map(pool_line).collect(),
+        }
+    }
+
+    /// A finding without its words: level, rule, cluster and pool, the place and text of what each label marks, the edit that
+    /// `check --fix` makes, and the edits that its help quotes.
+    fn finding_line(&self, finding: &Value) -> String {
+        let level = format!("{}[{}]", text(&finding["level"]), text(&finding["rule"]));
+        let subject = [&finding["cluster"], &finding["pool"]];
+        let subject: Vec<&str> = subject.into_iter().filter_map(Value::as_str).collect();
+        let mut line = match &*subject {
+            [] => level,
+            subject => format!("{level} {}", subject.join("/")),
+        };
+        for label in finding["labels"].as_array().into_iter().flatten() {
+            write!(line, " {}", self.marked(label)).expect("a text");
+        }
+        if let Some(value) = finding["fix"]["value"].as_str() {
+            write!(line, " fix {value}").expect("a text");
+        }
+        let help = finding["help"].as_array().into_iter().flatten();
+        let edits: Vec<&str> = help.filter_map(Value::as_str).flat_map(quoted).collect();
+        if !edits.is_empty() {
+            write!(line, " => {}", edits.join(" | ")).expect("a text");
+        }
+        line
+    }
+
+    /// `path:line:column` and the text there, its first line only.
+    fn marked(&self, label: &Value) -> String {
+        let number = |key: &str| label[key].as_u64().expect("a number") as usize;
+        let (path, line, column) = (text(&label["path"]), number("line"), number("column"));
+        let source = fs::read_to_string(self.path().join(path)).unwrap_or_default();
+        let marked = source.lines().nth(line - 1).unwrap_or_default();
+        let length = if number("end_line") == line {
+            number("end_column") - column
+        } else {
+            usize::MAX
+        };
+        let marked: String = marked.chars().skip(column - 1).take(length).collect();
+        format!("{path}:{line}:{column} `{}`", marked.trim())
+    }
+}
+
+/// `edge/md0 v1.31.8: mismatched, noble-30 (edge.yaml:3:1) holds 1.30.12 (catalog.yaml:4:5)`.
+fn pool_line(pool: &Value) -> String {
+    let placed = |value: &str, at: &Value| match at.as_str() {
+        Some(at) => format!("{value} ({at})"),
+        None => value.to_owned(),
+    };
+    let version = &pool["k8s_version"];
+    let mut line = format!("{}/{}", text(&pool["cluster"]), text(&pool["pool"]));
+    if let Some(value) = version["value"].as_str() {
+        write!(line, " {}", placed(value, &version["at"])).expect("a text");
+    }
+    write!(line, ": {}", text(&pool["judgement"])).expect("a text");
+    if let Some(reason) = pool["reason"].as_str() {
+        write!(line, " ({reason})").expect("a text");
+    }
+    if let Some(image) = pool["image"].as_str() {
+        write!(line, ", {}", placed(image, &pool["at"])).expect("a text");
+    }
+    if let Some(value) = pool["holds"]["value"].as_str() {
+        write!(line, " holds {}", placed(value, &pool["holds"]["at"])).expect("a text");
+    }
+    line
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or("-")
+}
+
+/// What a text has between backticks.
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2)
+}
+
+/// What `check` came to, a line a finding and a line a node pool.
+#[must_use = "a check that nobody looks at proves nothing"]
+pub(crate) struct Checked {
+    pub(crate) status: i32,
+    pub(crate) findings: Vec<String>,
+    pub(crate) pools: Vec<String>,
+}
+
+impl Checked {
+    /// All lines: the findings, then the pools.
+    #[track_caller]
+    pub(crate) fn is(&self, expected: impl Into<Data>) -> &Self {
+        let lines = self.findings.iter().chain(&self.pools);
+        assert_text(&join(lines), expected);
+        self
+    }
+
+    /// The findings' lines.
+    #[track_caller]
+    pub(crate) fn findings(&self, expected: impl Into<Data>) -> &Self {
+        assert_text(&join(&self.findings), expected);
+        self
+    }
+
+    /// The pools' lines.
+    #[track_caller]
+    pub(crate) fn pools(&self, expected: impl Into<Data>) -> &Self {
+        assert_text(&join(&self.pools), expected);
+        self
+    }
+
+    /// The lines of one rule.
+    pub(crate) fn of_rule(&self, rule: &str) -> Vec<&str> {
+        let mark = format!("[{rule}]");
+        let lines = self.findings.iter().map(String::as_str);
+        lines.filter(|line| line.contains(&mark)).collect()
+    }
+}
+
+/// A run of the program that ended.
+#[must_use = "a run that nobody looks at proves nothing"]
+pub(crate) struct Run {
+    command: String,
+    pub(crate) outcome: Outcome,
+}
+
+impl Run {
+    /// Asserts the status.
+    #[track_caller]
+    pub(crate) fn exit(self, status: i32) -> Self {
+        let Outcome {
+            status: found,
+            stdout,
+            stderr,
+        } = &self.outcome;
+        assert_eq!(*found, status, "`{}`:\n{stdout}{stderr}", self.command);
+        self
+    }
+
+    /// What a user sees: stdout, then stderr.
+    #[track_caller]
+    pub(crate) fn screen(self, expected: impl Into<Data>) -> Self {
+        assert_text(
+            &format!("{}{}", self.outcome.stdout, self.outcome.stderr),
+            expected,
+        );
+        self
+    }
+
+    /// What is on stdout.
+    #[track_caller]
+    pub(crate) fn stdout(self, expected: impl Into<Data>) -> Self {
+        assert_text(&self.outcome.stdout, expected);
+        self
+    }
+
+    /// What is on stderr.
+    #[track_caller]
+    pub(crate) fn stderr(self, expected: impl Into<Data>) -> Self {
+        assert_text(&self.outcome.stderr, expected);
+        self
+    }
+}
+
+/// Compares a text with a snapshot in the test, every character of it.
+#[track_caller]
+pub(crate) fn assert_text(actual: &str, expected: impl Into<Data>) {
+    snapbox::Assert::new()
+        .action_env("SNAPSHOTS")
+        .eq(actual.to_owned(), expected.into().raw());
+}
+
+/// The result of each of many small cases, for one snapshot: the case, and below it, indented, its lines.
+pub(crate) fn table<C: Display, L: Display>(
+    cases: impl IntoIterator<Item = C>,
+    result: impl Fn(&C) -> Vec<L>,
+) -> String {
+    let mut text = String::new();
+    for case in cases {
+        writeln!(text, "{case}").expect("a text");
+        for line in result(&case) {
+            writeln!(text, "    {line}").expect("a text");
+        }
+    }
+    text
+}
+
+fn join<L: AsRef<str>>(lines: impl IntoIterator<Item = L>) -> String {
+    let lines = lines.into_iter();
+    lines.fold(String::new(), |text, line| text + line.as_ref() + "\n")
+}
