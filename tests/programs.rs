@@ -1,9 +1,10 @@
 //! The real programs that tests ask where they are found.
 
+use std::fs;
 use std::path::PathBuf;
 use std::process::{Child, Command};
 
-use super::support::skips;
+use super::support::{repository, skips};
 
 /// A program from `METALMARK_<NAME>` or the search path. Where it is missing, says so; fails if `METALMARK_REQUIRE` names it.
 pub(crate) fn find(name: &str) -> Option<PathBuf> {
@@ -72,4 +73,30 @@ fn skips_are_reported_by_what_is_missing() {
     assert_eq!(skips::summary(notes), "2 tests skipped: cosign 1, helm 2");
     assert_eq!(skips::summary("a\thelm\n"), "1 test skipped: helm 1");
     assert_eq!(skips::summary(""), "no tests skipped");
+}
+
+/// `.ci/run` builds a program where one of its paths changed: one that is gone would never change again.
+#[test]
+fn what_the_built_programs_test_is_there() {
+    let read = |path: &str| fs::read_to_string(repository().join(path)).expect(path);
+    let (table, script) = (
+        read("tests/interop/engines"),
+        read("tests/interop/install.sh"),
+    );
+    let rows = table.lines().filter(|line| !line.starts_with('#'));
+    let mut count = 0;
+    for row in rows {
+        let mut words = row.split_whitespace();
+        let (name, minutes) = (words.next().expect(row), words.next().expect(row));
+        assert!(
+            script.contains(&format!(" {name} ")) || script.contains(&format!(" {name};")),
+            "{name}"
+        );
+        assert!(minutes.parse::<u32>().is_ok(), "{row}");
+        for path in words {
+            assert!(repository().join(path).exists(), "{name}: {path}");
+            count += 1;
+        }
+    }
+    assert!(count > 20, "{count}");
 }
