@@ -9,10 +9,10 @@ use metalmark::read;
 use yaml_tree::engine::Engine;
 use yaml_tree::place::FileId;
 
-use super::compose::json;
 use super::helm::helm;
-use super::plain_manifests::{GOOD, check, cluster, repository};
 use super::support::Metalmark;
+use super::support::manifests::{GOOD, check, cluster, repository};
+use yaml_tree::json::{Html, to_json};
 
 /// The charts of this repository, and those below the folder in `METALMARK_CHARTS`.
 fn charts() -> Vec<PathBuf> {
@@ -46,7 +46,9 @@ fn objects(text: &str) -> BTreeSet<String> {
     let documents = documents
         .iter()
         .filter(|node| node.get_path(&["kind"]).is_some());
-    documents.map(|node| json(&node.value)).collect()
+    documents
+        .map(|node| to_json(&node.value, Html::Plain))
+        .collect()
 }
 
 #[test]

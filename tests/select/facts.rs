@@ -1,7 +1,7 @@
 //! What files say of images: of which build, in which type, and where it disagrees with another source.
 
-use super::super::plain_manifests::repository;
 use super::super::support::Metalmark;
+use super::super::support::manifests::repository;
 use super::super::support::project::Project;
 use super::{CLUSTER, answers};
 
