@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use super::super::support::project::Project;
 use super::super::support::stage::{Stage, assert_text, project};
 use super::super::support::tarball::{Tarball, gzip};
-use super::rows::assert_found;
+use super::rows::{assert_cases, assert_found};
 use super::{fails, passes, warns};
 
 const SUM: &str = "17eed95025dc9bd8aa92aa7f874216195c0b30c2ae4ebeb40ff3d5a50084836f";
@@ -24,23 +24,24 @@ fn cluster(bundle: &str, choice: &str) -> String {
 
 #[test]
 fn a_bundle_is_pinned_by_its_digest_or_its_checksum() {
-    let digest = format!("uri: 'oci://h.org/b:1@sha256:{SUM}'");
-    let checksum = format!("uri: 'https://h.org/b.tar.gz', sha256: {SUM}");
-    let own_digest = format!("uri: 'oci://h.org/b:1', digest: 'sha256:{SUM}'");
-    let unpinned: &[&str] = &["error control-plane [b, b] => metalmark lock"];
-    for (bundle, expected) in [
-        (&*digest, &[][..]),
-        (&checksum, &[]),
-        (&own_digest, &[]),
-        ("uri: 'oci://h.org/b:1'", unpinned),
-        (
-            "uri: 'https://h.org/b.tar.gz'",
-            &["error control-plane [b, b] => sha256"],
-        ),
-    ] {
-        let project = Project::of(&cluster(bundle, "component_bundle_key: b"), "");
-        assert_found("component-mismatch", &project, expected, bundle);
-    }
+    let of = |bundle: &str| {
+        let bundle = bundle.replace("SUM", SUM);
+        let values = cluster(&bundle, "component_bundle_key: b");
+        Project::of(&values, "").found("component-mismatch")
+    };
+    assert_cases(
+        str![[r#"
+uri: 'oci://h.org/b:1@sha256:SUM'
+uri: 'https://h.org/b.tar.gz', sha256: SUM
+uri: 'oci://h.org/b:1', digest: 'sha256:SUM'
+uri: 'oci://h.org/b:1'
+    error control-plane [b, b] => metalmark lock
+uri: 'https://h.org/b.tar.gz'
+    error control-plane [b, b] => sha256
+
+"#]],
+        of,
+    );
 }
 
 /// Where nothing else speaks against a bundle, it is the selector that does not match it.

@@ -196,6 +196,9 @@ capv: {image_name: a}
     capv, 0 unknown
 capm3: {}, capo: {image_key: a}
     capo, 0 unknown
+# Of two providers, the one that selects an image; other settings select nothing.
+capm3: {nodeReuse: true}, capo: {image_key: a}
+    capo, 0 unknown
 capm3: {}, capo: {}, control_plane: {capo: {image_key: a}}
     capo, 0 unknown
 capm3: {}, capo: {}, machine_deployments: {md0: {capo: {image_key: a}}}

@@ -59,17 +59,19 @@ cluster: {machine_deployment_default: {k8s_version: v1.32.1}, machine_deployment
 "#]]);
 }
 
+/// A cluster whose control plane and workers run these versions.
+fn versions(plane: &str, worker: &str) -> Project {
+    let values = format!(
+        "cluster: {{k8s_version: {plane}, machine_deployments: {{md0: {{k8s_version: {worker}}}}}}}"
+    );
+    Project::layered(IMAGES, &values, "")
+}
+
 #[test]
 fn a_change_goes_back_to_no_older_version() {
-    let project = |plane: &str, worker: &str| {
-        let values = format!(
-            "cluster: {{k8s_version: {plane}, machine_deployments: {{md0: {{k8s_version: {worker}}}}}}}"
-        );
-        Project::layered(IMAGES, &values, "")
-    };
     let of = |case: &str| {
         let (was, is) = case.split_once(" -> ").expect("two versions");
-        project(was, was).found_in_change(&project(is, is), "version-downgrade")
+        versions(was, was).found_in_change(&versions(is, is), "version-downgrade")
     };
     assert_cases(
         str![[r#"
@@ -100,43 +102,38 @@ latest -> v1.31.8
 "#]],
         of,
     );
-    let only_worker = project("v1.31.8", "v1.31.8")
-        .found_in_change(&project("v1.31.8", "v1.30.8"), "version-downgrade");
+    let only_worker = versions("v1.31.8", "v1.31.8")
+        .found_in_change(&versions("v1.31.8", "v1.30.8"), "version-downgrade");
     assert_eq!(only_worker, ["warning md0 [v1.30.8, v1.31.8] => v1.31.8"]);
 }
 
 #[test]
 fn a_change_passes_no_minor_of_the_control_plane() {
-    let project = |plane: &str, worker: &str| {
-        let values = format!(
-            "cluster: {{k8s_version: {plane}, machine_deployments: {{md0: {{k8s_version: {worker}}}}}}}"
-        );
-        Project::layered(IMAGES, &values, "")
+    let of = |case: &str| {
+        let (was, is) = case.split_once(" -> ").expect("two versions");
+        versions(was, "v1.20.0").found_in_change(&versions(is, "v1.31.0"), "version-skip")
     };
-    let skip = |was: &str, is: &str| {
-        project(was, "v1.20.0").found_in_change(&project(is, "v1.31.0"), "version-skip")
-    };
-    for (was, is, expected) in [
-        ("v1.29.1", "v1.30.1", ""),
-        ("v1.29.1", "v1.29.9", ""),
-        ("v1.31.1", "v1.29.1", ""),
-        ("v1.29.1", "v2.31.1", ""),
-        ("v1.29.1", "latest", ""),
-        // The newest image of the minor that is passed first.
-        ("v1.29.1", "v1.31.8", " => suse-30 | 1.30.12+rke2r1"),
-        ("v1.29.1", "v1.32.1", " => suse-30 | 1.30.12+rke2r1"),
-        ("v1.30.1", "v1.32.1", " => suse-hard-31 | 1.31.8+rke2r1"),
-        ("v1.27.1", "v1.31.8", "no image of that minor"),
-    ] {
-        let edits = expected
-            .strip_prefix("no image of that minor")
-            .unwrap_or(expected);
-        let found = match expected {
-            "" => Vec::new(),
-            _ => vec![format!("error control-plane [{is}, {was}]{edits}")],
-        };
-        assert_eq!(skip(was, is), found, "{was} {is}");
-    }
+    assert_cases(
+        str![[r#"
+v1.29.1 -> v1.30.1
+v1.29.1 -> v1.29.9
+v1.31.1 -> v1.29.1
+v1.29.1 -> v2.31.1
+v1.29.1 -> latest
+# The newest image of the minor that is passed first.
+v1.29.1 -> v1.31.8
+    error control-plane [v1.31.8, v1.29.1] => suse-30 | 1.30.12+rke2r1
+v1.29.1 -> v1.32.1
+    error control-plane [v1.32.1, v1.29.1] => suse-30 | 1.30.12+rke2r1
+v1.30.1 -> v1.32.1
+    error control-plane [v1.32.1, v1.30.1] => suse-hard-31 | 1.31.8+rke2r1
+# There is no image of that minor.
+v1.27.1 -> v1.31.8
+    error control-plane [v1.31.8, v1.27.1]
+
+"#]],
+        of,
+    );
 }
 
 /// An image of each of three minors.

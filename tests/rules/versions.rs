@@ -134,15 +134,13 @@ cluster: {capm3: {os_image_selector: {os: windows}}}
 /// A rename had taken the older spelling away from all but the project file's records, in silence.
 #[test]
 fn the_older_spelling_of_the_distribution_was_no_fact_in_values() {
-    for spelling in ["flavor", "flavour"] {
-        let values = format!(
-            "os_images: {{now: {{uri: 'https://s/x', k8s: {{{spelling}: kubeadm, version: 1.31.8}}}}}}\n\
-             cluster: {{capm3: {{image_key: now}}}}\n"
-        );
-        let project = Project::layered(IMAGES, &values, "");
-        let expected = ["error control-plane [now, cabpr]"];
-        assert_found("k8s-flavor-mismatch", &project, &expected, spelling);
-    }
+    each("k8s-flavor-mismatch").finds(str![[r#"
+os_images: {now: {uri: 'https://s/x', k8s: {flavor: kubeadm, version: 1.31.8}}}; cluster: {capm3: {image_key: now}}
+    error control-plane [now, cabpr]
+os_images: {now: {uri: 'https://s/x', k8s: {flavour: kubeadm, version: 1.31.8}}}; cluster: {capm3: {image_key: now}}
+    error control-plane [now, cabpr]
+
+"#]]);
 }
 
 /// Only what was no map in it was learned.
