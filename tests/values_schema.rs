@@ -1,7 +1,6 @@
 //! Values compared with a chart's schema: what is refused, and that Helm refuses the same.
 
 use std::fs;
-use std::path::Path;
 use std::process::Command;
 
 use capi::schema::ValuesSchema;
@@ -12,7 +11,7 @@ use yaml_tree::value::Node;
 
 use super::helm::helm;
 use super::programs;
-use super::support::{Metalmark, copy_of};
+use super::rules::values::composed;
 
 const STEPS: u64 = 1_000_000;
 
@@ -315,46 +314,26 @@ fn the_last_step_of_a_schema_that_fits_is_taken_and_the_next_is_refused() {
     assert!(schema.check(&values("a: 1"), 1).is_err());
 }
 
-#[test]
-fn the_values_of_a_cluster_are_compared_with_the_schema_of_its_chart() {
-    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/rules/values-schema");
-    for (name, status) in [("good", 0), ("bad", 1)] {
-        let outcome = Metalmark::within(&fixture.join(name)).args(["check"]).run();
-        assert_eq!(
-            outcome.status, status,
-            "{}{}",
-            outcome.stdout, outcome.stderr
-        );
-    }
-}
-
 /// Neither whole nor by its beginning, whatever its type.
 #[test]
 fn a_secret_that_a_schema_refuses_is_not_shown() {
-    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/rules/values-schema/good");
-    let scratch = copy_of(&fixture);
-    let write = |name: &str, text: &str| {
-        fs::write(scratch.path().join(name), text).expect("written");
-    };
     let long = "s3cr3t".repeat(20);
-    write(
-        "edge-1/secrets.yaml",
-        &format!("cluster: {{password: hunter2, token: {long}, pin: 48151623}}\n"),
-    );
     let refused = r#"{"type": "string", "pattern": "^never$", "enum": ["a", "b"]}"#;
-    write(
-        "chart/values.schema.json",
-        &format!(
-            r#"{{"properties": {{"cluster": {{"properties": {{"password": {refused}, "token": {refused}, "pin": {{"maximum": 3}}}}}}}}}}"#
-        ),
-    );
-    let project = "version: 1\nclusters: [{name: edge-1, values: [edge-1, edge-1/secrets.yaml]}]\nimages: {facts: [os-images-info.yaml]}\n";
-    write("metalmark.yaml", project);
+    let project = composed()
+        .file(
+            "edge/secrets.yaml",
+            format!("cluster: {{password: hunter2, token: {long}, pin: 48151623}}\n"),
+        )
+        .file(
+            "chart/values.schema.json",
+            format!(
+                r#"{{"properties": {{"cluster": {{"properties": {{"password": {refused}, "token": {refused}, "pin": {{"maximum": 3}}}}}}}}}}"#
+            ),
+        );
+    project.edit("metalmark.yaml", "[edge]", "[edge, edge/secrets.yaml]");
     for format in ["human", "json", "sarif"] {
-        let arguments = ["check", "--output", format];
-        let outcome = Metalmark::within(scratch.path()).args(arguments).run();
-        let screen = outcome.stdout + &outcome.stderr;
-        assert_eq!(outcome.status, 1, "{screen}");
+        let run = project.run(&format!("check --output {format}")).exit(1);
+        let screen = run.outcome.stdout + &run.outcome.stderr;
         assert!(
             screen.contains("`cluster.token` must match `^never$`"),
             "{screen}"

@@ -3,6 +3,7 @@
 use std::fs;
 
 use super::{NAMESPACE, SETTINGS, WEB, bundle, clean, files, manifests, refused, write};
+use crate::rules::registry_bundle;
 use crate::support::{Metalmark, copy_of, repository};
 
 #[test]
@@ -184,7 +185,7 @@ fn an_index_puts_what_is_required_first() {
 
 #[test]
 fn a_registry_bundle_is_refused_by_name() {
-    let scratch = copy_of(&repository().join("fixtures/rules/bundle-unsupported/bad"));
+    let scratch = registry_bundle();
     let folder = scratch.path();
     write(
         folder,
