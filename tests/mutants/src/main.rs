@@ -138,7 +138,7 @@ fn try_all(options: &Options) -> Result<bool, Box<dyn Error>> {
         .collect();
     report.leave_out(names.len(), "tests left out, for they are slow", &names);
     let fates = judge::judge(&candidates, &passing, &copy.folder, options);
-    report.print(&candidates, &fates);
+    println!("{}", report.text(&candidates, &fates));
     Ok(report::is_enough(&candidates, &fates, options.least))
 }
 

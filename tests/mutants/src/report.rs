@@ -45,7 +45,8 @@ impl Report {
         }
     }
 
-    pub fn print(&mut self, candidates: &[Candidate], fates: &[Fate]) {
+    /// The whole of it.
+    pub fn text(mut self, candidates: &[Candidate], fates: &[Fate]) -> String {
         let mut rows: BTreeMap<String, [usize; 4]> = BTreeMap::new();
         for (row, made) in &self.made {
             rows.entry(row.clone()).or_default()[0] = *made;
@@ -59,14 +60,14 @@ impl Report {
             *killed += usize::from(*fate == Fate::Killed);
             *unreached += usize::from(*fate == Fate::Unreached);
         }
+        let sums = std::array::from_fn(|index| rows.values().map(|row| row[index]).sum());
         let first = if self.is_by_file { "file" } else { "module" };
-        println!("| {first} | made | tried | killed | unreached | % |\n|---|--:|--:|--:|--:|--:|");
-        let mut all = [0; 4];
+        let mut text = format!("| {first} | made | tried | killed | unreached | % |\n");
+        text += "|---|--:|--:|--:|--:|--:|\n";
         for (row, numbers) in &rows {
-            print_row(row, numbers);
-            all = std::array::from_fn(|index| all[index] + numbers[index]);
+            text += &table_row(row, *numbers);
         }
-        print_row("all", &all);
+        text += &table_row("all", sums);
         for (candidate, fate) in candidates.iter().zip(fates) {
             let word = match fate {
                 Fate::Survived => "survived",
@@ -74,27 +75,20 @@ impl Report {
                 Fate::Unreached => "unreached",
                 _ => continue,
             };
-            println!("{word} {}", candidate.place());
+            text += &format!("{word} {}\n", candidate.place());
         }
         let count = |of: Fate| fates.iter().filter(|fate| **fate == of).count();
         let (slow, untried) = (count(Fate::LeftOut), count(Fate::Untried));
-        self.leave_out(
-            slow,
-            "mutants that only tests reach which are left out",
-            &[],
-        );
+        self.leave_out(slow, "mutants that only slow tests reach", &[]);
         self.leave_out(untried, "mutants not tried: the time was over", &[]);
-        println!("not looked at:");
-        for line in &self.left_out {
-            println!("  {line}");
-        }
+        text + "not looked at:\n  " + &self.left_out.join("\n  ")
     }
 }
 
-fn print_row(row: &str, [made, tried, killed, unreached]: &[usize; 4]) {
+fn table_row(row: &str, [made, tried, killed, unreached]: [usize; 4]) -> String {
     let share = (100 * killed).checked_div(tried + unreached);
     let share = share.map_or("–".to_owned(), |share| share.to_string());
-    println!("| {row} | {made} | {tried} | {killed} | {unreached} | {share} |");
+    format!("| {row} | {made} | {tried} | {killed} | {unreached} | {share} |\n")
 }
 
 /// Whether each mutant with a test of its own is killed, of the others that share in percent, and no line that changed is one that
@@ -149,5 +143,47 @@ mod tests {
             );
         }
         assert!(is_enough(&[with_test], &[Killed], 100));
+    }
+
+    #[test]
+    fn the_text_counts_by_row_and_says_what_was_not_looked_at() {
+        let by_rule = manual("src/a/b.rs", 0..1, "x");
+        let changed = Candidate {
+            is_changed: true,
+            ..by_rule.clone()
+        };
+        let with_test = Candidate {
+            test: Some("t".to_owned()),
+            ..by_rule.clone()
+        };
+        let all = [
+            by_rule.clone(),
+            changed,
+            with_test,
+            by_rule.clone(),
+            by_rule,
+        ];
+        let fates = [
+            Fate::Survived,
+            Fate::Unreached,
+            Fate::Killed,
+            Fate::Killed,
+            Fate::Untried,
+        ];
+        let mut report = Report::new(false);
+        report.count_made(&vec![all[0].clone(); 9]);
+        report.leave_out(0, "nothing", &[]);
+        report.leave_out(2, "tests", &["one", "two"]);
+        let text = report.text(&all, &fates);
+        let wanted = "| module | made | tried | killed | unreached | % |\n\
+                      |---|--:|--:|--:|--:|--:|\n\
+                      | (each with its test) | 1 | 1 | 1 | 0 | 100 |\n\
+                      | src/a | 9 | 2 | 1 | 1 | 33 |\n\
+                      | all | 10 | 3 | 2 | 1 | 50 |\n\
+                      survived src/a/b.rs:1 [src/a/b.rs  x]\n\
+                      unreached, and changed src/a/b.rs:1 [src/a/b.rs  x]\n\
+                      not looked at:\n  2 tests\n    one\n    two\n  \
+                      1 mutants not tried: the time was over";
+        assert_eq!(text, wanted);
     }
 }
