@@ -35,7 +35,7 @@ error[yaml-syntax]: expected `,` or `}`, found `:`
 "#]]);
     let helm = format!(
         "{{{{- if .Values.name }}}}\n{}\n{{{{- end }}}}\n",
-        BROKEN.replace("paris", "{{ .Values.name }}")
+        BROKEN.replace("paris", "{{ .Values.name }}}")
     );
     let cases = [
         (
@@ -109,7 +109,6 @@ two texts of JSON: exit 1
 cloud-init's expressions in strings: exit 0
     warning[yaml-syntax] paris.yaml:4:5 `:`
 a template of Helm: exit 0
-    warning[yaml-syntax] paris.yaml:5:5 `:`
 a template of Jinja: exit 0
 no manifest: exit 0
 

@@ -91,13 +91,16 @@ fn the_pools_of_a_topology_boot_the_images_of_its_class() {
         &checked(cases),
         str![[r#"
 v1beta1
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:26:39)
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:31:39)
+    error[k8s-version-mismatch] edge/md-0 edge.yaml:31:39 `'http://h/ubuntu-2204-kube-v1.31.8.qcow2'` edge.yaml:7:14 `v1.30.2` => v1.30.2
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:26:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:31:39) holds 1.31.8
 v1beta2
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:26:39)
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:31:39)
+    error[k8s-version-mismatch] edge/md-0 edge.yaml:31:39 `'http://h/ubuntu-2204-kube-v1.31.8.qcow2'` edge.yaml:7:14 `v1.30.2` => v1.30.2
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:26:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:31:39) holds 1.31.8
 a hosted control plane has no machines
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:31:39)
+    error[k8s-version-mismatch] edge/md-0 edge.yaml:31:39 `'http://h/ubuntu-2204-kube-v1.31.8.qcow2'` edge.yaml:7:14 `v1.30.2` => v1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:31:39) holds 1.31.8
 a class that is not there
     error[nothing-checked] => --allow-empty
     edge/control-plane v1.30.2 (edge.yaml:7:14): unknown (its ClusterClass is not among the manifests)
@@ -123,17 +126,17 @@ fn a_class_may_be_in_another_namespace() {
     assert_cases(
         str![[r#"
 classRef: {name: quick, namespace: shared}
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:26:39)
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:31:39)
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:26:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:31:39) holds 1.30.2
 {class: quick, classNamespace: shared}
-    edge/control-plane v1.30.2 (edge.yaml:8:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:27:39)
-    edge/md-0 v1.30.2 (edge.yaml:8:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:32:39)
+    edge/control-plane v1.30.2 (edge.yaml:8:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:27:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:8:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:32:39) holds 1.30.2
 classRef: {name: quick}
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:49:39)
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:54:39)
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:49:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:54:39) holds 1.31.8
 class: quick
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:49:39)
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:54:39)
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:49:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:54:39) holds 1.31.8
 
 "#]],
         |reference| {
@@ -202,24 +205,26 @@ fn the_workers_of_a_class_are_those_that_the_topology_names() {
         &checked(cases),
         str![[r#"
 v1beta1, md
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:25:39)
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:30:39)
+    error[k8s-version-mismatch] edge/md-0 edge.yaml:30:39 `'http://h/ubuntu-2204-kube-v1.31.8.qcow2'` edge.yaml:7:14 `v1.30.2` => v1.30.2
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:25:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:30:39) holds 1.31.8
 v1beta1, cp
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:25:39)
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:25:39)
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:25:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:25:39) holds 1.30.2
 v1beta1, another distribution
     error[k8s-flavor-mismatch] edge/md-0 edge.yaml:30:39 `'http://h/ubuntu-noble-plain-kubeadm-1-30-2.qcow2'` edge.yaml:19:106 `RKE2ConfigTemplate`
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:25:39)
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:25:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-noble-plain-kubeadm-1-30-2.qcow2 (edge.yaml:30:39)
 v1beta2, md
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:25:39)
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:30:39)
+    error[k8s-version-mismatch] edge/md-0 edge.yaml:30:39 `'http://h/ubuntu-2204-kube-v1.31.8.qcow2'` edge.yaml:7:14 `v1.30.2` => v1.30.2
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:25:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:30:39) holds 1.31.8
 v1beta2, cp
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:25:39)
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:25:39)
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:25:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:25:39) holds 1.30.2
 v1beta2, another distribution
     error[k8s-flavor-mismatch] edge/md-0 edge.yaml:30:39 `'http://h/ubuntu-noble-plain-kubeadm-1-30-2.qcow2'` edge.yaml:19:103 `RKE2ConfigTemplate`
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:25:39)
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:25:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-noble-plain-kubeadm-1-30-2.qcow2 (edge.yaml:30:39)
 
 "#]],
@@ -231,47 +236,47 @@ fn a_patch_counts_for_the_machines_that_it_selects() {
     assert_cases(
         str![[r#"
 {machineDeploymentClass: {names: [worker]}}
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39)
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:16)
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:16) holds 1.30.2
 {machineDeploymentClass: {names: [work*]}}
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39)
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:16)
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:16) holds 1.30.2
 {machineDeploymentClass: {names: ['*ker']}}
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39)
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:16)
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:16) holds 1.30.2
 {machineDeploymentClass: {names: ['*']}}
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39)
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:16)
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:16) holds 1.30.2
 {machineDeploymentClass: {names: [work]}}
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39)
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:38:39)
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:38:39) holds 1.31.8
 {machineDeploymentClass: {names: [ker]}}
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39)
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:38:39)
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:38:39) holds 1.31.8
 {machineDeploymentClass: {names: ['ker*']}}
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39)
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:38:39)
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:38:39) holds 1.31.8
 {machineDeploymentClass: {names: ['*work']}}
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39)
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:38:39)
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:38:39) holds 1.31.8
 {controlPlane: true}
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:16)
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:38:39)
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:16) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:38:39) holds 1.31.8
 {controlPlane: 'true'}
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39)
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:38:39)
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:38:39) holds 1.31.8
 {controlPlane: false}
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39)
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:38:39)
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:38:39) holds 1.31.8
 {controlPlane: false, machineDeploymentClass: {names: [other]}}
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39)
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:38:39)
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:38:39) holds 1.31.8
 {controlPlane: true, machineDeploymentClass: {names: [worker]}}
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:16)
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:16)
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:16) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:16) holds 1.30.2
 {machinePoolClass: {names: [worker]}}
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39)
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:38:39)
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:38:39) holds 1.31.8
 
 "#]],
         |machines| with(&patch(machines, PATCHED), VERSION).check().pools,
@@ -285,11 +290,11 @@ fn a_patch_of_machine_pools_means_their_own_class() {
     assert_cases(
         str![[r#"
 {machinePoolClass: {names: [worker]}}
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39)
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:16)
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:16) holds 1.30.2
 {machineDeploymentClass: {names: [worker]}}
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39)
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:38:39)
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:38:39) holds 1.31.8
 
 "#]],
         |machines| {
@@ -307,17 +312,17 @@ fn a_patch_selects_templates_of_its_group_and_kind() {
     assert_cases(
         str![[r#"
 infrastructure.cluster.x-k8s.io/v1beta1, kind: Metal3MachineTemplate
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39)
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:16)
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:16) holds 1.30.2
 infrastructure.cluster.x-k8s.io/v9, kind: Metal3MachineTemplate
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39)
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:16)
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:16) holds 1.30.2
 vmware.infrastructure.cluster.x-k8s.io/v1beta1, kind: Metal3MachineTemplate
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39)
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:38:39)
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:38:39) holds 1.31.8
 infrastructure.cluster.x-k8s.io/v1beta1, kind: VSphereMachineTemplate
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39)
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:38:39)
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:38:39) holds 1.31.8
 
 "#]],
         |selector| {
@@ -334,35 +339,35 @@ fn a_patch_is_switched_on_by_true_and_by_nothing_else() {
     assert_cases(
         str![[r#"
 'true'
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39)
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:16)
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:16) holds 1.30.2
 ' true '
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39)
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:16)
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:16) holds 1.30.2
 '{{ not false }}'
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39)
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:16)
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:16) holds 1.30.2
 '{{ eq .builtin.cluster.name "edge" }}'
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39)
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:16)
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:16) holds 1.30.2
 '{{ ne .builtin.cluster.name "edge" }}'
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39)
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:39:39)
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:39:39) holds 1.31.8
 'false'
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39)
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:39:39)
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:39:39) holds 1.31.8
 '"true"'
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39)
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:39:39)
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:39:39) holds 1.31.8
 'yes'
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39)
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:16)
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:16) holds 1.30.2
 '1'
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39)
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:39:39)
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:39:39) holds 1.31.8
 'null'
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39)
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:39:39)
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:39:39) holds 1.31.8
 
 "#]],
         |condition| {
@@ -382,11 +387,11 @@ fn a_patch_that_replaces_what_is_not_there_cannot_be_evaluated() {
     assert_cases(
         str![[r#"
 op: replace
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39)
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (the patches of its ClusterClass cannot be evaluated)
 op: add
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39)
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:16)
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:16) holds 1.30.2
 
 "#]],
         |operation| {
@@ -401,15 +406,16 @@ fn the_image_that_a_class_computes_from_the_version_is_the_pools() {
     let value = "valueFrom: {template: 'http://h/ubuntu-2404-kube-{{ .builtin.machineDeployment.version }}.qcow2'}";
     let project = with(&patch(WORKERS, value), VERSION);
     project.check().is(str![[r#"
-edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39)
-edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:31)
+edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
+edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:31) holds 1.30.2
 
 "#]]);
     // The control plane's is its template's.
     project.edit("edge.yaml", VERSION, &VERSION.replace("30.2", "30.3"));
     project.check().is(str![[r#"
-edge/control-plane v1.30.3 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39)
-edge/md-0 v1.30.3 (edge.yaml:7:14): unproven, ubuntu-2404-kube-v1.30.3.qcow2 (edge.yaml:28:31)
+error[k8s-version-mismatch] edge/control-plane edge.yaml:33:39 `'http://h/ubuntu-2204-kube-v1.30.2.qcow2'` edge.yaml:7:14 `v1.30.3` => v1.30.3
+edge/control-plane v1.30.3 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
+edge/md-0 v1.30.3 (edge.yaml:7:14): by_name, ubuntu-2404-kube-v1.30.3.qcow2 (edge.yaml:28:31) holds 1.30.3
 
 "#]]);
 }
@@ -441,14 +447,16 @@ fn a_variable_of_the_topology_names_the_image_and_is_where_the_finding_points() 
         &checked(cases),
         str![[r#"
 by default
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:41:39)
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2004-kube-v1.30.2.qcow2 (edge.yaml:28:64)
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:41:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2004-kube-v1.30.2.qcow2 (edge.yaml:28:64) holds 1.30.2
 set
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:45:39)
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2110-kube-v1.29.9.qcow2 (edge.yaml:11:16)
+    error[k8s-version-mismatch] edge/md-0 edge.yaml:11:16 `'http://h/ubuntu-2110-kube-v1.29.9.qcow2'` edge.yaml:7:14 `v1.30.2` => v1.30.2
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:45:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2110-kube-v1.29.9.qcow2 (edge.yaml:11:16) holds 1.29.9
 overridden
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:41:39)
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2310-kube-v1.28.1.qcow2 (edge.yaml:8:117)
+    error[k8s-version-mismatch] edge/md-0 edge.yaml:8:117 `'http://h/ubuntu-2310-kube-v1.28.1.qcow2'` edge.yaml:7:14 `v1.30.2` => v1.30.2
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:41:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2310-kube-v1.28.1.qcow2 (edge.yaml:8:117) holds 1.28.1
 
 "#]],
     );
@@ -466,11 +474,11 @@ fn each_item_of_a_list_has_the_defaults_of_items() {
     assert_cases(
         str![[r#"
 [{size: 1}, {size: 3}]
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:40:39)
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2004-kube-v1.29.9.qcow2 (edge.yaml:35:31)
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:40:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2004-kube-v1.29.9.qcow2 (edge.yaml:35:31) holds 1.29.9
 [{size: 1}, {size: 3, image: 'http://h/ubuntu-2110-kube-v1.30.2.qcow2'}]
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:40:39)
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2110-kube-v1.30.2.qcow2 (edge.yaml:35:31)
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:40:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2110-kube-v1.30.2.qcow2 (edge.yaml:35:31) holds 1.30.2
 
 "#]],
         |disks| {
@@ -511,17 +519,17 @@ fn a_pool_that_overrides_one_variable_has_the_clusters_others() {
         &judged(cases),
         str![[r#"
 nothing is set
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:36:39)
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2004-kube-v1.29.9.qcow2 (edge.yaml:22:69)
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:36:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2004-kube-v1.29.9.qcow2 (edge.yaml:22:69) holds 1.29.9
 the Cluster sets it
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:37:39)
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2110-kube-v1.30.2.qcow2 (edge.yaml:8:38)
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:37:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2110-kube-v1.30.2.qcow2 (edge.yaml:8:38) holds 1.30.2
 the pool overrides another
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:37:39)
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2110-kube-v1.30.2.qcow2 (edge.yaml:8:38)
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:37:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2110-kube-v1.30.2.qcow2 (edge.yaml:8:38) holds 1.30.2
 the pool overrides it
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:37:39)
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2310-kube-v1.28.1.qcow2 (edge.yaml:9:109)
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:37:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2310-kube-v1.28.1.qcow2 (edge.yaml:9:109) holds 1.28.1
 
 "#]],
     );
@@ -532,19 +540,19 @@ fn an_image_that_only_a_controller_can_compute_is_unknown() {
     assert_cases(
         str![[r#"
 valueFrom: {variable: missing}
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39)
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (the patches of its ClusterClass cannot be evaluated)
 valueFrom: {variable: builtin.machineDeployment.name}
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39)
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (the patches of its ClusterClass cannot be evaluated)
 valueFrom: {template: 'http://h/{{ .builtin.machineDeployment.name }}-v1.30.2.qcow2'}
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39)
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (the patches of its ClusterClass cannot be evaluated)
 valueFrom: {template: '{{ fail "no" }}'}
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39)
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (the patches of its ClusterClass cannot be evaluated)
 valueFrom: {template: '{{ now }}'}
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unproven, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39)
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (the patches of its ClusterClass cannot be evaluated)
 
 "#]],

@@ -339,7 +339,7 @@ warning[composition-unsupported]: `o0` and 59 other folders do not build: kustom
  --> c550/kustomization.yaml:1:1
   |
 1 | resources: [../c549]
-  | ^^^^^^^^^^^^^^^^^^^^^
+  | ^^^^^^^^^^^^^^^^^^^^
   |
   = help: what they name is looked at without what they change in it
 

@@ -97,7 +97,7 @@ error[k8s-version-mismatch]: image `ubuntu-2204-kube-v1.30.2` holds Kubernetes `
 fn a_pair_that_finds_nothing_is_reported_and_a_variable_is_no_version() {
     assert_cases(
         str![[r#"
-{version: 'a.yaml#v', image: 'b.yaml#i'} of {v: v1.30.1, i: x}
+{version: 'a.yaml#v', image: 'b.yaml#i'} of v: v1.30.1; i: x
     error[project-file]: no file has both values of a pair
      --> metalmark.yaml:2:9
       |
@@ -107,7 +107,7 @@ fn a_pair_that_finds_nothing_is_reported_and_a_variable_is_no_version() {
       = help: write `FILE#KEY.KEY`, such as `{version: values.yaml#kubernetesVersion, image: '#images.*.name'}`
     
     1 error
-{version: 'values.yaml#v', image: '#missing'} of {v: v1.30.1, i: x}
+{version: 'values.yaml#v', image: '#missing'} of v: v1.30.1; i: x
     error[project-file]: no file has both values of a pair
      --> metalmark.yaml:2:9
       |
@@ -116,14 +116,8 @@ fn a_pair_that_finds_nothing_is_reported_and_a_variable_is_no_version() {
       |
       = help: write `FILE#KEY.KEY`, such as `{version: values.yaml#kubernetesVersion, image: '#images.*.name'}`
     
-    error[yaml-syntax]: a text that starts with `{` is read as JSON: expected a key in double quotes, found `v`
-     --> values.yaml:1:2
-      |
-    1 | {v: v1.30.1, i: x}
-      |  ^
-    
-    2 errors
-{version: 'values.yaml', image: '#i'} of {v: v1.30.1, i: x}
+    1 error
+{version: 'values.yaml', image: '#i'} of v: v1.30.1; i: x
     error[project-file]: a place of a pair has no `#`
      --> metalmark.yaml:2:9
       |
@@ -133,7 +127,14 @@ fn a_pair_that_finds_nothing_is_reported_and_a_variable_is_no_version() {
       = help: write `FILE#KEY.KEY`, such as `{version: values.yaml#kubernetesVersion, image: '#images.*.name'}`
     
     1 error
-{version: 'values.yaml#v', image: '#i'} of {v: '{{ .Values.x }}', i: ubuntu-2204-kube-v1.30.2}
+{version: 'values.yaml#v', image: '#i'} of v: '{{ .Values.x }}'; i: ubuntu-2204-kube-v1.30.2
+    error[nothing-checked]: 0 node pools checked; 1 skipped: its image or version is a variable
+     |
+     = help: docs/manifests.md says what is read of manifests
+     = help: or type `--allow-empty`
+    
+    1 error; 0 node pools checked; 1 skipped: its image or version is a variable
+{version: 'values.yaml#v', image: '#i'} of v: [
     error[project-file]: no file has both values of a pair
      --> metalmark.yaml:2:9
       |
@@ -142,27 +143,11 @@ fn a_pair_that_finds_nothing_is_reported_and_a_variable_is_no_version() {
       |
       = help: write `FILE#KEY.KEY`, such as `{version: values.yaml#kubernetesVersion, image: '#images.*.name'}`
     
-    error[yaml-syntax]: a text that starts with `{` is read as JSON: expected a key in double quotes, found `v`
-     --> values.yaml:1:2
+    error[yaml-syntax]: expected a value, found the end of the file
+     --> values.yaml:2:1
       |
-    1 | {v: '{{ .Values.x }}', i: ubuntu-2204-kube-v1.30.2}
-      |  ^
-    
-    2 errors
-{version: 'values.yaml#v', image: '#i'} of {v: [
-    error[project-file]: no file has both values of a pair
-     --> metalmark.yaml:2:9
-      |
-    2 | pairs: [{version: 'values.yaml#v', image: '#i'}]
-      |         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-      |
-      = help: write `FILE#KEY.KEY`, such as `{version: values.yaml#kubernetesVersion, image: '#images.*.name'}`
-    
-    error[yaml-syntax]: a text that starts with `{` is read as JSON: expected a key in double quotes, found `v`
-     --> values.yaml:1:2
-      |
-    1 | {v: [
-      |  ^
+    2 |
+      | ^
     
     2 errors
 
@@ -170,7 +155,7 @@ fn a_pair_that_finds_nothing_is_reported_and_a_variable_is_no_version() {
         |case| {
             let (pair, values) = case.split_once(" of ").expect("a pair and values");
             let outcome = with_pair(pair)
-                .file("values.yaml", format!("{values}\n"))
+                .file("values.yaml", values.replace("; ", "\n") + "\n")
                 .run("check")
                 .outcome;
             { outcome.stdout + &outcome.stderr }
