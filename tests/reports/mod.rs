@@ -54,6 +54,7 @@ fn valid_reports(folder: &Path) -> usize {
 
 #[test]
 fn every_rules_bad_example_makes_valid_reports() {
+    let mut rules = 0;
     // Some of them, and all in the long form.
     for rule in RULES.iter().step_by(if is_long() { 1 } else { 4 }) {
         // tests/rules requires an example of each rule.
@@ -79,7 +80,9 @@ fn every_rules_bad_example_makes_valid_reports() {
             "{}",
             rule.id
         );
+        rules += 1;
     }
+    assert!(rules > 10, "{rules} rules");
 }
 
 /// A copy of the demo workspace, rendered.
@@ -163,7 +166,8 @@ fn one_document_on_stdout_holds_findings_and_drift() {
 
 /// The fingerprints of a check.
 fn fingerprints(folder: &Path) -> BTreeSet<String> {
-    run(folder, "check");
+    let outcome = run(folder, "check");
+    assert!(outcome.status < 2, "{}", outcome.stderr);
     let entries = json(folder, "gitlab");
     let entries = entries.as_array().expect("a list").iter();
     let prints = entries.map(|entry| entry["fingerprint"].as_str().expect("text").to_owned());
@@ -175,6 +179,7 @@ fn a_finding_is_known_again_where_its_line_has_moved() {
     for rule in ["k8s-version-mismatch", "choice-conflict", "image-unused"] {
         let folder = copy_of(&repository().join("fixtures/rules").join(rule).join("bad"));
         let before = fingerprints(folder.path());
+        assert!(!before.is_empty(), "{rule}");
         for entry in walkdir::WalkDir::new(folder.path()).into_iter().flatten() {
             if entry.path().extension().is_some_and(|end| end == "yaml") {
                 let text = fs::read_to_string(entry.path()).expect("text");
@@ -203,7 +208,9 @@ fn paths_lead_from_the_repositorys_folder() {
         ])
         .run();
     let entries: Value = serde_json::from_str(&outcome.stdout).expect("it is JSON");
-    for entry in entries.as_array().expect("a list") {
+    let entries = entries.as_array().expect("a list");
+    assert!(!entries.is_empty());
+    for entry in entries {
         let path = entry["location"]["path"].as_str().expect("text");
         assert!(path.starts_with("deploy/lab one/"), "{path}");
         assert!(outer.path().join(path).is_file(), "{path}");
