@@ -455,9 +455,8 @@ fn faults_of(folder: &Path, lines: &[&str], host: &str, accounts: &mut String) -
                 None => same.push((run.came_to, vec![format.as_str()])),
             }
         }
-        *accounts += &format!("{line}\n");
         for (came_to, formats) in same {
-            *accounts += &format!("    {came_to}: {}\n", formats.join(" "));
+            *accounts += &format!("{line}: {came_to}: {}\n", formats.join(" "));
         }
     }
     found
@@ -526,139 +525,75 @@ fn no_command_prints_a_secret_or_what_somebody_obeys() {
     assert_text(
         &accounts,
         str![[r#"
-check
-    1, stdout: human json sarif gitlab junit github markdown
-check --report sarif=sarif.report --report markdown=markdown.report --report junit=junit.report
-    1, stdout, junit, markdown, sarif: human markdown
-render
-    1, stderr: human
-    1, stdout: json sarif gitlab junit github markdown
-render --check
-    1, stderr: human
-    1, stdout: markdown
-render --stdout
-    1, stderr: human markdown
-lock
-    1, stderr: human json
-lock --check
-    1, stdout: human json
-verify
-    0, stdout: human json
-update 9.9.9 --images metalmark.yaml --check
-    2, stderr: human json sarif gitlab junit github markdown
-update 9.9.9
-    2, stderr: human markdown
-images
-    0, stdout: human json yaml
-impact
-    1, stdout, stderr: human json markdown
-impact HEAD --against HEAD
-    0, stdout, stderr: human markdown
-page --to page.report
-    0, page: -
-page --against HEAD --to page.report
-    0, page: -
-explain mgmt
-    0, stdout: human json
-explain edge-hostile
-    0, stdout: human json
-explain mgmt/nothing
-    2, stderr: human json
-explain ubuntu-noble-plain-rke2-1-31-8
-    0, stdout: human json
-explain hostile
-    0, stdout: human json
-explain nothing
-    2, stderr: human json
-values mgmt
-    1, stdout, stderr: yaml json
-values mgmt --origin
-    1, stdout, stderr: yaml json
-values mgmt --raw
-    0, stdout: yaml json
-values mgmt cluster --why
-    1, stdout, stderr: yaml json
-values mgmt cluster.k8s_version --why
-    0, stdout: yaml json
-values mgmt password --why
-    0, stdout: yaml json
-values mgmt failing
-    1, stderr: yaml json
-values mgmt pin.nothing
-    2, stderr: yaml json
-values mgmt nothing
-    2, stderr: yaml json
-values edge-hostile
-    0, stdout: yaml json
-values edge-hostile --origin
-    0, stdout: yaml json
-plan --to 1.32
-    1, stdout: human json markdown
-plan --to 1.32 --output json
-    1, stdout: -
-stamp
-    1, stderr: human
-    1, stdout: json sarif gitlab junit github markdown
-stamp --check
-    1, stderr: human
-    1, stdout: markdown
-stamp --set-version
-    1, stderr: human
-    1, stdout: markdown
-fn
-    1, stdout, stderr: -
-cmp generate
-    1, stderr: -
-cmp discover
-    0, stdout: -
-cmp parameters
-    0, stdout: -
-cmp plugin-config
-    0, stdout: -
-cmp simulate --app application.yaml
-    1, stderr: -
-cmp simulate --app secret.yaml
-    2, stderr: -
-registry ls HOST/a
-    0, stdout: human json yaml
-registry ls HOST/faulty
-    2, stderr: human yaml
-registry ls HOST
-    0, stdout: human yaml
-registry facts HOST/a:1
-    0, stdout, stderr: human json yaml
-registry facts HOST/faulty:1
-    2, stderr: human yaml
-registry facts oci://user:SEKRET-typed@HOST/a:1
-    2, stderr: human yaml
-init --dry-run
-    0, stdout, stderr: -
-init --pre-commit --dry-run
-    0, stdout, stderr: -
-schema
-    0, stdout: -
-man
-    0, stdout: -
-completions bash
-    0, stdout: -
-bundle pack manifests --to out.tgz
-    1, stderr: human json sarif gitlab junit github markdown
-bundle pack --to out.tgz
-    1, stderr: human markdown
-bundle pack hostile.yaml --to out.tgz
-    1, stderr: human markdown
-bundle unpack good.tgz --to unpacked
-    1, stderr: human json sarif gitlab junit github markdown
-bundle inspect good.tgz
-    1, stdout, stderr: human json
-bundle push manifests oci://HOST/faulty:1 --sign-key key.pem
-    2, stderr: -
-bundle push manifests oci://HOST/b:1
-    1, stderr: human json
-bundle pull oci://HOST/faulty:1 --to pulled
-    2, stderr: -
-bundle verify oci://HOST/faulty:1 --key key.pem
-    2, stderr: human json
+check: 1, stdout: human json sarif gitlab junit github markdown
+check --report sarif=sarif.report --report markdown=markdown.report --report junit=junit.report: 1, stdout, junit, markdown, sarif: human markdown
+render: 1, stderr: human
+render: 1, stdout: json sarif gitlab junit github markdown
+render --check: 1, stderr: human
+render --check: 1, stdout: markdown
+render --stdout: 1, stderr: human markdown
+lock: 1, stderr: human json
+lock --check: 1, stdout: human json
+verify: 0, stdout: human json
+update 9.9.9 --images metalmark.yaml --check: 2, stderr: human json sarif gitlab junit github markdown
+update 9.9.9: 2, stderr: human markdown
+images: 0, stdout: human json yaml
+impact: 1, stdout, stderr: human json markdown
+impact HEAD --against HEAD: 0, stdout, stderr: human markdown
+page --to page.report: 0, page: -
+page --against HEAD --to page.report: 0, page: -
+explain mgmt: 0, stdout: human json
+explain edge-hostile: 0, stdout: human json
+explain mgmt/nothing: 2, stderr: human json
+explain ubuntu-noble-plain-rke2-1-31-8: 0, stdout: human json
+explain hostile: 0, stdout: human json
+explain nothing: 2, stderr: human json
+values mgmt: 1, stdout, stderr: yaml json
+values mgmt --origin: 1, stdout, stderr: yaml json
+values mgmt --raw: 0, stdout: yaml json
+values mgmt cluster --why: 1, stdout, stderr: yaml json
+values mgmt cluster.k8s_version --why: 0, stdout: yaml json
+values mgmt password --why: 0, stdout: yaml json
+values mgmt failing: 1, stderr: yaml json
+values mgmt pin.nothing: 2, stderr: yaml json
+values mgmt nothing: 2, stderr: yaml json
+values edge-hostile: 0, stdout: yaml json
+values edge-hostile --origin: 0, stdout: yaml json
+plan --to 1.32: 1, stdout: human json markdown
+plan --to 1.32 --output json: 1, stdout: -
+stamp: 1, stderr: human
+stamp: 1, stdout: json sarif gitlab junit github markdown
+stamp --check: 1, stderr: human
+stamp --check: 1, stdout: markdown
+stamp --set-version: 1, stderr: human
+stamp --set-version: 1, stdout: markdown
+fn: 1, stdout, stderr: -
+cmp generate: 1, stderr: -
+cmp discover: 0, stdout: -
+cmp parameters: 0, stdout: -
+cmp plugin-config: 0, stdout: -
+cmp simulate --app application.yaml: 1, stderr: -
+cmp simulate --app secret.yaml: 2, stderr: -
+registry ls HOST/a: 0, stdout: human json yaml
+registry ls HOST/faulty: 2, stderr: human yaml
+registry ls HOST: 0, stdout: human yaml
+registry facts HOST/a:1: 0, stdout, stderr: human json yaml
+registry facts HOST/faulty:1: 2, stderr: human yaml
+registry facts oci://user:SEKRET-typed@HOST/a:1: 2, stderr: human yaml
+init --dry-run: 0, stdout, stderr: -
+init --pre-commit --dry-run: 0, stdout, stderr: -
+schema: 0, stdout: -
+man: 0, stdout: -
+completions bash: 0, stdout: -
+bundle pack manifests --to out.tgz: 1, stderr: human json sarif gitlab junit github markdown
+bundle pack --to out.tgz: 1, stderr: human markdown
+bundle pack hostile.yaml --to out.tgz: 1, stderr: human markdown
+bundle unpack good.tgz --to unpacked: 1, stderr: human json sarif gitlab junit github markdown
+bundle inspect good.tgz: 1, stdout, stderr: human json
+bundle push manifests oci://HOST/faulty:1 --sign-key key.pem: 2, stderr: -
+bundle push manifests oci://HOST/b:1: 1, stderr: human json
+bundle pull oci://HOST/faulty:1 --to pulled: 2, stderr: -
+bundle verify oci://HOST/faulty:1 --key key.pem: 2, stderr: human json
 
 "#]],
     );
@@ -726,44 +661,27 @@ fn no_command_that_succeeds_prints_a_secret() {
     assert_text(
         &accounts,
         str![[r#"
-check
-    0, stdout: human json sarif gitlab junit github markdown
-impact
-    0, stdout, stderr: human json markdown
-images
-    0, stdout: human json yaml
-explain mgmt
-    0, stdout: human json
-values mgmt
-    0, stdout: yaml json
-plan --to 1.32
-    1, stdout: human json markdown
-stamp --check
-    0, stdout, stderr: human json
-    0, stdout: sarif gitlab junit github markdown
-render --check
-    1, stdout, stderr: human json
-    1, stdout: sarif gitlab junit github markdown
-lock
-    0, stdout, stderr: human json
-render
-    0, stdout, stderr: human json
-    0, stdout: sarif gitlab junit github markdown
-verify
-    0, stdout: human json
-page --to page.report
-    0, page: -
-cmp generate
-    0, stdout, stderr: -
-bundle pack --to out.tgz
-    0, stdout, stderr: human json sarif gitlab junit github markdown
-bundle inspect out.tgz
-    0, stdout, stderr: human json
-bundle unpack out.tgz --to unpacked
-    0, stdout, stderr: human json sarif gitlab junit github markdown
-bundle push out.tgz oci://HOST/b:1
-    0, stdout, stderr: human
-    0, stdout: json
+check: 0, stdout: human json sarif gitlab junit github markdown
+impact: 0, stdout, stderr: human json markdown
+images: 0, stdout: human json yaml
+explain mgmt: 0, stdout: human json
+values mgmt: 0, stdout: yaml json
+plan --to 1.32: 1, stdout: human json markdown
+stamp --check: 0, stdout, stderr: human json
+stamp --check: 0, stdout: sarif gitlab junit github markdown
+render --check: 1, stdout, stderr: human json
+render --check: 1, stdout: sarif gitlab junit github markdown
+lock: 0, stdout, stderr: human json
+render: 0, stdout, stderr: human json
+render: 0, stdout: sarif gitlab junit github markdown
+verify: 0, stdout: human json
+page --to page.report: 0, page: -
+cmp generate: 0, stdout, stderr: -
+bundle pack --to out.tgz: 0, stdout, stderr: human json sarif gitlab junit github markdown
+bundle inspect out.tgz: 0, stdout, stderr: human json
+bundle unpack out.tgz --to unpacked: 0, stdout, stderr: human json sarif gitlab junit github markdown
+bundle push out.tgz oci://HOST/b:1: 0, stdout, stderr: human
+bundle push out.tgz oci://HOST/b:1: 0, stdout: json
 
 "#]],
     );
@@ -795,12 +713,9 @@ fn no_summary_of_an_update_is_markup_of_somebody() {
     assert_text(
         &accounts,
         str![[r#"
-update 0.4.13 --release-notes notes.md --summary markdown.report --check
-    1, stderr, markdown: human json sarif gitlab junit github markdown
-update 0.4.13 --release-notes notes.md --summary markdown.report --fix
-    1, stdout, stderr, markdown: human markdown
-update 0.4.13 --release-notes notes.md --summary markdown.report --fix --keep-going
-    1, stdout, stderr, markdown: human markdown
+update 0.4.13 --release-notes notes.md --summary markdown.report --check: 1, stderr, markdown: human json sarif gitlab junit github markdown
+update 0.4.13 --release-notes notes.md --summary markdown.report --fix: 1, stdout, stderr, markdown: human markdown
+update 0.4.13 --release-notes notes.md --summary markdown.report --fix --keep-going: 1, stdout, stderr, markdown: human markdown
 
 "#]],
     );
