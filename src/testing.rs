@@ -1,5 +1,9 @@
 //! Clusters for the rules' unit tests: each value that is set gets a line of a values file.
 
+#[allow(dead_code, reason = "a part of it is for tests of whole runs")]
+#[path = "../tests/support/seen.rs"]
+pub(crate) mod seen;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -8,7 +8,10 @@ use go_template::{
     Budget, Definition, Engine, Error, ErrorClass, Host, Limits, NativeTemplate, NoHost, Template,
     Value, execute, parse,
 };
-use proptest::prelude::{ProptestConfig, Strategy, any, prop, prop_oneof, proptest};
+use proptest::prelude::{Strategy, any, prop, prop_oneof};
+
+use super::support::grammar::expression;
+use super::support::seen::property_of_each;
 
 fn run(text: &str) -> Result<String, Error> {
     run_with(text, &Value::map(BTreeMap::new()), &NoHost)
@@ -321,9 +324,10 @@ fn mutated() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.join(" "))
 }
 
-fn never_panics(text: &str) {
+/// What it comes to, without a panic.
+fn execution(text: &str) -> &'static str {
     let Ok(template) = parse("text", text) else {
-        return;
+        return "refused";
     };
     let entries = BTreeMap::from([
         ("a".into(), Value::list(vec![Value::Int(1), Value::Nil])),
@@ -334,23 +338,23 @@ fn never_panics(text: &str) {
         bytes: 1 << 20,
         ..Limits::default()
     };
-    if let Err(error) = execute(
-        &template,
-        &Value::map(entries),
-        &NoHost,
-        &Budget::new(limits),
-    ) {
-        assert!(text.get(error.span).is_some());
+    let budget = Budget::new(limits);
+    match execute(&template, &Value::map(entries), &NoHost, &budget) {
+        Ok(_) => "executed",
+        Err(error) => {
+            assert!(text.get(error.span).is_some());
+            "failed"
+        }
     }
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
-
-    #[test]
-    fn no_text_makes_the_engine_panic(text in any::<String>(), pieces in mutated()) {
-        never_panics(&text);
-        never_panics(&pieces);
-        never_panics(&format!("{{{{ {text} }}}}"));
-    }
+#[test]
+fn no_text_makes_the_engine_panic() {
+    let texts = prop_oneof![
+        mutated(),
+        expression(),
+        any::<String>().prop_map(|text| format!("{{{{ {text} }}}}")),
+    ];
+    let outcomes = ["executed", "failed", "refused"];
+    property_of_each(1_200, &texts, &outcomes, |text| execution(&text));
 }

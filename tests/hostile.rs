@@ -10,6 +10,7 @@ use std::thread;
 use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop, prop_oneof};
 use proptest::test_runner::TestRunner;
 
+use super::support::seen::Seen;
 use super::support::{repository, rounds};
 
 #[allow(unreachable_pub)]
@@ -227,6 +228,19 @@ impl Change {
         }
         data
     }
+}
+
+/// Where every seed is refused, so is all that chance makes of them.
+#[test]
+fn every_target_makes_something_of_a_seed() {
+    on_a_large_stack(|| {
+        let seen = Seen::new(TESTED);
+        for target in TESTED {
+            let is_any = seeds(target).iter().any(|seed| laws::takes(target, seed));
+            seen.note_if(is_any, target);
+        }
+        seen.assert_each(1);
+    });
 }
 
 #[test]

@@ -93,9 +93,11 @@ fn bare_tags_do_not_answer_for_two_repositories_at_once() {
         reference("r.example.org/a:1"),
         reference("r.example.org/b:1"),
     ];
-    for answer in open(&scratch).manifests(&wanted) {
-        assert_eq!(answer.expect_err("unclear").kind, FailureKind::Unsupported);
-    }
+    let answers = open(&scratch).manifests(&wanted).into_iter();
+    let kinds: Vec<FailureKind> = answers
+        .map(|answer| answer.expect_err("unclear").kind)
+        .collect();
+    assert_eq!(kinds, [FailureKind::Unsupported; 2]);
 }
 
 #[test]

@@ -5,14 +5,15 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use metalmark::printer::is_unsafe;
+use snapbox::str;
 use yaml_tree::bytes::BASE64;
 
 use super::git;
 use super::support::registry::{Registry, fault};
-use super::support::{Metalmark, Outcome, copy_into, repository};
+use super::support::stage::{Stage, assert_text, project};
+use super::support::{Metalmark, Outcome, repository};
 
 /// In each secret text, and in nothing else.
 const SECRET: &str = "SEKRET";
@@ -217,82 +218,75 @@ metadata:
 spec: {template: {spec: {image: {url: 'https://user:SEKRET-url-3@images.example.org/x', checksum: x}}}}
 ";
 
-fn write(path: &Path, text: &str) {
-    fs::create_dir_all(path.parent().expect("a folder")).expect("created");
-    fs::write(path, text).expect("written");
-}
-
 /// Adds to a project what a stranger and a careless person write.
-fn spoil(folder: &Path, host: &str) {
+fn spoil(stage: &Stage, host: &str) {
     let hostile = hostile();
-    let project = folder.join("metalmark.yaml");
-    let text = fs::read_to_string(&project).expect("the project");
-    let text = text
-        .replace(
-            "      - environment-values/mgmt/values.yaml\n",
-            "      - environment-values/mgmt/values.yaml\n      - sops.yaml\n      - link.yaml\n      - secrets/below.yaml\n      \
-             - made.yaml\n",
-        )
-        .replace(
-            "the lab's old image server publishes checksum files only",
-            &hostile,
-        )
-        .replace(
-            "registries:\n",
-            &format!("registries:\n  hosts: {{\"{host}\": {{plain-http: true}}}}\n"),
-        );
+    stage.edit(
+        "metalmark.yaml",
+        "      - environment-values/mgmt/values.yaml\n",
+        "      - environment-values/mgmt/values.yaml\n      - sops.yaml\n      - link.yaml\n      - secrets/below.yaml\n      \
+         - made.yaml\n",
+    );
+    let reason = "the lab's old image server publishes checksum files only";
+    stage.edit("metalmark.yaml", reason, &hostile);
+    let hosts = format!("registries:\n  hosts: {{\"{host}\": {{plain-http: true}}}}\n");
+    stage.edit("metalmark.yaml", "registries:\n", &hosts);
+    let project = stage.read("metalmark.yaml");
     let own = "manifests: [manifests, hostile.yaml]\n";
-    write(&project, &format!("{text}{own}"));
-    let values = |path: &str, text: &str| write(&folder.join(path), text);
-    values("environment-values/mgmt/secrets.yaml", SECRETS);
-    values("made.yaml", MADE);
-    values(
-        "sops.yaml",
-        "sops_plain: SEKRET-sops-1\nencrypted: ENC[AES256_GCM,data:SEKRET,type:str]\nsops: {version: 3.9.0, mac: x}\n",
-    );
-    values("real-secret.yaml", "linked: SEKRET-linked-1\n");
-    symlink("real-secret.yaml", folder.join("link.yaml")).expect("linked");
-    values("secrets/below.yaml", "below: SEKRET-below-1\n");
-    values("manifests/objects.yaml", OBJECTS);
-    values(
-        "environment-values/workload-clusters/edge-broken/values.yaml",
-        &format!(
-            "{hostile}: 1\n{hostile}: 2\ncluster: {{k8s_version: {hostile}, capm3: {{image_key: {hostile}}}}}\n"
+    stage.write("metalmark.yaml", project + own);
+    let login = BASE64.encode(b"me:SEKRET-login-1");
+    for (path, text) in [
+        ("environment-values/mgmt/secrets.yaml", SECRETS),
+        ("made.yaml", MADE),
+        (
+            "sops.yaml",
+            "sops_plain: SEKRET-sops-1\nencrypted: ENC[AES256_GCM,data:SEKRET,type:str]\nsops: {version: 3.9.0, mac: x}\n",
         ),
-    );
-    values(
-        "environment-values/workload-clusters/edge-hostile/values.yaml",
-        &format!(
-            "on: yes\ncluster:\n  k8s_version: {hostile}\n  capm3: {{image_key: {hostile}, machine_image_checksum: {hostile}}}\n  \
-             machine_deployments: {{{hostile}: {{k8s_version: {hostile}, capm3: {{os_image_selector: {{os: {hostile}}}}}}}}}\n\
-             os_images: {{{hostile}: {{uri: {hostile}, os: {hostile}}}, hostile: {{uri: 'oci://a/b:1', filename: {hostile}}}}}\n"
+        ("real-secret.yaml", "linked: SEKRET-linked-1\n"),
+        ("secrets/below.yaml", "below: SEKRET-below-1\n"),
+        ("manifests/objects.yaml", OBJECTS),
+        (
+            "environment-values/workload-clusters/edge-broken/values.yaml",
+            &format!(
+                "{hostile}: 1\n{hostile}: 2\ncluster: {{k8s_version: {hostile}, capm3: {{image_key: {hostile}}}}}\n"
+            ),
         ),
-    );
-    let name = "environment-values/workload-clusters/\u{1b}[31m @all `x` ##[error]x/values.yaml";
-    values(name, "cluster: {k8s_version: 1}\n");
-    values(
-        "hostile.yaml",
-        &format!(
-            "apiVersion: infrastructure.cluster.x-k8s.io/v1beta1\nkind: Metal3MachineTemplate\nmetadata:\n  name: {hostile}\n  \
-             annotations: {{metalmark.dev/image: {hostile}}}\nspec: {{template: {{spec: {{image: {{url: {hostile}}}}}}}}}\n"
+        (
+            "environment-values/workload-clusters/edge-hostile/values.yaml",
+            &format!(
+                "on: yes\ncluster:\n  k8s_version: {hostile}\n  capm3: {{image_key: {hostile}, machine_image_checksum: {hostile}}}\n  \
+                 machine_deployments: {{{hostile}: {{k8s_version: {hostile}, capm3: {{os_image_selector: {{os: {hostile}}}}}}}}}\n\
+                 os_images: {{{hostile}: {{uri: {hostile}, os: {hostile}}}, hostile: {{uri: 'oci://a/b:1', filename: {hostile}}}}}\n"
+            ),
         ),
-    );
-    values("secret.yaml", "a: *SEKRET-anchor\nb: [SEKRET-broken\n");
-    values(
-        "application.yaml",
-        "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: mgmt}\nspec: {source: {path: .}}\n",
-    );
-    values(
-        "key.pem",
-        "-----BEGIN PRIVATE KEY-----\nSEKRETKEY\n-----END PRIVATE KEY-----\n",
-    );
-    values(
-        "home/.docker/config.json",
-        &format!(
-            "{{\"auths\":{{\"{host}\":{{\"auth\":\"{}\"}}}}}}",
-            BASE64.encode(b"me:SEKRET-login-1")
+        (
+            "environment-values/workload-clusters/\u{1b}[31m @all `x` ##[error]x/values.yaml",
+            "cluster: {k8s_version: 1}\n",
         ),
-    );
+        (
+            "hostile.yaml",
+            &format!(
+                "apiVersion: infrastructure.cluster.x-k8s.io/v1beta1\nkind: Metal3MachineTemplate\nmetadata:\n  name: {hostile}\n  \
+                 annotations: {{metalmark.dev/image: {hostile}}}\nspec: {{template: {{spec: {{image: {{url: {hostile}}}}}}}}}\n"
+            ),
+        ),
+        ("secret.yaml", "a: *SEKRET-anchor\nb: [SEKRET-broken\n"),
+        (
+            "application.yaml",
+            "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: mgmt}\nspec: {source: {path: .}}\n",
+        ),
+        (
+            "key.pem",
+            "-----BEGIN PRIVATE KEY-----\nSEKRETKEY\n-----END PRIVATE KEY-----\n",
+        ),
+        (
+            "home/.docker/config.json",
+            &format!("{{\"auths\":{{\"{host}\":{{\"auth\":\"{login}\"}}}}}}"),
+        ),
+    ] {
+        stage.write(path, text);
+    }
+    symlink("real-secret.yaml", stage.path().join("link.yaml")).expect("linked");
 }
 
 /// A registry whose answers repeat what it was sent, and say what a stranger would.
@@ -350,18 +344,41 @@ fn run(folder: &Path, line: &str, host: &str) -> Outcome {
     }
 }
 
-/// The formats of a line: those that it lists when it is given another one.
+/// The formats of a line: those that it lists when it is given another one; `-` where it has none.
 fn formats(folder: &Path, line: &str, host: &str) -> Vec<String> {
     let refused = run(folder, &format!("{line} --output nonsense"), host).stderr;
     let listed = refused.split_once("[possible values: ");
-    let listed = listed.and_then(|(_, rest)| rest.split_once(']'));
-    match listed {
-        Some((names, _)) => names
-            .split(", ")
-            .map(|name| format!("{line} --output {name}"))
-            .collect(),
-        None => vec![line.to_owned()],
-    }
+    let names = listed.and_then(|(_, rest)| rest.split_once(']'));
+    let (names, _) = names.unwrap_or(("-", ""));
+    names.split(", ").map(str::to_owned).collect()
+}
+
+/// Whether a terminal, a log or an editor obeys a letter instead of showing it: control characters, the marks that change the
+/// direction of a text, and separators of lines.
+pub(crate) fn is_obeyed(letter: char) -> bool {
+    let ranges = [
+        0..0x20,
+        0x7f..0xa0,
+        0x61c..0x61d,
+        0x200e..0x2010,
+        0x2028..0x202f,
+        0x2066..0x206a,
+    ];
+    !"\n\t".contains(letter) && ranges.iter().any(|range| range.contains(&(letter as u32)))
+}
+
+/// What a run came to: without it, it proves nothing that something is not printed.
+fn account(outcome: &Outcome) -> String {
+    let Outcome {
+        status,
+        stdout,
+        stderr,
+    } = outcome;
+    let printed = [(stdout, "stdout"), (stderr, "stderr")];
+    let printed = printed.iter().filter(|(text, _)| !text.is_empty());
+    printed.fold(status.to_string(), |text, (_, name)| {
+        format!("{text}, {name}")
+    })
 }
 
 /// Everything that must not be in an output, found there.
@@ -379,10 +396,7 @@ fn faults(text: &str, format: &str) -> Vec<String> {
             faults.push(format!("the secret {secret}: {line}"));
         }
     }
-    if let Some(letter) = text
-        .chars()
-        .find(|letter| !"\n\t".contains(*letter) && is_unsafe(*letter))
-    {
+    if let Some(letter) = text.chars().find(|letter| is_obeyed(*letter)) {
         faults.push(format!("the character {letter:?}"));
     }
     for line in text.lines() {
@@ -409,113 +423,203 @@ fn faults(text: &str, format: &str) -> Vec<String> {
     faults
 }
 
-/// What is wrong with the outputs of a line, in each format.
-fn faults_of(folder: &Path, line: &str, host: &str) -> Vec<String> {
-    let (is_product, line) = match line.strip_prefix('>') {
-        Some(line) => (true, line),
-        None => (false, line),
-    };
+/// What is wrong with the outputs of a command's lines: the first in each format, the others in the first and the last one; and
+/// what each run came to.
+fn faults_of(folder: &Path, lines: &[&str], host: &str, accounts: &mut String) -> Vec<String> {
     let mut found = Vec::new();
-    for line in formats(folder, line, host) {
-        let outcome = run(folder, &line, host);
-        let format = line
-            .rsplit_once("--output ")
-            .map_or("human", |(_, name)| name);
-        if is_product {
-            assert!(
-                outcome.status != 2 || line.contains("cmp simulate"),
-                "{line}: {}",
-                outcome.stderr
-            );
-        } else {
-            found.extend(faults(&outcome.stdout, format));
-        }
-        // Where a command prints an answer, findings beside it are for people.
-        let is_report = format == "github";
-        found.extend(faults(
-            &outcome.stderr,
-            if is_report { format } else { "human" },
-        ));
-        let reports = fs::read_dir(folder).expect("the folder").flatten();
-        for report in
-            reports.filter(|file| file.path().extension().is_some_and(|it| it == "report"))
-        {
-            let text = fs::read_to_string(report.path()).expect("a report");
-            let name = report.file_name().to_string_lossy().into_owned();
-            found.extend(faults(&text, name.trim_end_matches(".report")));
-            fs::remove_file(report.path()).expect("removed");
-        }
-        for fault in &mut found {
-            if !fault.starts_with("metalmark ") {
-                *fault = format!("metalmark {line}: {fault}");
+    for (number, line) in lines.iter().enumerate() {
+        let (is_product, line) = match line.strip_prefix('>') {
+            Some(line) => (true, line),
+            None => (false, *line),
+        };
+        let formats = formats(folder, line, host);
+        let last = formats.len() - 1;
+        let formats = formats.iter().enumerate();
+        let is_run = |(index, _): &(usize, &String)| number == 0 || [0, last].contains(index);
+        let mut same: Vec<(String, Vec<&str>)> = Vec::new();
+        for (_, format) in formats.filter(is_run) {
+            let mut run = Printed::new(folder, line, format, host);
+            if is_product {
+                run.texts.remove(0);
             }
+            let faults = run
+                .texts
+                .iter()
+                .flat_map(|(text, format)| faults(text, format));
+            found.extend(faults.map(|fault| format!("metalmark {line} {format}: {fault}")));
+            match same
+                .last_mut()
+                .filter(|(came_to, _)| *came_to == run.came_to)
+            {
+                Some((_, formats)) => formats.push(format),
+                None => same.push((run.came_to, vec![format.as_str()])),
+            }
+        }
+        for (came_to, formats) in same {
+            *accounts += &format!("{line}: {came_to}: {}\n", formats.join(" "));
         }
     }
     found
 }
 
-fn project() -> Option<tempfile::TempDir> {
-    let scratch = git::repository()?;
-    copy_into(
-        &repository().join("fixtures/workspaces/sylva-baremetal"),
-        scratch.path(),
-    );
-    git::commit(scratch.path(), HOSTILE);
-    Some(scratch)
+/// What a run printed and wrote, each text with its format; and what the run came to.
+struct Printed {
+    texts: Vec<(String, String)>,
+    came_to: String,
+}
+
+impl Printed {
+    fn new(folder: &Path, line: &str, format: &str, host: &str) -> Self {
+        let typed = match format {
+            "-" => line.to_owned(),
+            format => format!("{line} --output {format}"),
+        };
+        let outcome = run(folder, &typed, host);
+        let mut came_to = account(&outcome);
+        // Where a command prints an answer, findings beside it are for people.
+        let beside = if format == "github" { format } else { "human" };
+        let mut texts = vec![
+            (outcome.stdout, format.to_owned()),
+            (outcome.stderr, beside.to_owned()),
+        ];
+        let files = fs::read_dir(folder).expect("the folder").flatten();
+        let is_report = |path: &PathBuf| path.extension().is_some_and(|it| it == "report");
+        let mut reports: Vec<PathBuf> = files.map(|file| file.path()).filter(is_report).collect();
+        reports.sort();
+        for report in reports {
+            let text = fs::read_to_string(&report).expect("a report");
+            let name = report.file_stem().expect("a name").to_string_lossy();
+            came_to += if text.is_empty() { ", no " } else { ", " };
+            came_to += &name;
+            texts.push((text, name.into_owned()));
+            fs::remove_file(report).expect("removed");
+        }
+        Self { texts, came_to }
+    }
+}
+
+/// A workspace in a commit; none where there is no git.
+fn workspace() -> Option<Stage> {
+    let stage = project().folder("fixtures/workspaces/sylva-baremetal");
+    stage.commit(HOSTILE)
 }
 
 #[test]
 fn no_command_prints_a_secret_or_what_somebody_obeys() {
-    let Some(scratch) = project() else { return };
-    let (folder, registry) = (scratch.path(), registry());
+    let Some(stage) = workspace() else { return };
+    let (folder, registry) = (stage.path(), registry());
     let packed = run(
         folder,
         "bundle pack os-images-info.yaml --kind artifact --to good.tgz",
         "",
     );
     assert_eq!(packed.status, 0, "{}", packed.stderr);
-    spoil(folder, &registry.host());
+    let host = registry.host();
+    spoil(&stage, &host);
     git::git(folder, &["branch", "-m", "main", "##x@all`b`"]);
-    let lines = LINES.iter().chain(&BUNDLES).flat_map(|(_, lines)| *lines);
-    let found = lines.flat_map(|line| faults_of(folder, line, &registry.host()));
+    let mut accounts = String::new();
+    let commands = LINES.iter().chain(&BUNDLES);
+    let found = commands.flat_map(|(_, lines)| faults_of(folder, lines, &host, &mut accounts));
     let found: Vec<String> = found.collect();
     assert!(found.is_empty(), "{}", found.join("\n"));
-    // What was planted is found.
-    let checked = run(folder, "check", "");
-    assert_eq!(checked.status, 1, "{}", checked.stderr);
-    for word in ["mgmt", "edge-hostile", "SEKRET"] {
-        assert_eq!(
-            checked.stdout.contains(word),
-            word != "SEKRET",
-            "{}",
-            checked.stdout
-        );
-    }
+    assert_text(
+        &accounts,
+        str![[r#"
+check: 1, stdout: human json sarif gitlab junit github markdown
+check --report sarif=sarif.report --report markdown=markdown.report --report junit=junit.report: 1, stdout, junit, markdown, sarif: human markdown
+render: 1, stderr: human
+render: 1, stdout: json sarif gitlab junit github markdown
+render --check: 1, stderr: human
+render --check: 1, stdout: markdown
+render --stdout: 1, stderr: human markdown
+lock: 1, stderr: human json
+lock --check: 1, stdout: human json
+verify: 0, stdout: human json
+update 9.9.9 --images metalmark.yaml --check: 2, stderr: human json sarif gitlab junit github markdown
+update 9.9.9: 2, stderr: human markdown
+images: 0, stdout: human json yaml
+impact: 1, stdout, stderr: human json markdown
+impact HEAD --against HEAD: 0, stdout, stderr: human markdown
+page --to page.report: 0, page: -
+page --against HEAD --to page.report: 0, page: -
+explain mgmt: 0, stdout: human json
+explain edge-hostile: 0, stdout: human json
+explain mgmt/nothing: 2, stderr: human json
+explain ubuntu-noble-plain-rke2-1-31-8: 0, stdout: human json
+explain hostile: 0, stdout: human json
+explain nothing: 2, stderr: human json
+values mgmt: 1, stdout, stderr: yaml json
+values mgmt --origin: 1, stdout, stderr: yaml json
+values mgmt --raw: 0, stdout: yaml json
+values mgmt cluster --why: 1, stdout, stderr: yaml json
+values mgmt cluster.k8s_version --why: 0, stdout: yaml json
+values mgmt password --why: 0, stdout: yaml json
+values mgmt failing: 1, stderr: yaml json
+values mgmt pin.nothing: 2, stderr: yaml json
+values mgmt nothing: 2, stderr: yaml json
+values edge-hostile: 0, stdout: yaml json
+values edge-hostile --origin: 0, stdout: yaml json
+plan --to 1.32: 1, stdout: human json markdown
+plan --to 1.32 --output json: 1, stdout: -
+stamp: 1, stderr: human
+stamp: 1, stdout: json sarif gitlab junit github markdown
+stamp --check: 1, stderr: human
+stamp --check: 1, stdout: markdown
+stamp --set-version: 1, stderr: human
+stamp --set-version: 1, stdout: markdown
+fn: 1, stdout, stderr: -
+cmp generate: 1, stderr: -
+cmp discover: 0, stdout: -
+cmp parameters: 0, stdout: -
+cmp plugin-config: 0, stdout: -
+cmp simulate --app application.yaml: 1, stderr: -
+cmp simulate --app secret.yaml: 2, stderr: -
+registry ls HOST/a: 0, stdout: human json yaml
+registry ls HOST/faulty: 2, stderr: human yaml
+registry ls HOST: 0, stdout: human yaml
+registry facts HOST/a:1: 0, stdout, stderr: human json yaml
+registry facts HOST/faulty:1: 2, stderr: human yaml
+registry facts oci://user:SEKRET-typed@HOST/a:1: 2, stderr: human yaml
+init --dry-run: 0, stdout, stderr: -
+init --pre-commit --dry-run: 0, stdout, stderr: -
+schema: 0, stdout: -
+man: 0, stdout: -
+completions bash: 0, stdout: -
+bundle pack manifests --to out.tgz: 1, stderr: human json sarif gitlab junit github markdown
+bundle pack --to out.tgz: 1, stderr: human markdown
+bundle pack hostile.yaml --to out.tgz: 1, stderr: human markdown
+bundle unpack good.tgz --to unpacked: 1, stderr: human json sarif gitlab junit github markdown
+bundle inspect good.tgz: 1, stdout, stderr: human json
+bundle push manifests oci://HOST/faulty:1 --sign-key key.pem: 2, stderr: -
+bundle push manifests oci://HOST/b:1: 1, stderr: human json
+bundle pull oci://HOST/faulty:1 --to pulled: 2, stderr: -
+bundle verify oci://HOST/faulty:1 --key key.pem: 2, stderr: human json
+
+"#]],
+    );
 }
 
 #[test]
 fn no_command_that_succeeds_prints_a_secret() {
-    let Some(scratch) = project() else { return };
-    let (folder, registry) = (scratch.path(), registry());
-    let project = folder.join("metalmark.yaml");
-    let text = fs::read_to_string(&project).expect("the project");
+    let Some(stage) = workspace() else { return };
     let layers = "      - environment-values/mgmt/values.yaml\n";
-    let text = text.replace(
-        layers,
-        &format!("{layers}      - made.yaml\n      - sops.yaml\n"),
+    let more = format!("{layers}      - made.yaml\n      - sops.yaml\n");
+    stage.edit("metalmark.yaml", layers, &more);
+    let (registry, mut accounts) = (registry(), String::new());
+    let host = registry.host();
+    let hosts = format!("registries:\n  hosts: {{\"{host}\": {{plain-http: true}}}}\n");
+    stage.edit("metalmark.yaml", "registries:\n", &hosts);
+    let of_lab = "    lab-*: {";
+    let more = format!("    mgmt: {{k8s-version-unproven: warning}}\n{of_lab}");
+    stage.edit("metalmark.yaml", of_lab, &more);
+    let text = stage.read("metalmark.yaml");
+    stage.write("metalmark.yaml", text + "manifests: [manifests]\n");
+    stage.write(
+        "environment-values/mgmt/secrets.yaml",
+        "password: SEKRET-text-1\nmode: 04775\ncluster: {baremetal_hosts: {SEKRET-host-1: {user: 08675309123}}}\n",
     );
-    let text = text.replace(
-        "    lab-*: {",
-        "    mgmt: {k8s-version-unproven: warning}\n    lab-*: {",
-    );
-    write(&project, &format!("{text}manifests: [manifests]\n"));
-    let secrets = "password: SEKRET-text-1\nmode: 04775\ncluster: {baremetal_hosts: {SEKRET-host-1: {user: 08675309123}}}\n";
-    write(
-        &folder.join("environment-values/mgmt/secrets.yaml"),
-        secrets,
-    );
-    write(
-        &folder.join("sops.yaml"),
+    stage.write(
+        "sops.yaml",
         "plain: SEKRET-sops-1\nsops: {version: 3.9.0, mac: x}\n",
     );
     let made = "cluster:\n  machine_deployments:\n    md0:\n      replicas: 3\n      capm3:\n        hostSelector: {matchLabels: {role: \
@@ -524,116 +628,156 @@ fn no_command_that_succeeds_prints_a_secret() {
                 'https://user:SEKRET-url-1@images.example.org/x.raw', machine_image_checksum: \
                 '6e6f626c652d6b75626561646d2d312d33342d316e6f626c652d6b7562656164', machine_image_checksum_type: sha256, \
                 machine_image_format: raw, hostSelector: {matchLabels: {cluster-role: worker}}}\n";
-    write(&folder.join("made.yaml"), made);
+    stage.write("made.yaml", made);
     let template = "apiVersion: infrastructure.cluster.x-k8s.io/v1beta1\nkind: Metal3MachineTemplate\nmetadata: {name: a, namespace: b, \
                     annotations: {metalmark.dev/image: ubuntu-noble-plain-rke2-1-31-8}}\nspec:\n  template:\n    spec:\n      image:\n        \
                     url: https://user:SEKRET-url-3@images.example.org/x\n        checksum: x\n---\napiVersion: v1\nkind: Secret\n\
                     metadata: {name: a, namespace: b}\nstringData: {password: SEKRET-object-1}\n";
-    write(&folder.join("manifests/a.yaml"), template);
+    stage.write("manifests/a.yaml", template);
+    let lines = [
+        "check",
+        "impact",
+        "images",
+        "explain mgmt",
+        "values mgmt",
+        "plan --to 1.32",
+        "stamp --check",
+        "render --check",
+        "lock",
+        "render",
+        "verify",
+        "page --to page.report",
+        ">cmp generate",
+        "bundle pack --to out.tgz",
+        "bundle inspect out.tgz",
+        "bundle unpack out.tgz --to unpacked",
+        "bundle push out.tgz oci://HOST/b:1",
+    ];
     let mut found = Vec::new();
-    for (line, status) in [
-        ("check", 0),
-        ("impact", 0),
-        ("images", 0),
-        ("explain mgmt", 0),
-        ("values mgmt", 0),
-        ("stamp --check", 1),
-        ("render --check", 1),
-        ("lock", 0),
-        ("render", 0),
-        ("verify", 0),
-        ("bundle pack --to out.tgz", 0),
-        ("bundle inspect out.tgz", 0),
-    ] {
-        let formats = formats(folder, line, "");
-        found.extend(faults_of(folder, line, &registry.host()));
-        let outcome = run(folder, formats.last().expect("a format"), "");
-        let is_wanted = outcome.status == status || line.ends_with("check") || line == "render";
-        assert!(is_wanted, "{line}: {}{}", outcome.stdout, outcome.stderr);
+    for line in lines {
+        found.extend(faults_of(stage.path(), &[line], &host, &mut accounts));
     }
     assert!(found.is_empty(), "{}", found.join("\n"));
+    assert_text(
+        &accounts,
+        str![[r#"
+check: 0, stdout: human json sarif gitlab junit github markdown
+impact: 0, stdout, stderr: human json markdown
+images: 0, stdout: human json yaml
+explain mgmt: 0, stdout: human json
+values mgmt: 0, stdout: yaml json
+plan --to 1.32: 1, stdout: human json markdown
+stamp --check: 0, stdout, stderr: human json
+stamp --check: 0, stdout: sarif gitlab junit github markdown
+render --check: 1, stdout, stderr: human json
+render --check: 1, stdout: sarif gitlab junit github markdown
+lock: 0, stdout, stderr: human json
+render: 0, stdout, stderr: human json
+render: 0, stdout: sarif gitlab junit github markdown
+verify: 0, stdout: human json
+page --to page.report: 0, page: -
+cmp generate: 0, stdout, stderr: -
+bundle pack --to out.tgz: 0, stdout, stderr: human json sarif gitlab junit github markdown
+bundle inspect out.tgz: 0, stdout, stderr: human json
+bundle unpack out.tgz --to unpacked: 0, stdout, stderr: human json sarif gitlab junit github markdown
+bundle push out.tgz oci://HOST/b:1: 0, stdout, stderr: human
+bundle push out.tgz oci://HOST/b:1: 0, stdout: json
+
+"#]],
+    );
 }
 
 #[test]
 fn no_summary_of_an_update_is_markup_of_somebody() {
-    let scratch = tempfile::tempdir().expect("a folder");
-    let (case, folder) = (repository().join("fixtures/update/sylva"), scratch.path());
-    copy_into(&case.join("before"), folder);
-    fs::copy(case.join("notes.md"), folder.join("notes.md")).expect("copied");
+    let stage = project().folder("fixtures/update/sylva/before");
+    let notes = stage.path().join("notes.md");
+    fs::copy(repository().join("fixtures/update/sylva/notes.md"), notes).expect("copied");
     let hostile = hostile();
-    let text = fs::read_to_string(folder.join("values.yaml")).expect("the values");
     let images = "sylva_diskimagebuilder_images:\n";
-    let text = text.replace(
-        images,
-        &format!("{images}  {hostile}: {{os_images_oci_registry: sylva}}\n"),
-    );
-    write(&folder.join("values.yaml"), &text);
-    let pools = format!("{{{hostile}: {{}}, 'a @all `x': {{}}}}");
+    let more = format!("{images}  {hostile}: {{os_images_oci_registry: sylva}}\n");
+    stage.edit("values.yaml", images, &more);
     let cluster = "cluster:\n  name: secret\n  capm3: {image_key: ubuntu-noble-plain-rke2-1-31-8}\n  machine_deployments:";
-    write(
-        &folder.join("clusters/other.yaml"),
-        &format!("{cluster} {pools}\n"),
+    let pools = format!("{cluster} {{{hostile}: {{}}, 'a @all `x': {{}}}}\n");
+    stage.write("clusters/other.yaml", pools);
+    stage.write(
+        "clusters/secret.yaml",
+        format!("{cluster} {{SEKRET-pool-1: {{}}}}\n"),
     );
-    write(
-        &folder.join("clusters/secret.yaml"),
-        &format!("{cluster} {{SEKRET-pool-1: {{}}}}\n"),
-    );
-    let mut found = Vec::new();
-    for line in ["--check", "--fix", "--fix --keep-going"] {
-        let line =
-            format!("update 0.4.13 --release-notes notes.md --summary markdown.report {line}");
-        found.extend(faults_of(folder, &line, ""));
-    }
+    let mut accounts = String::new();
+    let lines = ["--check", "--fix", "--fix --keep-going"].map(|line| {
+        format!("update 0.4.13 --release-notes notes.md --summary markdown.report {line}")
+    });
+    let lines = lines.each_ref().map(String::as_str);
+    let found = faults_of(stage.path(), &lines, "", &mut accounts);
     assert!(found.is_empty(), "{}", found.join("\n"));
+    assert_text(
+        &accounts,
+        str![[r#"
+update 0.4.13 --release-notes notes.md --summary markdown.report --check: 1, stderr, markdown: human json sarif gitlab junit github markdown
+update 0.4.13 --release-notes notes.md --summary markdown.report --fix: 1, stdout, stderr, markdown: human markdown
+update 0.4.13 --release-notes notes.md --summary markdown.report --fix --keep-going: 1, stdout, stderr, markdown: human markdown
+
+"#]],
+    );
 }
 
 /// A project of one cluster with these layers, whose last one reads a secret.
-fn layered(folder: &Path, layers: &str) {
-    let project = format!(
-        "version: 1\nvalues: [chart.yaml]\nclusters: [{{name: one, values: [{layers}, own.yaml]}}]\n"
-    );
-    write(&folder.join("metalmark.yaml"), &project);
-    write(&folder.join("chart.yaml"), "plain: 1\n");
+fn layered(layers: &str) -> Stage {
+    let clusters = format!("clusters: [{{name: one, values: [{layers}, own.yaml]}}]\n");
     let own = "cluster: {k8s_version: '{{ .Values.token }}', capm3: {image_key: '{{ .Values.token | upper }}'}}\n";
-    write(&folder.join("own.yaml"), own);
+    project()
+        .settings(&format!("values: [chart.yaml]\n{clusters}"))
+        .file("chart.yaml", "plain: 1\n")
+        .file("own.yaml", own)
 }
 
 #[test]
 fn a_secrets_file_is_one_behind_a_link_and_in_a_folder() {
+    let mut accounts = String::new();
     for layer in ["secrets/one.yaml", "link.yaml", "linked/values.yaml"] {
-        let scratch = tempfile::tempdir().expect("a folder");
-        let folder = scratch.path();
-        layered(folder, layer);
-        write(
-            &folder.join("secrets/one.yaml"),
-            "token: SEKRET-1\nmore: &SEKRET-2 [\n]\n",
-        );
-        write(&folder.join("real-secret.yaml"), "token: SEKRET-1\n");
-        write(&folder.join(".secrets/values.yaml"), "token: SEKRET-1\n");
-        symlink("real-secret.yaml", folder.join("link.yaml")).expect("linked");
-        symlink(".secrets", folder.join("linked")).expect("linked");
+        let stage = layered(layer)
+            .file(
+                "secrets/one.yaml",
+                "token: SEKRET-1\nmore: &SEKRET-2 [\n]\n",
+            )
+            .file("real-secret.yaml", "token: SEKRET-1\n")
+            .file(".secrets/values.yaml", "token: SEKRET-1\n");
+        symlink("real-secret.yaml", stage.path().join("link.yaml")).expect("linked");
+        symlink(".secrets", stage.path().join("linked")).expect("linked");
         for line in ["check", "explain one", "values one", "values one --raw"] {
-            let outcome = run(folder, line, "");
+            let outcome = run(stage.path(), line, "");
+            accounts += &format!("{layer}: {line}: {}\n", account(&outcome));
             let printed = outcome.stdout + &outcome.stderr;
             assert_eq!(faults(&printed, "human"), [""; 0], "{layer} {line}");
-            assert!(
-                !printed.contains("SEKRET") && !printed.is_empty(),
-                "{layer} {line}: {printed}"
-            );
         }
     }
+    assert_text(
+        &accounts,
+        str![[r#"
+secrets/one.yaml: check: 1, stdout
+secrets/one.yaml: explain one: 0, stdout
+secrets/one.yaml: values one: 0, stdout
+secrets/one.yaml: values one --raw: 0, stdout
+link.yaml: check: 1, stdout
+link.yaml: explain one: 0, stdout
+link.yaml: values one: 0, stdout
+link.yaml: values one --raw: 0, stdout
+linked/values.yaml: check: 1, stdout
+linked/values.yaml: explain one: 0, stdout
+linked/values.yaml: values one: 0, stdout
+linked/values.yaml: values one --raw: 0, stdout
+
+"#]],
+    );
 }
 
 /// Which of two words is printed tells something of the secret, though everybody knows both.
 #[test]
 fn what_a_secret_selects_is_hidden() {
-    let scratch = tempfile::tempdir().expect("a folder");
-    let folder = scratch.path();
-    layered(folder, "secrets.yaml");
     let own = "cluster:\n  k8s_version: '{{ if hasPrefix \"a\" .Values.token }}v1.31.77{{ else }}v1.30.77{{ end }}'\n  capm3: {image_key: '{{ if hasPrefix \"a\" .Values.token }}some-image{{ else }}other-image{{ end }}'}\n  \
                control_plane: {k8s_version: '{{ .Values.token }}'}\nother: [v1.31.77, v1.30.77, abcd]\nos_images: {x: {uri: 'oci://a/{{ .Values.token }}:1'}, some-image: {uri: 'oci://a/b:1'}, other-image: {uri: 'oci://a/b:2'}}\n";
-    write(&folder.join("own.yaml"), own);
-    write(&folder.join("secrets.yaml"), "token: abcd\n");
+    let stage = layered("secrets.yaml").file("own.yaml", own);
+    let mut accounts = String::new();
     for line in [
         "check",
         "explain one",
@@ -642,54 +786,94 @@ fn what_a_secret_selects_is_hidden() {
         "images",
         "values one cluster",
     ] {
-        let outcome = run(folder, line, "");
+        let look = |token: &str| {
+            stage.write("secrets.yaml", format!("token: {token}\n"));
+            run(stage.path(), line, "")
+        };
+        let (outcome, other) = (look("abcd"), look("bcde"));
+        accounts += &format!("{line}: {}\n", account(&outcome));
         let printed = outcome.stdout + &outcome.stderr;
         for word in ["v1.31.77", "v1.30.77", "abcd"] {
             assert!(!printed.contains(word), "{line}: {printed}");
         }
         // Which images are served, and what the rules find, follows from the values all the same.
         if line.starts_with("explain one") || line.starts_with("values") {
-            write(&folder.join("secrets.yaml"), "token: bcde\n");
-            let outcome = run(folder, line, "");
-            assert_eq!(printed, outcome.stdout + &outcome.stderr, "{line}");
-            write(&folder.join("secrets.yaml"), "token: abcd\n");
+            assert_eq!(printed, other.stdout + &other.stderr, "{line}");
         }
     }
+    assert_text(
+        &accounts,
+        str![[r#"
+check: 1, stdout
+explain one: 0, stdout
+explain one --output json: 0, stdout
+explain x: 0, stdout
+images: 0, stdout
+values one cluster: 0, stdout
+
+"#]],
+    );
 }
 
 #[test]
 fn nothing_of_a_file_outside_the_project_is_shown() {
-    let outside = tempfile::tempdir().expect("a folder");
-    let file = outside.path().join("environ");
-    write(&file, "TOKEN=hunter2abc\u{0}more: `hunter2abc`\n");
-    let file = file.to_string_lossy().into_owned();
+    let scratch = project().file("environ", "TOKEN=hunter2abc\u{0}more: `hunter2abc`\n");
+    let file = scratch
+        .path()
+        .join("environ")
+        .to_string_lossy()
+        .into_owned();
     let typed = format!("check --values {file}");
+    let beside = scratch
+        .path()
+        .file_name()
+        .expect("a name")
+        .to_string_lossy();
+    let beside = format!("../{beside}/environ");
+    let mut said = String::new();
     for (layer, line) in [
         (&*file, "check"),
         ("link.yaml", "check"),
-        ("../environ", "check"),
+        (&*beside, "check"),
         ("own.yaml", &*typed),
     ] {
-        let scratch = tempfile::tempdir().expect("a folder");
-        let folder = scratch.path().join("project");
-        layered(&folder, layer);
-        symlink(&file, folder.join("link.yaml")).expect("linked");
-        fs::copy(&file, scratch.path().join("environ")).expect("copied");
+        let stage = layered(layer);
+        symlink(&file, stage.path().join("link.yaml")).expect("linked");
         for format in metalmark::report::REPORTS {
             let line = format!("{line} --output {}", format.name());
-            let outcome = run(&folder, &line, "");
+            let outcome = run(stage.path(), &line, "");
+            let shown = account(&outcome);
             let printed = outcome.stdout + &outcome.stderr;
-            assert_ne!(outcome.status, 0, "{layer}: {printed}");
             assert!(!printed.contains("hunter2abc"), "{layer}: {printed}");
+            assert!(
+                outcome.status != 0 && !printed.is_empty(),
+                "{layer}: {shown}"
+            );
+            if format.name() == "human" {
+                let first = printed.lines().next().unwrap_or_default();
+                said += &format!("{layer}: {shown}: {first}\n")
+                    .replace(&file, "[FILE]")
+                    .replace(&beside, "[BESIDE]");
+            }
         }
     }
+    assert_text(
+        &said,
+        str![[r#"
+[FILE]: 2, stderr: error: cannot read `[FILE]`: it is outside the repository
+link.yaml: 2, stderr: error: cannot read `link.yaml`: it is outside the repository
+[BESIDE]: 2, stderr: error: cannot read `[BESIDE]`: it is outside the repository
+own.yaml: 1, stdout: error[yaml-syntax]: the control character U+0000 is not allowed in YAML
+
+"#]],
+    );
 }
 
 #[test]
 fn colors_are_the_programs_own() {
-    let Some(scratch) = project() else { return };
-    let folder = scratch.path();
-    spoil(folder, "127.0.0.1:1");
+    let Some(stage) = workspace() else { return };
+    spoil(&stage, "127.0.0.1:1");
+    let mut accounts = String::new();
     for line in [
         "check",
         "render --check",
@@ -697,18 +881,33 @@ fn colors_are_the_programs_own() {
         "impact",
         "stamp --check",
     ] {
-        let outcome = run(folder, &format!("{line} --color always"), "");
+        let outcome = run(stage.path(), &format!("{line} --color always"), "");
+        accounts += &format!("{line}: {}\n", account(&outcome));
         let printed = outcome.stdout + &outcome.stderr;
-        let plain = printed
-            .split("\u{1b}[")
-            .enumerate()
-            .map(|(number, part)| match number {
-                0 => part,
-                _ => part.split_once('m').expect("a color").1,
-            });
-        let plain: String = plain.collect();
+        let mut parts = printed.split("\u{1b}[");
+        let mut plain = parts.next().unwrap_or_default().to_owned();
+        let colored = parts.map(|part| part.split_once('m').expect("a color").1);
+        plain.extend(colored);
         assert_eq!(faults(&plain, "human"), [""; 0], "{line}");
+        if plain.len() < printed.len() {
+            accounts += "    in colors\n";
+        }
     }
+    assert_text(
+        &accounts,
+        str![[r#"
+check: 1, stdout
+    in colors
+render --check: 1, stderr
+    in colors
+explain edge-hostile: 0, stdout
+impact: 1, stdout, stderr
+    in colors
+stamp --check: 1, stderr
+    in colors
+
+"#]],
+    );
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Which values are secret: those of a Secret, of a file that is named after secrets, and of a file that a Secret is made of.
 //! Nothing else is hidden, and no message loses a word.
 
-use super::support::Metalmark;
+use super::support::stage::project;
 
 const RELEASE: &str = "apiVersion: helm.toolkit.fluxcd.io/v2
 kind: HelmRelease
@@ -13,42 +13,25 @@ spec:
     - {kind: Secret, name: units-secrets, valuesKey: secrets}
 ";
 
-/// A folder that composes a cluster with a Secret of each origin.
-fn project(chart: &str) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().expect("a folder");
-    let files = [
-        (
-            "metalmark.yaml",
-            "version: 1\nclusters: [{name: edge, values: [env]}]\n",
-        ),
-        ("chart/values.yaml", chart),
-        ("env/release.yaml", RELEASE),
-        (
+/// What `values` prints of a cluster that a folder composes with a Secret of each origin.
+fn values(chart: &str, words: &str) -> String {
+    let outcome = project()
+        .settings("clusters: [{name: edge, values: [env]}]")
+        .file("chart/values.yaml", chart)
+        .file("env/release.yaml", RELEASE)
+        .file(
             "env/objects.yaml",
             "apiVersion: v1\nkind: Secret\nmetadata: {name: units-secrets, namespace: edge}\nstringData:\n  other: 'a: b'\n",
-        ),
-        ("env/made.yaml", "password: correct-horse\n"),
-        (
+        )
+        .file("env/made.yaml", "password: correct-horse\n")
+        .file(
             "env/kustomization.yaml",
             "namespace: edge\nresources: [release.yaml, objects.yaml]\nsecretGenerator:\n\
              - {name: made, options: {disableNameSuffixHash: true}, files: [values=made.yaml]}\n",
-        ),
-    ];
-    for (path, text) in files {
-        let path = folder.path().join(path);
-        std::fs::create_dir_all(path.parent().expect("a folder")).expect("created");
-        std::fs::write(path, text).expect("written");
-    }
-    folder
-}
-
-fn values(chart: &str, words: &str) -> String {
-    let folder = project(chart);
-    let outcome = Metalmark::within(folder.path())
-        .args("values edge".split(' '))
-        .args(words.split_whitespace())
-        .run();
-    format!("{}{}", outcome.stdout, outcome.stderr)
+        )
+        .run(&format!("values edge {words}"))
+        .outcome;
+    outcome.stdout + &outcome.stderr
 }
 
 /// Sylva's chart holds templates of Secrets in its values.
@@ -80,34 +63,17 @@ fn no_word_of_a_message_is_hidden() {
 
 #[test]
 fn an_image_that_an_expression_makes_of_a_secret_is_not_named() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let files = [
-        (
-            "metalmark.yaml",
-            "version: 1\nclusters: [{name: edge, values: [values.yaml, secrets.yaml]}]\n",
-        ),
-        (
-            "secrets.yaml",
-            "url: https://images.example.org/correct-horse.raw\n",
-        ),
-        (
+    let project = project()
+        .settings("clusters: [{name: edge, values: [values.yaml, secrets.yaml]}]")
+        .file("secrets.yaml", "url: https://images.example.org/correct-horse.raw\n")
+        .file(
             "values.yaml",
             "cluster:\n  k8s_version: v1.31.8\n  capi_providers: {infra_provider: capm3, bootstrap_provider: cabpk}\n  \
              capm3: {machine_image_url: '{{ .Values.url }}', machine_image_format: raw}\n",
-        ),
-    ];
-    for (path, text) in files {
-        std::fs::write(folder.path().join(path), text).expect("written");
-    }
-    let outcome = Metalmark::within(folder.path())
-        .args(["check", "--output", "json"])
-        .run();
-    assert!(
-        outcome.stdout.contains("k8s-version-unproven"),
-        "{}",
-        outcome.stdout
-    );
-    assert!(!outcome.stdout.contains("horse"), "{}", outcome.stdout);
+        );
+    let printed = project.run("check --output json").outcome.stdout;
+    assert!(printed.contains("k8s-version-unproven"), "{printed}");
+    assert!(!printed.contains("horse"), "{printed}");
 }
 
 /// A password that begins with an asterisk reads as an alias, and no anchor has its name.
@@ -120,32 +86,21 @@ fn what_is_wrong_with_a_secret_quotes_nothing_of_it() {
     let in_string = format!(
         "apiVersion: v1\nkind: Secret\nmetadata: {{name: a}}\nstringData:\n  a: |\n    {inner}"
     );
-    let folder = tempfile::tempdir().expect("a folder");
-    for (path, text) in [
-        ("metalmark.yaml", "version: 1\nmanifests: [app.yaml]\n"),
-        ("app.yaml", secret),
-        ("in-string.yaml", &in_string),
-        ("bundle/manifests/app.yaml", secret),
-    ] {
-        let path = folder.path().join(path);
-        std::fs::create_dir_all(path.parent().expect("a folder")).expect("created");
-        std::fs::write(path, text).expect("written");
-    }
-    for command in [
+    let project = project()
+        .settings("manifests: [app.yaml]")
+        .file("app.yaml", secret)
+        .file("in-string.yaml", in_string)
+        .file("bundle/manifests/app.yaml", secret);
+    for line in [
         "stamp",
         "stamp in-string.yaml",
         "stamp --output json",
         "stamp --output sarif",
         "bundle pack bundle/manifests --to dir:out",
     ] {
-        let outcome = Metalmark::within(folder.path())
-            .args(command.split(' '))
-            .run();
+        let outcome = project.run(line).outcome;
         let shown = outcome.stdout + &outcome.stderr;
-        assert!(
-            shown.contains("there is no anchor `…`"),
-            "{command}: {shown}"
-        );
-        assert!(!shown.contains("hush"), "{command}: {shown}");
+        assert!(shown.contains("there is no anchor `…`"), "{line}: {shown}");
+        assert!(!shown.contains("hush"), "{line}: {shown}");
     }
 }

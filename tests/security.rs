@@ -8,50 +8,38 @@ use metalmark::files::Disk;
 use metalmark::read::gitops;
 use yaml_tree::place::Sources;
 
-use super::support::{Metalmark, copy_of, repository};
-
-fn workspace() -> tempfile::TempDir {
-    copy_of(&repository().join("fixtures/workspaces/sylva-baremetal"))
-}
+use super::printed::is_obeyed;
+use super::support::stage::project;
 
 #[test]
 fn no_report_prints_a_control_character() {
-    let folder = workspace();
-    let cluster = "environment-values/workload-clusters/edge-paris/values.yaml";
-    let text = "cluster:\n  capm3: {image_key: \"x\\e[31m\\x9by\\x07\"}\n";
-    fs::write(folder.path().join(cluster), text).expect("written");
+    let stage = project().folder("fixtures/workspaces/sylva-baremetal");
+    stage.write(
+        "environment-values/workload-clusters/edge-paris/values.yaml",
+        "cluster:\n  capm3: {image_key: \"x\\e[31m\\x9by\\x07\\u202ez\\u2028\"}\n",
+    );
     for report in metalmark::report::REPORTS {
-        let run = Metalmark::within(folder.path());
-        let outcome = run.args(["check", "--output", report.name()]).run();
+        let outcome = stage
+            .run(&format!("check --output {}", report.name()))
+            .exit(1)
+            .outcome;
         let screen = outcome.stdout + &outcome.stderr;
         assert!(screen.contains("[31m"), "it is printed: {screen}");
-        // Of those that nobody reads on a screen, only the ones that no format may have.
-        let is_shown = ["human", "github", "markdown"].contains(&report.name());
-        let is_foreign = |letter: &char| {
-            if is_shown {
-                letter.is_control() && *letter != '\n'
-            } else {
-                letter.is_ascii_control() && *letter != '\n'
-            }
-        };
-        let control = screen.chars().find(is_foreign);
-        assert_eq!(control, None, "{}: {screen}", report.name());
+        let obeyed = screen.chars().find(|letter| is_obeyed(*letter));
+        assert_eq!(obeyed, None, "{}: {screen}", report.name());
     }
 }
 
 #[test]
 fn a_link_of_an_overlay_leads_out_of_no_repository() {
-    let scratch = tempfile::tempdir().expect("a folder");
-    let folder = scratch.path().join("repository");
-    fs::create_dir(&folder).expect("created");
-    let secret = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: secret}\n";
-    fs::write(scratch.path().join("secret.yaml"), secret).expect("written");
+    let stage = project()
+        .file(
+            "secret.yaml",
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: secret}\n",
+        )
+        .file("repository/kustomization.yaml", "resources: [link.yaml]\n");
+    let folder = stage.path().join("repository");
     symlink("../secret.yaml", folder.join("link.yaml")).expect("linked");
-    fs::write(
-        folder.join("kustomization.yaml"),
-        "resources: [link.yaml]\n",
-    )
-    .expect("written");
     let disk = Disk::new(&folder).expect("there");
     let built = gitops::objects(&disk, Path::new(""), &mut Sources::default());
     let refused = built.expect("readable").expect_err("a finding");
@@ -60,59 +48,42 @@ fn a_link_of_an_overlay_leads_out_of_no_repository() {
 
 #[test]
 fn an_ownership_file_that_is_a_link_is_refused() {
-    let folder = workspace();
-    let path = folder.path();
-    let render = || Metalmark::within(path).args(["render"]).run();
-    assert_eq!(render().status, 0);
-    let owned = walkdir::WalkDir::new(path.join("rendered"))
-        .into_iter()
-        .flatten();
-    let owned = owned.map(walkdir::DirEntry::into_path);
+    let stage = project().folder("fixtures/workspaces/sylva-baremetal");
+    let _ = stage.run("render").exit(0);
+    let owned = stage.list("rendered").into_iter();
+    let owned = owned.map(|path| stage.path().join("rendered").join(path));
     let mut owned = owned.filter(|path| path.ends_with(".metalmark-owned"));
     let owned = owned.next().expect("an ownership file");
-    fs::rename(&owned, path.join("theirs")).expect("moved");
-    symlink(path.join("theirs"), &owned).expect("linked");
-    let refused = render();
-    assert_eq!(refused.status, 2, "{}", refused.stdout);
-    assert!(
-        refused.stderr.contains("not a regular file"),
-        "{}",
-        refused.stderr
-    );
+    let theirs = stage.path().join("theirs");
+    fs::rename(&owned, &theirs).expect("moved");
+    symlink(&theirs, &owned).expect("linked");
+    let refused = stage.run("render").exit(2).outcome.stderr;
+    assert!(refused.contains("not a regular file"), "{refused}");
 }
 
 /// A list outside the project's outputs was believed whatever digest it had.
 #[test]
 fn an_ownership_file_removes_no_cluster() {
-    let scratch = copy_of(&repository().join("fixtures/workspaces/sylva-baremetal"));
-    let root = scratch.path();
-    let project = fs::read_to_string(root.join("metalmark.yaml")).expect("read");
-    let project = project
-        .split("policy:")
-        .next()
-        .expect("its head")
-        .to_owned();
-    fs::write(root.join("metalmark.yaml"), project).expect("written");
+    let stage = project().folder("fixtures/workspaces/sylva-baremetal");
+    let text = stage.read("metalmark.yaml");
+    stage.write(
+        "metalmark.yaml",
+        text.split("policy:").next().expect("its head"),
+    );
+    let before = stage.run("check").exit(1).outcome;
     let values = "environment-values/workload-clusters/lab-7/values.yaml";
-    let bytes = fs::read(root.join(values)).expect("read");
-    let check = || Metalmark::within(root).args(["check"]).run();
-    let before = check();
-    assert_eq!(before.status, 1, "{}", before.stdout);
-    let written = oci_artifacts::Digest::compute(&bytes).to_string();
-    let other = oci_artifacts::Digest::compute(b"other").to_string();
-    for (digest, is_silent) in [(other, true), (written, false)] {
-        let list = format!("{values}\t{digest}\tx\n");
-        fs::write(root.join(".metalmark-owned"), list).expect("written");
-        let after = check();
-        if is_silent {
-            assert_eq!(after.stdout, before.stdout)
-        } else {
-            assert!(
-                after.stderr.contains("lists it as rendered"),
-                "{}",
-                after.stderr
-            )
-        }
-        assert_ne!(after.status, 0);
-    }
+    let list = |bytes: &[u8]| {
+        let digest = oci_artifacts::Digest::compute(bytes);
+        stage.write(".metalmark-owned", format!("{values}\t{digest}\tx\n"));
+    };
+    list(b"other");
+    let after = stage.run("check").exit(1).outcome;
+    assert_eq!(after.stdout, before.stdout);
+    list(stage.read(values).as_bytes());
+    let after = stage.run("check").outcome;
+    assert!(
+        after.stderr.contains("lists it as rendered") && after.status != 0,
+        "{}",
+        after.stderr
+    );
 }

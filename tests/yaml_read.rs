@@ -1,10 +1,15 @@
 //! Places, notices, limits of the YAML reader, and that no text can break it.
 
-use proptest::prelude::{Strategy, any, prop, prop_assert, prop_oneof, proptest};
+use std::time::Instant;
+
+use proptest::prelude::{Strategy, any, prop, prop_oneof};
 use yaml_tree::engine::Engine;
 use yaml_tree::place::{FileId, Place};
 use yaml_tree::value::{Node, Value};
 use yaml_tree::{Misreading, NoticeKind};
+
+use super::support::property;
+use super::support::seen::Seen;
 
 const ENGINES: [Engine; 3] = [Engine::Helm3, Engine::Helm4, Engine::Kubectl];
 
@@ -387,27 +392,49 @@ fn a_small_file_cannot_expand_to_a_huge_one() {
     );
 }
 
+/// A text takes as long as its parts do together, about: work that grows faster than the text shows in the whole, and a cost of each
+/// read in the parts. What is too short to be measured is not compared.
 #[test]
 fn reading_takes_time_in_proportion_to_the_text() {
-    for text in [
-        "[a, b, {c: d}], ".repeat(50_000) + "]",
-        format!("v: [{}]\n", "{a: 1}, ".repeat(50_000)),
-        "key: value\n".repeat(50_000),
-        format!("v: \"{}\"\n", "a\n  b ".repeat(50_000)),
-        format!("v: |\n{}", "  text\n".repeat(50_000)),
-        "? ".to_owned() + &"a ".repeat(100_000),
-        "a".repeat(1_000_000),
-        format!("v: {}\n", "&a ".repeat(100_000)),
-        "---\n".repeat(50_000),
-        format!("x: &x {{a: 1}}\nv: [{}]\n", "*x, ".repeat(50_000)),
-    ] {
+    const MANY: usize = 8 << 10;
+    const PARTS: usize = 32;
+    let shapes: [fn(usize) -> String; 10] = [
+        |many| "[a, b, {c: d}], ".repeat(many) + "]",
+        |many| format!("v: [{}]\n", "{a: 1}, ".repeat(many)),
+        |many| "key: value\n".repeat(many),
+        |many| format!("v: \"{}\"\n", "a\n  b ".repeat(many)),
+        |many| format!("v: |\n{}", "  text\n".repeat(many)),
+        |many| "? ".to_owned() + &"a ".repeat(2 * many),
+        |many| "a".repeat(20 * many),
+        |many| format!("v: {}\n", "&a ".repeat(2 * many)),
+        |many| "---\n".repeat(many),
+        |many| format!("x: &x {{a: 1}}\nv: [{}]\n", "*x, ".repeat(many)),
+    ];
+    let seen = Seen::new(&["a text that takes time"]);
+    for shape in shapes {
+        let (whole, part) = (shape(MANY), shape(MANY / PARTS));
         for engine in ENGINES {
-            let start = std::time::Instant::now();
-            let _ = yaml_tree::read(&text, FileId(0), engine);
-            let seconds = start.elapsed().as_secs_f32();
-            assert!(seconds < 5.0, "{seconds} s for {:.20} …", text);
+            let seconds = |text: &str, times: usize| {
+                let rounds = (0..3).map(|_| {
+                    let start = Instant::now();
+                    for _ in 0..times {
+                        let _ = yaml_tree::read(text, FileId(0), engine);
+                    }
+                    start.elapsed().as_secs_f64()
+                });
+                rounds.fold(f64::INFINITY, f64::min).max(0.001)
+            };
+            let (whole, parts) = (seconds(&whole, 1), seconds(&part, PARTS));
+            let ratio = whole / parts;
+            assert!(
+                (0.125..8.0).contains(&ratio),
+                "{whole} s, and {parts} s in parts: {:.20} …",
+                part
+            );
+            seen.note_if(whole > 0.001, "a text that takes time");
         }
     }
+    seen.assert_each(15);
 }
 
 fn texts() -> impl Strategy<Value = String> {
@@ -488,33 +515,74 @@ fn check_places(text: &str, node: &Node) {
     }
 }
 
-proptest! {
-    #![proptest_config(proptest::test_runner::Config::with_cases(3000))]
-
-    #[test]
-    fn no_text_breaks_the_reader(text in texts()) {
+#[test]
+fn no_text_breaks_the_reader() {
+    let seen = Seen::new(&["read", "refused", "a notice"]);
+    property(3_000, &texts(), |text| {
+        let is_within = |place: Place| text.get(place.start as usize..place.end as usize).is_some();
         for engine in ENGINES {
             match yaml_tree::read(&text, FileId(0), engine) {
                 Ok(documents) => {
-                    documents.documents.iter().for_each(|node| check_places(&text, node));
+                    documents
+                        .documents
+                        .iter()
+                        .for_each(|node| check_places(&text, node));
                     for notice in &documents.notices {
-                        let place = notice.place;
-                        prop_assert!(text.get(place.start as usize..place.end as usize).is_some());
+                        assert!(is_within(notice.place), "{notice:?}");
+                        seen.note("a notice");
                     }
                     let _ = documents.values();
+                    seen.note("read");
                 }
                 Err(error) => {
-                    let place = error.place;
-                    prop_assert!(text.get(place.start as usize..place.end as usize).is_some(), "{error} {place:?}");
+                    assert!(is_within(error.place), "{error} {:?}", error.place);
+                    seen.note("refused");
                 }
             }
         }
-    }
+    });
+    seen.assert_each(30);
+}
 
-    #[test]
-    fn no_bytes_break_the_decoder(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
-        for engine in ENGINES {
-            let _ = yaml_tree::decode(&bytes, engine);
+/// A text in UTF-8 or UTF-16, with its mark or without, and now and then a byte too many or another one.
+fn encoded() -> impl Strategy<Value = (String, Vec<u8>, bool)> {
+    let text = prop::collection::vec(any::<char>(), 0..8)
+        .prop_map(|letters| format!("a{}\n", String::from_iter(letters)));
+    let damage = prop::option::of((
+        any::<prop::sample::Index>(),
+        0..2_usize,
+        prop::collection::vec(any::<u8>(), 0..3),
+    ));
+    (text, 0..4_u8, damage).prop_map(|(text, how, damage)| {
+        let units = || "\u{feff}".encode_utf16().chain(text.encode_utf16());
+        let mut bytes: Vec<u8> = match how {
+            0 => text.as_bytes().to_vec(),
+            1 => [&b"\xef\xbb\xbf"[..], text.as_bytes()].concat(),
+            2 => units().flat_map(u16::to_le_bytes).collect(),
+            _ => units().flat_map(u16::to_be_bytes).collect(),
+        };
+        if let Some((at, cut, put)) = &damage {
+            let at = at.index(bytes.len());
+            let end = (at + cut).min(bytes.len());
+            drop(bytes.splice(at..end, put.iter().copied()));
         }
-    }
+        (text, bytes, damage.is_none())
+    })
+}
+
+#[test]
+fn no_bytes_break_the_decoder() {
+    let seen = Seen::new(&["utf-8", "utf-16", "refused"]);
+    property(3_000, &encoded(), |(text, bytes, is_whole)| {
+        let is_wide = bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff");
+        for engine in ENGINES {
+            let Ok(read) = yaml_tree::decode(&bytes, engine) else {
+                seen.note("refused");
+                continue;
+            };
+            seen.note(if is_wide { "utf-16" } else { "utf-8" });
+            assert!(read == text || !is_whole, "{bytes:?} is {read:?}");
+        }
+    });
+    seen.assert_each(300);
 }

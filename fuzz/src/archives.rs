@@ -9,9 +9,9 @@ use oci_artifacts::archive::{self, Layers, Limits, Member, Tree, Whiteouts};
 
 use super::memory::find;
 
-pub(super) fn run(data: &[u8]) {
+pub(super) fn run(data: &[u8]) -> bool {
     let Some((how, data)) = data.split_first() else {
-        return;
+        return false;
     };
     let limits = limits();
     let tree = match how {
@@ -19,7 +19,7 @@ pub(super) fn run(data: &[u8]) {
         b'L' => layers(data),
         _ => archive::read(data, limits).ok(),
     };
-    let Some(tree) = tree else { return };
+    let Some(tree) = tree else { return false };
     let total: u64 = tree.files.values().map(|file| file.size).sum();
     assert!(total <= self::limits().unpacked, "{total} bytes");
     assert!(tree.files.len() + tree.folders.len() <= 4 * self::limits().names);
@@ -30,6 +30,7 @@ pub(super) fn run(data: &[u8]) {
         assert!(inside && !path.contains('\\'), "{path:?} leaves the folder");
     }
     packed_again(&tree);
+    true
 }
 
 /// Less than a real archive may ask for, so that many are tried.

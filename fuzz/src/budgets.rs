@@ -64,10 +64,10 @@ fn expression(data: &[u8]) -> String {
     text
 }
 
-pub(super) fn run(data: &[u8]) {
+pub(super) fn run(data: &[u8]) -> bool {
     let text = expression(data);
     let Ok(template) = parse("bomb", &text) else {
-        return;
+        return false;
     };
     let limits = Limits::default().for_clusters(usize::MAX);
     let budget = Budget::new(limits);
@@ -76,10 +76,12 @@ pub(super) fn run(data: &[u8]) {
             let (steps, bytes) = (budget.steps_spent(), budget.bytes_spent());
             assert!(steps > 0 && steps <= limits.steps, "{text}");
             assert!(written.len() as u64 <= bytes, "{text}");
+            true
         }
         Err(error) => {
             assert!(text.get(error.span.clone()).is_some(), "{text}: {error:?}");
             assert!(error.message.chars().count() <= 2_100, "{text}");
+            false
         }
     }
 }

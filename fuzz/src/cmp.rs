@@ -14,7 +14,7 @@ use yaml_tree::place::FileId;
 use super::memory::repository;
 use super::pipeline::today;
 
-pub(super) fn run(data: &[u8]) {
+pub(super) fn run(data: &[u8]) -> bool {
     let request = Request {
         directory: Some(repository().join("fixtures/workspaces/sylva-baremetal")),
         ..Request::default()
@@ -40,7 +40,7 @@ pub(super) fn run(data: &[u8]) {
         }
         None => {
             let Ok(text) = std::str::from_utf8(data) else {
-                return;
+                return false;
             };
             let variables = [
                 ("ARGOCD_APP_NAME", "edge-paris"),
@@ -53,11 +53,15 @@ pub(super) fn run(data: &[u8]) {
     };
     let text = screen.text();
     match verdict {
-        Ok(Verdict::Clean) => assert!(
-            yaml_tree::read(&text, FileId(0), Engine::Kubectl).is_ok(),
-            "{text}"
-        ),
-        _ => assert_eq!(text, "", "objects of a run that did not succeed"),
+        Ok(Verdict::Clean) => {
+            let read = yaml_tree::read(&text, FileId(0), Engine::Kubectl);
+            assert!(read.is_ok(), "{text}");
+            !text.is_empty()
+        }
+        _ => {
+            assert_eq!(text, "", "objects of a run that did not succeed");
+            false
+        }
     }
 }
 

@@ -8,17 +8,17 @@ use yaml_tree::value::{Entry, Map, Node, Value};
 /// Which node of a text is meant: its document, and the steps to it.
 type Path = (usize, Vec<Step>);
 
-pub(super) fn run(data: &[u8]) {
+pub(super) fn run(data: &[u8]) -> bool {
     let Some(([how, node, value, place], text)) = data.split_first_chunk() else {
-        return;
+        return false;
     };
     let engines = [Engine::Helm3, Engine::Helm4, Engine::Kubectl];
     let engine = engines[usize::from(*place) % 3];
     let Ok(text) = yaml_tree::decode(text, engine) else {
-        return;
+        return false;
     };
     let Ok(read) = yaml_tree::read(&text, FileId(0), engine) else {
-        return;
+        return false;
     };
     let before: Vec<Value> = read
         .documents
@@ -30,11 +30,11 @@ pub(super) fn run(data: &[u8]) {
         paths(document, (index, Vec::new()), &mut all);
     }
     let Some(path) = all.get(usize::from(*node) % all.len().max(1)) else {
-        return;
+        return false;
     };
     let (change, wanted) = change(*how, path, &value_of(*value), *place, &before);
     let Ok(edited) = edit(&text, engine, std::slice::from_ref(&change)) else {
-        return;
+        return false;
     };
     let after = yaml_tree::read(&edited, FileId(0), engine);
     let after =
@@ -50,6 +50,7 @@ pub(super) fn run(data: &[u8]) {
                 after.value.same(wanted)
             });
     assert!(same, "{change:?} of\n{text}\nis\n{edited}");
+    true
 }
 
 /// The edit, and the document that it is to make.

@@ -24,13 +24,16 @@ Values:
 Release: {Name: sylva, Namespace: default}
 ";
 
-pub(super) fn run(data: &[u8]) {
+pub(super) fn run(data: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(data) else {
-        return;
+        return false;
     };
     let template = match parse("fuzz", text) {
         Ok(template) => template,
-        Err(error) => return inside(text, &error.span),
+        Err(error) => {
+            inside(text, &error.span);
+            return false;
+        }
     };
     // What a cluster of a large fleet may spend.
     let limits = Limits::default().for_clusters(usize::MAX);
@@ -41,8 +44,14 @@ pub(super) fn run(data: &[u8]) {
         &NoHost,
         &budget,
     ) {
-        Ok(written) => assert!(written.len() as u64 <= limits.bytes),
-        Err(error) => inside(text, &error.span),
+        Ok(written) => {
+            assert!(written.len() as u64 <= limits.bytes);
+            true
+        }
+        Err(error) => {
+            inside(text, &error.span);
+            false
+        }
     }
 }
 

@@ -31,11 +31,11 @@ mod workspaces;
 pub struct Target {
     /// The name of its folder in `seeds/`.
     pub name: &'static str,
-    /// Reads the bytes as that kind of input.
+    /// Reads the bytes as that kind of input. Whether something was made of them: they were not just refused.
     ///
     /// # Panics
     /// A law is broken.
-    pub run: fn(&[u8]),
+    pub run: fn(&[u8]) -> bool,
 }
 
 /// Every kind of input, by name.
@@ -62,7 +62,7 @@ pub const TARGETS: &[Target] = &[
     target("workspaces", workspaces::run),
 ];
 
-const fn target(name: &'static str, run: fn(&[u8])) -> Target {
+const fn target(name: &'static str, run: fn(&[u8]) -> bool) -> Target {
     Target { name, run }
 }
 
@@ -71,6 +71,14 @@ const fn target(name: &'static str, run: fn(&[u8])) -> Target {
 /// # Panics
 /// There is none, or a law is broken.
 pub fn run(name: &str, data: &[u8]) {
+    takes(name, data);
+}
+
+/// Runs the target of that name. Whether it made something of the bytes.
+///
+/// # Panics
+/// There is none, or a law is broken.
+pub fn takes(name: &str, data: &[u8]) -> bool {
     let target = TARGETS.iter().find(|target| target.name == name);
-    (target.expect("a target").run)(data);
+    (target.expect("a target").run)(data)
 }

@@ -10,7 +10,7 @@ use super::project::demo;
 
 const NAME: &str = "metalmark.lock";
 
-pub(super) fn run(data: &[u8]) {
+pub(super) fn run(data: &[u8]) -> bool {
     let mut is_sound = false;
     if let Some((once, faults)) = written(data) {
         let (twice, _) = written(once.as_bytes()).expect("a lock that is there is read");
@@ -21,6 +21,7 @@ pub(super) fn run(data: &[u8]) {
     if is_sound || data.len().is_multiple_of(16) {
         pipeline::laws(demo().with(NAME, data));
     }
+    is_sound
 }
 
 /// The lock that these bytes hold, as it would be written, and how much is wrong with it; none where nothing is readable.

@@ -25,14 +25,16 @@ const OPTIONS: [Options; 2] = [
     },
 ];
 
-pub(super) fn run(data: &[u8]) {
+pub(super) fn run(data: &[u8]) -> bool {
     let Ok(text) = yaml_tree::decode(data, Engine::Kubectl) else {
-        return;
+        return false;
     };
+    let mut is_any = false;
     for options in OPTIONS {
         let Some(once) = stamped(&text, &options) else {
             continue;
         };
+        is_any = true;
         assert!(
             yaml_tree::read(&once, FileId(0), Engine::Kubectl).is_ok(),
             "{once}"
@@ -40,6 +42,7 @@ pub(super) fn run(data: &[u8]) {
         let twice = stamped(&once, &options);
         assert_eq!(twice, None, "{options:?} of\n{text}\nwas first\n{once}");
     }
+    is_any
 }
 
 /// The text that a file becomes; none where nothing of it changes.

@@ -4,11 +4,11 @@ use capi::image::is_valid_key;
 use metalmark::model::name::{NameFacts, Release, SCHEMES, architecture, key_of};
 use metalmark::model::version::Version;
 
-pub(super) fn run(data: &[u8]) {
+pub(super) fn run(data: &[u8]) -> bool {
     let Ok(name) = std::str::from_utf8(data) else {
-        return;
+        return false;
     };
-    let _ = NameFacts::parse(name);
+    let is_read = NameFacts::parse(name).is_some();
     let fits = SCHEMES.iter().filter(|scheme| scheme.read(name).is_some());
     let fitting: Vec<&str> = fits.map(|scheme| scheme.id).collect();
     assert!(fitting.len() <= 1, "{name:?} fits {fitting:?}");
@@ -20,4 +20,5 @@ pub(super) fn run(data: &[u8]) {
     if let Some(version) = Version::parse(name) {
         assert_eq!(Version::parse(name), Some(version));
     }
+    is_read
 }

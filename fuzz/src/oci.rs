@@ -2,8 +2,9 @@
 
 use oci_artifacts::{Content, Descriptor, Digest, Manifest, Reference};
 
-pub(super) fn run(data: &[u8]) {
-    if let Ok(manifest) = Manifest::read(data.to_vec()) {
+pub(super) fn run(data: &[u8]) -> bool {
+    let manifest = Manifest::read(data.to_vec());
+    if let Ok(manifest) = &manifest {
         assert!(manifest.digest.is_of(&manifest.bytes));
         let all: Vec<&Descriptor> = match &manifest.content {
             Content::Image { config, layers, .. } => layers.iter().chain([&**config]).collect(),
@@ -15,7 +16,7 @@ pub(super) fn run(data: &[u8]) {
         }
     }
     let Ok(text) = std::str::from_utf8(data) else {
-        return;
+        return manifest.is_ok();
     };
     if let Ok(digest) = Digest::parse(text) {
         assert_eq!(digest.as_str(), text);
@@ -38,4 +39,5 @@ pub(super) fn run(data: &[u8]) {
             reference.with_tag("x"),
         );
     }
+    manifest.is_ok()
 }

@@ -106,10 +106,11 @@ impl Open {
     }
 }
 
-/// Renders a repository: no path leaves its folder, findings can be told in every format, and a second run is the same.
-pub(super) fn laws(files: Memory) {
+/// Renders a repository: no path leaves its folder, findings can be told in every format, and a second run is the same. Whether
+/// anything was rendered.
+pub(super) fn laws(files: Memory) -> bool {
     let Some(first) = open(files.clone()) else {
-        return;
+        return false;
     };
     let (rendered, judged) = first.rendered();
     for file in &rendered {
@@ -128,6 +129,7 @@ pub(super) fn laws(files: Memory) {
             .collect()
     };
     assert_eq!(texts(&rendered), texts(&again));
+    !rendered.is_empty()
 }
 
 fn check_reports(judged: &[Judged]) {

@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 use super::memory::{Memory, repository};
 use super::pipeline;
 
-pub(super) fn run(data: &[u8]) {
-    pipeline::laws(demo().with("metalmark.yaml", data));
+pub(super) fn run(data: &[u8]) -> bool {
+    pipeline::laws(demo().with("metalmark.yaml", data))
 }
 
 /// The demo workspace.

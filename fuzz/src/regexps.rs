@@ -35,9 +35,9 @@ impl Meter for Purse<'_> {
     }
 }
 
-pub(super) fn run(data: &[u8]) {
+pub(super) fn run(data: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(data) else {
-        return;
+        return false;
     };
     let (pattern, rest) = text.split_once('\n').unwrap_or((text, "aab 1.31.8+rke2r1"));
     let (replacement, text) = rest.split_once('\n').unwrap_or(("$1-${name}$$", rest));
@@ -46,7 +46,7 @@ pub(super) fn run(data: &[u8]) {
         assert!(quoted.is_match(text), "{text:?} quoted");
     }
     let Ok(regexp) = Regexp::new(pattern) else {
-        return;
+        return false;
     };
     let found = regexp.find(text);
     assert_eq!(found.is_some(), regexp.is_match(text), "{pattern:?}");
@@ -66,4 +66,5 @@ pub(super) fn run(data: &[u8]) {
     let _ = regexp.groups_by_name(text);
     let _ = regexp.replace_all(text, replacement, &mut purse());
     let _ = regexp.replace_all_literal(text, replacement, &mut purse());
+    true
 }

@@ -60,12 +60,12 @@ const WRITING: [Run; 3] = [
 const OWNERSHIP_FILE: &str = ".metalmark-owned";
 const RUN_FILE: &str = ".metalmark-run";
 
-pub(super) fn run(data: &[u8]) {
+pub(super) fn run(data: &[u8]) -> bool {
     let Some(([reads, writes], files)) = data.split_first_chunk() else {
-        return;
+        return false;
     };
     if find(data, MARKER.as_bytes()).is_some() {
-        return;
+        return false;
     }
     let selected = |letter: u8, count| usize::from(letter.wrapping_sub(b'a')) % count;
     let reads = selected(*reads, READING.len());
@@ -80,7 +80,9 @@ pub(super) fn run(data: &[u8]) {
     assert_eq!(scene.inside(), before, "a command that reads\n{text}");
     let text = printed(&request, WRITING[selected(*writes, WRITING.len())]);
     assert_eq!(scene.outside(), outside, "outside\n{text}");
-    written(&before, &scene.inside(), &text);
+    let after = scene.inside();
+    written(&before, &after, &text);
+    after != before
 }
 
 /// What a command prints to both streams: no text from outside.

@@ -9,21 +9,23 @@ use super::values::is_within;
 /// As many as the smallest share of a cluster.
 const STEPS: u64 = 200_000;
 
-pub(super) fn run(data: &[u8]) {
+pub(super) fn run(data: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(data) else {
-        return;
+        return false;
     };
     let (schema, text) = text.split_once("\n---\n").unwrap_or((text, "a: 1\n"));
     let Ok(schema) = ValuesSchema::parse(schema) else {
-        return;
+        return false;
     };
     let Ok(values) = yaml_tree::values(text, FileId(0), Engine::Helm3) else {
-        return;
+        return false;
     };
     let first = schema.check(&values, STEPS);
     // What is known to be valid is not checked again.
     assert_eq!(first, schema.check(&values, STEPS));
+    let is_checked = first.is_ok();
     for mismatch in first.unwrap_or_default() {
         is_within(text, mismatch.place);
     }
+    is_checked
 }

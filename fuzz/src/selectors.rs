@@ -14,12 +14,12 @@ use yaml_tree::engine::Engine;
 use yaml_tree::place::{FileId, Located, Place};
 use yaml_tree::value::{Node, Value};
 
-pub(super) fn run(data: &[u8]) {
+pub(super) fn run(data: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(data) else {
-        return;
+        return false;
     };
     let Ok(root) = yaml_tree::values(text, FileId(0), Engine::Helm3) else {
-        return;
+        return false;
     };
     labels(&root);
     let images = Selectable::new(Arc::new(images(&root)));
@@ -39,6 +39,7 @@ pub(super) fn run(data: &[u8]) {
         selector: Some(Located::new(selector.clone(), Place::NONE)),
         ..Choice::default()
     };
+    let mut is_selected = false;
     for mode in [Matching::Exact, Matching::Normalized] {
         let selection = matching::select(&choice, &cluster, &images, mode, &cache);
         // What was found before makes no difference.
@@ -47,6 +48,7 @@ pub(super) fn run(data: &[u8]) {
         assert_eq!(selection.outcome, other.outcome);
         if let Outcome::Image(key) = &selection.outcome {
             assert!(images.contains_key(key), "{key}");
+            is_selected = true;
         }
         if let Ok(keys) = matching::matching(&selector, cluster.library, &images, mode, &cache) {
             assert!(keys.iter().all(|key| images.contains_key(key)));
@@ -54,6 +56,7 @@ pub(super) fn run(data: &[u8]) {
         let told = matching::candidates(&selector, &images, mode, &cache);
         assert_eq!(told.len(), images.len());
     }
+    is_selected
 }
 
 /// A label selector, and labels that it may match.

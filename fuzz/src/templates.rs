@@ -11,7 +11,7 @@ templates: own
 const IMAGE: &str = "os_images: {img: {uri: 'https://r.example/img.raw', image-format: raw, k8s-version: '1.31.8+rke2r1', \
     sha256: '6f30bca4668f41d58dd8f5512799a73e9097369259e4dd2bf1a9b2562eb14e3f'";
 
-pub(super) fn run(data: &[u8]) {
+pub(super) fn run(data: &[u8]) -> bool {
     let values = format!(
         "{IMAGE}, long: '{}', quoted: '{}'}}}}\ncluster: {{k8s_version: v1.31.8+rke2r1, \
          capi_providers: {{infra_provider: capm3, bootstrap_provider: cabpr}}, capm3: {{image_key: img}}}}\n",
@@ -23,5 +23,5 @@ pub(super) fn run(data: &[u8]) {
         .with("values.yaml", values.as_bytes())
         .with("own/helm-values/cluster.yaml.j2", data)
         .with("own/helm-values/other.yaml.j2", data);
-    pipeline::laws(files);
+    pipeline::laws(files)
 }

@@ -7,13 +7,15 @@ use yaml_tree::value::{Node, Number, Value};
 
 const FILE: FileId = FileId(0);
 
-pub(super) fn run(data: &[u8]) {
+pub(super) fn run(data: &[u8]) -> bool {
+    let mut is_read = false;
     for engine in [Engine::Helm3, Engine::Helm4, Engine::Kubectl] {
         let Ok(text) = yaml_tree::decode(data, engine) else {
             continue;
         };
         match yaml_tree::read(&text, FILE, engine) {
             Ok(read) => {
+                is_read = true;
                 for notice in &read.notices {
                     is_within(&text, notice.place);
                 }
@@ -28,6 +30,7 @@ pub(super) fn run(data: &[u8]) {
             Err(error) => is_within(&text, error.place),
         }
     }
+    is_read
 }
 
 /// A place can be cut out of the text.

@@ -3,6 +3,6 @@
 use super::memory::Memory;
 use super::pipeline;
 
-pub(super) fn run(data: &[u8]) {
-    pipeline::laws(Memory::of(data));
+pub(super) fn run(data: &[u8]) -> bool {
+    pipeline::laws(Memory::of(data))
 }

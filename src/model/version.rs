@@ -250,6 +250,7 @@ mod tests {
     use proptest::prelude::{prop_assert_eq, proptest};
 
     use super::{Version, flavor_of};
+    use crate::testing::seen::property_of_each;
 
     fn version(text: &str) -> Version {
         Version::parse(text).unwrap_or_else(|| panic!("`{text}` is a version"))
@@ -340,18 +341,22 @@ mod tests {
         assert_eq!(flavor_of("kubeadm"), None);
     }
 
+    /// Versions in every spelling, and what a letter too much or too few makes of them.
+    const NEAR_A_VERSION: &str = "v?[0-9]{1,2}[.-]([0-9]{1,2}|99999999999)([.-][0-9]{1,2})?(-(rc|alpha)[.-]?[0-9]?)?\
+        ((-|[+]|%2B|%2b)(rke2r[0-9]{1,2}|k3s1|k0s[.]0|[a-z]{1,3}|))?[ .é]?";
+
+    #[test]
+    fn no_text_breaks_the_parser() {
+        property_of_each(512, &NEAR_A_VERSION, &["read", "refused"], |text| {
+            let Some(read) = Version::parse(&text) else {
+                return "refused";
+            };
+            assert_eq!(version(&read.to_string()), read, "{text}");
+            "read"
+        });
+    }
+
     proptest! {
-        #[test]
-        fn no_text_breaks_the_parser(text in ".{0,24}") {
-            let _ = Version::parse(&text);
-        }
-
-        #[test]
-        fn what_is_printed_is_read_back(text in "v?1[.][0-9]{1,2}([.][0-9]{1,2}(-rc[.]?[0-9])?([+-]rke2r[0-9]{1,2})?)?") {
-            let read = version(&text);
-            prop_assert_eq!(version(&read.to_string()), read);
-        }
-
         #[test]
         fn order_agrees_with_equality(a in "1[.]3[01][.][0-2](-rc[.]?[12])?([+-]rke2r0?[12])?", b in "1[.]3[01][.][0-2](-rc[.]?[12])?([+-]rke2r0?[12])?") {
             let (a, b) = (version(&a), version(&b));

@@ -4,35 +4,81 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 use metalmark::files::Folder;
+use snapbox::str;
+use tempfile::TempDir;
 
 use crate::programs;
+use crate::support::stage::{assert_text, table};
 use crate::support::{Metalmark, Outcome, copy_into, repository};
 
 /// What no output may hold.
 const SECRET: &str = "hunter2";
 const OUTSIDE: &str = "password: hunter2\nauths: {r.io: {auth: hunter2}}\nhunter2\u{0}: [\n";
+const VALUES: &str = "environment-values/workload-clusters/edge-paris/values.yaml";
+
+/// The variables of a plugin's run, and one that is secret.
+const VARIABLES: [(&str, &str); 3] = [
+    ("ARGOCD_APP_NAME", "edge-paris"),
+    ("ARGOCD_APP_SOURCE_PATH", "."),
+    ("TOKEN", SECRET),
+];
+
+/// Commands that read, with the plugin's rules or a person's; the first two are watched.
+const LINES: [&str; 7] = [
+    "cmp generate",
+    "check",
+    "stamp --check",
+    "render --stdout",
+    "explain edge-paris",
+    "images",
+    "lock --check",
+];
 
 /// A repository beside a file that is not part of it.
 struct Scene {
-    scratch: tempfile::TempDir,
+    scratch: TempDir,
 }
 
 impl Scene {
+    /// Without a trick each of the commands succeeds and prints something: that is looked at once.
     fn new() -> Self {
+        static CONTROL: OnceLock<()> = OnceLock::new();
+        let scene = Self::bare();
+        CONTROL.get_or_init(|| {
+            for line in LINES {
+                let Outcome {
+                    status,
+                    stdout,
+                    stderr,
+                } = scene.run(line);
+                assert!(
+                    status == 0 && !stdout.is_empty(),
+                    "{line}: {status}: {stderr}"
+                );
+            }
+        });
+        scene
+    }
+
+    fn bare() -> Self {
         let scratch = tempfile::tempdir().expect("a scratch folder");
-        fs::write(scratch.path().join("secret.yaml"), OUTSIDE).expect("written");
-        fs::create_dir(scratch.path().join("other")).expect("made");
-        fs::write(scratch.path().join("other/values.yaml"), OUTSIDE).expect("written");
-        fs::write(scratch.path().join("other/SHA256SUMS"), OUTSIDE).expect("written");
-        let top = scratch.path().join("repository");
+        let scene = Self { scratch };
         copy_into(
             &repository().join("fixtures/workspaces/sylva-baremetal"),
-            &top,
+            &scene.top(),
         );
-        fs::create_dir(top.join(".git")).expect("made");
-        Self { scratch }
+        for path in [
+            "../secret.yaml",
+            "../other/values.yaml",
+            "../other/SHA256SUMS",
+        ] {
+            scene.put(path, OUTSIDE);
+        }
+        fs::create_dir(scene.top().join(".git")).expect("made");
+        scene
     }
 
     fn top(&self) -> PathBuf {
@@ -45,7 +91,7 @@ impl Scene {
         fs::write(path, text).expect("written");
     }
 
-    /// A link in a file's place; relative to the file, or absolute.
+    /// A link instead of a file; relative to the file, or absolute.
     fn link(&self, path: &str, to: impl AsRef<Path>) {
         let path = self.top().join(path);
         fs::create_dir_all(path.parent().expect("a folder")).expect("made");
@@ -54,41 +100,26 @@ impl Scene {
     }
 
     fn run(&self, line: &str) -> Outcome {
-        Metalmark::within(&self.top())
-            .args(line.split(' '))
-            .envs(&[
-                ("ARGOCD_APP_NAME", "edge-paris"),
-                ("ARGOCD_APP_SOURCE_PATH", "."),
-                ("TOKEN", SECRET),
-            ])
-            .run()
+        let run = Metalmark::within(&self.top()).args(line.split(' '));
+        run.envs(&VARIABLES).run()
     }
 
-    /// No command reads what is outside, with the plugin's rules or a person's.
-    fn nothing_is_read(&self, trick: &str) {
-        for line in [
-            "cmp generate",
-            "check",
-            "check --output json",
-            "render --stdout",
-            "values edge-paris",
-            "explain edge-paris",
-            "images",
-            "lock --check",
-            "impact --against HEAD",
-        ] {
-            let outcome = self.run(line);
+    /// No command prints what is outside or opens it, and the plugin says this.
+    fn nothing_is_read(&self, trick: &str, said: &str) {
+        for (number, line) in LINES.into_iter().enumerate() {
+            let (outcome, opened) = if number < 2 {
+                self.watch(line)
+            } else {
+                (self.run(line), Vec::new())
+            };
             let screen = outcome.stdout + &outcome.stderr;
             assert!(!screen.contains(SECRET), "{trick}: {line}: {screen}");
-        }
-        let outcome = self.run("cmp generate");
-        assert_ne!(outcome.status, 0, "{trick} goes unnoticed");
-        self.nothing_is_opened(trick);
-    }
-
-    fn nothing_is_opened(&self, trick: &str) {
-        for line in ["cmp generate", "check"] {
-            for path in self.opened(line) {
+            let is_noticed = outcome.status != 0 && screen.contains(said);
+            assert!(
+                is_noticed || line != "cmp generate",
+                "{trick}: {line}: {screen}"
+            );
+            for path in opened {
                 let is_outside =
                     path.starts_with(self.scratch.path()) && !path.starts_with(self.top());
                 let is_secret = path.ends_with("hostname");
@@ -97,10 +128,10 @@ impl Scene {
         }
     }
 
-    /// The paths of the files that a command opens, by what the kernel says; none where there is no strace.
-    fn opened(&self, line: &str) -> Vec<PathBuf> {
+    /// What a command came to, and the files that it opened, by what the kernel says; none where there is no strace.
+    fn watch(&self, line: &str) -> (Outcome, Vec<PathBuf>) {
         let Some(strace) = programs::find("strace") else {
-            return Vec::new();
+            return (self.run(line), Vec::new());
         };
         let log = self.scratch.path().join("log");
         let traced = Command::new(strace)
@@ -109,55 +140,54 @@ impl Scene {
             .arg(env!("CARGO_BIN_EXE_metalmark"))
             .args(line.split(' '))
             .current_dir(self.top())
-            .env("ARGOCD_APP_NAME", "edge-paris")
-            .env("ARGOCD_APP_SOURCE_PATH", ".")
-            .output();
-        traced.expect("strace runs");
-        let text = fs::read_to_string(&log).expect("the log");
-        fs::remove_file(&log).expect("removed");
+            .envs(VARIABLES)
+            .output()
+            .expect("strace runs");
+        let log = fs::read_to_string(&log).expect("the log");
         // The result is `= 5</the/path>`.
-        let results = text
+        let results = log
             .lines()
             .filter_map(|line| line.rsplit_once(" = ")?.1.split_once('<'));
         let paths = results.map(|(_, path)| PathBuf::from(path.trim_end_matches('>')));
         let paths: Vec<PathBuf> = paths.collect();
-        assert!(!paths.is_empty(), "{text}");
-        paths
+        assert!(!paths.is_empty(), "{log}");
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text");
+        let outcome = Outcome {
+            status: traced.status.code().expect("not killed"),
+            stdout: text(traced.stdout),
+            stderr: text(traced.stderr),
+        };
+        (outcome, paths)
     }
 }
 
-const VALUES: &str = "environment-values/workload-clusters/edge-paris/values.yaml";
+const OUT: &str = "it is outside the repository";
 
 #[test]
 fn a_values_file_that_a_pattern_matches_is_no_link_out() {
-    for to in [
-        "../../../../secret.yaml",
-        "/proc/self/environ",
-        "/etc/hostname",
-    ] {
-        let scene = Scene::new();
-        scene.link(VALUES, to);
-        scene.nothing_is_read(to);
-    }
     let scene = Scene::new();
-    scene.link(VALUES, scene.scratch.path().join("secret.yaml"));
-    scene.nothing_is_read("an absolute link");
+    let absolute = scene.scratch.path().join("secret.yaml");
+    for to in [
+        Path::new("../../../../secret.yaml"),
+        Path::new("/proc/self/environ"),
+        Path::new("/etc/hostname"),
+        &absolute,
+    ] {
+        scene.link(VALUES, to);
+        scene.nothing_is_read(
+            &to.to_string_lossy(),
+            &format!("cannot read `{VALUES}`: {OUT}"),
+        );
+    }
 }
 
 #[test]
 fn a_folder_that_is_a_link_out_is_not_entered() {
     let scene = Scene::new();
-    fs::remove_dir_all(
-        scene
-            .top()
-            .join("environment-values/workload-clusters/edge-paris"),
-    )
-    .expect("removed");
-    scene.link(
-        "environment-values/workload-clusters/edge-paris",
-        "../../../other",
-    );
-    scene.nothing_is_read("a cluster's folder");
+    let folder = "environment-values/workload-clusters/edge-paris";
+    fs::remove_dir_all(scene.top().join(folder)).expect("removed");
+    scene.link(folder, "../../../other");
+    scene.nothing_is_read("a cluster's folder", OUT);
 }
 
 #[test]
@@ -166,92 +196,175 @@ fn links_to_links_and_climbing_links_do_not_lead_out() {
     scene.link("one", "two");
     scene.link("two", "..");
     scene.link(VALUES, "../../../one/secret.yaml");
-    scene.nothing_is_read("a link through links");
-    let scene = Scene::new();
+    scene.nothing_is_read("a link through links", OUT);
     scene.put("deep/er/x", "");
     scene.link("way", "deep/er/../../..");
     scene.link(VALUES, "../../../way/secret.yaml");
-    scene.nothing_is_read("a link with `..` in its middle");
+    scene.nothing_is_read("a link with `..` in its middle", OUT);
 }
 
 #[test]
 fn the_lock_and_the_project_file_are_no_links_out() {
-    for name in ["metalmark.lock", "metalmark.yaml"] {
+    for (name, said) in [
+        ("metalmark.lock", "there is no lock"),
+        (
+            "metalmark.yaml",
+            "cannot read `metalmark.yaml`: it is outside the repository",
+        ),
+    ] {
+        let scene = Scene::new();
         for to in ["../secret.yaml", "/proc/self/environ"] {
-            let scene = Scene::new();
             scene.link(name, to);
-            scene.nothing_is_read(&format!("{name} → {to}"));
+            scene.nothing_is_read(&format!("{name} → {to}"), said);
         }
     }
 }
 
+/// The ways that lead out.
+const PATHS: [&str; 7] = [
+    "link.yaml",
+    "../secret.yaml",
+    "folder/secret.yaml",
+    "ABSOLUTE",
+    "inner/../../secret.yaml",
+    "/proc/self/environ",
+    "/dev/stdin",
+];
+
 /// Each key of the project file that names something to be read, with a path that leads out in each of the known ways.
 #[test]
 fn no_key_of_the_project_file_leads_out() {
-    let base = "outputs: [{target: manifests, path: out}]\n";
     let a = "clusters: [{name: edge-paris, values: [a.yaml]}]\n";
-    // None of the commands writes.
     let scene = Scene::new();
-    for path in [
-        "../secret.yaml",
-        "link.yaml",
-        "folder/secret.yaml",
-        "ABSOLUTE",
-        "inner/../../secret.yaml",
-        "/proc/self/environ",
-        "/dev/stdin",
-    ] {
-        for place in [
-            format!("values: ['{path}']\n{a}"),
-            format!("clusters: [{{name: edge-paris, values: ['{path}']}}]\n"),
-            format!("images: {{facts: ['{path}']}}\n{a}"),
-            format!("schemas: '{path}'\n{a}"),
-            format!("templates: '{path}'\n{a}"),
-            format!("state: {{ConfigMap/x: '{path}'}}\n{a}"),
-            format!("clusters: [{{each: '{path}'}}]\n"),
-            format!("manifests: ['{path}']\n{a}"),
-        ] {
-            let absolute = scene.scratch.path().join("secret.yaml");
-            let place = place.replace("ABSOLUTE", &absolute.to_string_lossy());
-            scene.put("metalmark.yaml", &format!("{place}{base}"));
-            scene.put("a.yaml", "cluster: {}\n");
-            scene.put("inner/x", "");
-            scene.link("link.yaml", "../secret.yaml");
-            scene.link("folder", "..");
-            for line in ["cmp generate", "check", "stamp --check"] {
-                let outcome = scene.run(line);
-                let screen = outcome.stdout + &outcome.stderr;
-                assert!(!screen.contains(SECRET), "{place}: {line}: {screen}");
-            }
+    let absolute = scene.scratch.path().join("secret.yaml");
+    fs::remove_file(scene.top().join("metalmark.lock")).expect("removed");
+    scene.put("a.yaml", "cluster: {}\n");
+    scene.put("inner/x", "");
+    scene.put("flux/kustomization.yaml", "resources: [release.yaml]\n");
+    scene.put(
+        "flux/release.yaml",
+        "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: r, namespace: a}\n\
+         spec: {chart: {spec: {chart: c, sourceRef: {kind: GitRepository, name: s}}}, valuesFrom: [{kind: ConfigMap, name: x}]}\n",
+    );
+    scene.link("link.yaml", "../secret.yaml");
+    scene.link("folder", "..");
+    let places = [
+        format!("values: ['PATH']\n{a}"),
+        "clusters: [{name: edge-paris, values: ['PATH']}]\n".to_owned(),
+        format!("images: {{facts: ['PATH']}}\n{a}"),
+        format!("schemas: 'PATH'\n{a}"),
+        format!("templates: 'PATH'\n{a}"),
+        "state: {ConfigMap/x: 'PATH'}\nclusters: [{name: edge-paris, values: [flux]}]\n".to_owned(),
+        "clusters: [{each: 'PATH'}]\n".to_owned(),
+        format!("manifests: ['PATH']\n{a}"),
+    ];
+    let said = table(places, |place| {
+        let mut said: Vec<String> = Vec::new();
+        for path in PATHS {
+            let path = path.replace("ABSOLUTE", &absolute.to_string_lossy());
+            let project = place.replace("PATH", &path);
+            scene.put(
+                "metalmark.yaml",
+                &format!("{project}outputs: [{{target: manifests, path: out}}]\n"),
+            );
             if path == "link.yaml" {
-                scene.nothing_is_opened(&place);
+                scene.nothing_is_read(place, "error");
+            }
+            let outcome = scene.run("check");
+            let screen = outcome.stdout + &outcome.stderr;
+            assert!(
+                !screen.contains(SECRET) && outcome.status != 0,
+                "{project}: {screen}"
+            );
+            let line = screen
+                .lines()
+                .next()
+                .expect("a line")
+                .replace(&path, "PATH");
+            if !said.contains(&line) {
+                said.push(line);
             }
         }
-    }
+        said
+    });
+    assert_text(
+        &said,
+        str![[r#"
+values: ['PATH']
+clusters: [{name: edge-paris, values: [a.yaml]}]
+
+    error: cannot read `PATH`: it is outside the repository
+clusters: [{name: edge-paris, values: ['PATH']}]
+
+    error: cannot read `PATH`: it is outside the repository
+images: {facts: ['PATH']}
+clusters: [{name: edge-paris, values: [a.yaml]}]
+
+    error: cannot read `PATH`: it is outside the repository
+schemas: 'PATH'
+clusters: [{name: edge-paris, values: [a.yaml]}]
+
+    error: cannot read `PATH`: it is outside the repository
+templates: 'PATH'
+clusters: [{name: edge-paris, values: [a.yaml]}]
+
+    error: cannot read `PATH`: it is outside the repository
+state: {ConfigMap/x: 'PATH'}
+clusters: [{name: edge-paris, values: [flux]}]
+
+    error[composition-failed]: `PATH` leads out of the repository
+clusters: [{each: 'PATH'}]
+
+    error: cannot read `PATH`: it is outside the repository
+manifests: ['PATH']
+clusters: [{name: edge-paris, values: [a.yaml]}]
+
+    error: cannot read `PATH`: it is outside the repository
+    error[nothing-checked]: 0 node pools checked; 1 skipped: no image selected
+
+"#]],
+    );
 }
 
 #[test]
 fn files_of_folders_that_are_read_whole_are_no_links_out() {
     let scene = Scene::new();
-    let a = "clusters: [{name: edge-paris, values: [a.yaml]}]\n";
+    fs::remove_file(scene.top().join("metalmark.lock")).expect("removed");
     scene.put("a.yaml", "cluster: {}\n");
-    for (key, file) in [
+    let places = [
         ("images: {facts: [folder]}", "folder/SHA256SUMS"),
         ("schemas: folder", "folder/crd.yaml"),
         ("templates: folder", "folder/metal3.yaml"),
         ("values: [folder]", "folder/kustomization.yaml"),
         ("manifests: [folder]", "folder/objects.yaml"),
-    ] {
-        scene.put("metalmark.yaml", &format!("{key}\n{a}"));
+    ];
+    let said = table(places.map(|(key, _)| key), |key| {
+        let (_, file) = places.iter().find(|(place, _)| place == key).expect("it");
+        let project = format!("{key}\nclusters: [{{name: edge-paris, values: [a.yaml]}}]\n");
+        scene.put("metalmark.yaml", &project);
         scene.link(file, scene.scratch.path().join("secret.yaml"));
-        for line in ["cmp generate", "check", "stamp --check"] {
-            let outcome = scene.run(line);
-            let screen = outcome.stdout + &outcome.stderr;
-            assert!(!screen.contains(SECRET), "{key}: {line}: {screen}");
-        }
-        scene.nothing_is_opened(key);
+        scene.nothing_is_read(key, "error");
+        let outcome = scene.run("check");
         fs::remove_dir_all(scene.top().join("folder")).expect("removed");
-    }
+        let screen = outcome.stdout + &outcome.stderr;
+        screen.lines().take(1).map(str::to_owned).collect()
+    });
+    assert_text(
+        &said,
+        str![[r#"
+images: {facts: [folder]}
+    error: cannot read `folder/SHA256SUMS`: it is outside the repository
+schemas: folder
+    error[project-file]: there is no CustomResourceDefinition in `folder`, so nothing is validated
+templates: folder
+    error[nothing-checked]: 0 node pools checked; 1 skipped: no image selected
+values: [folder]
+    error: cannot read `folder`: it is not a regular file
+manifests: [folder]
+    error[nothing-checked]: 0 node pools checked; 1 skipped: no image selected
+
+"#]],
+    );
 }
 
 /// Its rendered files would be deleted.

@@ -75,6 +75,11 @@ pub(crate) const CASES: &[Case] = &[
     },
 ];
 
+/// The command of that name.
+pub(crate) fn case(name: &str) -> &'static Case {
+    CASES.iter().find(|case| case.name == name).expect("a case")
+}
+
 /// The commands that write below a project, one at a time; `bundle unpack` writes anywhere.
 pub(crate) fn of_projects() -> impl Iterator<Item = &'static Case> {
     CASES.iter().filter(|case| case.args[0] != "bundle")
@@ -98,7 +103,8 @@ impl Case {
         command
     }
 
-    fn settle(&self, command: &mut Command, workspace: &Path) {
+    /// The folder, and the environment of a run.
+    pub(crate) fn settle(&self, command: &mut Command, workspace: &Path) {
         command
             .current_dir(self.root(workspace))
             .env_clear()

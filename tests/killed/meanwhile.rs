@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use super::case::{CASES, tree};
+use super::case::{case, tree};
 use super::{is_litter, undisturbed};
 use crate::support::{copy_of, repository};
 
@@ -53,7 +53,7 @@ impl Obstacle {
 impl HeldUp {
     /// A run that waits before it writes its report: behind its plan, before its writing.
     fn at_its_report(name: &str) -> Self {
-        let case = CASES.iter().find(|case| case.name == name).expect("a case");
+        let case = case(name);
         let workspace = undisturbed(case).fresh();
         let pipe = piped(&workspace.path().join(".pipe"));
         let mut args: Vec<String> = case.args.iter().map(|arg| (*arg).to_owned()).collect();
@@ -153,7 +153,7 @@ fn theirs(path: &Path) {
 
 #[test]
 fn render_overwrites_and_deletes_nothing_that_changed_meanwhile() {
-    let calm = undisturbed(CASES.first().expect("render"));
+    let calm = undisturbed(case("render"));
     let rendered = |tree: &super::Tree| -> Vec<String> {
         let paths = tree
             .keys()
@@ -193,12 +193,8 @@ fn stamp_touches_no_file_where_one_changed_meanwhile() {
 
 #[test]
 fn lock_does_not_write_over_a_lock_that_changed_meanwhile() {
-    let case = CASES
-        .iter()
-        .find(|case| case.name == "lock")
-        .expect("a case");
     let run = || {
-        let workspace = (case.workspace)();
+        let workspace = (case("lock").workspace)();
         HeldUp::at_its_writing(workspace, "metalmark.lock", &["lock", "--upgrade"])
     };
     run().while_they_change("metalmark.lock", theirs);
@@ -217,28 +213,7 @@ fn update_touches_no_file_where_one_changed_meanwhile() {
 
 #[test]
 fn check_fix_leaves_a_file_that_changed_meanwhile() {
-    let workspace = tempfile::tempdir().expect("a scratch folder");
-    let put = |name: &str, text: &str| {
-        fs::write(workspace.path().join(name), text).expect("written");
-    };
-    put(
-        "metalmark.yaml",
-        "version: 1\nclusters: [{name: edge, values: [edge.yaml]}]\n",
-    );
-    put(
-        "edge.yaml",
-        "\
-sylva_diskimagebuilder_version: 0.4.12
-os_images_oci_registries: {sylva: {url: 'oci://r.example/d', tag: 0.4.12, cosign_publickey: ''}}
-sylva_diskimagebuilder_images:
-  ubuntu-noble-plain-rke2-1-31-8: {os_images_oci_registry: sylva}
-cluster:
-  k8s_version: v1.31.8+rke2r1
-  capi_providers: {infra_provider: capm3, bootstrap_provider: cabpr}
-  machine_deployments:
-    md0: {capm3: {image_key: ubuntu-nobel-plain-rke2-1-31-8}}
-",
-    );
-    HeldUp::at_its_writing(workspace, "edge.yaml", &["check", "--fix"])
-        .while_they_change("edge.yaml", theirs);
+    let workspace = (case("check --fix").workspace)();
+    HeldUp::at_its_writing(workspace, "edge-0.yaml", &["check", "--fix"])
+        .while_they_change("edge-0.yaml", theirs);
 }

@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 
 use metalmark::model::manifest::RUN_FILE;
 
-use super::case::{CASES, Case, of_projects, tree};
+use super::case::{CASES, Case, case, of_projects, tree};
 use super::undisturbed;
 use crate::support::rounds;
 
@@ -59,10 +59,7 @@ fn the_same_command_many_times_at_once_has_the_result_of_one() {
 /// that one run of each puts everything in order.
 #[test]
 fn different_commands_at_once_leave_whole_files_and_can_be_run_again() {
-    let render = CASES
-        .iter()
-        .find(|case| case.name == "render")
-        .expect("a case");
+    let render = case("render");
     let calm = undisturbed(render);
     for round in 0..turns() {
         let workspace = calm.fresh();
@@ -87,15 +84,22 @@ fn different_commands_at_once_leave_whole_files_and_can_be_run_again() {
     }
 }
 
+/// All of them wait at once: each waits for two seconds.
 #[test]
 fn a_living_run_is_named_and_nothing_is_written_beside_it() {
-    for case in of_projects() {
+    let started = of_projects().map(|case| {
         let workspace = (case.workspace)();
-        let root = case.root(workspace.path());
         let before = tree(workspace.path());
-        let held = metalmark::output::hold(&root).expect("free");
-        let (status, said) = case.run(workspace.path());
-        assert_eq!(status, Some(2), "{}: {said}", case.name);
+        let held = metalmark::output::hold(&case.root(workspace.path())).expect("free");
+        let run = start(case.command(workspace.path()));
+        (case, workspace, before, held, run)
+    });
+    let started: Vec<_> = started.collect();
+    assert_eq!(started.len(), CASES.len() - 1);
+    for (case, workspace, before, held, run) in started {
+        let output = run.wait_with_output().expect("it ends");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{}: {said}", case.name);
         let named = format!("another run (process {}", std::process::id());
         assert!(said.contains(&named), "{}: {said}", case.name);
         drop(held);

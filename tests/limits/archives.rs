@@ -7,10 +7,10 @@ use oci_artifacts::layout::{Layout, LayoutSink};
 use oci_artifacts::{Reference, Sink};
 use serde_json::json;
 
-use super::super::support::Metalmark;
 use super::super::support::artifact::{artifact, blob};
 use super::super::support::layout::LayoutWriter;
 use super::most;
+use crate::support::stage::project;
 
 /// Puts a file of a layout behind spaces, so that it is that long.
 fn lengthen(file: &Path, length: usize) {
@@ -51,11 +51,8 @@ fn a_layouts_index_is_as_long_as_is_stated() {
 #[test]
 fn indexes_nest_as_deep_as_is_stated() {
     most(16, "indexes are nested more than 16 deep", |depth| {
-        let scratch = tempfile::tempdir().expect("a folder");
-        let folder = scratch.path();
-        fs::create_dir_all(folder.join("app/manifests")).expect("created");
         let object = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
-        fs::write(folder.join("app/manifests/a.yaml"), object).expect("written");
+        let project = project().file("app/manifests/a.yaml", object);
         for level in 0..depth {
             let from = if level + 1 == depth {
                 "app".to_owned()
@@ -63,10 +60,9 @@ fn indexes_nest_as_deep_as_is_stated() {
                 format!("'index:{}.yaml'", level + 1)
             };
             let text = format!("version: 1\nbundles: [{{name: a, from: {from}}}]\n");
-            fs::write(folder.join(format!("{level}.yaml")), text).expect("written");
+            project.write(&format!("{level}.yaml"), text);
         }
-        let line = "bundle pack index:0.yaml --to dir:out";
-        let outcome = Metalmark::within(folder).args(line.split(' ')).run();
+        let outcome = project.run("bundle pack index:0.yaml --to dir:out").outcome;
         match outcome.status {
             0 => Ok(()),
             _ => Err(outcome.stderr + &outcome.stdout),

@@ -1,11 +1,11 @@
 //! The budget of a cluster's expressions: every function pays for what it reads and makes, whatever it is called with, and
 //! what would take long or much is refused at its place. Work and memory are counted, at the limits of a real run.
 
-use std::fs;
+use std::collections::BTreeSet;
 
 use go_template::{Budget, ErrorClass, Limits, NoHost, Value, execute, functions, parse};
 
-use super::super::support::Metalmark;
+use crate::support::stage::project;
 
 /// An expression that would take minutes, or all memory: one way each.
 const BOMBS: &[(&str, &str)] = &[
@@ -134,6 +134,7 @@ fn every_function_pays_for_each_text_that_it_is_given() {
 
 #[test]
 fn every_function_pays_for_what_it_makes() {
+    let mut made = BTreeSet::new();
     for name in functions() {
         for first in ARGUMENTS {
             for second in ARGUMENTS.iter().chain(&[""]) {
@@ -150,9 +151,11 @@ fn every_function_pays_for_what_it_makes() {
                 };
                 let bytes = budget.bytes_spent();
                 assert!(bytes >= written.len() as u64, "{name} {first} {second}");
+                made.insert(name);
             }
         }
     }
+    assert!(made.len() > 100, "{} functions make something", made.len());
 }
 
 #[test]
@@ -171,23 +174,14 @@ fn each_cluster_has_an_equal_share_of_the_runs_budget_and_at_least_what_it_needs
 
 /// What a check prints of clusters whose values all hold this version.
 fn checked(clusters: usize, version: &str, threads: &str) -> String {
-    let folder = tempfile::tempdir().expect("a folder");
-    let project = "version: 1\nvalues: [v.yaml]\nclusters: [{each: clusters/*/values.yaml}]\n";
-    let write = |name: &str, text: &str| {
-        let path = folder.path().join(name);
-        fs::create_dir_all(path.parent().expect("a folder")).expect("created");
-        fs::write(path, text).expect("written");
-    };
-    write("metalmark.yaml", project);
-    write("v.yaml", &format!("cluster:\n  k8s_version: '{version}'\n"));
+    let project = project()
+        .settings("values: [v.yaml]\nclusters: [{each: clusters/*/values.yaml}]")
+        .file("v.yaml", format!("cluster:\n  k8s_version: '{version}'\n"))
+        .variable("RAYON_NUM_THREADS", threads);
     for cluster in 0..clusters {
-        write(&format!("clusters/c{cluster}/values.yaml"), "{}\n");
+        project.write(&format!("clusters/c{cluster}/values.yaml"), "{}\n");
     }
-    let outcome = Metalmark::within(folder.path())
-        .args(["check"])
-        .envs(&[("RAYON_NUM_THREADS", threads)])
-        .run();
-    assert_eq!(outcome.status, 1, "{}", outcome.stderr);
+    let outcome = project.run("check").exit(1).outcome;
     outcome.stdout + &outcome.stderr
 }
 
@@ -233,6 +227,10 @@ fn an_error_quotes_no_more_than_a_piece_of_a_long_text() {
         "get (dict) (repeat 100000 \"x\") | required (repeat 100000 \"x\")",
     ] {
         let report = checked(1, &format!("{{{{ {call} }}}}"), "2");
+        assert!(
+            report.starts_with("error[expression-error]: "),
+            "{call}: {report}"
+        );
         assert!(report.len() < 6_000, "{call}: {} bytes", report.len());
     }
 }

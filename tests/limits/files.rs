@@ -11,18 +11,16 @@ use metalmark::read::{self, gitops};
 use yaml_tree::engine::Engine;
 use yaml_tree::place::{FileId, Source, Sources};
 
-use super::super::support::Metalmark;
 use super::most;
+use crate::support::stage::project;
 
 /// What a folder of kustomizations builds to: how many objects, or what is refused.
 fn built(files: &[(String, String)]) -> Result<usize, String> {
-    let folder = tempfile::tempdir().expect("a folder");
+    let project = project();
     for (path, text) in files {
-        let path = folder.path().join(path);
-        fs::create_dir_all(path.parent().expect("a folder")).expect("created");
-        fs::write(path, text).expect("written");
+        project.write(path, text);
     }
-    let disk = Disk::new(folder.path()).expect("there");
+    let disk = Disk::new(project.path()).expect("there");
     let built = gitops::objects(&disk, Path::new("top"), &mut Sources::default());
     let built = built.expect("readable");
     built
@@ -46,19 +44,11 @@ fn with_patches(patches: &[String]) -> Result<usize, String> {
 
 #[test]
 fn a_values_file_that_is_too_large_is_a_finding() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = fs::File::create(folder.path().join("values.yaml")).expect("created");
+    let project = project();
+    let file = fs::File::create(project.path().join("values.yaml")).expect("created");
     file.set_len(FILE_LIMIT + 1).expect("a sparse file");
-    let outcome = Metalmark::within(folder.path())
-        .args([
-            "check",
-            "--values",
-            "values.yaml",
-            "--clusters",
-            "values.yaml",
-        ])
-        .run();
-    assert_eq!(outcome.status, 1, "{}", outcome.stderr);
+    let run = project.run("check --values values.yaml --clusters values.yaml");
+    let outcome = run.exit(1).outcome;
     let reported = format!("{}{}", outcome.stdout, outcome.stderr);
     let words = "`values.yaml` is not read: it is larger than 16 MiB";
     assert!(reported.contains(words), "{reported}");
@@ -180,8 +170,8 @@ fn manifests_in_strings_are_found_as_deep_as_is_stated() {
 
 #[test]
 fn the_longest_named_text_is_read_and_a_longer_one_is_not() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("text");
+    let project = project();
+    let file = project.path().join("text");
     most(16 << 20, "longer than 16 MiB", |length| {
         fs::File::create(&file)
             .and_then(|file| file.set_len(length as u64))
@@ -192,8 +182,8 @@ fn the_longest_named_text_is_read_and_a_longer_one_is_not() {
 
 #[test]
 fn no_more_of_a_resource_list_is_read_than_is_stated() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let run = || Metalmark::within(folder.path()).args(["fn"]);
+    let project = project();
+    let run = || project.program().args(["fn"]);
     let (outcome, is_read) = run().run_fed(17 << 20);
     assert!(is_read && outcome.status == 2, "{}", outcome.stderr);
     // More than is read and a pipe takes.

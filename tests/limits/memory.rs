@@ -1,6 +1,7 @@
 //! What the process takes in memory for input that is made to take much: the binary's own peak, as Linux counts it.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::{Read, Seek};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
@@ -8,57 +9,73 @@ use std::time::Duration;
 
 use super::rendering;
 use crate::support::is_long;
+use crate::support::stage::project;
 
 /// What a run may take above its input.
 const MOST: u64 = 100 << 20;
 
+/// A run: its peak in bytes, as far as it was seen, and what it printed.
+struct Peak {
+    bytes: u64,
+    screen: String,
+}
+
 /// The peak of a run over a folder; none where the system does not say. A run that ends before it is looked at is repeated.
-fn peak(folder: &Path, arguments: &[&str]) -> Option<u64> {
+fn peak(folder: &Path, arguments: &[&str]) -> Option<Peak> {
     fs::metadata("/proc/self/status").ok()?;
     let mut runs = std::iter::repeat_with(|| seen_peak(folder, arguments)).take(100);
     Some(runs.find_map(|peak| peak).expect("a run that is seen"))
 }
 
-/// The peak of one run, as far as it was seen.
-fn seen_peak(folder: &Path, arguments: &[&str]) -> Option<u64> {
+fn seen_peak(folder: &Path, arguments: &[&str]) -> Option<Peak> {
+    let mut printed = tempfile::tempfile().expect("a scratch file");
+    let copy = |file: &File| file.try_clone().expect("a file");
     let mut run = Command::new(env!("CARGO_BIN_EXE_metalmark"))
         .args(arguments)
         .current_dir(folder)
         .env("RAYON_NUM_THREADS", "2")
         .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
+        .stdout(copy(&printed))
+        .stderr(copy(&printed))
         .spawn()
         .expect("it starts");
     let status = format!("/proc/{}/status", run.id());
-    let mut peak = None;
+    let mut bytes = None;
     // The peak only grows, so that the last look before the end is the peak but for what the last moment takes.
     loop {
         let text = fs::read_to_string(&status).unwrap_or_default();
         let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
         let kibibytes =
             line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
-        peak = peak.max(kibibytes.map(|kibibytes| kibibytes << 10));
+        bytes = bytes.max(kibibytes.map(|kibibytes| kibibytes << 10));
         if run.try_wait().expect("its status").is_some() {
-            return peak;
+            break;
         }
         thread::sleep(Duration::from_millis(1));
     }
+    let mut screen = String::new();
+    printed.rewind().expect("a file");
+    printed.read_to_string(&mut screen).expect("a text");
+    Some(Peak {
+        bytes: bytes?,
+        screen,
+    })
 }
 
 /// The peak of a check of a cluster with these values.
-fn of_values(text: &str) -> Option<u64> {
-    let folder = tempfile::tempdir().expect("a folder");
-    let project = "version: 1\nclusters: [{name: c, values: [v.yaml]}]\n";
-    fs::write(folder.path().join("metalmark.yaml"), project).expect("written");
-    fs::write(folder.path().join("v.yaml"), text).expect("written");
-    peak(folder.path(), &["check"])
+fn of_values(text: &str) -> Option<Peak> {
+    let project = project().cluster("c", text);
+    peak(project.path(), &["check"])
 }
 
+/// A check of these values takes no more than that above the least, and finds what it finds in them.
 #[track_caller]
-fn fits(name: &str, text: &str, least: u64) {
-    let Some(peak) = of_values(text) else { return };
-    let above = peak.saturating_sub(least + text.len() as u64);
+fn fits(name: &str, text: &str, least: &Peak, finding: &str) {
+    let Some(Peak { bytes, screen }) = of_values(text) else {
+        return;
+    };
+    assert!(screen.starts_with(finding), "{name} is read: {screen}");
+    let above = bytes.saturating_sub(least.bytes + text.len() as u64);
     assert!(above <= MOST, "{name} takes {} MiB", above >> 20);
 }
 
@@ -86,7 +103,12 @@ fn no_expression_takes_more_memory_than_is_stated() {
     };
     let step = if is_long() { 1 } else { 3 };
     for expression in EXPRESSIONS.iter().step_by(step) {
-        fits(expression, &values(expression), least);
+        fits(
+            expression,
+            &values(expression),
+            &least,
+            "error[expression-error]: the ",
+        );
     }
 }
 
@@ -114,7 +136,7 @@ fn no_text_of_ten_megabytes_takes_more_memory_than_is_stated() {
     };
     let step = if is_long() { 1 } else { 2 };
     for (name, text) in shapes.iter().step_by(step) {
-        fits(name, &text(SIZE), least);
+        fits(name, &text(SIZE), &least, "error[");
     }
 }
 
@@ -122,7 +144,7 @@ fn no_text_of_ten_megabytes_takes_more_memory_than_is_stated() {
 fn no_template_takes_more_memory_than_is_stated() {
     let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds/templates");
     let of_template = |template: &str| {
-        let scratch = rendering::project(template);
+        let scratch = rendering::with_template(template);
         peak(scratch.path(), &["render", "--stdout"])
     };
     let Some(least) = of_template("data: {}\n") else {
@@ -131,9 +153,10 @@ fn no_template_takes_more_memory_than_is_stated() {
     for entry in fs::read_dir(seeds).expect("seeds") {
         let path = entry.expect("a seed").path();
         let template = fs::read_to_string(&path).expect("a seed");
-        let above = of_template(&template)
-            .expect("a peak")
-            .saturating_sub(least);
+        let Peak { bytes, screen } = of_template(&template).expect("a peak");
+        let is_rendered = screen.contains("kind: ConfigMap") || screen.starts_with("error[");
+        assert!(is_rendered, "{}: {screen}", path.display());
+        let above = bytes.saturating_sub(least.bytes);
         assert!(
             above <= MOST,
             "{} takes {} MiB",

@@ -1,11 +1,7 @@
 //! The limits of a template of a repository: how long it runs, and how deep it builds.
 
-use std::fs;
-
-use tempfile::TempDir;
-
-use super::super::support::Metalmark;
 use super::most;
+use crate::support::stage::{Stage, project};
 
 const VALUES: &str = "\
 os_images: {img: {uri: 'https://r.example/img.raw', sha256: '6f30bca4668f41d58dd8f5512799a73e9097369259e4dd2bf1a9b2562eb14e3f', image-format: raw, k8s-version: '1.31.8+rke2r1'}}
@@ -14,34 +10,18 @@ cluster:
   capi_providers: {infra_provider: capm3, bootstrap_provider: cabpr}
   capm3: {image_key: img}
 ";
-const PROJECT: &str = "\
-version: 1
-clusters: [{name: a, values: [values.yaml]}]
-outputs: [{target: manifests, path: out}]
-templates: own
-";
-
-/// A project with a template in the place of a built-in one.
-pub(super) fn project(template: &str) -> TempDir {
-    let scratch = tempfile::tempdir().expect("a folder");
+/// A project with a template instead of a built-in one.
+pub(super) fn with_template(template: &str) -> Stage {
     let own = format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a}}\n{template}");
-    for (path, text) in [
-        ("values.yaml", VALUES),
-        ("metalmark.yaml", PROJECT),
-        ("own/manifests/cluster.yaml.j2", &own),
-    ] {
-        let path = scratch.path().join(path);
-        fs::create_dir_all(path.parent().expect("a folder")).expect("created");
-        fs::write(path, text).expect("written");
-    }
-    scratch
+    project()
+        .cluster("a", VALUES)
+        .settings("outputs: [{target: manifests, path: out}]\ntemplates: own")
+        .file("own/manifests/cluster.yaml.j2", own)
 }
 
 /// Renders a template; the words where it is refused.
 fn rendered(template: &str) -> Result<(), String> {
-    let scratch = project(template);
-    let run = Metalmark::within(scratch.path()).args(["render", "--stdout"]);
-    let outcome = run.run();
+    let outcome = with_template(template).run("render --stdout").outcome;
     let screen = outcome.stdout + &outcome.stderr;
     match screen.contains("template-error") {
         true => Err(screen),

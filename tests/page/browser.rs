@@ -2,27 +2,25 @@
 //! and without a request to anywhere.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use serde_json::{Value, json};
-use tempfile::TempDir;
-
-use super::{HOSTILE, edit, manifests, page, size, values};
-use crate::git::{commit, copy, repository};
+use super::{HOSTILE, manifests, page, size, values};
 use crate::programs;
+use crate::support::is_long;
+use crate::support::stage::{Stage, project};
 use crate::support::webdriver::Browser;
-use crate::support::{Metalmark, is_long};
+use serde_json::{Value, json};
 
 /// A page in a file, and a window that shows it.
 struct Shown {
     browser: Browser,
     file: PathBuf,
-    _folder: TempDir,
+    _folder: Stage,
 }
 
 impl Shown {
     /// The page of a folder; none where there is no browser.
-    fn of(folder: TempDir, arguments: &str, width: u32) -> Option<Self> {
+    fn of(folder: Stage, arguments: &str, width: u32) -> Option<Self> {
         let browser = Browser::open(width)?;
         let file = folder.path().join("page.html");
         fs::write(&file, page(folder.path(), arguments)).expect("written");
@@ -70,25 +68,11 @@ impl Shown {
 }
 
 /// A repository whose files differ from its commit.
-fn changed() -> Option<TempDir> {
-    let scratch = repository()?;
-    let folder = scratch.path();
-    copy(values().path(), folder);
-    commit(folder, "before");
-    upgrade(folder);
-    Some(scratch)
-}
-
-fn upgrade(folder: &Path) {
-    let workloads = "environment-values/workload-clusters";
-    let lab = format!("{workloads}/lab-7/values.yaml");
-    let image = |patch: &str| format!("ubuntu-noble-plain-rke2-{patch}");
-    edit(
-        folder,
-        &lab,
-        &format!("image_key: {}", image("1-30-12")),
-        &format!("image_key: {}", image("1-31-8")),
-    );
+fn changed() -> Option<Stage> {
+    let stage = values().commit("before")?;
+    let lab = "environment-values/workload-clusters/lab-7/values.yaml";
+    stage.edit(lab, "rke2-1-30-12", "rke2-1-31-8");
+    Some(stage)
 }
 
 const LINKS: &str = "--source-url https://git.example/lab/-/blob/main/{path}#L{line}";
@@ -205,11 +189,9 @@ fn hostile_text_is_shown_as_text() {
     let lab = "environment-values/workload-clusters/lab-7/values.yaml";
     let pool = format!("    \"{hostile}\": {{replicas: 1, capm3: {{image_key: \"{hostile}\"}}}}\n");
     let pools = "  machine_deployments:\n";
-    edit(folder.path(), lab, pools, &format!("{pools}{pool}"));
-    let outcome = Metalmark::within(folder.path())
-        .args(["page", "--title", HOSTILE, "--to", "page.html"])
-        .run();
-    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+    folder.edit(lab, pools, &format!("{pools}{pool}"));
+    let arguments = ["page", "--title", HOSTILE, "--to", "page.html"];
+    let _ = folder.run_args(&arguments).exit(0);
     let Some(browser) = Browser::open(1400) else {
         return;
     };
@@ -265,7 +247,7 @@ fn the_map_is_drawn_for_any_number_of_clusters() {
         } else {
             &clusters[..2]
         } {
-            let folder = tempfile::tempdir().expect("a folder");
+            let folder = project();
             size::write_fleet(folder.path(), clusters);
             let Some(shown) = Shown::of(folder, "", width) else {
                 return;
@@ -321,7 +303,7 @@ fn the_map_is_moved_over_with_keys() {
 
 #[test]
 fn only_the_rows_in_sight_are_elements() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = project();
     size::write_fleet(folder.path(), 600);
     let Some(shown) = Shown::of(folder, "", 1280) else {
         return;

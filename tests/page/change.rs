@@ -1,32 +1,23 @@
 //! The change of a page is that of `impact`.
 
-use super::{Data, edit, json, page, run, values};
-use crate::git::{commit, copy, repository};
-use crate::support::Metalmark;
+use super::{Data, json, page, run, values};
 
 #[test]
 fn the_change_is_that_of_impact_with_the_findings_of_both_sides() {
-    let Some(scratch) = repository() else { return };
-    let folder = scratch.path();
-    copy(values().path(), folder);
-    commit(folder, "before");
+    let Some(stage) = values().commit("before") else {
+        return;
+    };
+    let folder = stage.path();
     let lab = "environment-values/workload-clusters/lab-7/values.yaml";
     let paris = "environment-values/workload-clusters/edge-paris/values.yaml";
-    edit(
-        folder,
+    let name = "  name: edge-paris\n";
+    stage.edit(
         paris,
-        "  name: edge-paris\n",
-        "  name: edge-paris\n  k8s_version: v1.30.12+rke2r1\n",
+        name,
+        &format!("{name}  k8s_version: v1.30.12+rke2r1\n"),
     );
-    edit(
-        folder,
-        lab,
-        "image_key: ubuntu-noble-plain-rke2-1-30-12",
-        "image_key: ubuntu-noble-plain-rke2-1-31-8",
-    );
-    let impact = Metalmark::within(folder)
-        .args(["impact", "--against", "HEAD"])
-        .run();
+    stage.edit(lab, "rke2-1-30-12", "rke2-1-31-8");
+    let impact = stage.run("impact --against HEAD").outcome;
     let data = Data::of(&page(folder, "--against HEAD"));
     let change = &data.0["change"];
     let sum = change["sum"].as_str().expect("words");
@@ -69,10 +60,10 @@ fn the_change_is_that_of_impact_with_the_findings_of_both_sides() {
 
 #[test]
 fn nothing_changed_is_no_new_finding() {
-    let Some(scratch) = repository() else { return };
-    let folder = scratch.path();
-    copy(values().path(), folder);
-    commit(folder, "before");
+    let Some(stage) = values().commit("before") else {
+        return;
+    };
+    let folder = stage.path();
     let data = Data::of(&run(folder, "page --against HEAD").stdout);
     let change = &data.0["change"];
     for list in ["groups", "new", "gone"] {

@@ -4,8 +4,8 @@ use std::fs;
 
 use sha2::{Digest, Sha256};
 
-use super::{Data, HOSTILE, between, edit, manifests, page, run, values};
-use crate::support::Metalmark;
+use super::{Data, HOSTILE, between, manifests, page, run, values};
+use crate::support::stage::project;
 use yaml_tree::bytes::BASE64;
 
 #[test]
@@ -77,16 +77,10 @@ fn text_of_a_repository_never_becomes_markup() {
     let hostile = HOSTILE.replace('"', "\\\"");
     let lab = "environment-values/workload-clusters/lab-7/values.yaml";
     let pool = format!("    \"{hostile}\": {{replicas: 1, capm3: {{image_key: \"{hostile}\"}}}}\n");
-    edit(
-        folder.path(),
-        lab,
-        "  machine_deployments:\n",
-        &format!("  machine_deployments:\n{pool}"),
-    );
-    let outcome = Metalmark::within(folder.path())
-        .args(["page", "--title", HOSTILE])
-        .run();
-    let page = outcome.stdout;
+    let pools = "  machine_deployments:\n";
+    folder.edit(lab, pools, &format!("{pools}{pool}"));
+    let page = folder.run_args(&["page", "--title", HOSTILE]).exit(0);
+    let page = page.outcome.stdout;
     assert_eq!(page.matches("<script").count(), 2);
     assert_eq!(page.matches("</script").count(), 2);
     assert!(!page.contains("<img"));
@@ -99,23 +93,18 @@ fn text_of_a_repository_never_becomes_markup() {
 #[test]
 fn no_secret_is_in_the_page() {
     let folder = values();
-    fs::write(
-        folder.path().join("environment-values/mgmt/secrets.yaml"),
+    folder.write(
+        "environment-values/mgmt/secrets.yaml",
         "password: SEKRET-text-1\nversion: v1.31.8+SEKRET-build\nurl: https://user:SEKRET-url-1@images.example.org/SEKRET-name.raw\n",
-    )
-    .expect("written");
-    let mgmt = "environment-values/mgmt/values.yaml";
-    let path = folder.path().join(mgmt);
-    let text = fs::read_to_string(&path).expect("values");
-    let pools = "    sekret:\n      replicas: 1\n      capm3: {image_key: '{{ .Values.password }}', os_image_selector: null}\n    \
+    );
+    let own = "    sekret:\n      replicas: 1\n      capm3: {image_key: '{{ .Values.password }}', os_image_selector: null}\n    \
                  further:\n      replicas: 1\n      capm3: {image_key: null, os_image_selector: null, machine_image_url: '{{ .Values.url }}'}\n";
-    let (before, behind) = text.split_once("  machine_deployments:\n").expect("pools");
-    fs::write(
-        &path,
-        format!("{before}  machine_deployments:\n{pools}{behind}"),
-    )
-    .expect("written");
-    let page = Metalmark::within(folder.path()).args(["page"]).run().stdout;
+    let (mgmt, pools) = (
+        "environment-values/mgmt/values.yaml",
+        "  machine_deployments:\n",
+    );
+    folder.edit(mgmt, pools, &format!("{pools}{own}"));
+    let page = folder.run("page").outcome.stdout;
     assert!(page.contains("sekret"), "the pools are in the page");
     let at = page
         .find("SEKRET")
@@ -132,20 +121,17 @@ fn the_page_is_written_where_it_is_wanted() {
     assert_eq!((outcome.status, outcome.stdout.as_str()), (0, ""));
     let written = fs::read_to_string(folder.path().join("public/index.html")).expect("a page");
     assert!(written == page(folder.path(), "--to -"));
-    let refused = Metalmark::within(folder.path())
-        .args(["page", "--source-url", "javascript:alert(1)//{path}"])
-        .run();
-    assert_eq!(refused.status, 2);
+    let refused = folder.run("page --source-url javascript:alert(1)//{path}");
+    let refused = refused.exit(2).outcome.stderr;
     assert!(
-        refused.stderr.contains("write an address with `{path}`"),
-        "{}",
-        refused.stderr
+        refused.contains("write an address with `{path}`"),
+        "{refused}"
     );
 }
 
 #[test]
 fn a_folder_in_a_repository_is_linked_from_its_top() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = project();
     fs::create_dir(folder.path().join(".git")).expect("made");
     let below = folder.path().join("deploy/lab");
     crate::support::copy_into(values().path(), &below);

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
+use snapbox::str;
 
-use super::{Data, edit, json, manifests, page, values};
+use super::{Data, json, manifests, page, values};
 use crate::support::manifests::{cluster, repository};
+use crate::support::stage::{assert_text, project};
 
 /// The states of pools by their numbers in the page.
 const STATES: [&str; 5] = ["proven", "by_name", "unproven", "mismatched", "skipped"];
@@ -40,8 +42,10 @@ fn the_chain_of_a_pool_is_that_of_explain() {
         for cluster in data.rows("clusters") {
             let name = data.text(&cluster["n"]);
             let explained = json(folder.path(), &format!("explain {name} --output json"));
-            let pools = cluster["p"].as_array().expect("pools").iter();
-            for (pool, account) in pools.zip(explained.as_array().expect("pools")) {
+            let pools = cluster["p"].as_array().expect("pools");
+            let accounts = explained.as_array().expect("pools");
+            assert_eq!(pools.len(), accounts.len(), "{name}");
+            for (pool, account) in pools.iter().zip(accounts) {
                 chain(&data, cluster, pool, account);
             }
         }
@@ -115,7 +119,9 @@ fn images_have_the_facts_that_the_list_prints() {
     let folder = values();
     let data = Data::of(&page(folder.path(), ""));
     let listed = json(folder.path(), "images --output json");
-    for image in listed.as_array().expect("images") {
+    let listed = listed.as_array().expect("images");
+    assert_eq!((listed.len(), data.rows("images").len()), (7, 8));
+    for image in listed {
         let is_it = |row: &&Value| {
             image["key"] == data.text(&row["key"])
                 && image["uri"].as_str().unwrap_or("") == data.text(&row["uri"])
@@ -198,26 +204,19 @@ fn findings_are_those_of_check_with_the_lines_of_their_files() {
 
 #[test]
 fn what_is_the_same_in_several_places_has_one_cause() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let write = |path: &str, text: &str| {
-        std::fs::write(folder.path().join(path), text).expect("written");
-    };
-    let project = "version: 1\nvalues: [shared.yaml]\nclusters:\n  - {name: a, values: [a.yaml]}\n  - {name: b, values: [b.yaml]}\n";
-    write("metalmark.yaml", project);
-    let providers = "infra_provider: capm3, bootstrap_provider: cabpk";
-    write(
-        "shared.yaml",
-        &format!(
-            "os_images:\n  old: {{uri: 'oci://r.example/old:1', k8s-version: 1.30.1}}\ncluster: {{k8s_version: v1.31.8, capi_providers: {{{providers}}}}}\n"
-        ),
-    );
-    for name in ["a", "b"] {
-        write(
-            &format!("{name}.yaml"),
-            "cluster: {capm3: {image_key: old}}\n",
-        );
-    }
-    let data = Data::of(&page(folder.path(), ""));
+    let providers = "capi_providers: {infra_provider: capm3, bootstrap_provider: cabpk}";
+    let own = "cluster: {capm3: {image_key: old}}\n";
+    let project = project()
+        .settings("values: [shared.yaml]")
+        .file(
+            "shared.yaml",
+            format!(
+                "os_images:\n  old: {{uri: 'oci://r.example/old:1', k8s-version: 1.30.1}}\ncluster: {{k8s_version: v1.31.8, {providers}}}\n"
+            ),
+        )
+        .cluster("a", own)
+        .cluster("b", own);
+    let data = Data::of(&page(project.path(), ""));
     let of_rule = data.rows("findings").iter().filter(|row| {
         data.text(&data.rows("rules")[row["rule"].as_u64().expect("a number") as usize][0])
             == "k8s-version-mismatch"
@@ -229,19 +228,36 @@ fn what_is_the_same_in_several_places_has_one_cause() {
 
 #[test]
 fn the_successor_of_an_image_is_the_newest_of_its_line() {
-    let folder = values();
-    let data = Data::of(&page(folder.path(), ""));
-    for row in data.rows("images") {
+    let project = project().catalog(&[
+        "ubuntu-noble-plain-rke2-1-31-8 rke2 1.31.8+rke2r1",
+        "ubuntu-noble-plain-rke2-1-31-11 rke2 1.31.11+rke2r1",
+        "ubuntu-noble-plain-rke2-1-31-9 rke2 1.31.9+rke2r1",
+        "ubuntu-noble-plain-rke2-1-32-6 rke2 1.32.6+rke2r1",
+        "ubuntu-noble-hardened-rke2-1-31-12 rke2 1.31.12+rke2r1",
+        "opensuse-15-6-plain-rke2-1-31-8 rke2 1.31.8+rke2r1",
+    ]);
+    let project = project.cluster("edge", "cluster: {k8s_version: v1.31.8+rke2r1}\n");
+    let data = Data::of(&page(project.path(), ""));
+    let images = data.rows("images");
+    let successors = images.iter().map(|row| {
         let number = row["successor"].as_u64().expect("a number") as usize;
-        if number > 0 {
-            let next = data.text(&data.rows("images")[number - 1]["key"]);
-            let key = data.text(&row["key"]);
-            assert!(
-                metalmark::decide::successor::same_line(key, next),
-                "{key} {next}"
-            );
-        }
-    }
+        let next = number
+            .checked_sub(1)
+            .map_or("-", |index| data.text(&images[index]["key"]));
+        format!("{} -> {next}\n", data.text(&row["key"]))
+    });
+    assert_text(
+        &String::from_iter(successors),
+        str![[r#"
+opensuse-15-6-plain-rke2-1-31-8 -> -
+ubuntu-noble-hardened-rke2-1-31-12 -> -
+ubuntu-noble-plain-rke2-1-31-11 -> -
+ubuntu-noble-plain-rke2-1-31-8 -> ubuntu-noble-plain-rke2-1-31-11
+ubuntu-noble-plain-rke2-1-31-9 -> ubuntu-noble-plain-rke2-1-31-11
+ubuntu-noble-plain-rke2-1-32-6 -> -
+
+"#]],
+    );
 }
 
 #[test]
@@ -249,7 +265,7 @@ fn labels_and_machine_templates_of_manifests_are_shown() {
     let folder = manifests();
     let labels = "metadata:\n  labels: {region: eu-west}\n  name: edge\nspec:\n  clusterNetwork:";
     let bare = "metadata:\n  name: edge\nspec:\n  clusterNetwork:";
-    edit(folder.path(), "base/cluster.yaml", bare, labels);
+    folder.edit("base/cluster.yaml", bare, labels);
     let data = Data::of(&page(folder.path(), ""));
     let labeled: Vec<&Value> = data
         .rows("clusters")

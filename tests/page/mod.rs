@@ -7,26 +7,25 @@ mod fleet;
 mod plan;
 mod size;
 
-use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
-use tempfile::TempDir;
 
-use super::support::{Metalmark, Outcome, copy_of, repository};
+use super::support::stage::{Stage, project};
+use super::support::{Metalmark, Outcome};
 
 /// Text that ends a script element and begins another one, were it markup.
 const HOSTILE: &str =
     "</script><script>window.hacked = 1</script><img src=x onerror=\"hacked = 2\">";
 
 /// A copy of a workspace with values.
-fn values() -> TempDir {
-    copy_of(&repository().join("fixtures/workspaces/sylva-baremetal"))
+fn values() -> Stage {
+    project().folder("fixtures/workspaces/sylva-baremetal")
 }
 
 /// A copy of a repository with plain manifests.
-fn manifests() -> TempDir {
-    copy_of(&repository().join("fixtures/tutorials/manifests"))
+fn manifests() -> Stage {
+    project().folder("fixtures/tutorials/manifests")
 }
 
 fn run(folder: &Path, arguments: &str) -> Outcome {
@@ -97,12 +96,4 @@ impl Data {
             }
         }
     }
-}
-
-/// Replaces a text in a file of a folder, which has it.
-fn edit(folder: &Path, file: &str, from: &str, to: &str) {
-    let path = folder.join(file);
-    let text = fs::read_to_string(&path).expect("a text");
-    assert!(text.contains(from), "{file} has `{from}`");
-    fs::write(path, text.replace(from, to)).expect("written");
 }

@@ -1,19 +1,19 @@
 //! The plan of a page is that of `plan`.
 
-use std::fs;
-
 use serde_json::{Value, json};
 
 use super::{Data, HOSTILE, json as json_of, manifests, page, size, values};
+use crate::support::seen::Seen;
+use crate::support::stage::project;
 
 #[test]
 fn the_plan_is_that_of_plan_for_values_and_manifests() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = project();
     size::write_fleet(folder.path(), 40);
-    let project = folder.path().join("metalmark.yaml");
-    let text = fs::read_to_string(&project).expect("read");
-    let plan = "plan: {most: 7, first: [site-0000?], windows: {site-0001?: at night}}\n";
-    fs::write(&project, text + plan).expect("written");
+    let text = folder.read("metalmark.yaml");
+    let plan = "plan: {most: 7, first: ['site-0000?'], windows: {'site-0001?': at night}}\n";
+    folder.write("metalmark.yaml", text + plan);
+    let seen = Seen::new(&["clusters", "waves", "steps", "a window"]);
     for folder in [folder, values(), manifests()] {
         let folder = folder.path();
         let data = Data::of(&page(folder, "--plan 1.31"));
@@ -50,16 +50,21 @@ fn the_plan_is_that_of_plan_for_values_and_manifests() {
                 (data.text(&wave["to"]), &wave["machines"]),
                 (own["to"].as_str().expect("a minor"), &own["machines"])
             );
-            for (pair, own) in list(&wave["clusters"]).iter().zip(list(&own["clusters"])) {
+            let (pairs, clusters) = (list(&wave["clusters"]), list(&own["clusters"]));
+            assert_eq!(pairs.len(), clusters.len());
+            for (pair, own) in pairs.iter().zip(clusters) {
                 assert_eq!(own["cluster"], name(&pair[0]));
-                assert_eq!(
-                    own["window"].as_str().unwrap_or_default(),
-                    data.text(&pair[1])
-                );
+                let window = own["window"].as_str().unwrap_or_default();
+                assert_eq!(window, data.text(&pair[1]));
+                seen.note_if(!window.is_empty(), "a window");
             }
         }
         assert_eq!(list(&plan["waves"]).len(), list(&expected["waves"]).len());
+        seen.note_if(!ways.is_empty(), "clusters");
+        seen.note_if(!list(&plan["waves"]).is_empty(), "waves");
+        seen.note_if(!list(&plan["steps"]).is_empty(), "steps");
     }
+    seen.assert_each(1);
 }
 
 #[test]
@@ -70,12 +75,11 @@ fn a_page_without_a_plan_has_none() {
 
 #[test]
 fn the_words_of_a_window_stay_text() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = project();
     size::write_fleet(folder.path(), 4);
-    let project = folder.path().join("metalmark.yaml");
-    let text = fs::read_to_string(&project).expect("read");
+    let text = folder.read("metalmark.yaml");
     let plan = json!({"windows": {"site-*": HOSTILE}});
-    fs::write(&project, format!("{text}plan: {plan}\n")).expect("written");
+    folder.write("metalmark.yaml", format!("{text}plan: {plan}\n"));
     let page = page(folder.path(), "--plan 1.31");
     assert_eq!(page.matches("<script").count(), 2);
     let data = Data::of(&page);

@@ -10,6 +10,7 @@ use flate2::write::GzEncoder;
 
 use super::{Data, page};
 use crate::support::rounds;
+use crate::support::stage::project;
 
 /// At most, compressed, for ten thousand clusters.
 const WHOLE: u64 = 4 << 20;
@@ -64,7 +65,7 @@ pub(super) fn write_fleet(folder: &Path, clusters: u64) {
 #[test]
 fn ten_thousand_clusters_take_four_megabytes() {
     let clusters = rounds(1000, 10_000).min(10_000);
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = project();
     write_fleet(folder.path(), clusters);
     let page = page(folder.path(), "");
     let mut packed = GzEncoder::new(Vec::new(), Compression::default());

@@ -148,7 +148,8 @@ fn one_document_on_stdout_holds_findings_and_drift() {
 
 /// The fingerprints of a check.
 fn fingerprints(folder: &Path) -> BTreeSet<String> {
-    run(folder, "check");
+    let outcome = run(folder, "check");
+    assert!(outcome.status < 2, "{}", outcome.stderr);
     let entries = json(folder, "gitlab");
     let entries = entries.as_array().expect("a list").iter();
     let prints = entries.map(|entry| entry["fingerprint"].as_str().expect("text").to_owned());
@@ -196,7 +197,9 @@ fn paths_lead_from_the_repositorys_folder() {
         ])
         .run();
     let entries: Value = serde_json::from_str(&outcome.stdout).expect("it is JSON");
-    for entry in entries.as_array().expect("a list") {
+    let entries = entries.as_array().expect("a list");
+    assert!(!entries.is_empty());
+    for entry in entries {
         let path = entry["location"]["path"].as_str().expect("text");
         assert!(path.starts_with("deploy/lab one/"), "{path}");
         assert!(outer.path().join(path).is_file(), "{path}");

@@ -4,6 +4,7 @@ pub(crate) mod artifact;
 pub(crate) mod code;
 pub(crate) mod cosign;
 pub(crate) mod distribution;
+pub(crate) mod grammar;
 pub(crate) mod layout;
 pub(crate) mod manifests;
 pub(crate) mod project;
@@ -20,8 +21,7 @@ use std::io::{ErrorKind, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use proptest::prelude::{ProptestConfig, Strategy};
-use proptest::test_runner::{RngSeed, TestRunner};
+pub(crate) use seen::property;
 
 /// The repository's folder.
 pub(crate) fn repository() -> &'static Path {
@@ -42,25 +42,6 @@ pub(crate) fn rounds(short: u64, long: u64) -> u64 {
 /// Whether long tests take their long form: see [`rounds`].
 pub(crate) fn is_long() -> bool {
     rounds(0, 1) > 0
-}
-
-/// Checks a property of that many random inputs: the same ones in each run, unless `PROPTEST_RNG_SEED` names others.
-pub(crate) fn property<S: Strategy>(cases: u64, inputs: &S, check: impl Fn(S::Value)) {
-    let given = ProptestConfig::default();
-    let rng_seed = match given.rng_seed {
-        RngSeed::Random => RngSeed::Fixed(13),
-        fixed @ RngSeed::Fixed(_) => fixed,
-    };
-    let config = ProptestConfig {
-        failure_persistence: None,
-        rng_seed,
-        ..ProptestConfig::with_cases(cases as u32)
-    };
-    let outcome = TestRunner::new(config).run(inputs, |input| {
-        check(input);
-        Ok(())
-    });
-    outcome.unwrap_or_else(|error| panic!("{error}"));
 }
 
 /// A run of the binary, described step by step.

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use parking_lot::Mutex;
+use proptest::prelude::{ProptestConfig, Strategy};
+use proptest::test_runner::{RngSeed, TestRunner};
 
 /// Counts of what a test is to see.
 pub(crate) struct Seen(Mutex<BTreeMap<&'static str, usize>>);
@@ -40,4 +42,36 @@ impl Seen {
             "seen fewer than {least} times, so this proves little: {rare:?}"
         );
     }
+}
+
+/// Checks a property of that many random inputs: the same ones in each run, unless `PROPTEST_RNG_SEED` names others.
+pub(crate) fn property<S: Strategy>(cases: u64, inputs: &S, check: impl Fn(S::Value)) {
+    let given = ProptestConfig::default();
+    let rng_seed = match given.rng_seed {
+        RngSeed::Random => RngSeed::Fixed(13),
+        fixed @ RngSeed::Fixed(_) => fixed,
+    };
+    let config = ProptestConfig {
+        failure_persistence: None,
+        rng_seed,
+        ..ProptestConfig::with_cases(cases as u32)
+    };
+    let outcome = TestRunner::new(config).run(inputs, |input| {
+        check(input);
+        Ok(())
+    });
+    outcome.unwrap_or_else(|error| panic!("{error}"));
+}
+
+/// Checks a property whose inputs come to one of these: each of them in at least every twentieth case.
+#[track_caller]
+pub(crate) fn property_of_each<S: Strategy>(
+    cases: u64,
+    inputs: &S,
+    outcomes: &[&'static str],
+    check: impl Fn(S::Value) -> &'static str,
+) {
+    let seen = Seen::new(outcomes);
+    property(cases, inputs, |input| seen.note(check(input)));
+    seen.assert_each(cases as usize / 20);
 }

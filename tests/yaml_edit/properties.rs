@@ -1,7 +1,5 @@
 //! Generated documents in many hands: every edit that is asked for is made, and nothing else.
 
-use std::fmt::Write as _;
-
 use proptest::prelude::{
     Just, Strategy, any, prop, prop_assert, prop_assert_eq, prop_oneof, proptest,
 };
@@ -10,191 +8,40 @@ use yaml_tree::engine::Engine;
 use yaml_tree::place::FileId;
 use yaml_tree::value::{Entry, Map, Node, Value};
 
+use super::{insert, item, remove, rename, set};
 use crate::hostile::laws::edits::put;
+use crate::support::grammar::{Habits, document, habits, text};
+use crate::support::property;
+use crate::support::seen::Seen;
 
-/// A document as an author thinks of it.
-#[derive(Clone, Debug)]
-enum Written {
-    Scalar(&'static str),
-    Map { flow: bool, members: Vec<Written> },
-    List { flow: bool, members: Vec<Written> },
-}
+/// Scalars of every kind.
+const SCALARS: &str = "a|0\\.4\\.12|'it''s'|\"q\\\\n\"|True|1\\.30|~|v1\\.31\\.8\\+rke2r1|\\{\\}|\\[\\]|'\\{\\{ \\.Values\\.x \\}\\}'|12";
 
-/// An author's habits.
-#[derive(Clone, Debug)]
-struct Habits {
-    step: usize,
-    list_step: usize,
-    comments: bool,
-    blank_lines: bool,
-    windows: bool,
-    ended: bool,
-}
-
-const SCALARS: [&str; 12] = [
-    "a",
-    "0.4.12",
-    "'it''s'",
-    "\"q\\n\"",
-    "true",
-    "1.30",
-    "null",
-    "v1.31.8+rke2r1",
-    "{}",
-    "[]",
-    "'{{ .Values.x }}'",
-    "12",
-];
-
-fn written() -> impl Strategy<Value = Written> {
-    let scalar = prop::sample::select(&SCALARS[..]).prop_map(Written::Scalar);
-    scalar.prop_recursive(4, 40, 5, |inner| {
-        let members = || prop::collection::vec(inner.clone(), 1..5);
-        prop_oneof![
-            (any::<bool>(), members()).prop_map(|(flow, members)| Written::Map { flow, members }),
-            (prop::bool::weighted(0.2), members())
-                .prop_map(|(flow, members)| Written::Map { flow, members }),
-            (prop::bool::weighted(0.2), members())
-                .prop_map(|(flow, members)| Written::List { flow, members }),
-        ]
-    })
-}
-
-fn habits() -> impl Strategy<Value = Habits> {
-    let steps = (prop::sample::select(vec![2_usize, 4]), any::<bool>());
-    (steps, any::<[bool; 4]>()).prop_map(
-        |((step, indented), [comments, blank_lines, windows, ended])| Habits {
-            step,
-            list_step: if indented { step } else { 0 },
-            comments,
-            blank_lines,
-            windows,
-            ended,
-        },
-    )
-}
-
-fn document() -> impl Strategy<Value = Written> {
-    prop::collection::vec(written(), 1..6).prop_map(|members| Written::Map {
-        flow: false,
-        members,
-    })
-}
-
-fn flow(value: &Written) -> String {
-    match value {
-        Written::Scalar(text) => (*text).to_owned(),
-        Written::Map { members, .. } => {
-            let entries: Vec<String> = members
-                .iter()
-                .enumerate()
-                .map(|(i, member)| format!("k{i}: {}", flow(member)))
-                .collect();
-            format!("{{{}}}", entries.join(", "))
-        }
-        Written::List { members, .. } => {
-            let items: Vec<String> = members.iter().map(flow).collect();
-            format!("[{}]", items.join(", "))
-        }
-    }
-}
-
-struct Author<'h> {
-    habits: &'h Habits,
-    out: String,
-    written: usize,
-}
-
-impl Author<'_> {
-    fn line_start(&mut self, column: usize) {
-        self.written += 1;
-        if self.habits.blank_lines && self.written.is_multiple_of(4) {
-            self.out.push('\n');
-        }
-        if self.habits.comments && self.written.is_multiple_of(3) {
-            let _ = writeln!(self.out, "{:column$}# about line {}", "", self.written);
-        }
-        let _ = write!(self.out, "{:column$}", "");
-    }
-
-    fn line_end(&mut self) {
-        if self.habits.comments && self.written.is_multiple_of(5) {
-            let _ = write!(self.out, " # at line {}", self.written);
-        }
-        self.out.push('\n');
-    }
-
-    /// A value behind `key:` or `-`, at the column of those.
-    fn value(&mut self, value: &Written, column: usize, behind_dash: bool) {
-        match value {
-            Written::Map {
-                flow: false,
-                members,
-            } => {
-                let column = if behind_dash {
-                    column + 2
-                } else {
-                    column + self.habits.step
-                };
-                self.members(members, true, column, behind_dash);
-            }
-            Written::List {
-                flow: false,
-                members,
-            } => {
-                let column = if behind_dash {
-                    column + 2
-                } else {
-                    column + self.habits.list_step
-                };
-                self.members(members, false, column, behind_dash);
-            }
-            inline => {
-                let text = flow(inline);
-                let _ = write!(self.out, " {text}");
-                self.line_end();
-            }
-        }
-    }
-
-    fn members(&mut self, members: &[Written], is_map: bool, column: usize, behind_dash: bool) {
-        if behind_dash {
-            self.out.push(' ');
-        } else if !self.out.is_empty() {
-            self.line_end();
-        }
-        for (index, member) in members.iter().enumerate() {
-            if index > 0 || !behind_dash {
-                self.line_start(column);
-            }
-            if is_map {
-                let _ = write!(self.out, "k{index}:");
+/// The text of a document, now and then with comments and empty lines.
+fn texts() -> impl Strategy<Value = (String, Habits)> {
+    let inputs = (document(SCALARS), habits(), any::<[bool; 2]>());
+    inputs.prop_map(|(document, habits, [has_comments, has_gaps])| {
+        let text = text(&document, habits);
+        let lines = text.lines().enumerate().map(|(number, line)| {
+            let indent = &line[..line.len() - line.trim_start().len()];
+            let gap = if has_gaps && number % 4 == 3 {
+                habits.eol
             } else {
-                self.out.push('-');
+                ""
+            };
+            let (mut before, mut after) = (String::new(), String::new());
+            if has_comments && number % 3 == 2 {
+                before = format!("{indent}# about line {number}{}", habits.eol);
             }
-            self.value(member, column, !is_map);
-        }
-    }
-}
-
-fn text(document: &Written, habits: &Habits) -> String {
-    let mut author = Author {
-        habits,
-        out: String::new(),
-        written: 0,
-    };
-    if let Written::Map { members, .. } = document {
-        author.members(members, true, 0, false);
-    }
-    let mut text = author.out;
-    if !habits.ended {
-        text.truncate(text.trim_end().len());
-    }
-    if habits.windows {
-        text.replace('\n', "\r\n")
-    } else {
-        text
-    }
+            if has_comments && number % 5 == 4 {
+                after = format!(" # at line {number}");
+            }
+            format!("{gap}{before}{line}{after}")
+        });
+        let lines: Vec<String> = lines.collect();
+        let end = if habits.is_ended { habits.eol } else { "" };
+        (lines.join(habits.eol) + end, habits)
+    })
 }
 
 /// Every node below a value, as paths.
@@ -256,8 +103,7 @@ fn comments(text: &str) -> Vec<&str> {
 
 proptest! {
     #[test]
-    fn a_value_is_set_and_no_comment_of_others_is_lost(document in document(), habits in habits(), pick in any::<prop::sample::Index>(), new in small()) {
-        let text = text(&document, &habits);
+    fn a_value_is_set_and_no_comment_of_others_is_lost((text, habits) in texts(), pick in any::<prop::sample::Index>(), new in small()) {
         let tree = read(&text);
         let mut all = Vec::new();
         paths(&tree, &[], &mut all);
@@ -271,12 +117,12 @@ proptest! {
         if !matches!(old, Value::Map(_) | Value::List(_)) {
             prop_assert_eq!(comments(&text), comments(&edited));
         }
-        prop_assert_eq!(habits.windows && text.contains('\n'), edited.contains("\r\n") && !edited.replace("\r\n", "").contains('\n') && text.contains('\n'));
+        let is_windows = edited.contains("\r\n") && !edited.replace("\r\n", "").contains('\n');
+        prop_assert_eq!(habits.eol == "\r\n" && text.contains('\n'), is_windows && text.contains('\n'));
     }
 
     #[test]
-    fn a_member_is_taken_out(document in document(), habits in habits(), pick in any::<prop::sample::Index>()) {
-        let text = text(&document, &habits);
+    fn a_member_is_taken_out((text, _) in texts(), pick in any::<prop::sample::Index>()) {
         let tree = read(&text);
         let mut all = Vec::new();
         paths(&tree, &[], &mut all);
@@ -292,8 +138,7 @@ proptest! {
     }
 
     #[test]
-    fn an_entry_is_added_anywhere(document in document(), habits in habits(), pick in any::<prop::sample::Index>(), place in 0..3_usize, new in small()) {
-        let text = text(&document, &habits);
+    fn an_entry_is_added_anywhere((text, _) in texts(), pick in any::<prop::sample::Index>(), place in 0..3_usize, new in small()) {
         let tree = read(&text);
         let mut all = Vec::new();
         paths(&tree, &[], &mut all);
@@ -318,20 +163,43 @@ proptest! {
         let back = edit(&edited, Engine::Helm3, &[Edit::Remove { at: Target::Path(0, [&path[..], &["added".into()]].concat()) }]);
         prop_assert!(back.is_ok_and(|back| read(&back).same(&tree)));
     }
+}
 
-    #[test]
-    fn any_text_and_any_edit_end_in_a_text_or_a_refusal(text in "[a-c:{}\\[\\],&*#'\"|>\\- \n]{0,40}", key in "[a-c]", engine in prop::sample::select(vec![Engine::Helm3, Engine::Helm4, Engine::Kubectl])) {
-        let at = Target::Path(0, vec![Step::Key(key)]);
-        for batch in [
-            vec![Edit::Set { at: at.clone(), value: "x".into() }],
-            vec![Edit::Remove { at: at.clone() }],
-            vec![Edit::Rename { at: at.clone(), key: "z".into() }],
-            vec![Edit::Insert { map: at.clone(), key: "z".into(), value: "x".into(), position: Position::First }],
-            vec![Edit::InsertItem { list: at, value: "x".into(), position: Position::Last }],
+/// Every edit of a document that somebody damaged: a few letters are another text.
+#[test]
+fn any_text_and_any_edit_end_in_a_text_or_a_refusal() {
+    let damage = (
+        any::<prop::sample::Index>(),
+        0..3_usize,
+        "[a:{}\\[\\],&*#'\"|>\\- \n]{0,3}",
+    );
+    let engine = prop::sample::select(vec![Engine::Helm3, Engine::Helm4, Engine::Kubectl]);
+    let texts = (texts(), prop::option::of(damage), engine);
+    let seen = Seen::new(&["set", "removed", "renamed", "inserted", "added", "refused"]);
+    property(256, &texts, |((mut text, _), damage, engine)| {
+        let key = text.split(':').next().unwrap_or_default().to_owned();
+        if let Some((at, cut, put)) = damage {
+            let at = at.index(text.len());
+            text.replace_range(at..(at + cut).min(text.len()), &put);
+        }
+        for (done, change) in [
+            ("set", set(&key, "x")),
+            ("removed", remove(&key)),
+            ("renamed", rename(&key, "z")),
+            ("inserted", insert(&key, "z", "x", Position::Last)),
+            ("added", item(&key, "x", Position::Last)),
         ] {
-            if let Ok(edited) = edit(&text, engine, &batch) {
-                prop_assert!(yaml_tree::read(&edited, FileId(0), engine).is_ok());
+            match edit(&text, engine, &[change]) {
+                Ok(edited) => {
+                    assert!(
+                        yaml_tree::read(&edited, FileId(0), engine).is_ok(),
+                        "{edited}"
+                    );
+                    seen.note(done);
+                }
+                Err(_) => seen.note("refused"),
             }
         }
-    }
+    });
+    seen.assert_each(10);
 }

@@ -151,9 +151,8 @@ fn is_special(c: char) -> bool {
 mod tests {
     use std::sync::Arc;
 
-    use proptest::prelude::{any, prop_assert_eq, proptest};
-
     use super::{Pattern, PatternCache, is_pattern, meaning};
+    use crate::testing::seen::{Seen, property};
     use go_template::regexp::Regexp;
 
     fn pattern(text: &str) -> Pattern {
@@ -208,18 +207,25 @@ mod tests {
         assert_eq!(cache.compiled.read().len(), super::CACHED);
     }
 
-    proptest! {
-        #[test]
-        fn shortcuts_answer_as_the_regular_expression_does(text in r"([ab1+.]|\\[.+_-]|\n){0,6}", value in "[ab1+.\n-]{0,6}") {
+    #[test]
+    fn no_pattern_breaks_matching_and_shortcuts_answer_as_regular_expressions_do() {
+        let texts = r"([ab1é]|[ab1.é]|[+*?()|\[\]{}^$]|\\[.+_aZ1-]|\n){0,5}";
+        let seen = Seen::new(&["a match", "none", "refused", "a shortcut", "compiled"]);
+        property(2_000, &(texts, "[ab1+.é\n-]{0,3}"), |(text, value)| {
             let spliced = Regexp::new(&format!("^({text})$"));
+            seen.note_if(spliced.is_err(), "refused");
             let expected = spliced.is_ok_and(|regexp| regexp.is_match(&value));
-            prop_assert_eq!(pattern(&text).is_match(&value), expected, "{:?} on {:?}", text, value);
-        }
-
-        #[test]
-        fn no_pattern_breaks_matching(text in any::<String>(), value in any::<String>()) {
-            let _ = pattern(&text).is_match(&value);
-        }
+            let pattern = pattern(&text);
+            assert_eq!(pattern.is_match(&value), expected, "{text:?} on {value:?}");
+            seen.note(if expected { "a match" } else { "none" });
+            let is_compiled = matches!(pattern, Pattern::Regexp(_) | Pattern::Invalid);
+            seen.note(if is_compiled {
+                "compiled"
+            } else {
+                "a shortcut"
+            });
+        });
+        seen.assert_each(20);
     }
 
     #[test]

@@ -170,9 +170,10 @@ impl fmt::Display for ValuePath {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::{Just, Strategy, any, prop_oneof, proptest};
+    use proptest::prelude::{Just, Strategy, prop_oneof, proptest};
 
     use super::ValuePath;
+    use crate::testing::seen::{Seen, property};
     use yaml_tree::Step;
 
     fn steps(text: &str) -> Vec<String> {
@@ -215,11 +216,27 @@ mod tests {
             let path = ValuePath { steps };
             assert_eq!(ValuePath::parse(&path.to_string()).expect("a path"), path);
         }
+    }
 
-        #[test]
-        fn any_text_is_read_or_refused(text in any::<String>()) {
-            let _ = ValuePath::parse(&text);
-        }
+    #[test]
+    fn any_text_is_read_or_refused() {
+        let typed =
+            "([.]?[a-cé]{1,2}|[.]?\"[a.\\\\]{0,2}\"?|\\[[0-9]{1,2}\\]|\\[[a\"0]{0,3}\\]?|[.]){0,5}";
+        let seen = Seen::new(&["read", "refused", "an index", "a quoted key"]);
+        property(512, &typed, |text| {
+            let Ok(path) = ValuePath::parse(&text) else {
+                return seen.note("refused");
+            };
+            let printed = path.to_string();
+            assert_eq!(ValuePath::parse(&printed).expect("a path"), path, "{text}");
+            seen.note("read");
+            seen.note_if(
+                path.steps.iter().any(|step| matches!(step, Step::Index(_))),
+                "an index",
+            );
+            seen.note_if(printed.contains('"'), "a quoted key");
+        });
+        seen.assert_each(20);
     }
 
     fn step() -> impl Strategy<Value = Step> {
