@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use capi::providers::PROVIDERS;
@@ -12,6 +12,7 @@ use yaml_tree::place::{FileId, Source};
 
 use super::programs::missing;
 use super::support::{Metalmark, repository};
+use super::workspaces::trees;
 
 /// The folder of CRDs, by API group: what `CRDS` names, else one beside the repository.
 pub(crate) fn crds() -> Option<PathBuf> {
@@ -24,37 +25,15 @@ pub(crate) fn crds() -> Option<PathBuf> {
     None
 }
 
-/// The golden machine templates below a folder, each file's text.
-fn golden(folder: &Path) -> Vec<String> {
-    // A workspace may be of other targets.
-    if !folder.is_dir() {
-        return Vec::new();
-    }
-    let files = walkdir::WalkDir::new(folder).sort_by_file_name();
-    let files = files.into_iter().map(|entry| entry.expect("readable"));
-    files
-        .filter(|entry| entry.path().extension().is_some_and(|it| it == "yaml"))
-        .map(|entry| fs::read_to_string(entry.path()).expect("text"))
-        .collect()
-}
-
-fn workspaces() -> Vec<PathBuf> {
-    let folder = repository().join("fixtures/workspaces");
-    let entries = fs::read_dir(folder).expect("workspaces");
-    let mut found: Vec<PathBuf> = entries
-        .map(|entry| entry.expect("readable").path())
-        .collect();
-    found.sort();
-    found
-}
-
-/// The apiVersion and kind of every golden object, with its problems against the CRDs that are given.
+/// The apiVersion and kind of every object that the fixture workspaces render, with its problems against the CRDs that are given.
 fn objects(schemas: &Schemas) -> Vec<(String, String, Vec<String>)> {
     let mut found = Vec::new();
-    for workspace in workspaces() {
-        for text in golden(&workspace.join("expected/manifests")) {
+    for tree in trees() {
+        for text in tree.texts() {
             let read = yaml_tree::read(&text, FileId(0), Engine::Kubectl).expect("YAML");
-            for object in &read.documents {
+            let documents = read.documents.iter();
+            // Values files are no objects.
+            for object in documents.filter(|it| it.get_path(&["apiVersion"]).is_some()) {
                 let word = |key: &str| {
                     let node = object.get_path(&[key]).expect("an object");
                     node.value.as_str().expect("a text").to_string()
