@@ -15,7 +15,7 @@ use oci_artifacts::{Digest, FailureKind};
 use serde_json::{Value, json};
 use yaml_tree::place::Sources;
 
-use super::support::stub::Stub;
+use crate::support::stub::Stub;
 
 fn requirement(kind: RequirementKind, key: &str, reference: &str) -> Requirement {
     Requirement {
