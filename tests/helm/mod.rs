@@ -1,8 +1,15 @@
-//! Expressions of a random grammar, and those of the oracle data, give what a real `helm` gives that stands at hand.
+//! Helm: its charts, its versions, its reading of what is rendered. Here, expressions of a random grammar, and those of the oracle
+//! data, give what a real `helm` gives that stands at hand; `oracle::expressions` compares with its recorded answers.
+
+mod charts;
+mod overlays;
+mod templates;
+mod versions;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use data_encoding::BASE64;
 use go_template::{Budget, Error, ErrorClass, Limits, Value, convert, execute, parse};
 use yaml_tree::engine::Engine;
 use yaml_tree::place::FileId;
@@ -10,8 +17,9 @@ use yaml_tree::place::FileId;
 use crate::differential::expressions::VALUES;
 use crate::differential::random::Random;
 use crate::oracle::cases;
-use crate::oracle_expressions::{Chart, EXCEPTIONS, type_name};
+use crate::oracle::expressions::{Chart, EXCEPTIONS, type_name};
 use crate::programs;
+use crate::support::stage::{Stage, project};
 
 /// How many expressions of the grammar are compared.
 const GENERATED: usize = 600;
@@ -33,8 +41,17 @@ fn a_real_helm_agrees() {
     let Some((helm, engine)) = helm() else {
         return;
     };
-    let folder = tempfile::tempdir().expect("a folder");
-    write_chart(folder.path());
+    let stage = project().files(&[
+        (
+            "Chart.yaml",
+            "apiVersion: v2\nname: oracle\nversion: 1.2.3\nappVersion: '4.5'\n",
+        ),
+        ("values.yaml", VALUES),
+        (
+            "templates/_helpers.tpl",
+            include_str!("../../fixtures/oracle/helpers.tpl"),
+        ),
+    ]);
     let chart = Chart::new(engine);
     let (mut texts, mut refusals) = (Vec::new(), Vec::new());
     for expression in expressions() {
@@ -44,10 +61,10 @@ fn a_real_helm_agrees() {
             Err(error) => refusals.push((expression, error)),
         }
     }
-    let mut wrong = compare_texts(&helm, folder.path(), texts);
+    let mut wrong = compare_texts(&helm, &stage, texts);
     let step = refusals.len().div_ceil(counts().1).max(1);
     for (expression, error) in refusals.iter().step_by(step) {
-        if let Ok(texts) = rendered(&helm, folder.path(), &[expression]) {
+        if let Ok(texts) = render(&helm, &stage, &[expression]) {
             wrong.push(format!(
                 "{expression:?}\n  ours {error:?}\n  helm {texts:?}"
             ));
@@ -62,11 +79,11 @@ fn a_real_helm_agrees() {
 }
 
 /// Asks once for all; what helm refuses is taken out, and it is asked again.
-fn compare_texts(helm: &Path, folder: &Path, mut texts: Vec<(String, String)>) -> Vec<String> {
+fn compare_texts(helm: &Path, stage: &Stage, mut texts: Vec<(String, String)>) -> Vec<String> {
     let mut wrong = Vec::new();
     while wrong.len() < 20 {
         let expressions: Vec<&String> = texts.iter().map(|(expression, _)| expression).collect();
-        match rendered(helm, folder, &expressions) {
+        match render(helm, stage, &expressions) {
             Ok(theirs) => {
                 assert_eq!(theirs.len(), texts.len(), "an answer for each expression");
                 for ((expression, ours), theirs) in texts.iter().zip(theirs) {
@@ -88,7 +105,7 @@ fn compare_texts(helm: &Path, folder: &Path, mut texts: Vec<(String, String)>) -
     wrong
 }
 
-pub(super) fn helm() -> Option<(PathBuf, Engine)> {
+pub(crate) fn helm() -> Option<(PathBuf, Engine)> {
     let helm = programs::find("helm")?;
     let version = Command::new(&helm)
         .args(["version", "--short"])
@@ -106,27 +123,10 @@ pub(super) fn helm() -> Option<(PathBuf, Engine)> {
     Some((helm, engine))
 }
 
-fn write_chart(folder: &Path) {
-    let write = |path: &str, text: &str| {
-        let path = folder.join(path);
-        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
-        std::fs::write(path, text).expect("a file");
-    };
-    write(
-        "Chart.yaml",
-        "apiVersion: v2\nname: oracle\nversion: 1.2.3\nappVersion: '4.5'\n",
-    );
-    write("values.yaml", VALUES);
-    write(
-        "templates/_helpers.tpl",
-        include_str!("../fixtures/oracle/helpers.tpl"),
-    );
-}
-
 /// What helm makes of each expression; or which one it refuses, where that is known.
-fn rendered<E: AsRef<str>>(
+fn render<E: AsRef<str>>(
     helm: &Path,
-    folder: &Path,
+    stage: &Stage,
     expressions: &[E],
 ) -> Result<Vec<String>, (Option<usize>, String)> {
     let mut template = String::new();
@@ -134,10 +134,11 @@ fn rendered<E: AsRef<str>>(
         let line = "r{I}: {{ tpl (index .Values.expressions {I}) . | b64enc | quote }}\n";
         template.push_str(&line.replace("{I}", &index.to_string()));
     }
-    std::fs::write(folder.join("templates/out.yaml"), template).expect("a file");
+    stage.write("templates/out.yaml", template);
     let list: Vec<&str> = expressions.iter().map(AsRef::as_ref).collect();
     let values = serde_json::json!({ "expressions": list });
-    std::fs::write(folder.join("expressions.json"), values.to_string()).expect("a file");
+    stage.write("expressions.json", values.to_string());
+    let folder = stage.path();
     let output = Command::new(helm)
         .args(["template", "rel", "-n", "ns", "-f"])
         .arg(folder.join("expressions.json"))
@@ -158,28 +159,9 @@ fn rendered<E: AsRef<str>>(
         .lines()
         .filter_map(|line| line.strip_prefix('r')?.split_once(": \""));
     Ok(encoded
-        .map(|(_, text)| decoded(text.trim_end_matches('"')))
+        .map(|(_, text)| BASE64.decode(text.trim_end_matches('"').as_bytes()))
+        .map(|bytes| String::from_utf8_lossy(&bytes.expect("base64")).into_owned())
         .collect())
-}
-
-fn decoded(text: &str) -> String {
-    let digit = |byte: u8| match byte {
-        b'A'..=b'Z' => byte - b'A',
-        b'a'..=b'z' => byte - b'a' + 26,
-        b'0'..=b'9' => byte - b'0' + 52,
-        b'+' => 62,
-        _ => 63,
-    };
-    let (mut bits, mut count, mut bytes) = (0u32, 0, Vec::new());
-    for byte in text.trim_end_matches('=').bytes() {
-        bits = bits << 6 | u32::from(digit(byte));
-        count += 6;
-        if count >= 8 {
-            count -= 8;
-            bytes.push((bits >> count) as u8);
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// What our own engine answers.

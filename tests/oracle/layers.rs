@@ -6,37 +6,11 @@ use yaml_tree::json::{Html, to_json};
 use yaml_tree::merge::{Layer, LayerKind, layers};
 use yaml_tree::place::FileId;
 
-use crate::oracle::{ENGINES, Tally, accepted, canonical, cases};
+use super::{ENGINES, compare, is_same_json};
 
 #[test]
 fn every_case_agrees() {
-    let mut wrong = Vec::new();
-    let mut tally = Tally::new("layers.jsonl");
-    for case in cases("layers.jsonl") {
-        for (name, engine) in &ENGINES[..2] {
-            let answer = answer(&case, *engine);
-            let expect = accepted(&case["expect"][name]);
-            let agrees = expect
-                .iter()
-                .any(|expect| match (&answer, expect["json"].as_str()) {
-                    (Ok(ours), Some(theirs)) => canonical(ours) == canonical(theirs),
-                    (Err(class), None) => expect["error"]["class"] == *class,
-                    _ => false,
-                });
-            if agrees {
-                tally.count(&case, name, None);
-            } else {
-                wrong.push(format!("{case} {name}\n  ours {answer:?}"));
-            }
-        }
-    }
-    assert!(
-        wrong.is_empty(),
-        "{} wrong\n{}",
-        wrong.len(),
-        wrong.join("\n")
-    );
-    tally.is_documented();
+    compare("layers.jsonl", &ENGINES[..2], &[], answer, is_same_json);
 }
 
 fn answer(case: &Value, engine: Engine) -> Result<String, &'static str> {

@@ -14,7 +14,7 @@ use yaml_tree::engine::Engine;
 use yaml_tree::merge::{Layer, LayerKind, layers};
 use yaml_tree::place::FileId;
 
-use crate::oracle::{ENGINES, Tally, accepted, cases};
+use super::{ENGINES, compare};
 
 /// Cases that cannot agree, and why.
 pub(crate) const EXCEPTIONS: &[(&str, &str)] = &[
@@ -33,44 +33,13 @@ pub(crate) const EXCEPTIONS: &[(&str, &str)] = &[
 
 #[test]
 fn every_case_agrees() {
-    let mut wrong = Vec::new();
-    let mut agreed = 0;
-    let mut tally = Tally::new("expressions.jsonl");
-    for case in cases("expressions.jsonl") {
-        let id = case["id"].as_str().expect("a case has an id");
-        for (name, engine) in &ENGINES[..2] {
-            let ours = answer(&case, *engine);
-            let expect = accepted(&case["expect"][name]);
-            let agrees = expect.iter().any(|expect| is_same(&ours, expect));
-            let exception = EXCEPTIONS.iter().find(|(exception, _)| *exception == id);
-            tally.count(&case, name, exception.map(|(_, reason)| *reason));
-            match (agrees, exception) {
-                (true, None) => agreed += 1,
-                (false, Some(_)) => {}
-                _ => wrong.push(report(&case, name, &ours)),
-            }
-        }
-    }
-    assert!(
-        wrong.is_empty(),
-        "{agreed} agree, {} do not\n{}",
-        wrong.len(),
-        wrong.join("\n")
+    compare(
+        "expressions.jsonl",
+        &ENGINES[..2],
+        EXCEPTIONS,
+        answer,
+        is_same,
     );
-    tally.is_documented();
-}
-
-fn report(case: &Json, engine: &str, ours: &Result<String, Error>) -> String {
-    let mut theirs = case["expect"][engine].to_string();
-    if let Some(message) = case["expect"][engine]["error"]["message"].as_str() {
-        let tail: Vec<char> = message.chars().rev().take(160).collect();
-        let class = &case["expect"][engine]["error"]["class"];
-        theirs = format!("{class} …{}", tail.iter().rev().collect::<String>());
-    }
-    format!(
-        "{} {engine}: {}\n  ours   {ours:?}\n  theirs {theirs}",
-        case["id"], case["expression"]
-    )
 }
 
 fn is_same(ours: &Result<String, Error>, expect: &Json) -> bool {

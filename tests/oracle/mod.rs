@@ -1,13 +1,22 @@
-//! The oracle data: what the real engines answered.
+//! The oracle data: what the real engines answered, and what ours answers.
+
+pub(crate) mod expressions;
+mod layers;
+mod scalars;
+mod selection;
+pub(crate) mod typed;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
+use std::fmt::{Debug, Write as _};
 use std::sync::Mutex;
 
 use serde_json::Value;
 use yaml_tree::engine::Engine;
 
-use super::support::{golden, repository};
+use snapbox::Data;
+
+use super::support::repository;
+use super::support::stage::assert_text;
 
 /// The engines under the names they have in the data.
 pub(crate) const ENGINES: [(&str, Engine); 3] = [
@@ -33,6 +42,46 @@ pub(crate) fn accepted(expect: &Value) -> Vec<&Value> {
     }
 }
 
+/// Compares the answers to each case of a file with those of its engines, but for the exceptions, which differ for a reason; and
+/// the counts with docs/oracle.md.
+pub(crate) fn compare<A: Debug>(
+    file: &'static str,
+    engines: &[(&'static str, Engine)],
+    exceptions: &[(&str, &'static str)],
+    answer: impl Fn(&Value, Engine) -> A,
+    agree: impl Fn(&A, &Value) -> bool,
+) {
+    let (mut wrong, mut tally) = (Vec::new(), Tally::new(file));
+    for case in cases(file) {
+        let exception = exceptions.iter().find(|(id, _)| case["id"] == *id);
+        for (name, engine) in engines {
+            let (ours, theirs) = (answer(&case, *engine), &case["expect"][name]);
+            let agrees = accepted(theirs).iter().any(|it| agree(&ours, it));
+            tally.count(&case, name, exception.map(|(_, reason)| *reason));
+            if agrees == exception.is_some() {
+                let mut question = case.clone();
+                question["expect"] = Value::Null;
+                let theirs = theirs.to_string();
+                wrong.push(format!(
+                    "{question} {name}\n  ours   {ours:.300?}\n  theirs {theirs:.300}"
+                ));
+            }
+        }
+    }
+    let count = wrong.len();
+    assert!(wrong.is_empty(), "{count} wrong\n{}", wrong.join("\n"));
+    tally.is_documented();
+}
+
+/// Whether an answer is the recorded JSON, or has the recorded class of error.
+pub(crate) fn is_same_json(answer: &Result<String, &str>, expect: &Value) -> bool {
+    match (answer, expect["json"].as_str()) {
+        (Ok(ours), Some(theirs)) => canonical(ours) == canonical(theirs),
+        (Err(class), None) => expect["error"]["class"] == *class,
+        _ => false,
+    }
+}
+
 /// JSON text in one form: no space, strings with the fewest escapes; number literals and the order of keys as they are.
 pub(crate) fn canonical(json: &str) -> String {
     let mut out = String::new();
@@ -53,7 +102,7 @@ pub(crate) fn canonical(json: &str) -> String {
     out
 }
 
-/// Compares one file's section of docs/oracle.md with what a test has counted; `BLESS=1` rewrites it.
+/// Compares one file's section of docs/oracle.md with what a test has counted; `SNAPSHOTS=overwrite` rewrites it.
 pub(crate) fn section(file: &str, content: &str) {
     /// The sections are one file's, and tests run side by side.
     static FILE: Mutex<()> = Mutex::new(());
@@ -66,11 +115,12 @@ pub(crate) fn section(file: &str, content: &str) {
     let end = format!("<!-- end of {file} -->\n");
     let (before, behind) = text.split_once(&start).expect("a section for each file");
     let (_, after) = behind.split_once(&end).expect("a section has an end");
-    golden(&path, &[before, &start, content, &end, after].concat());
+    let whole = [before, &start, content, &end, after].concat();
+    assert_text(&whole, Data::read_from(&path, None));
 }
 
 /// How many answers of one file agree with ours: docs/oracle.md shows it, and each run proves it.
-pub(crate) struct Tally {
+struct Tally {
     file: &'static str,
     groups: BTreeMap<String, Count>,
     /// The cases that differ, each with its engines and the reason.
@@ -85,7 +135,7 @@ struct Count {
 }
 
 impl Tally {
-    pub(crate) fn new(file: &'static str) -> Self {
+    fn new(file: &'static str) -> Self {
         Self {
             file,
             groups: BTreeMap::new(),
@@ -94,12 +144,7 @@ impl Tally {
     }
 
     /// Counts one engine's answer to a case: one that ours agrees with, or the reason why it does not.
-    pub(crate) fn count(
-        &mut self,
-        case: &Value,
-        engine: &'static str,
-        differs: Option<&'static str>,
-    ) {
+    fn count(&mut self, case: &Value, engine: &'static str, differs: Option<&'static str>) {
         let id = case["id"].as_str().expect("a case has an id").to_owned();
         let group = case["group"].as_str().unwrap_or("all").to_owned();
         let count = self.groups.entry(group).or_default();
@@ -115,8 +160,8 @@ impl Tally {
         }
     }
 
-    /// Compares this file's section of docs/oracle.md with the count; `BLESS=1` rewrites it.
-    pub(crate) fn is_documented(&self) {
+    /// Compares this file's section of docs/oracle.md with the count; `SNAPSHOTS=overwrite` rewrites it.
+    fn is_documented(&self) {
         section(self.file, &self.table());
     }
 
@@ -125,22 +170,14 @@ impl Tally {
             "| group | cases | answers that agree | that differ |\n|---|---|---|---|\n".to_owned();
         let mut sum = (0, 0, 0);
         for (group, count) in &self.groups {
-            let Count {
-                cases,
-                agree,
-                differ,
-            } = count;
-            let cases = cases.len();
+            let (cases, agree, differ) = (count.cases.len(), count.agree, count.differ);
             writeln!(table, "| {group} | {cases} | {agree} | {differ} |").expect("a string");
             sum = (sum.0 + cases, sum.1 + agree, sum.2 + differ);
         }
         if self.groups.len() > 1 {
             let (cases, agree, differ) = sum;
-            writeln!(
-                table,
-                "| **all** | **{cases}** | **{agree}** | **{differ}** |"
-            )
-            .expect("a string");
+            let all = format!("| **all** | **{cases}** | **{agree}** | **{differ}** |\n");
+            table += &all;
         }
         for (position, (id, (engines, reason))) in self.differences.iter().enumerate() {
             let gap = if position == 0 { "\n" } else { "" };

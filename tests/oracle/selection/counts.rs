@@ -1,7 +1,6 @@
 //! How many answers agree, and why others differ: a section of docs/oracle.md.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 
 use super::project::Cluster;
 use super::verdict::Mode;
@@ -49,45 +48,23 @@ impl Counts {
         }
     }
 
-    /// Compares the section of docs/oracle.md with the counts; `BLESS=1` rewrites it.
+    /// Compares the section of docs/oracle.md with the counts; `SNAPSHOTS=overwrite` rewrites it.
     pub(super) fn is_documented(&self) {
         let mut text =
             "| group | clusters | answers that agree | that differ |\n|---|---|---|---|\n"
                 .to_owned();
-        let (mut clusters, mut agree, mut differ) = (0, 0, 0);
+        let mut sum = (0, 0, 0);
         for (name, group) in &self.groups {
-            let of_group = group.clusters.len();
-            writeln!(
-                text,
-                "| {name} | {of_group} | {} | {} |",
-                group.agree, group.differ
-            )
-            .expect("a string");
-            (clusters, agree, differ) = (
-                clusters + of_group,
-                agree + group.agree,
-                differ + group.differ,
-            );
+            let (clusters, agree, differ) = (group.clusters.len(), group.agree, group.differ);
+            text += &format!("| {name} | {clusters} | {agree} | {differ} |\n");
+            sum = (sum.0 + clusters, sum.1 + agree, sum.2 + differ);
         }
-        writeln!(
-            text,
-            "| **all** | **{clusters}** | **{agree}** | **{differ}** |\n"
-        )
-        .expect("a string");
-        for (
-            reason,
-            Reason {
-                exact,
-                normalized,
-                example,
-            },
-        ) in &self.reasons
-        {
-            writeln!(
-                text,
-                "* {exact} exact, {normalized} normalized (`{example}`): {reason}"
-            )
-            .expect("a string");
+        let (clusters, agree, differ) = sum;
+        text += &format!("| **all** | **{clusters}** | **{agree}** | **{differ}** |\n\n");
+        for (reason, count) in &self.reasons {
+            let (exact, normalized, example) = (count.exact, count.normalized, &count.example);
+            let counts = format!("{exact} exact, {normalized} normalized (`{example}`)");
+            text += &format!("* {counts}: {reason}\n");
         }
         section("selection.jsonl", &text);
     }

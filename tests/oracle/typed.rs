@@ -8,7 +8,7 @@ use yaml_tree::merge::merge;
 use yaml_tree::place::FileId;
 use yaml_tree::value::{Node, Value as Tree};
 
-use crate::oracle::{ENGINES, Tally, accepted, canonical, cases};
+use super::{ENGINES, compare, is_same_json};
 
 /// Cases that cannot agree, and why.
 pub(crate) const EXCEPTIONS: &[(&str, &str)] = &[(
@@ -21,41 +21,14 @@ const CHART: &str = "_internal: {state: {}}\nunit_templates: {}\n";
 
 #[test]
 fn every_case_agrees() {
-    let mut wrong = Vec::new();
-    let mut tally = Tally::new("typed.jsonl");
-    for case in cases("typed.jsonl") {
-        let id = case["id"].as_str().expect("an id");
-        let exception = EXCEPTIONS.iter().find(|(exception, _)| *exception == id);
-        for (name, engine) in &ENGINES[..2] {
-            let answer = answer(case["values"].as_str().expect("values"), *engine);
-            let agrees = accepted(&case["expect"][name])
-                .iter()
-                .any(|expect| agree(&answer, expect));
-            tally.count(&case, name, exception.map(|(_, reason)| *reason));
-            if agrees == exception.is_some() {
-                let values = case["values"].as_str().unwrap_or_default();
-                let expect = &case["expect"][name];
-                wrong.push(format!(
-                    "{id} {name}\n{values}  ours {answer:?}\n  theirs {expect}"
-                ));
-            }
-        }
-    }
-    assert!(
-        wrong.is_empty(),
-        "{} wrong\n{}",
-        wrong.len(),
-        wrong.join("\n")
+    let answer = |case: &Value, engine| answer(case["values"].as_str().expect("values"), engine);
+    compare(
+        "typed.jsonl",
+        &ENGINES[..2],
+        EXCEPTIONS,
+        answer,
+        is_same_json,
     );
-    tally.is_documented();
-}
-
-fn agree(answer: &Result<String, &str>, expect: &Value) -> bool {
-    match (answer, expect["json"].as_str()) {
-        (Ok(ours), Some(theirs)) => canonical(ours) == canonical(theirs),
-        (Err(class), None) => expect["error"]["class"] == *class,
-        _ => false,
-    }
 }
 
 fn answer(text: &str, engine: Engine) -> Result<String, &'static str> {

@@ -21,6 +21,7 @@ use serde_json::{Value, json};
 
 use super::verdict::Mode;
 use crate::oracle::cases;
+use crate::support::stage::project;
 
 /// One cluster: its line of the fixture and metalmark's answers.
 pub(super) struct Cluster {
@@ -137,9 +138,9 @@ pub(super) fn clusters() -> Vec<Cluster> {
 }
 
 fn of_catalog(catalog: &Value, cases: &[Value]) -> Vec<Cluster> {
-    let folder = tempfile::tempdir().expect("a scratch folder");
+    let stage = project();
     let write = |name: &str, value: &Value| {
-        std::fs::write(folder.path().join(name), value.to_string()).expect("written");
+        stage.write(name, value.to_string());
     };
     let entry = |case: &Value| {
         let name = text(&case["id"]);
@@ -155,9 +156,9 @@ fn of_catalog(catalog: &Value, cases: &[Value]) -> Vec<Cluster> {
     };
     write("catalog.yaml", &catalog["values"]);
     write("info.yaml", &json!({"os_images": catalog["info"]}));
-    let project = json!({"version": 1, "values": ["catalog.yaml"], "clusters": entries, "images": {"facts": facts}});
-    write("metalmark.yaml", &project);
-    let answers = answers(folder.path());
+    let file = json!({"version": 1, "values": ["catalog.yaml"], "clusters": entries, "images": {"facts": facts}});
+    write("metalmark.yaml", &file);
+    let answers = answers(stage.path());
     let cluster = |(case, answers): (&Value, Answers)| Cluster {
         id: text(&case["id"]),
         catalog: text(&case["catalog"]),
