@@ -185,7 +185,9 @@ fn credential_helpers_are_queried() {
         let said: Vec<String> = helpers.iter().map(|helper| run(&config, helper)).collect();
         said.join("---\n")
     });
-    assert_text(&said, str![[r#"
+    assert_text(
+        &said,
+        str![[r#"
 1
 ---
 error: oci://HOST/one: `HOST` answered 401 (authentication required) to a request for one without credentials
@@ -197,6 +199,7 @@ error: oci://HOST/one: `HOST` answered 401 (authentication required) to a reques
 error: oci://HOST/one: `HOST` answered 401 (authentication required) to a request for one without credentials
   help: log in with `docker login` or `podman login`: no credentials for `HOST` in `[FOLDER]/config.json` (cannot run `docker-credential-nobody`: entity not found)
 
-"#]]);
+"#]],
+    );
     assert_eq!(same, said);
 }
