@@ -1,39 +1,57 @@
 #!/usr/bin/env bash
-# Runs all fuzz targets from the repository's seeds, in SECONDS together (300). What fails is printed as base64, with the
+# Runs fuzz targets in libFuzzer, from the repository's seeds: those named, or all. What fails is printed as base64, with the
 # command that repeats it. Writes to target/fuzz only.
+#
+#     fuzz/run.sh [--seconds 300] [--seed 1] [TARGET]...
+#
+# The seconds are for all targets together, and not for the build. A run of ten minutes or more is built as released.
+# One seed tries the same inputs, as far as they get in the time.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-# libFuzzer needs options of the compiler that a stable one has too, behind this variable.
-export RUSTC_BOOTSTRAP=1
-if ! command -v cargo-fuzz >/dev/null && ! cargo install --quiet --locked cargo-fuzz; then
-  echo "skipped: fuzzing, for cargo-fuzz is not installed and cannot be"
-  exit
-fi
-cargo metadata --quiet --locked --format-version 1 --manifest-path fuzz/Cargo.toml >/dev/null
-folder=$PWD/target/fuzz
-# Unoptimized: built in minutes, and overflows are checked. Each of the targets contains the whole program: without symbols.
-export CARGO_PROFILE_DEV_DEBUG=none CARGO_PROFILE_DEV_STRIP=symbols CARGO_INCREMENTAL=0
-cargo fuzz build --dev --sanitizer none --target-dir "$folder"
-mapfile -t targets < <(cargo fuzz list)
-seconds=$(((${1:-300} + ${#targets[@]} - 1) / ${#targets[@]}))
-programs=$folder/$(rustc -vV | sed -n 's/^host: //p')/debug
+seconds=300 seed=1 targets=()
+while [ $# -gt 0 ]; do
+  case $1 in
+  --seconds) seconds=$2 && shift ;;
+  --seed) seed=$2 && shift ;;
+  -*) echo "usage: fuzz/run.sh [--seconds N] [--seed N] [TARGET]..." >&2 && exit 2 ;;
+  *) targets+=("$1") ;;
+  esac
+  shift
+done
+[ ${#targets[@]} -gt 0 ] || mapfile -t targets < <(ls fuzz/seeds)
+
+# What cargo-fuzz gives to the compiler: libFuzzer sees which code runs, and what it compares. A stable compiler has it too.
+# Behind --target, so that scripts and macros that run while building go without.
+host=$(rustc -vV | sed -n 's/^host: //p')
+export CARGO_TARGET_DIR=$PWD/target/fuzz
+RUSTFLAGS="--cfg fuzzing -Cpasses=sancov-module -Ccodegen-units=16 -Cllvm-args=-sanitizer-coverage-level=4
+  -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table
+  -Cllvm-args=-sanitizer-coverage-trace-compares"
+export RUSTFLAGS
+profile=dev folder=debug
+if [ "$seconds" -ge 600 ]; then profile=release folder=release; fi
+cargo build --quiet --locked --manifest-path fuzz/Cargo.toml --target "$host" --profile "$profile"
+program=$CARGO_TARGET_DIR/$host/$folder/fuzz
+
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 # As much as a thread of the real program has.
 ulimit -s 2048
+each=$(((seconds + ${#targets[@]} - 1) / ${#targets[@]}))
 failed=0
 for target in "${targets[@]}"; do
   mkdir "$scratch/$target"
-  if "$programs/$target" "$scratch/$target" "fuzz/seeds/$target" -max_total_time="$seconds" -timeout=60 -seed=1 \
+  if TARGET=$target "$program" "$scratch/$target" "fuzz/seeds/$target" -max_total_time="$each" -timeout=60 -seed="$seed" \
     -dict=fuzz/words.dict -artifact_prefix="$scratch/input-" >"$scratch/log" 2>&1; then
-    echo "$target: $(sed -n 's/^Done \([0-9]*\) runs.*/\1/p' "$scratch/log") inputs in $seconds s"
+    echo "$target: $(sed -n 's/^Done \([0-9]*\) runs.*/\1/p' "$scratch/log") inputs in $each s"
     continue
   fi
   failed=1
   tail -n 40 "$scratch/log"
   for input in "$scratch"/input-*; do
+    [ -e "$input" ] || continue
     echo "$target fails. To repeat it: base64 -d <<<$(base64 -w 0 "$input") >/tmp/input"
-    echo "  RUSTC_BOOTSTRAP=1 cargo fuzz run --dev --sanitizer none $target /tmp/input"
+    echo "  TARGET=$target $program /tmp/input"
     rm "$input"
   done
 done

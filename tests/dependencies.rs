@@ -12,15 +12,7 @@ use super::support::repository;
 /// What is in the binary or makes it, on Linux. None where cargo has not got all of it at hand.
 fn packages() -> Option<Vec<Value>> {
     let metadata = cargo(&["metadata", "--format-version=1", "--filter-platform", HOST])?;
-    let tree = [
-        "tree",
-        "--edges=normal,build",
-        "--prefix=none",
-        "--format={p}",
-        "--target",
-        HOST,
-    ];
-    let tree = cargo(&tree)?;
+    let tree = tree("normal,build", "{p}")?;
     let used: BTreeSet<(&str, &str)> = tree.lines().filter_map(name_and_version).collect();
     let metadata: Value = serde_json::from_str(&metadata).expect("JSON");
     let packages = metadata["packages"].as_array().expect("packages").iter();
@@ -30,6 +22,20 @@ fn packages() -> Option<Vec<Value>> {
 }
 
 const HOST: &str = "x86_64-unknown-linux-gnu";
+
+/// A line for each package behind the workspace's default members.
+fn tree(edges: &str, format: &str) -> Option<String> {
+    cargo(&[
+        "tree",
+        "--prefix=none",
+        "--target",
+        HOST,
+        "--edges",
+        edges,
+        "--format",
+        format,
+    ])
+}
 
 /// What cargo says without asking the network.
 fn cargo(arguments: &[&str]) -> Option<String> {
@@ -175,4 +181,24 @@ fn no_dependency_comes_in_two_versions_but_those_that_are_said() {
 fn version_of(skip: &str, name: &str, version: &str) -> bool {
     let begins = skip.split_once('@').filter(|(skipped, _)| *skipped == name);
     begins.is_some_and(|(_, begin)| version.starts_with(&format!("{begin}.")))
+}
+
+/// Dependencies of tests turn features on. Where they do that to what is released, `cargo build` after `cargo test` compiles
+/// it again, and tests run another program than users.
+#[test]
+fn tests_run_with_the_features_that_are_released() {
+    let features = |edges| tree(edges, "{p} with {f}").map(|tree| tree.replace(" (*)", ""));
+    let (Some(released), Some(tested)) = (features("normal,build"), features("normal,build,dev"))
+    else {
+        return;
+    };
+    let tested: BTreeSet<&str> = tested.lines().collect();
+    assert!(tested.iter().any(|line| line.starts_with("proptest v")));
+    let released: BTreeSet<&str> = released.lines().collect();
+    assert!(released.len() > 100);
+    let other: Vec<&&str> = released.difference(&tested).collect();
+    assert!(
+        other.is_empty(),
+        "tests turn on more features of these: {other:#?}"
+    );
 }

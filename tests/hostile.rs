@@ -230,31 +230,15 @@ impl Change {
 }
 
 #[test]
-fn every_target_is_fuzzed_and_tested_and_has_seeds() {
-    let names = |folder: &str, extension: &str| -> BTreeSet<String> {
-        let entries = fs::read_dir(fuzz().join(folder)).expect("a folder");
-        let names = entries.map(|entry| entry.expect("an entry").file_name());
-        let names = names.map(|name| name.to_string_lossy().into_owned());
-        names
-            .map(|name| name.trim_end_matches(extension).to_owned())
-            .collect()
-    };
+fn every_target_is_tested_and_has_seeds() {
     let targets: BTreeSet<String> = laws::TARGETS
         .iter()
         .map(|target| target.name.to_owned())
         .collect();
     let tested = TESTED.iter().map(|name| (*name).to_owned());
     assert_eq!(targets, tested.collect());
-    assert_eq!(targets, names("fuzz_targets", ".rs"));
-    assert_eq!(targets, names("seeds", ""));
-    let manifest = fs::read_to_string(fuzz().join("Cargo.toml")).expect("the manifest");
-    for target in &targets {
-        let bin = format!("[[bin]]\nname = \"{target}\"\npath = \"fuzz_targets/{target}.rs\"\n");
-        assert!(manifest.contains(&bin), "{target}");
-        let body = fs::read_to_string(fuzz().join(format!("fuzz_targets/{target}.rs")));
-        assert!(
-            body.expect("a target")
-                .contains(&format!("(\"{target}\", data)"))
-        );
-    }
+    let folders = fs::read_dir(fuzz().join("seeds")).expect("a folder");
+    let names = folders.map(|folder| folder.expect("an entry").file_name());
+    let names = names.map(|name| name.to_string_lossy().into_owned());
+    assert_eq!(targets, names.collect());
 }

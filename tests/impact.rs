@@ -40,20 +40,17 @@ fn run(folder: &Path, arguments: &[&str]) -> Run {
 }
 
 /// A fixture's later side in a folder of a repository; nothing is committed.
-fn fixture(rule: &str, folder: &Path) {
+fn fixture(name: &str, folder: &Path) {
     fs::create_dir_all(folder).expect("created");
-    copy(
-        &ours().join("fixtures/rules").join(rule).join("good"),
-        folder,
-    );
+    copy(&ours().join("fixtures/impact").join(name), folder);
 }
 
 /// A repository with the project in a folder, committed as it was, and standing there as it will be.
 fn upgraded(below: &str) -> Option<TempDir> {
     let scratch = repository()?;
     let folder = scratch.path().join(below);
-    fixture("version-skip", &folder);
-    let good = ours().join("fixtures/rules/version-skip/good");
+    fixture("upgrade", &folder);
+    let good = ours().join("fixtures/impact/upgrade");
     copy(&good.join("before"), &folder);
     commit(scratch.path(), "before");
     copy(&good, &folder);
@@ -147,7 +144,7 @@ fn a_project_whose_folder_was_renamed_is_the_same_project() {
 fn clusters_come_go_and_are_renamed() {
     let Some(scratch) = repository() else { return };
     let project = "version: 1\nclusters: [{each: 'clusters/*/values.yaml', namespace: metal}]\nimages: {facts: [os-images-info.yaml]}\npolicy: {rules: {image-unused: off}}\n";
-    fixture("version-skip", scratch.path());
+    fixture("upgrade", scratch.path());
     let values = fs::read_to_string(scratch.path().join("values.yaml")).expect("read");
     let write = |name: &str, object: &str| {
         let folder = scratch.path().join("clusters").join(name);
@@ -212,14 +209,14 @@ fn a_commit_without_a_project_file_is_read_with_todays() {
 fn a_template_that_keeps_its_name_replaces_no_machine() {
     let Some(scratch) = repository() else { return };
     let folder = scratch.path();
-    fixture("image-replaced-in-place", folder);
+    fixture("new-file", folder);
     let mut project = fs::read_to_string(folder.join("metalmark.yaml")).expect("read");
     project.push_str("templates: own\noutputs: [{target: manifests, path: rendered}]\n");
     fs::write(folder.join("metalmark.yaml"), project).expect("written");
     fs::create_dir_all(folder.join("own/manifests")).expect("created");
     let template = "{% for template in templates %}---\napiVersion: {{ template.apiVersion }}\nkind: {{ template.kind }}\nmetadata:\n  name: fixed\n  namespace: {{ template.namespace }}\nspec:\n  {{ template.spec | yaml(2) }}\n{% endfor %}";
     fs::write(folder.join("own/manifests/cluster.yaml.j2"), template).expect("written");
-    let good = ours().join("fixtures/rules/image-replaced-in-place/good");
+    let good = ours().join("fixtures/impact/new-file");
     copy(&good.join("before"), folder);
     commit(folder, "before");
     fs::copy(good.join("values.yaml"), folder.join("values.yaml")).expect("copied");
@@ -240,7 +237,7 @@ fn a_template_that_keeps_its_name_replaces_no_machine() {
 
 #[test]
 fn a_waiver_of_an_image_accepts_other_bytes_at_its_url() {
-    let bad = ours().join("fixtures/rules/image-replaced-in-place/bad");
+    let bad = ours().join("fixtures/impact/same-file");
     for (image, status) in [("ubuntu-noble-plain-rke2-1-31-8", 0), ("another", 1)] {
         let Some(scratch) = repository() else { return };
         let folder = scratch.path();
@@ -366,10 +363,7 @@ fn what_git_cannot_answer_is_reported_in_words() {
     )
     .expect("written");
     commit(scratch.path(), "pointer");
-    copy(
-        &ours().join("fixtures/rules/version-skip/good"),
-        scratch.path(),
-    );
+    copy(&ours().join("fixtures/impact/upgrade"), scratch.path());
     let pointer = run(scratch.path(), &["--against", "HEAD"]);
     assert!(
         pointer

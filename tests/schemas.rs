@@ -342,7 +342,7 @@ fn the_built_in_definitions_are_those_of_the_folder() {
     if !super::support::is_long() {
         return;
     }
-    let Some(folder) = super::providers::crds() else {
+    let Some(folder) = super::programs::crds() else {
         return;
     };
     let script = "tests/interop/schemas.py";

@@ -7,8 +7,8 @@ use metalmark::decide::plan::{ClusterPlan, PlanStep};
 use metalmark::decide::waves::waves;
 use metalmark::model::wave_settings::{ClusterPattern, Most, WaveSettings};
 
-use super::plain_manifests::repository;
 use super::support::Metalmark;
+use super::support::manifests::repository;
 
 /// What `plan --to 1.31` says first of a cluster that boots an image of 1.30.2, with images of these further versions.
 fn planned(versions: &[&str]) -> String {

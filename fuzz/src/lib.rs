@@ -1,6 +1,6 @@
 //! What hostile input must not do: one function a kind of input, given any bytes. It panics where a law is broken.
 //!
-//! `fuzz_targets/` hands them what libFuzzer makes up; `tests/hostile.rs` of the main crate hands them the same seeds, and
+//! `main.rs` hands them what libFuzzer makes up; `tests/hostile.rs` of the main crate hands them the same seeds, and
 //! what becomes of those by chance, on a stable toolchain.
 
 mod archives;
@@ -29,7 +29,7 @@ mod workspaces;
 
 /// A kind of input.
 pub struct Target {
-    /// The name of its file in `fuzz_targets/` and of its folder in `seeds/`.
+    /// The name of its folder in `seeds/`.
     pub name: &'static str,
     /// Reads the bytes as that kind of input.
     ///

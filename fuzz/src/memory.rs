@@ -101,7 +101,7 @@ pub(super) fn find(within: &[u8], text: &[u8]) -> Option<usize> {
 /// This repository's root.
 pub(super) fn repository() -> &'static Path {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
-    if manifest.join("fuzz_targets").is_dir() {
+    if manifest.join("seeds").is_dir() {
         manifest.parent().expect("it is below the repository")
     } else {
         manifest

@@ -50,7 +50,7 @@ impl Files {
 
     fn texts(&self) -> Result<&Arc<Texts>, Error> {
         let read = || match &self.chart {
-            Some(chart) => chart.files().map(Arc::new),
+            Some(chart) => chart.files(),
             None => Err("`.Files` holds files of the chart, which is not in the repository".into()),
         };
         let texts = self.texts.get_or_init(read).as_ref();

@@ -91,7 +91,7 @@ pub trait Templates: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// One sentence on a file that cannot be read.
-    fn files(&self) -> Result<Texts, String>;
+    fn files(&self) -> Result<Arc<Texts>, String>;
 }
 
 impl Default for Options {

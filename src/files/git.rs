@@ -3,8 +3,9 @@
 //! It never checks anything out, takes no lock and does not use the network, not even in a partial clone.
 //!
 //! Git runs programs that a repository's configuration names. The configuration of a clone belongs to its user, but the files
-//! of a commit can look like a bare repository, and git would use their configuration: [`Repository::find`] refuses those. In
-//! addition, every run overrides the settings that name programs. The user's other configuration applies: which folders are
+//! of a commit can look like a bare repository, and git would use their configuration: [`Repository::find`] refuses those. Git is
+//! used for objects and their names only, and never compares a work tree, for that starts filters. In addition, every run
+//! overrides the settings that name programs. The user's other configuration applies: which folders are
 //! safe to read (`safe.directory`), which files are ignored, how line endings are written.
 
 use std::collections::BTreeSet;
@@ -150,23 +151,26 @@ impl Repository {
         self.run(&["ls-tree", "-r", "-z", "--full-tree", commit])
     }
 
-    /// Whether the folder has uncommitted changes; submodules are ignored. If a file's timestamps changed, git compares its
-    /// content, through the filters that its attributes name. The filters are disabled because they are programs, so a file
-    /// that one of them produced (Git LFS) may count as changed.
-    pub(super) fn is_changed(&self) -> Result<bool, Failure> {
-        let names = self.run(&["config", "-z", "--name-only", "--get-regexp", r"^filter\."]);
-        let mut off = Vec::new();
-        for name in names.unwrap_or_default().split(|byte| *byte == 0) {
-            let name = String::from_utf8_lossy(name);
-            if let Some((filter, _)) = name.rsplit_once('.') {
-                off.extend(
-                    ["clean=", "process=", "required=false"].map(|key| format!("{filter}.{key}")),
-                );
-            }
+    /// Whether the folder has uncommitted changes; submodules are left out. Git lists its objects, and the bytes of each file are
+    /// compared here: git's own comparison runs the filters that attributes name, which are programs. So a file that a filter
+    /// produced (Git LFS), or one whose line endings were converted, counts as changed.
+    fn is_changed(&self, objects: &mut Objects) -> Result<bool, Failure> {
+        let committed = self.run(&["ls-tree", "-r", "-z", "HEAD", "--", "."])?;
+        let committed: BTreeSet<Tracked<'_>> = records(&committed)
+            .filter_map(|(words, path)| Tracked::new(&words, [0, 2], path))
+            .collect();
+        let staged = self.run(&["ls-files", "-z", "-s", "-t", "--", "."])?;
+        let mut in_index = BTreeSet::new();
+        let mut is_any_edited = false;
+        for (words, path) in records(&staged) {
+            let Some(tracked) = Tracked::new(&words, [1, 2], path) else {
+                continue;
+            };
+            // A file that a sparse checkout leaves out (`S`) is none here.
+            is_any_edited |= words[0] != "S" && !tracked.is_in(&self.folder, objects);
+            in_index.insert(tracked);
         }
-        let mut arguments: Vec<&str> = off.iter().flat_map(|setting| ["-c", setting]).collect();
-        arguments.extend(["status", "--porcelain", "--ignore-submodules", "--", "."]);
-        Ok(!self.run(&arguments)?.is_empty())
+        Ok(is_any_edited || committed != in_index || !self.list_new()?.is_empty())
     }
 
     /// The files and folders below the folder that are new to git: neither tracked nor ignored.
@@ -174,21 +178,25 @@ impl Repository {
     /// # Errors
     /// Git cannot read its index.
     pub fn new_files(&self) -> Result<BTreeSet<PathBuf>, Error> {
-        let arguments = [
+        let listed = self.list_new();
+        let listed = listed.map_err(|failure| git_error(failure, &self.folder))?;
+        let names = listed
+            .split(|byte| *byte == 0)
+            .filter(|name| !name.is_empty());
+        Ok(names
+            .map(|name| path(name.strip_suffix(b"/").unwrap_or(name)))
+            .collect())
+    }
+
+    fn list_new(&self) -> Result<Vec<u8>, Failure> {
+        self.run(&[
             "ls-files",
             "-z",
             "--others",
             "--directory",
             "--exclude-standard",
             ".",
-        ];
-        let listed = self.run(&arguments);
-        let listed = listed.map_err(|failure| git_error(failure, &self.folder))?;
-        let names = listed
-            .split(|byte| *byte == 0)
-            .filter(|name| !name.is_empty());
-        let path = |name| PathBuf::from(String::from_utf8_lossy(name).trim_end_matches('/'));
-        Ok(names.map(path).collect())
+        ])
     }
 
     /// Starts a process that returns the content of objects.
@@ -299,6 +307,57 @@ impl Drop for Objects {
     }
 }
 
+/// A file that git tracks.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Tracked<'a> {
+    mode: &'a str,
+    object: &'a str,
+    path: &'a [u8],
+}
+
+impl<'a> Tracked<'a> {
+    /// From the words of a record, of which those two are the mode and the object.
+    fn new(words: &[&'a str], [mode, object]: [usize; 2], path: &'a [u8]) -> Option<Self> {
+        let (mode, object) = (words.get(mode)?, words.get(object)?);
+        Some(Self { mode, object, path })
+    }
+
+    /// Whether the folder has its content.
+    fn is_in(&self, folder: &Path, objects: &mut Objects) -> bool {
+        let file = folder.join(path(self.path));
+        let found = match self.mode {
+            "160000" => return true,
+            "120000" => {
+                std::fs::read_link(file).map(|target| target.into_os_string().into_encoded_bytes())
+            }
+            _ => std::fs::read(file),
+        };
+        let content = objects.content(self.object).ok().flatten();
+        content.is_some_and(|content| found.is_ok_and(|found| found == content))
+    }
+}
+
+/// The records of a listing of git: the words before the tab, and the path behind it.
+fn records(listing: &[u8]) -> impl Iterator<Item = (Vec<&str>, &[u8])> {
+    listing.split(|byte| *byte == 0).filter_map(|record| {
+        let tab = record.iter().position(|byte| *byte == b'\t')?;
+        let words = std::str::from_utf8(&record[..tab]).ok()?;
+        Some((words.split(' ').collect(), &record[tab + 1..]))
+    })
+}
+
+/// A path as git lists it: any bytes.
+#[cfg(unix)]
+fn path(bytes: &[u8]) -> PathBuf {
+    use std::os::unix::ffi::OsStrExt as _;
+    std::ffi::OsStr::from_bytes(bytes).into()
+}
+
+#[cfg(not(unix))]
+fn path(bytes: &[u8]) -> PathBuf {
+    String::from_utf8_lossy(bytes).into_owned().into()
+}
+
 fn same_folder(one: &Path, other: &Path) -> bool {
     match (one.canonicalize(), other.canonicalize()) {
         (Ok(one), Ok(other)) => one == other,
@@ -364,17 +423,35 @@ impl Provenance {
         let line = |arguments: &[&str]| repository.optional(arguments);
         let origin = line(&["config", "--get", "remote.origin.url"]);
         let source = origin.as_deref().and_then(address);
-        // If git cannot compare, the folder counts as changed.
-        let is_changed = repository.is_changed().unwrap_or(true);
-        let known = |arguments: &[&str]| (!is_changed).then(|| line(arguments)).flatten();
-        let committed = known(&["log", "-1", "--format=%ct"]);
-        Self {
+        let unknown = Self {
             source,
-            commit: known(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]),
-            committed: committed.and_then(|seconds| seconds.parse().ok()),
-            is_changed,
+            is_changed: true,
+            ..Self::default()
+        };
+        let Ok(mut objects) = repository.objects() else {
+            return unknown;
+        };
+        // If git cannot compare, the folder counts as changed.
+        if repository.is_changed(&mut objects).unwrap_or(true) {
+            return unknown;
+        }
+        let commit = line(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
+        let text = commit.as_deref().and_then(|id| objects.content(id).ok()?);
+        Self {
+            committed: text.as_deref().and_then(commit_time),
+            commit,
+            is_changed: false,
+            ..unknown
         }
     }
+}
+
+/// The time in a commit: the line `committer NAME <ADDRESS> SECONDS ZONE` of its header.
+fn commit_time(commit: &[u8]) -> Option<u64> {
+    let text = String::from_utf8_lossy(commit);
+    let mut header = text.lines().take_while(|line| !line.is_empty());
+    let committer = header.find_map(|line| line.strip_prefix("committer "))?;
+    committer.rsplit(' ').nth(1)?.parse().ok()
 }
 
 /// `https://host/path` for any protocol of a remote; none for a local path.

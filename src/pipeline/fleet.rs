@@ -29,9 +29,9 @@ use crate::read::{self, ClusterEntry, SharedCatalog, Stamped, Workspace};
 use crate::rules::{self, ImageUse, RunScope, WorkspaceInput};
 
 /// A workspace, with what its clusters are read and resolved by.
-pub(crate) struct Fleet {
+pub struct Fleet {
     /// What was read of the project.
-    pub(crate) workspace: Workspace,
+    pub workspace: Workspace,
     /// Patterns, each compiled once.
     pub(crate) patterns: PatternCache,
     /// Expressions, each parsed once.
@@ -48,7 +48,10 @@ pub(crate) struct Fleet {
 
 impl Fleet {
     /// Opens the image sources; what is wrong in them joins the workspace's findings.
-    pub(crate) fn open(mut workspace: Workspace, today: Date) -> Result<Self, Error> {
+    ///
+    /// # Errors
+    /// A source cannot be read.
+    pub fn open(mut workspace: Workspace, today: Date) -> Result<Self, Error> {
         let mut facts = sources::facts(
             &workspace.settings.root,
             &*workspace.files,
@@ -84,7 +87,10 @@ impl Fleet {
     }
 
     /// One cluster, read and resolved, its lock entries compared with the keys of its values.
-    pub(crate) fn view(&self, entry: &ClusterEntry) -> Result<ClusterView, Error> {
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub fn view(&self, entry: &ClusterEntry) -> Result<ClusterView, Error> {
         let mut view = self.view_without_lock(entry)?;
         let required = &self.workspace.settings.policy.signatures;
         let trust = locking::trust(&view, required, &self.keyring);
@@ -147,7 +153,10 @@ impl Fleet {
 
     /// Every cluster that this run looks at through the stages, and what `keep` makes of each. What is found in making it is
     /// added to the list.
-    pub(crate) fn check<T: Send>(
+    ///
+    /// # Errors
+    /// A file cannot be read, or `keep` fails.
+    pub fn check<T: Send>(
         &self,
         keep: impl Fn(&ClusterView, &Checked, &mut Vec<Finding>) -> Result<T, Error> + Sync,
     ) -> Result<FleetCheck<T>, Error> {
@@ -239,7 +248,7 @@ impl Fleet {
 }
 
 /// What a check of the fleet keeps of each cluster, and its result for all of them.
-pub(crate) struct FleetCheck<T> {
+pub struct FleetCheck<T> {
     /// What the caller made of each cluster, in the workspace's order.
     pub(crate) results: Vec<T>,
     /// The clusters with a finding at error level.
@@ -247,7 +256,7 @@ pub(crate) struct FleetCheck<T> {
     /// What was checked of the node pools.
     pub(crate) counts: PoolCounts,
     /// All findings.
-    pub(crate) judged: Vec<Judged>,
+    pub judged: Vec<Judged>,
 }
 
 impl<T> FleetCheck<T> {

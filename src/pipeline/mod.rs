@@ -4,7 +4,7 @@
 pub(crate) mod booted;
 pub mod check;
 pub(crate) mod compare;
-pub(crate) mod fleet;
+pub mod fleet;
 pub(crate) mod outputs;
 pub(crate) mod rendered;
 pub(crate) mod reporting;

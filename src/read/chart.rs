@@ -85,6 +85,7 @@ impl Chart {
             texts: Vec::new(),
             unread: Vec::new(),
             parsed: OnceLock::new(),
+            file_texts: OnceLock::new(),
         };
         let files = &**files;
         let tree = with_dependencies(files, folder, &mut templates);
@@ -162,6 +163,8 @@ pub(super) struct ChartTemplates {
     texts: Vec<(String, String)>,
     unread: Vec<String>,
     parsed: OnceLock<(Vec<Template>, Vec<String>)>,
+    /// What `.Files` holds, read when a template wants it.
+    file_texts: OnceLock<Result<Arc<Texts>, String>>,
 }
 
 impl fmt::Debug for ChartTemplates {
@@ -237,8 +240,8 @@ impl Templates for ChartTemplates {
         &self.parse_all().1
     }
 
-    /// Each cluster that wants them reads them, so that a cache knows what its result depends on.
-    fn files(&self) -> Result<Texts, String> {
-        texts(&*self.files, &self.folder)
+    fn files(&self) -> Result<Arc<Texts>, String> {
+        let read = || texts(&*self.files, &self.folder).map(Arc::new);
+        self.file_texts.get_or_init(read).clone()
     }
 }

@@ -70,7 +70,7 @@ pub use signature_unchecked::{entries_without_key, finding as signature_unchecke
 pub use template_edited_in_place::not_applied;
 pub(crate) use unknown_image::keys_without_pool;
 
-/// One opinion, as data. Its file's name, its page's name, its id and its fixtures' folder are the same word.
+/// One opinion, as data. Its file's name, its page's name, its id and its test are the same word.
 pub struct Rule {
     /// The stable id.
     pub id: RuleId,

@@ -17,7 +17,7 @@ use yaml_tree::bytes::BASE64;
 use super::definitions::Definitions;
 use super::objects::Object;
 use crate::programs;
-use crate::providers::crds;
+use crate::programs::crds;
 use crate::support::registry::Authority;
 
 const TOKEN: &str = "of-the-tests";

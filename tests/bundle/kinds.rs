@@ -4,6 +4,7 @@ use serde_json::Value;
 use snapbox::str;
 
 use super::{NAMESPACE, SETTINGS, WEB, clean, ends, exists, files, manifests, refused};
+use crate::rules::registry_bundle;
 use crate::support::Metalmark;
 use crate::support::stage::{Stage, assert_text, project};
 
@@ -205,7 +206,7 @@ fn an_index_puts_what_is_required_first() {
 
 #[test]
 fn a_registry_bundle_is_refused_by_name() {
-    let stage = project().folder("fixtures/rules/bundle-unsupported/bad");
+    let stage = registry_bundle();
     let index = "version: 1\nbundles: [{name: web, from: bundle}]\n";
     stage.write("bundles.yaml", index);
     for arguments in [

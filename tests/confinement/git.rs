@@ -81,7 +81,7 @@ fn neither_filters_nor_monitors_are_executed() {
     let top = scratch.path();
     fs::write(
         top.join(".gitattributes"),
-        "*.yaml filter=one.two diff=one\n",
+        "*.yaml filter=one.two diff=one\na.yaml filter=a=b\n",
     )
     .expect("written");
     commit(top, "Base");
@@ -89,6 +89,8 @@ fn neither_filters_nor_monitors_are_executed() {
         ("filter.one.two.clean", "touch ran; cat"),
         ("filter.one.two.process", "touch ran"),
         ("filter.one.two.required", "true"),
+        // A setting of git is given as `NAME=VALUE`: none can be given for this filter.
+        ("filter.a=b.clean", "touch ran; cat"),
         ("diff.one.textconv", "touch ran; cat"),
         ("core.fsmonitor", "touch ran; false"),
         ("log.showSignature", "true"),

@@ -190,6 +190,8 @@ fn the_lock_and_the_project_file_are_no_links_out() {
 fn no_key_of_the_project_file_leads_out() {
     let base = "outputs: [{target: manifests, path: out}]\n";
     let a = "clusters: [{name: edge-paris, values: [a.yaml]}]\n";
+    // None of the commands writes.
+    let scene = Scene::new();
     for path in [
         "../secret.yaml",
         "link.yaml",
@@ -209,7 +211,6 @@ fn no_key_of_the_project_file_leads_out() {
             format!("clusters: [{{each: '{path}'}}]\n"),
             format!("manifests: ['{path}']\n{a}"),
         ] {
-            let scene = Scene::new();
             let absolute = scene.scratch.path().join("secret.yaml");
             let place = place.replace("ABSOLUTE", &absolute.to_string_lossy());
             scene.put("metalmark.yaml", &format!("{place}{base}"));

@@ -8,10 +8,10 @@ use metalmark::files::Disk;
 use metalmark::read;
 use snapbox::{Data, str};
 use yaml_tree::engine::Engine;
+use yaml_tree::json::{Html, to_json};
 use yaml_tree::place::FileId;
 
 use super::helm;
-use crate::compose::json;
 use crate::support::repository;
 use crate::support::stage::{Checked, Stage, assert_text, project, table};
 
@@ -41,7 +41,9 @@ fn objects(text: &str) -> BTreeSet<String> {
     let read = yaml_tree::read(text, FileId(0), Engine::Kubectl).expect("YAML");
     let documents = read.documents.iter();
     let documents = documents.filter(|node| node.get_path(&["kind"]).is_some());
-    documents.map(|node| json(&node.value)).collect()
+    documents
+        .map(|node| to_json(&node.value, Html::Plain))
+        .collect()
 }
 
 /// What our engine makes of a chart, file by file; none where it makes no objects of Cluster API.

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use tempfile::TempDir;
 
-use super::plain_manifests;
+use super::support::manifests;
 use super::support::{Metalmark, Outcome, copy_of, repository};
 
 fn init(folder: &Path, arguments: &[&str]) -> Outcome {
@@ -327,7 +327,7 @@ spec: {template: {spec: {customImage: 'kindest/node:v1.33.1'}}}
         ("lyon/kustomization.yaml", overlay),
         ("flux/edge.yaml", flux),
     ] {
-        let scratch = plain_manifests::repository(&[
+        let scratch = manifests::repository(&[
             ("base/c.yaml", machines),
             ("base/kustomization.yaml", "resources: [c.yaml]\n"),
             (path, &text),

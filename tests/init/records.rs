@@ -133,9 +133,9 @@ fn what_a_record_cannot_say_is_left_out() {
 
 #[test]
 fn what_check_finds_it_still_finds_with_the_records() {
-    let wrong = crate::plain_manifests::cluster("v1.30.2", crate::plain_manifests::GOOD);
+    let wrong = crate::support::manifests::cluster("v1.30.2", crate::support::manifests::GOOD);
     let right =
-        crate::plain_manifests::cluster("v1.32.4", "{filter: {name: ubuntu-2204-kube-v1.32.4}}")
+        crate::support::manifests::cluster("v1.32.4", "{filter: {name: ubuntu-2204-kube-v1.32.4}}")
             .replace("edge", "west");
     let files = [("edge.yaml", &*wrong), ("west.yaml", &*right)];
     let check = |folder: &Path| Metalmark::within(folder).args(["check"]).run();

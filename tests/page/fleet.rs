@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::{Data, edit, json, manifests, page, values};
-use crate::plain_manifests::{cluster, repository};
+use crate::support::manifests::{cluster, repository};
 
 /// The states of pools by their numbers in the page.
 const STATES: [&str; 5] = ["proven", "by_name", "unproven", "mismatched", "skipped"];

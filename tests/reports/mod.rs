@@ -1,4 +1,4 @@
-//! The formats that code hosts read: each is what its reader takes, for every rule's bad example; the paths lead from the
+//! The formats that code hosts read: each is what its reader takes, which the tests of rules ask for each rule; the paths lead from the
 //! repository's folder, and a finding is known again in the next run.
 
 mod valid;
@@ -11,7 +11,9 @@ use metalmark::report::REPORTS;
 use metalmark::rules::RULES;
 use serde_json::Value;
 
-use super::support::{Metalmark, Outcome, copy_of, is_long, repository};
+use super::rules::edge;
+use super::support::stage::Stage;
+use super::support::{Metalmark, Outcome, copy_into, copy_of, repository};
 use valid::{gitlab, junit, sarif, workflow_commands};
 
 /// Runs a line with every format written to a file of its name below `reports`.
@@ -38,7 +40,7 @@ fn json(folder: &Path, format: &str) -> Value {
 }
 
 /// Every report of a run, each held against its reader's rules; how many things are listed.
-fn valid_reports(folder: &Path) -> usize {
+fn listed(folder: &Path) -> usize {
     let listed = gitlab(&json(folder, "gitlab"));
     assert_eq!(sarif(&json(folder, "sarif")), listed);
     assert_eq!(workflow_commands(&report(folder, "github")), listed);
@@ -52,34 +54,17 @@ fn valid_reports(folder: &Path) -> usize {
     listed
 }
 
-#[test]
-fn every_rules_bad_example_makes_valid_reports() {
-    // Some of them, and all in the long form.
-    for rule in RULES.iter().step_by(if is_long() { 1 } else { 4 }) {
-        // tests/rules requires an example of each rule.
-        let bad = repository()
-            .join("fixtures/rules")
-            .join(rule.id.as_str())
-            .join("bad");
-        let line = fs::read_to_string(bad.join("args")).unwrap_or_else(|_| "check".to_owned());
-        let reports = line.starts_with("check") || line.starts_with("render");
-        if !reports || !bad.is_dir() {
-            continue;
-        }
-        let folder = copy_of(&bad);
-        let outcome = run(folder.path(), &line);
-        assert!(outcome.status < 2, "{}: {}", rule.id, outcome.stderr);
-        assert!(valid_reports(folder.path()) > 0, "{}", rule.id);
-        let found = json(folder.path(), "gitlab");
-        let found = found.as_array().expect("a list");
-        assert!(
-            found
-                .iter()
-                .any(|entry| entry["check_name"] == rule.id.as_str()),
-            "{}",
-            rule.id
-        );
-    }
+/// Every report of a run, each held against its reader's rules; the rules that found something.
+pub(crate) fn valid_reports(project: &Stage, words: &str) -> BTreeSet<String> {
+    let outcome = run(project.path(), words);
+    assert!(outcome.status < 2, "{words}: {}", outcome.stderr);
+    assert!(listed(project.path()) > 0, "{words}");
+    let found = json(project.path(), "gitlab");
+    let found = found.as_array().expect("a list").iter();
+    let rules = found.map(|entry| entry["check_name"].as_str().expect("a rule").to_owned());
+    let rules = rules.collect();
+    fs::remove_dir_all(project.path().join("reports")).expect("removed");
+    rules
 }
 
 /// A copy of the demo workspace, rendered.
@@ -113,7 +98,7 @@ fn drift_is_listed_with_the_files_that_differ() {
     fs::write(file.path(), "edited: true\n").expect("written");
     let outcome = run(folder.path(), "render --check");
     assert_eq!(outcome.status, 1, "{}", outcome.stderr);
-    valid_reports(folder.path());
+    listed(folder.path());
     let shown = file
         .path()
         .strip_prefix(folder.path())
@@ -170,19 +155,28 @@ fn fingerprints(folder: &Path) -> BTreeSet<String> {
     prints.collect()
 }
 
+/// A cluster on an image of another version.
+fn mismatched() -> Stage {
+    edge("capm3: {image_key: noble-30}")
+}
+
 #[test]
 fn a_finding_is_known_again_where_its_line_has_moved() {
-    for rule in ["k8s-version-mismatch", "choice-conflict", "image-unused"] {
-        let folder = copy_of(&repository().join("fixtures/rules").join(rule).join("bad"));
-        let before = fingerprints(folder.path());
-        for entry in walkdir::WalkDir::new(folder.path()).into_iter().flatten() {
-            if entry.path().extension().is_some_and(|end| end == "yaml") {
-                let text = fs::read_to_string(entry.path()).expect("text");
-                fs::write(entry.path(), format!("# a line\n\n# and more\n{text}"))
-                    .expect("written");
-            }
+    let both = "capm3: {image_key: noble-31, machine_image_url: 'https://s/x'}";
+    let unused = edge("capm3: {image_key: noble-31}");
+    unused.edit(
+        "metalmark.yaml",
+        "image-unused: off",
+        "image-unused: warning",
+    );
+    for project in [mismatched(), edge(both), unused] {
+        let before = fingerprints(project.path());
+        assert!(!before.is_empty());
+        for file in ["metalmark.yaml", "catalog.yaml", "edge.yaml"] {
+            let text = project.read(file);
+            project.write(file, format!("# a line\n\n# and more\n{text}"));
         }
-        assert_eq!(fingerprints(folder.path()), before, "{rule}");
+        assert_eq!(fingerprints(project.path()), before);
     }
 }
 
@@ -190,9 +184,8 @@ fn a_finding_is_known_again_where_its_line_has_moved() {
 fn paths_lead_from_the_repositorys_folder() {
     let outer = tempfile::tempdir().expect("a scratch folder");
     fs::create_dir(outer.path().join(".git")).expect("made");
-    let inner = copy_of(&repository().join("fixtures/rules/k8s-version-mismatch/bad"));
     fs::create_dir(outer.path().join("deploy")).expect("made");
-    fs::rename(inner.path(), outer.path().join("deploy/lab one")).expect("moved");
+    copy_into(mismatched().path(), &outer.path().join("deploy/lab one"));
     let outcome = Metalmark::within(outer.path())
         .args([
             "-C",
@@ -215,7 +208,7 @@ fn paths_lead_from_the_repositorys_folder() {
 
 #[test]
 fn a_report_that_cannot_be_written_ends_the_run() {
-    let folder = copy_of(&repository().join("fixtures/rules/k8s-version-mismatch/bad"));
+    let folder = mismatched();
     fs::write(folder.path().join("taken"), "").expect("written");
     let line = ["check", "--report", "sarif=taken/report.sarif"];
     let outcome = Metalmark::within(folder.path()).args(line).run();
@@ -246,7 +239,7 @@ fn a_format_that_there_is_not_is_reported_with_those_there_are() {
 
 #[test]
 fn the_status_is_the_same_in_every_format() {
-    let folder = copy_of(&repository().join("fixtures/rules/k8s-version-mismatch/bad"));
+    let folder = mismatched();
     for report in REPORTS {
         let outcome = Metalmark::within(folder.path())
             .args(["check", "--output", report.name()])

@@ -10,10 +10,12 @@ use metalmark::model::rule::Level;
 use metalmark::model::selection::Outcome;
 use proptest::collection::vec;
 use proptest::option::weighted;
-use proptest::prelude::{ProptestConfig, Strategy, any, prop_assert, proptest};
+use proptest::prelude::{Strategy, any};
 use proptest::sample::select;
 
 use super::super::support::project::Project;
+use super::super::support::property;
+use super::super::support::seen::Seen;
 
 /// Versions as images and clusters write them, so that one often holds what the other runs.
 const VERSIONS: [&str; 9] = [
@@ -30,32 +32,51 @@ const VERSIONS: [&str; 9] = [
 
 const PROJECT: &str = "version: 1\nvalues: [catalog.yaml]\nclusters:\n  - {name: edge, values: [edge.yaml, applied.yaml]}\n";
 
-/// The facts of an image, most of them alike.
-fn image() -> impl Strategy<Value = String> {
-    let facts = (
-        select(vec!["ubuntu", "ubuntu", "ubuntu", "opensuse"]),
-        select(vec!["noble", "noble", "noble", "24.04", "jammy"]),
-        select(vec!["true", "true", "true", "false"]),
-        weighted(0.8, select(vec!["amd64", "amd64", "x86_64", "arm64"])),
-        select(vec!["rke2", "rke2", "rke2", "kubeadm"]),
-        weighted(0.95, select(VERSIONS.to_vec())),
-        weighted(0.9, select(vec!["raw", "raw", "qcow2", "iso"])),
-        any::<u8>(),
-    );
-    facts.prop_map(|(os, release, hardened, arch, flavor, version, format, more)| {
-        let given = |name: &str, value: Option<&str>| {
-            value.map_or(String::new(), |value| format!(", {name}: '{value}'"))
-        };
-        let checksum = (more > 20).then_some("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa");
-        let uri = if more % 16 == 0 { "" } else { "uri: 'https://s/f', " };
-        format!(
-            "{{{uri}os: {os}, os-release: '{release}', hardened: '{hardened}', k8s-flavor: {flavor}{}{}{}{}}}",
-            given("arch", arch),
-            given("k8s-version", version),
-            given("image-format", format),
-            given("sha256", checksum),
-        )
-    })
+/// What an image has, the version last.
+fn facts() -> impl Strategy<Value = Vec<String>> {
+    let sum = &["aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"];
+    (
+        fact("uri", 0.95, &["https://s/f"]),
+        fact("os", 0.99, &["ubuntu", "ubuntu", "ubuntu", "opensuse"]),
+        fact(
+            "os-release",
+            1.0,
+            &["noble", "noble", "noble", "24.04", "jammy"],
+        ),
+        fact("hardened", 0.99, &["true", "true", "true", "false"]),
+        fact("arch", 0.8, &["amd64", "amd64", "x86_64", "arm64"]),
+        fact("k8s-flavor", 0.99, &["rke2", "rke2", "rke2", "kubeadm"]),
+        fact("image-format", 0.9, &["raw", "raw", "qcow2", "iso"]),
+        fact("sha256", 0.9, sum),
+        fact("k8s-version", 0.95, &VERSIONS),
+    )
+        .prop_map(|facts| {
+            let (uri, os, release, hardened, arch, flavor, format, sum, version) = facts;
+            vec![
+                uri, os, release, hardened, arch, flavor, format, sum, version,
+            ]
+        })
+}
+
+/// A fact with one of these values, or none.
+fn fact(
+    name: &'static str,
+    often: f64,
+    values: &'static [&'static str],
+) -> impl Strategy<Value = String> {
+    let value = weighted(often, select(values));
+    value.prop_map(move |value| value.map_or(String::new(), |value| format!("{name}: '{value}'")))
+}
+
+/// An image that is another one but for a few facts, a bit each, and for its version.
+fn image(first: &[String], own: &[String], differs: u8) -> String {
+    let facts = first.iter().zip(own).enumerate();
+    let facts = facts.map(|(at, (first, own))| match 1_u8.checked_shl(at as u32) {
+        Some(bit) if differs & bit == 0 => first,
+        _ => own,
+    });
+    let facts = facts.map(String::as_str).filter(|fact| !fact.is_empty());
+    format!("{{{}}}", facts.collect::<Vec<_>>().join(", "))
 }
 
 /// What a level writes.
@@ -94,14 +115,15 @@ fn pool() -> impl Strategy<Value = String> {
 /// The catalog and the cluster.
 fn project() -> impl Strategy<Value = (String, String)> {
     let parts = (
-        vec(image(), 2..5),
+        vec((facts(), any::<u8>(), any::<u8>(), any::<u8>()), 2..5),
         select(VERSIONS.to_vec()),
         select(vec!["cabpr", "cabpr", "cabpr", "cabpk"]),
         (choice(), pool(), pool(), pool()),
     );
     parts.prop_map(|(images, version, bootstrap, (root, plane, one, two))| {
         let mut catalog = "os_images:\n".to_owned();
-        for (name, image) in ["a", "b", "c", "d"].iter().zip(images) {
+        for (name, (own, one, two, three)) in ["a", "b", "c", "d"].iter().zip(&images) {
+            let image = image(&images[0].0, own, one & two & three);
             catalog += &format!("  img-{name}: {image}\n");
         }
         let cluster = format!(
@@ -212,38 +234,76 @@ fn is(image: &Image, name: &str) -> String {
     .to_owned()
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
-    #[test]
-    fn every_printed_edit_leaves_no_new_error_and_lowers_nothing((catalog, cluster) in project()) {
-        let before = read(&catalog, &cluster, "");
-        let (judged, view) = (before.judged(), before.view());
-        let flavor = if cluster.contains("cabpr") { "rke2" } else { "kubeadm" };
-        for edit in edits(&judged) {
-            let Some(applied) = written(&edit) else { continue };
-            let after = read(&catalog, &cluster, &applied);
-            let (old, new) = (errors(&judged), errors(&after.judged()));
-            let unknown = |pool: &Option<String>| old.contains(&("unknown-image", pool.clone()));
-            // An image that is not in the catalog has hidden what else is wrong with its pool.
-            let more: Vec<_> = new.difference(&old).filter(|(_, pool)| !unknown(pool)).collect();
-            prop_assert!(more.is_empty(), "{edit}: {more:?}\n{catalog}{cluster}");
-            for ((was, booted), (runs, boots)) in runs(&view).iter().zip(runs(&after.view())) {
-                prop_assert!(!is_lower(was, &runs), "{edit}: {was} -> {runs}\n{catalog}{cluster}");
-                let (Some(booted), Some(boots)) = (booted, boots) else { continue };
-                if booted.key == boots.key {
-                    continue;
-                }
-                for name in ["os", "os-release", "hardened", "arch"] {
-                    prop_assert!(is(booted, name) == is(&boots, name), "{edit}: {name}\n{catalog}{cluster}");
-                }
-                let versions = booted.facts.text("k8s-version").zip(boots.facts.text("k8s-version"));
-                // The image of another distribution is replaced by one of the cluster's.
-                if is(booted, "k8s-flavor") == flavor {
-                    prop_assert!(is(&boots, "k8s-flavor") == flavor, "{edit}\n{catalog}{cluster}");
-                    let lowers = versions.is_some_and(|(old, new)| is_lower(old, new));
-                    prop_assert!(!lowers, "{edit}: {versions:?}\n{catalog}{cluster}");
-                }
+/// Makes the edits that a project's findings print, each on its own; what was seen is noted.
+fn assert_edits(catalog: &str, cluster: &str, seen: &Seen) {
+    let before = read(catalog, cluster, "");
+    let (judged, view) = (before.judged(), before.view());
+    let flavor = if cluster.contains("cabpr") {
+        "rke2"
+    } else {
+        "kubeadm"
+    };
+    for edit in edits(&judged) {
+        let Some(applied) = written(&edit) else {
+            continue;
+        };
+        seen.note("an edit is made");
+        let after = read(catalog, cluster, &applied);
+        let (old, new) = (errors(&judged), errors(&after.judged()));
+        seen.note_if(new.len() < old.len(), "an error is gone");
+        let unknown = |pool: &Option<String>| old.contains(&("unknown-image", pool.clone()));
+        // An image that is not in the catalog has hidden what else is wrong with its pool.
+        let more: Vec<_> = new
+            .difference(&old)
+            .filter(|(_, pool)| !unknown(pool))
+            .collect();
+        assert!(more.is_empty(), "{edit}: {more:?}\n{catalog}{cluster}");
+        for ((was, booted), (runs, boots)) in runs(&view).iter().zip(runs(&after.view())) {
+            seen.note_if(*was != runs, "a pool runs another version");
+            assert!(
+                !is_lower(was, &runs),
+                "{edit}: {was} -> {runs}\n{catalog}{cluster}"
+            );
+            let (Some(booted), Some(boots)) = (booted, boots) else {
+                continue;
+            };
+            if booted.key == boots.key {
+                continue;
+            }
+            seen.note("a pool boots another image");
+            for name in ["os", "os-release", "hardened", "arch"] {
+                assert!(
+                    is(booted, name) == is(&boots, name),
+                    "{edit}: {name}\n{catalog}{cluster}"
+                );
+            }
+            let versions = booted
+                .facts
+                .text("k8s-version")
+                .zip(boots.facts.text("k8s-version"));
+            // The image of another distribution is replaced by one of the cluster's.
+            if is(booted, "k8s-flavor") == flavor {
+                assert!(
+                    is(&boots, "k8s-flavor") == flavor,
+                    "{edit}\n{catalog}{cluster}"
+                );
+                let lowers = versions.is_some_and(|(old, new)| is_lower(old, new));
+                assert!(!lowers, "{edit}: {versions:?}\n{catalog}{cluster}");
             }
         }
     }
+}
+
+#[test]
+fn every_printed_edit_leaves_no_new_error_and_lowers_nothing() {
+    let seen = Seen::new(&[
+        "an edit is made",
+        "an error is gone",
+        "a pool boots another image",
+        "a pool runs another version",
+    ]);
+    property(400, &project(), |(catalog, cluster)| {
+        assert_edits(&catalog, &cluster, &seen);
+    });
+    seen.assert_each(5);
 }

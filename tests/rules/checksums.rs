@@ -1,224 +1,138 @@
 //! Checksums that machine templates take, by provider, by style and for images that pools give by a URL.
 
+use snapbox::str;
+
 use super::super::support::project::Project;
-use super::rows::{boots, each, each_with, found};
+use super::rows::{assert_cases, boots, each, each_with, found};
+use super::{bare, edge, fails, passes, warns};
 
 const SUM: &str = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
 
 #[test]
 fn every_image_that_is_stamped_has_the_checksum_that_its_provider_needs() {
-    let own = "os_images";
-    let built = "sylva_diskimagebuilder_images";
-    let style = "images: {checksum: url}\n";
-    let pulled = "images: {url: '{{ image.uri }}'}\n";
-    let fixed = "images: {url: 'oci://h/{{ image.key }}'}\n";
-    let served = "images: {url: 'https://h/{{ image.key }}'}\n";
-    let lock = "metalmark lock";
-    let by_url = "images: {checksum: url}";
-    let info = "images: {facts: [os-images-info.yaml]}";
-    let cases = [
-        // Provider, list, facts, project; the edits, or that there is nothing to find.
-        (
-            "capm3",
-            own,
-            "uri: 'https://s/a'",
-            "",
-            Some(format!("os_images.img-a.sha256: … | {by_url}")),
-        ),
-        (
-            "capm3",
-            own,
-            "uri: 'https://s/a', sha256: ''",
-            "",
-            Some(format!("os_images.img-a.sha256: … | {by_url}")),
-        ),
-        (
-            "capm3",
-            own,
-            "uri: 'https://s/a', md5: ''",
-            "",
-            Some(format!("os_images.img-a.sha256: … | {by_url}")),
-        ),
-        ("capm3", own, "uri: 'https://s/a', sha256: aa", "", None),
-        ("capm3", own, "uri: 'https://s/a', md5: aa", "", None),
-        (
-            "capm3",
-            own,
-            "uri: 'https://s/a', sha256: '', md5: aa",
-            "",
-            None,
-        ),
-        (
-            "capm3",
-            own,
-            "uri: 'oci://r/a:1'",
-            "",
-            Some(format!("{lock} | os_images.img-a.sha256: … | {by_url}")),
-        ),
-        (
-            "capm3",
-            built,
-            "",
-            "",
-            Some(format!("{lock} | {info} | {by_url}")),
-        ),
-        // A URL of the checksum, or a digest in the reference, is enough.
-        ("capm3", own, "uri: 'https://s/a'", style, None),
-        ("capm3", own, "uri: 'oci://r/a:1'", pulled, None),
-        (
-            "capm3",
-            own,
-            "uri: 'https://s/a'",
-            pulled,
-            Some(format!("os_images.img-a.sha256: … | {by_url}")),
-        ),
-        ("capm3", own, "uri: 'https://s/a'", fixed, None),
-        (
-            "capm3",
-            own,
-            "uri: 'oci://r/a:1'",
-            served,
-            Some(format!("{lock} | os_images.img-a.sha256: … | {by_url}")),
-        ),
-        // OpenStack takes the md5, of what the user declares: the builder's is pushed with it.
-        (
-            "capo",
-            own,
-            "uri: 'https://s/a', sha256: aa",
-            "",
-            Some("os_images.img-a.md5: …".to_owned()),
-        ),
-        (
-            "capo",
-            own,
-            "uri: 'https://s/a', md5: ''",
-            "",
-            Some("os_images.img-a.md5: …".to_owned()),
-        ),
-        ("capo", own, "uri: 'https://s/a', md5: aa", "", None),
-        (
-            "capo",
-            own,
-            "uri: 'oci://r/a:1'",
-            style,
-            Some(format!("{lock} | os_images.img-a.md5: …")),
-        ),
-        ("capo", built, "", "", None),
-        ("capv", own, "uri: 'https://s/a'", "", None),
-    ];
-    for (provider, list, facts, more, edits) in cases {
-        let values = boots(provider, list, facts);
-        let expected: Vec<String> = edits
-            .map(|edits| format!("error control-plane [img-a, img-a] => {edits}"))
-            .into_iter()
-            .collect();
-        assert_eq!(
-            found("checksum-missing", &values, more),
-            expected,
-            "{more}{values}"
-        );
-    }
+    let of = |case: &str| {
+        let (given, facts) = case.split_once(" <-").expect("what is given, and facts");
+        let mut words = given.splitn(3, ' ');
+        let mut word = || words.next().unwrap_or_default();
+        let values = boots(word(), word(), facts.trim());
+        let images = match word() {
+            "" => String::new(),
+            given => format!("images: {given}\n"),
+        };
+        found("checksum-missing", &values, &images)
+    };
+    assert_cases(
+        str![[r#"
+capm3 os_images <- uri: 'https://s/a'
+    error control-plane [img-a, img-a] => os_images.img-a.sha256: … | images: {checksum: url}
+capm3 os_images <- uri: 'https://s/a', sha256: ''
+    error control-plane [img-a, img-a] => os_images.img-a.sha256: … | images: {checksum: url}
+capm3 os_images <- uri: 'https://s/a', md5: ''
+    error control-plane [img-a, img-a] => os_images.img-a.sha256: … | images: {checksum: url}
+capm3 os_images <- uri: 'https://s/a', sha256: aa
+capm3 os_images <- uri: 'https://s/a', md5: aa
+capm3 os_images <- uri: 'https://s/a', sha256: '', md5: aa
+capm3 os_images <- uri: 'oci://r/a:1'
+    error control-plane [img-a, img-a] => metalmark lock | os_images.img-a.sha256: … | images: {checksum: url}
+capm3 sylva_diskimagebuilder_images <-
+    error control-plane [img-a, img-a] => metalmark lock | images: {facts: [os-images-info.yaml]} | images: {checksum: url}
+# A URL of the checksum, or a digest in the reference, is enough.
+capm3 os_images {checksum: url} <- uri: 'https://s/a'
+capm3 os_images {url: '{{ image.uri }}'} <- uri: 'oci://r/a:1'
+capm3 os_images {url: '{{ image.uri }}'} <- uri: 'https://s/a'
+    error control-plane [img-a, img-a] => os_images.img-a.sha256: … | images: {checksum: url}
+capm3 os_images {url: 'oci://h/{{ image.key }}'} <- uri: 'https://s/a'
+capm3 os_images {url: 'https://h/{{ image.key }}'} <- uri: 'oci://r/a:1'
+    error control-plane [img-a, img-a] => metalmark lock | os_images.img-a.sha256: … | images: {checksum: url}
+# OpenStack takes the md5, of what the user declares: the builder's is pushed with it.
+capo os_images <- uri: 'https://s/a', sha256: aa
+    error control-plane [img-a, img-a] => os_images.img-a.md5: …
+capo os_images <- uri: 'https://s/a', md5: ''
+    error control-plane [img-a, img-a] => os_images.img-a.md5: …
+capo os_images <- uri: 'https://s/a', md5: aa
+capo os_images {checksum: url} <- uri: 'oci://r/a:1'
+    error control-plane [img-a, img-a] => metalmark lock | os_images.img-a.md5: …
+capo sylva_diskimagebuilder_images <-
+capv os_images <- uri: 'https://s/a'
+
+"#]],
+        of,
+    );
 }
 
 #[test]
 fn a_checksum_is_a_digest_of_its_kind() {
-    let sum = SUM;
-    let (md5, sha512) = (&SUM[..32], SUM.repeat(2));
-    for (name, value, edit) in [
-        ("sha256", sum.to_owned(), None),
-        ("md5", md5.to_owned(), None),
-        ("sha256", String::new(), None),
-        (
-            "sha256",
-            md5.to_owned(),
-            Some("sha256: … | sha256sum".to_owned()),
-        ),
-        (
-            "sha256",
-            sha512.clone(),
-            Some("sha256: … | sha256sum".to_owned()),
-        ),
-        ("md5", sum.to_owned(), Some("md5: … | md5sum".to_owned())),
-        (
-            "sha256",
-            format!("sha256:{sum}"),
-            Some(format!("sha256: {sum}")),
-        ),
-        ("sha256", sum.to_uppercase(), Some(format!("sha256: {sum}"))),
-        (
-            "sha256",
-            sum.replacen('a', "g", 1),
-            Some("sha256: … | sha256sum".to_owned()),
-        ),
-        (
-            "sha512",
-            "zz".to_owned(),
-            Some("sha512: … | sha512sum".to_owned()),
-        ),
-    ] {
-        let values = boots(
-            "capm3",
-            "os_images",
-            &format!("uri: 'https://s/a', {name}: '{value}'"),
-        );
-        let expected: Vec<String> = edit
-            .map(|edit| format!("error control-plane ['{value}'] => {edit}"))
-            .into_iter()
-            .collect();
-        assert_eq!(
-            found("checksum-malformed", &values, ""),
-            expected,
-            "{values}"
-        );
-    }
-    let literal = |kind: &str, value: &str| {
-        let kind = if kind.is_empty() {
-            String::new()
-        } else {
-            format!(", machine_image_checksum_type: {kind}")
+    let of = |case: &str| {
+        let (name, value) = case.split_once(':').expect("a fact");
+        let facts = format!("uri: 'https://s/a', {name}: '{}'", value.trim());
+        found(
+            "checksum-malformed",
+            &boots("capm3", "os_images", &facts),
+            "",
+        )
+    };
+    assert_cases(
+        str![[r#"
+sha256: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
+md5: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
+sha256:
+sha256: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
+    error control-plane ['aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'] => sha256: … | sha256sum
+sha256: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
+    error control-plane ['aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'] => sha256: … | sha256sum
+md5: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
+    error control-plane ['aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'] => md5: … | md5sum
+sha256: sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
+    error control-plane ['sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'] => sha256: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
+sha256: AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA
+    error control-plane ['AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'] => sha256: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
+sha256: gaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
+    error control-plane ['gaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'] => sha256: … | sha256sum
+sha512: zz
+    error control-plane ['zz'] => sha512: … | sha512sum
+
+"#]],
+        of,
+    );
+    let literal = |case: &str| {
+        let (kind, value) = case.split_once(' ').unwrap_or((case, ""));
+        let kind = match kind {
+            "-" => String::new(),
+            kind => format!(", machine_image_checksum_type: {kind}"),
         };
         format!(
             "cluster: {{capm3: {{machine_image_url: 'https://s/a', machine_image_checksum: '{value}'{kind}}}}}"
         )
     };
-    let wrong = "machine_image_checksum: … | sha256sum";
-    for (kind, value, expected) in [
-        ("", sum, None),
-        ("", md5, None),
-        ("", &sha512, None),
-        ("", &sum[1..], Some(wrong)),
-        ("sha256", sum, None),
-        ("sha256", md5, Some(wrong)),
-        ("md5", md5, None),
-        ("sha512", &sha512, None),
-        ("sha512", sum, Some("machine_image_checksum: … | sha512sum")),
-        ("sha256", "https://s/a.sha256sum", None),
-        ("sha256", "http://s/a.sha256sum", None),
-        ("sha256", "ftp://s/a.sha256sum", Some(wrong)),
-        ("sha256", "", None),
-    ] {
-        let values = literal(kind, value);
-        let expected: Vec<String> = expected
-            .map(|edit| format!("error control-plane ['{value}'] => {edit}"))
-            .into_iter()
-            .collect();
-        assert_eq!(
-            found("checksum-malformed", &values, ""),
-            expected,
-            "{values}"
-        );
-    }
-    // `auto` is for hosts only; other providers are not asked for a type.
-    let unknown = literal("auto", sum);
-    assert_eq!(
-        found("checksum-malformed", &unknown, ""),
-        ["error control-plane [auto] => machine_image_checksum_type: sha256"]
+    assert_cases(
+        str![[r#"
+- aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
+- aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
+- aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
+- aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
+    error control-plane ['aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'] => machine_image_checksum: … | sha256sum
+sha256 aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
+sha256 aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
+    error control-plane ['aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'] => machine_image_checksum: … | sha256sum
+md5 aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
+sha512 aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
+sha512 aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
+    error control-plane ['aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'] => machine_image_checksum: … | sha512sum
+sha256 https://s/a.sha256sum
+sha256 http://s/a.sha256sum
+sha256 ftp://s/a.sha256sum
+    error control-plane ['ftp://s/a.sha256sum'] => machine_image_checksum: … | sha256sum
+sha256
+# `auto` is for hosts only; other providers are not asked for a type.
+auto aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
+    error control-plane [auto] => machine_image_checksum_type: sha256
+
+"#]],
+        |case| found("checksum-malformed", &literal(case), ""),
     );
+    let unknown = literal(&format!("auto {SUM}"));
     let elsewhere = unknown.replace("capm3:", "capi_providers: {infra_provider: capo}, capo:");
-    assert_eq!(
-        found("checksum-malformed", &elsewhere, ""),
-        Vec::<String>::new()
-    );
+    assert_eq!(found("checksum-malformed", &elsewhere, ""), [""; 0]);
 }
 
 /// No template names it, so that it is the reference that comes to mean another image.
@@ -247,52 +161,145 @@ fn an_image_that_changes_behind_its_reference_is_reported() {
 #[test]
 fn a_checksum_is_better_a_digest_than_a_url() {
     let style = "images: {checksum: url}\n";
-    each(
-        "checksum-by-url",
-        &[
-            ("cluster: {capm3: {image_key: noble-31}}", &[]),
-            (
-                "cluster: {capm3: {machine_image_url: 'https://s/a', machine_image_checksum: aa}}",
-                &[],
-            ),
-            ("cluster: {capm3: {machine_image_url: 'https://s/a'}}", &[]),
-            (
-                "cluster: {capm3: {machine_image_url: 'https://s/a', machine_image_checksum: 'https://s/b'}}",
-                &[
-                    "warning control-plane ['https://s/b'] => cluster.capm3.machine_image_checksum: … | sha256sum",
-                ],
-            ),
-            // The catalog knows the file: its digest is the edit.
-            (
-                "os_images: {noble-31: {filename: n.raw}}\ncluster: {capm3: {machine_image_url: 'https://s/n.raw?x=1'}, control_plane: {capm3: {machine_image_checksum: 'http://s/b'}}}",
-                &[
-                    "warning control-plane ['http://s/b'] => cluster.control_plane.capm3.machine_image_checksum: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
-                ],
-            ),
-            (
-                "cluster: {capi_providers: {infra_provider: capo}, capo: {machine_image_url: 'https://s/a', machine_image_checksum: 'https://s/b'}}",
-                &[],
-            ),
-        ],
-    );
-    each_with(
-        style,
-        "checksum-by-url",
-        &[
-            (
-                "cluster: {capm3: {image_key: noble-31}}",
-                &["warning control-plane [] => images: {checksum: literal}"],
-            ),
-            ("cluster: {capm3: {image_key: gone}}", &[]),
-            (
-                "cluster: {capi_providers: {infra_provider: capo}, capo: {image_key: noble-31}}",
-                &[],
-            ),
-        ],
-    );
+    each("checksum-by-url").finds(str![[r#"
+cluster: {capm3: {image_key: noble-31}}
+cluster: {capm3: {machine_image_url: 'https://s/a', machine_image_checksum: aa}}
+cluster: {capm3: {machine_image_url: 'https://s/a'}}
+cluster: {capm3: {machine_image_url: 'https://s/a', machine_image_checksum: 'https://s/b'}}
+    warning control-plane ['https://s/b'] => cluster.capm3.machine_image_checksum: … | sha256sum
+# The catalog knows the file: its digest is the edit.
+os_images: {noble-31: {filename: n.raw}}; cluster: {capm3: {machine_image_url: 'https://s/n.raw?x=1'}, control_plane: {capm3: {machine_image_checksum: 'http://s/b'}}}
+    warning control-plane ['http://s/b'] => cluster.control_plane.capm3.machine_image_checksum: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
+cluster: {capi_providers: {infra_provider: capo}, capo: {machine_image_url: 'https://s/a', machine_image_checksum: 'https://s/b'}}
+
+"#]]);
+    each_with(style, "checksum-by-url").finds(str![[r#"
+cluster: {capm3: {image_key: noble-31}}
+    warning control-plane [] => images: {checksum: literal}
+cluster: {capm3: {image_key: gone}}
+cluster: {capi_providers: {infra_provider: capo}, capo: {image_key: noble-31}}
+
+"#]]);
     each_with(
         "images: {checksum: url, url: 'oci://h/{{ image.key }}'}\n",
         "checksum-by-url",
-        &[("cluster: {capm3: {image_key: noble-31}}", &[])],
+    )
+    .finds(str![[r#"
+cluster: {capm3: {image_key: noble-31}}
+
+"#]]);
+}
+
+#[test]
+fn checksum_missing() {
+    let project = bare("\
+os_images:
+  own: {uri: 'oci://registry.example.org/own:1', k8s-flavor: rke2, k8s-version: 1.31.8+rke2r1, image-format: raw}", "capm3: {image_key: own}\nmachine_deployments: {md0: {}}");
+    fails("checksum-missing", &project, "check").screen(str![[r#"
+error[checksum-missing]: the sha256 of image `own` is not known
+ --> edge.yaml:6:22
+  |
+2 |   own: {uri: 'oci://registry.example.org/own:1', k8s-flavor: rke2, k8s-version: 1.31.8+rke2r1, image-format: raw}
+  |   --- the catalog's entry has no checksum
+...
+6 |   capm3: {image_key: own}
+  |                      ^^^ this image is selected here
+  |
+  = cluster: edge, pool control-plane
+  = also in pools: md0
+  = help: run `metalmark lock` to query its registry, and commit the lock
+  = help: `os_images.own.sha256: …`
+  = help: or stamp the image server's: `images: {checksum: url}` in metalmark.yaml
+
+1 error in 1 cluster; 2 node pools checked: 2 proven
+
+"#]]);
+    project.edit("edge.yaml", "image-format: raw", "image-format: raw, sha256: 31a831a831a831a831a831a831a831a831a831a831a831a831a831a831a831a8");
+    passes("checksum-missing", &project, "check");
+}
+
+#[test]
+fn checksum_by_url() {
+    let project = edge(
+        "\
+capm3:
+  machine_image_url: https://images.example/ubuntu-noble-plain-rke2-1-31-8.raw
+  machine_image_format: raw
+  machine_image_checksum: https://images.example/sums.txt
+  machine_image_checksum_type: sha256",
     );
+    warns("checksum-by-url", &project, "check").screen(str![[r#"
+warning[k8s-version-unproven]: nothing proves that image `ubuntu-noble-plain-rke2-1-31-8.raw` holds Kubernetes `v1.31.8+rke2r1`
+ --> edge.yaml:5:24
+  |
+2 |   k8s_version: v1.31.8+rke2r1
+  |                -------------- this version is required
+...
+5 |     machine_image_url: https://images.example/ubuntu-noble-plain-rke2-1-31-8.raw
+  |                        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ only the image's name says `1.31.8`
+  |
+  = cluster: edge, pool control-plane
+  = help: select the image by `image_key`, so that its facts are known
+
+warning[checksum-by-url]: the checksum is a URL
+ --> edge.yaml:7:29
+  |
+7 |     machine_image_checksum: https://images.example/sums.txt
+  |                             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ fetched when a node is provisioned
+  |
+  = cluster: edge, pool control-plane
+  = help: `cluster.capm3.machine_image_checksum: …`, as `sha256sum` prints it
+
+2 warnings in 1 cluster; 1 node pool checked: 1 by name only
+
+"#]]);
+    project.edit(
+        "edge.yaml",
+        "https://images.example/sums.txt",
+        "31a831a831a831a831a831a831a831a831a831a831a831a831a831a831a831a8",
+    );
+    passes("checksum-by-url", &project, "check");
+}
+
+#[test]
+fn checksum_malformed() {
+    let project = edge(
+        "\
+capm3:
+  machine_image_url: https://images.example/ubuntu-noble-plain-rke2-1-31-8.raw
+  machine_image_format: raw
+  machine_image_checksum: sha256:31A831A831A831A831A831A831A831A831A831A831A831A831A831A831A831A8
+  machine_image_checksum_type: sha256",
+    );
+    fails("checksum-malformed", &project, "check").screen(str![[r#"
+warning[k8s-version-unproven]: nothing proves that image `ubuntu-noble-plain-rke2-1-31-8.raw` holds Kubernetes `v1.31.8+rke2r1`
+ --> edge.yaml:5:24
+  |
+2 |   k8s_version: v1.31.8+rke2r1
+  |                -------------- this version is required
+...
+5 |     machine_image_url: https://images.example/ubuntu-noble-plain-rke2-1-31-8.raw
+  |                        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ only the image's name says `1.31.8`
+  |
+  = cluster: edge, pool control-plane
+  = help: select the image by `image_key`, so that its facts are known
+
+error[checksum-malformed]: `machine_image_checksum` is no digest
+ --> edge.yaml:7:29
+  |
+7 |     machine_image_checksum: sha256:31A831A831A831A831A831A831A831A831A831A831A831A831A831A831A831A8
+  |                             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ it starts with `sha256:`
+  |
+  = cluster: edge, pool control-plane
+  = help: `machine_image_checksum: 31a831a831a831a831a831a831a831a831a831a831a831a831a831a831a831a8`
+
+1 error, 1 warning in 1 cluster; 1 node pool checked: 1 by name only
+
+"#]]);
+    project.edit(
+        "edge.yaml",
+        "sha256:31A831A831A831A831A831A831A831A831A831A831A831A831A831A831A831A8",
+        "31a831a831a831a831a831a831a831a831a831a831a831a831a831a831a831a8",
+    );
+    passes("checksum-malformed", &project, "check");
 }

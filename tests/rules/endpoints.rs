@@ -1,52 +1,45 @@
 //! Control plane endpoints and the hosts that pools claim.
 
+use snapbox::str;
+
 use super::super::support::project::Project;
+use super::super::support::stage::{Stage, project};
+use super::rows::assert_cases;
+use super::{fails, passes, warns};
 
 const ENDPOINTS: &str = "outputs: [{target: manifests, path: rendered, infra-cluster: true}]\n";
 
-/// Asserts what a rule finds in a cluster with those settings, which an output writes an endpoint of.
-fn each(rule: &str, rows: &[(&str, &[&str])]) {
-    for (settings, expected) in rows {
-        let values = format!(
-            "cluster:\n  k8s_version: v1.34.1\n  capi_providers: {{infra_provider: elemental, bootstrap_provider: cabpk}}\n  {}\n",
-            settings.replace("; ", "\n  ")
-        );
-        let found = Project::of(&values, ENDPOINTS).found(rule);
-        assert_eq!(found, *expected, "{rule}:\n{values}\n{found:#?}");
-    }
+/// The values of a cluster with those settings, a line each.
+fn values(settings: &str) -> String {
+    format!(
+        "cluster:\n  k8s_version: v1.34.1\n  capi_providers: {{infra_provider: elemental, bootstrap_provider: cabpk}}\n  {}\n",
+        settings.replace('\n', "\n  ")
+    )
+}
+
+/// What a rule finds in a cluster that an output writes an endpoint of.
+fn found(rule: &str, settings: &str) -> Vec<String> {
+    Project::of(&values(settings), ENDPOINTS).found(rule)
 }
 
 #[test]
 fn a_rendered_cluster_has_an_endpoint() {
-    each(
-        "endpoint-missing",
-        &[
-            ("control_plane_endpoint: {vip: 192.0.2.10}", &[]),
-            (
-                "control_plane_endpoint: {explicit: {host: api.example.org}}",
-                &[],
-            ),
-            ("control_plane_endpoint: {host: 192.0.2.10}", &[]),
-            ("cluster_virtual_ip: 192.0.2.10", &[]),
-            (
-                "control_plane_replicas: 1",
-                &[
-                    "error - [cluster] => cluster.control_plane_endpoint.vip: 192.0.2.10 | cluster.control_plane_endpoint.host: {address: internal}",
-                ],
-            ),
-            (
-                "control_plane_endpoint: {vip: ''}",
-                &[
-                    "error - [control_plane_endpoint] => cluster.control_plane_endpoint.vip: 192.0.2.10 | cluster.control_plane_endpoint.host: {address: internal}",
-                ],
-            ),
-            (
-                "control_plane_endpoint: {host: {address: internal}}",
-                &[
-                    "error - [control_plane_endpoint] => cluster.control_plane_endpoint.vip: 192.0.2.10 | cluster.control_plane_endpoint.host: {address: internal}",
-                ],
-            ),
-        ],
+    let of = |case: &str| found("endpoint-missing", case);
+    assert_cases(
+        str![[r#"
+control_plane_endpoint: {vip: 192.0.2.10}
+control_plane_endpoint: {explicit: {host: api.example.org}}
+control_plane_endpoint: {host: 192.0.2.10}
+cluster_virtual_ip: 192.0.2.10
+control_plane_replicas: 1
+    error - [cluster] => cluster.control_plane_endpoint.vip: 192.0.2.10 | cluster.control_plane_endpoint.host: {address: internal}
+control_plane_endpoint: {vip: ''}
+    error - [control_plane_endpoint] => cluster.control_plane_endpoint.vip: 192.0.2.10 | cluster.control_plane_endpoint.host: {address: internal}
+control_plane_endpoint: {host: {address: internal}}
+    error - [control_plane_endpoint] => cluster.control_plane_endpoint.vip: 192.0.2.10 | cluster.control_plane_endpoint.host: {address: internal}
+
+"#]],
+        of,
     );
     let silent = "cluster: {k8s_version: v1.34.1, control_plane_replicas: 1}";
     assert!(Project::of(silent, "").found("endpoint-missing").is_empty());
@@ -62,241 +55,419 @@ fn a_rendered_cluster_has_an_endpoint() {
 
 #[test]
 fn all_that_is_said_of_an_endpoint_agrees() {
-    each(
-        "endpoint-disagrees",
-        &[
-            (
-                "control_plane_endpoint: {vip: 192.0.2.10}; cluster_virtual_ip: 192.0.2.10",
-                &[],
-            ),
-            (
-                "control_plane_endpoint: {vip: 192.0.2.10}; cluster_virtual_ip: 192.0.2.20",
-                &["error - [192.0.2.10, 192.0.2.20] => cluster.cluster_virtual_ip | 192.0.2.10"],
-            ),
-            (
-                "control_plane_endpoint: {vip: '2001:db8::10'}; cluster_virtual_ip: '2001:0db8:0::10'",
-                &[],
-            ),
-            // The first of explicit, virtual IP and host decides; the others are compared with it.
-            (
-                "control_plane_endpoint: {explicit: {host: 192.0.2.1}, vip: 192.0.2.10, host: 192.0.2.11}",
-                &[
-                    "error - [192.0.2.1, 192.0.2.10] => cluster.control_plane_endpoint.vip | 192.0.2.1",
-                    "error - [192.0.2.1, 192.0.2.11] => cluster.control_plane_endpoint.host | 192.0.2.1",
-                ],
-            ),
-            (
-                "control_plane_endpoint: {vip: 192.0.2.10, registration_address: 192.0.2.11}",
-                &[
-                    "error - [192.0.2.10, 192.0.2.11] => cluster.control_plane_endpoint.registration_address | 192.0.2.10",
-                ],
-            ),
-            (
-                "control_plane_endpoint: {vip: 192.0.2.10, kube_vip: {address: 192.0.2.10, port: 6443}}",
-                &[],
-            ),
-            (
-                "control_plane_endpoint: {vip: 192.0.2.10, kube_vip: {address: 192.0.2.10, port: 7443}}",
-                &["error - [192.0.2.10, 7443] => cluster.control_plane_endpoint.kube_vip | 6443"],
-            ),
-            (
-                "control_plane_endpoint: {vip: 192.0.2.10, port: 7443, kube_vip: {port: 7443}}",
-                &[],
-            ),
-            (
-                "control_plane_endpoint: {vip: 192.0.2.10, kube_vip: {address: 192.0.2.11, port: 7443}}",
-                &[
-                    "error - [192.0.2.10, 192.0.2.11] => cluster.control_plane_endpoint.kube_vip | 192.0.2.10",
-                ],
-            ),
-            // The certificate is for the endpoint, among others.
-            (
-                "control_plane_endpoint: {vip: 192.0.2.10, cert_sans: [a.b, 192.0.2.10]}",
-                &[],
-            ),
-            (
-                "control_plane_endpoint: {vip: 192.0.2.10, cert_sans: [a.b]}",
-                &[
-                    "error - [192.0.2.10, [a.b]] => 192.0.2.10 | cluster.control_plane_endpoint.cert_sans",
-                ],
-            ),
-            (
-                "control_plane_endpoint: {vip: 192.0.2.10, cert_sans: []}",
-                &[
-                    "error - [192.0.2.10, []] => 192.0.2.10 | cluster.control_plane_endpoint.cert_sans",
-                ],
-            ),
-        ],
+    let of = |case: &str| found("endpoint-disagrees", case);
+    assert_cases(
+        str![[r#"
+control_plane_endpoint: {vip: 192.0.2.10}; cluster_virtual_ip: 192.0.2.10
+control_plane_endpoint: {vip: 192.0.2.10}; cluster_virtual_ip: 192.0.2.20
+    error - [192.0.2.10, 192.0.2.20] => cluster.cluster_virtual_ip | 192.0.2.10
+control_plane_endpoint: {vip: '2001:db8::10'}; cluster_virtual_ip: '2001:0db8:0::10'
+# The first of explicit, virtual IP and host decides; the others are compared with it.
+control_plane_endpoint: {explicit: {host: 192.0.2.1}, vip: 192.0.2.10, host: 192.0.2.11}
+    error - [192.0.2.1, 192.0.2.10] => cluster.control_plane_endpoint.vip | 192.0.2.1
+    error - [192.0.2.1, 192.0.2.11] => cluster.control_plane_endpoint.host | 192.0.2.1
+control_plane_endpoint: {vip: 192.0.2.10, registration_address: 192.0.2.11}
+    error - [192.0.2.10, 192.0.2.11] => cluster.control_plane_endpoint.registration_address | 192.0.2.10
+control_plane_endpoint: {vip: 192.0.2.10, kube_vip: {address: 192.0.2.10, port: 6443}}
+control_plane_endpoint: {vip: 192.0.2.10, kube_vip: {address: 192.0.2.10, port: 7443}}
+    error - [192.0.2.10, 7443] => cluster.control_plane_endpoint.kube_vip | 6443
+control_plane_endpoint: {vip: 192.0.2.10, port: 7443, kube_vip: {port: 7443}}
+control_plane_endpoint: {vip: 192.0.2.10, kube_vip: {address: 192.0.2.11, port: 7443}}
+    error - [192.0.2.10, 192.0.2.11] => cluster.control_plane_endpoint.kube_vip | 192.0.2.10
+# The certificate is for the endpoint, among others.
+control_plane_endpoint: {vip: 192.0.2.10, cert_sans: [a.b, 192.0.2.10]}
+control_plane_endpoint: {vip: 192.0.2.10, cert_sans: [a.b]}
+    error - [192.0.2.10, [a.b]] => 192.0.2.10 | cluster.control_plane_endpoint.cert_sans
+control_plane_endpoint: {vip: 192.0.2.10, cert_sans: []}
+    error - [192.0.2.10, []] => 192.0.2.10 | cluster.control_plane_endpoint.cert_sans
+
+"#]],
+        of,
     );
 }
 
 #[test]
 fn an_endpoint_is_an_address_that_nobody_else_has() {
     let hosts = "inventory: {server-1: {addresses: {internal: 192.0.2.11, public: 198.51.100.1}}, server-2: {addresses: {internal: 192.0.2.12}}}";
-    let rows: [(String, &[&str]); 7] = [
-        (format!("control_plane_endpoint: {{vip: 192.0.2.10}}; {hosts}"), &[]),
-        (format!("control_plane_endpoint: {{vip: 192.0.2.12}}; {hosts}"), &["error - [192.0.2.12, 192.0.2.12]"]),
-        (format!("control_plane_endpoint: {{vip: 198.51.100.1}}; {hosts}"), &["error - [198.51.100.1, 198.51.100.1]"]),
-        // An endpoint that is no virtual IP may be a host's own.
-        (format!("control_plane_endpoint: {{explicit: {{host: 192.0.2.12}}}}; {hosts}"), &[]),
-        ("control_plane_endpoint: {vip: 10.42.0.1}; cluster_pods_cidrs: [10.42.0.0/16]; cluster_services_cidrs: [10.43.0.0/16]".to_owned(), &["error - [10.42.0.1, 10.42.0.0/16]"]),
-        ("control_plane_endpoint: {explicit: {host: 10.43.0.1}}; cluster_pods_cidrs: [10.42.0.0/16]; cluster_services_cidrs: [10.40.0.0/16, 10.43.0.0/16]".to_owned(), &["error - [10.43.0.1, 10.43.0.0/16]"]),
-        ("control_plane_endpoint: {explicit: {host: api.example.org}}; cluster_pods_cidrs: [0.0.0.0/0]".to_owned(), &[]),
-    ];
-    for (settings, expected) in &rows {
-        each("endpoint-collides", &[(settings, expected)]);
-    }
+    let of = |case: &str| found("endpoint-collides", &case.replace("HOSTS", hosts));
+    assert_cases(
+        str![[r#"
+control_plane_endpoint: {vip: 192.0.2.10}; HOSTS
+control_plane_endpoint: {vip: 192.0.2.12}; HOSTS
+    error - [192.0.2.12, 192.0.2.12]
+control_plane_endpoint: {vip: 198.51.100.1}; HOSTS
+    error - [198.51.100.1, 198.51.100.1]
+# An endpoint that is no virtual IP may be a host's own.
+control_plane_endpoint: {explicit: {host: 192.0.2.12}}; HOSTS
+control_plane_endpoint: {vip: 10.42.0.1}; cluster_pods_cidrs: [10.42.0.0/16]; cluster_services_cidrs: [10.43.0.0/16]
+    error - [10.42.0.1, 10.42.0.0/16]
+control_plane_endpoint: {explicit: {host: 10.43.0.1}}; cluster_pods_cidrs: [10.42.0.0/16]; cluster_services_cidrs: [10.40.0.0/16, 10.43.0.0/16]
+    error - [10.43.0.1, 10.43.0.0/16]
+control_plane_endpoint: {explicit: {host: api.example.org}}; cluster_pods_cidrs: [0.0.0.0/0]
+
+"#]],
+        of,
+    );
 }
 
 #[test]
 fn a_virtual_ip_is_in_the_hosts_network_unless_it_is_routed() {
-    each(
-        "endpoint-not-in-subnet",
-        &[
-            ("control_plane_endpoint: {vip: 192.0.2.10}", &[]),
-            (
-                "control_plane_endpoint: {vip: 192.0.2.10, subnets: [192.0.2.0/26]}",
-                &[],
-            ),
-            (
-                "control_plane_endpoint: {vip: 192.0.2.10, subnets: 192.0.2.0/26}",
-                &[],
-            ),
-            (
-                "control_plane_endpoint: {vip: 192.0.2.70, subnets: [192.0.2.0/26]}",
-                &[
-                    "error - [192.0.2.70, 192.0.2.0/26] => cluster.control_plane_endpoint.kube_vip.mode: bgp",
-                ],
-            ),
-            (
-                "control_plane_endpoint: {vip: 192.0.2.70, subnets: [192.0.2.0/26, 192.0.2.64/26]}",
-                &[],
-            ),
-            (
-                "control_plane_endpoint: {vip: 192.0.2.130, subnets: [192.0.2.0/26, 192.0.2.64/26]}",
-                &[
-                    "error - [192.0.2.130, 192.0.2.0/26, 192.0.2.64/26] => cluster.control_plane_endpoint.kube_vip.mode: bgp",
-                ],
-            ),
-            (
-                "control_plane_endpoint: {vip: 192.0.2.70, subnets: [192.0.2.0/26], kube_vip: {mode: bgp}}",
-                &[],
-            ),
-            (
-                "control_plane_endpoint: {vip: 192.0.2.70, subnets: [192.0.2.0/26], kube_vip: {mode: routing-table}}",
-                &[],
-            ),
-            (
-                "control_plane_endpoint: {vip: 192.0.2.70, subnets: [192.0.2.0/26], kube_vip: {mode: arp}}",
-                &[
-                    "error - [192.0.2.70, 192.0.2.0/26] => cluster.control_plane_endpoint.kube_vip.mode: bgp",
-                ],
-            ),
-            (
-                "control_plane_endpoint: {vip: 192.0.2.70, subnets: [192.0.2.0/26], kube_vip: {}}",
-                &[
-                    "error - [192.0.2.70, 192.0.2.0/26] => cluster.control_plane_endpoint.kube_vip.mode: bgp",
-                ],
-            ),
-            (
-                "control_plane_endpoint: {explicit: {host: 192.0.2.70}, subnets: [192.0.2.0/26]}",
-                &[],
-            ),
-        ],
+    let of = |case: &str| found("endpoint-not-in-subnet", case);
+    assert_cases(
+        str![[r#"
+control_plane_endpoint: {vip: 192.0.2.10}
+control_plane_endpoint: {vip: 192.0.2.10, subnets: [192.0.2.0/26]}
+control_plane_endpoint: {vip: 192.0.2.10, subnets: 192.0.2.0/26}
+control_plane_endpoint: {vip: 192.0.2.70, subnets: [192.0.2.0/26]}
+    error - [192.0.2.70, 192.0.2.0/26] => cluster.control_plane_endpoint.kube_vip.mode: bgp
+control_plane_endpoint: {vip: 192.0.2.70, subnets: [192.0.2.0/26, 192.0.2.64/26]}
+control_plane_endpoint: {vip: 192.0.2.130, subnets: [192.0.2.0/26, 192.0.2.64/26]}
+    error - [192.0.2.130, 192.0.2.0/26, 192.0.2.64/26] => cluster.control_plane_endpoint.kube_vip.mode: bgp
+control_plane_endpoint: {vip: 192.0.2.70, subnets: [192.0.2.0/26], kube_vip: {mode: bgp}}
+control_plane_endpoint: {vip: 192.0.2.70, subnets: [192.0.2.0/26], kube_vip: {mode: routing-table}}
+control_plane_endpoint: {vip: 192.0.2.70, subnets: [192.0.2.0/26], kube_vip: {mode: arp}}
+    error - [192.0.2.70, 192.0.2.0/26] => cluster.control_plane_endpoint.kube_vip.mode: bgp
+control_plane_endpoint: {vip: 192.0.2.70, subnets: [192.0.2.0/26], kube_vip: {}}
+    error - [192.0.2.70, 192.0.2.0/26] => cluster.control_plane_endpoint.kube_vip.mode: bgp
+control_plane_endpoint: {explicit: {host: 192.0.2.70}, subnets: [192.0.2.0/26]}
+
+"#]],
+        of,
     );
 }
 
+/// Two hosts of the control plane and a worker.
 const SERVERS: &str = "\
-inventory: {a: {labels: {role: cp}, addresses: {internal: 192.0.2.11}}, b: {labels: {role: cp}, addresses: {internal: 192.0.2.12}}, w: {labels: {role: worker}, addresses: {internal: 192.0.2.21}}}; \
-control_plane: {elemental: {selector: {matchLabels: {role: cp}}}}";
+inventory: {a: {labels: {role: cp}, addresses: {internal: 192.0.2.11}}, b: {labels: {role: cp}, addresses: {internal: 192.0.2.12}}, w: {labels: {role: worker}, addresses: {internal: 192.0.2.21}}}
+control_plane: {elemental: {selector: {matchLabels: {role: cp}}}}
+";
 
 #[test]
 fn one_host_is_no_endpoint_of_several() {
-    for (count, endpoint, expected) in [
-        (1, "host: {address: internal}", None),
-        (
-            2,
-            "host: {address: internal}",
-            Some("warning control-plane [192.0.2.11, 2] => cluster.control_plane_endpoint.vip: …"),
-        ),
-        (
-            3,
-            "host: {address: internal}",
-            Some("warning control-plane [192.0.2.11, 3] => cluster.control_plane_endpoint.vip: …"),
-        ),
-        (3, "vip: 192.0.2.10", None),
-        (3, "host: 192.0.2.11", None),
-    ] {
-        let settings = format!(
-            "control_plane_endpoint: {{{endpoint}}}; {SERVERS}; control_plane_replicas: {count}"
-        );
-        let expected: Vec<&str> = expected.into_iter().collect();
-        each("endpoint-single-host", &[(&settings, &expected)]);
-    }
+    let of = |case: &str| found("endpoint-single-host", &format!("{SERVERS}{case}"));
+    assert_cases(
+        str![[r#"
+control_plane_replicas: 1; control_plane_endpoint: {host: {address: internal}}
+control_plane_replicas: 2; control_plane_endpoint: {host: {address: internal}}
+    warning control-plane [192.0.2.11, 2] => cluster.control_plane_endpoint.vip: …
+control_plane_replicas: 3; control_plane_endpoint: {host: {address: internal}}
+    warning control-plane [192.0.2.11, 3] => cluster.control_plane_endpoint.vip: …
+control_plane_replicas: 3; control_plane_endpoint: {vip: 192.0.2.10}
+control_plane_replicas: 3; control_plane_endpoint: {host: 192.0.2.11}
+
+"#]],
+        of,
+    );
 }
 
 #[test]
 fn there_are_hosts_for_every_replica_and_one_to_roll_with() {
-    for (count, more, expected) in [
-        (0, "", None),
-        (1, "", None),
-        (2, "", Some("warning")),
-        (2, ", nodeReuse: true", None),
-        (2, ", nodeReuse: false", Some("warning")),
-        (3, "", Some("error")),
-        (3, ", nodeReuse: true", Some("error")),
-    ] {
-        let metal3 = SERVERS.replace(
-            "elemental: {selector: {matchLabels: {role: cp}}}",
-            &format!("capm3: {{hostSelector: {{matchLabels: {{role: cp}}}}{more}}}"),
+    let metal3 = SERVERS.replace(
+        "elemental: {selector: {matchLabels: {role: cp}}}",
+        "capm3: {hostSelector: {matchLabels: {role: cp}}MORE}",
+    );
+    let of = |case: &str| {
+        let (count, more) = case.split_once(' ').unwrap_or((case, ""));
+        let settings = format!(
+            "control_plane_endpoint: {{vip: 192.0.2.10}}\n{metal3}control_plane_replicas: {count}"
+        );
+        let values = values(&settings.replace("MORE", more)).replace("elemental", "capm3");
+        Project::of(&values, ENDPOINTS).found("hosts-short")
+    };
+    assert_cases(
+        str![[r#"
+0
+1
+2
+    warning control-plane [2]
+2 , nodeReuse: true
+2 , nodeReuse: false
+    warning control-plane [2]
+3
+    error control-plane [3]
+3 , nodeReuse: true
+    error control-plane [3]
+
+"#]],
+        of,
+    );
+    // A pool that no host is labeled for, and a pool whose size is not said.
+    let of = |case: &str| {
+        let servers = SERVERS.replace("inventory", case);
+        let gpu = "elemental: {selector: {matchLabels: {role: gpu}}}";
+        let pools = format!(
+            "{{none: {{replicas: 1, {gpu}}}, zero: {{replicas: 0, {gpu}}}, unsaid: {{{gpu}}}}}"
         );
         let settings = format!(
-            "control_plane_endpoint: {{vip: 192.0.2.10}}; {metal3}; control_plane_replicas: {count}; capi_providers: {{infra_provider: capm3}}"
+            "control_plane_endpoint: {{vip: 192.0.2.10}}\n{servers}machine_deployments: {pools}"
         );
-        let values = format!(
-            "cluster:\n  k8s_version: v1.34.1\n  {}\n",
-            settings.replace("; ", "\n  ")
-        );
-        let found = Project::of(&values, ENDPOINTS).found("hosts-short");
-        let expected: Vec<String> = expected
-            .map(|level| format!("{level} control-plane [{count}]"))
-            .into_iter()
-            .collect();
-        assert_eq!(found, expected, "{values}");
-    }
-    // A pool that no host is labeled for, and a pool whose size is not said.
-    let workers = format!(
-        "control_plane_endpoint: {{vip: 192.0.2.10}}; {SERVERS}; machine_deployments: {{none: {{replicas: 1, elemental: {{selector: {{matchLabels: {{role: gpu}}}}}}}}, zero: {{replicas: 0, elemental: {{selector: {{matchLabels: {{role: gpu}}}}}}}}, unsaid: {{elemental: {{selector: {{matchLabels: {{role: gpu}}}}}}}}}}"
+        found("hosts-short", &settings)
+    };
+    assert_cases(
+        str![[r#"
+inventory
+    error none [1]
+other
+
+"#]],
+        of,
     );
-    each("hosts-short", &[(&workers, &["error none [1]"])]);
-    let unlisted = workers.replace("inventory:", "other:");
-    each("hosts-short", &[(&unlisted, &[])]);
 }
 
 #[test]
 fn pools_claim_other_hosts_than_the_control_plane() {
-    let pool = |labels: &str| {
-        format!(
-            "control_plane_endpoint: {{vip: 192.0.2.10}}; {SERVERS}; machine_deployments: {{md0: {{elemental: {{selector: {{matchLabels: {labels}}}}}}}}}"
-        )
+    let of = |case: &str| {
+        let (list, labels) = case.split_once(' ').expect("two words");
+        let servers = SERVERS.replace("inventory", list);
+        let settings = format!(
+            "control_plane_endpoint: {{vip: 192.0.2.10}}\n{servers}machine_deployments: {{md0: {{elemental: {{selector: {{matchLabels: {labels}}}}}}}}}"
+        );
+        found("selectors-overlap", &settings)
     };
-    let empty = |labels: &str| pool(labels).replace("inventory:", "other:");
-    for (settings, is_shared) in [
-        (pool("{role: worker}"), false),
-        (pool("{role: cp}"), true),
-        (pool("{}"), true),
-        (pool("{role: cp, zone: a}"), false),
-        // Without an inventory, only selectors that one another's hosts all have.
-        (empty("{role: worker}"), false),
-        (empty("{role: cp}"), true),
-        (empty("{role: cp, zone: a}"), true),
-        (empty("{}"), true),
-        (empty("{zone: a}"), false),
-    ] {
-        let expected: Vec<&str> = is_shared
-            .then_some("error md0 [md0, control_plane] => role")
-            .into_iter()
-            .collect();
-        each("selectors-overlap", &[(&settings, &expected)]);
-    }
+    assert_cases(
+        str![[r#"
+inventory {role: worker}
+inventory {role: cp}
+    error md0 [md0, control_plane] => role
+inventory {}
+    error md0 [md0, control_plane] => role
+inventory {role: cp, zone: a}
+# Without an inventory, only selectors that one another's hosts all have.
+other {role: worker}
+other {role: cp}
+    error md0 [md0, control_plane] => role
+other {role: cp, zone: a}
+    error md0 [md0, control_plane] => role
+other {}
+    error md0 [md0, control_plane] => role
+other {zone: a}
+
+"#]],
+        of,
+    );
+}
+
+/// A cluster with those settings, which an output writes an endpoint of.
+fn hosts(settings: &str) -> Stage {
+    project()
+        .settings(ENDPOINTS)
+        .cluster("edge", &values(settings))
+}
+
+#[test]
+fn endpoint_missing() {
+    let project = hosts("control_plane_replicas: 1");
+    fails("endpoint-missing", &project, "check --allow-empty").screen(str![[r#"
+error[endpoint-missing]: the cluster has no control plane endpoint
+ --> edge.yaml:1:1
+  |
+1 | cluster:
+  | ^^^^^^^ nothing here resolves to an address
+  |
+  = cluster: edge
+  = help: a virtual IP: `cluster.control_plane_endpoint.vip: 192.0.2.10`
+  = help: a host of the inventory: `cluster.control_plane_endpoint.host: {address: internal}`, which must be selected and have such an address
+
+1 error in 1 cluster; 0 node pools checked; 1 skipped: no image selected
+
+"#]]);
+    project.write(
+        "edge.yaml",
+        "cluster: {k8s_version: v1.34.1, control_plane_endpoint: {vip: 192.0.2.10}}\n",
+    );
+    passes("endpoint-missing", &project, "check --allow-empty");
+}
+
+#[test]
+fn endpoint_disagrees() {
+    let project =
+        hosts("control_plane_endpoint: {vip: 192.0.2.10}\ncluster_virtual_ip: 192.0.2.20");
+    fails("endpoint-disagrees", &project, "check --allow-empty").screen(str![[r#"
+error[endpoint-disagrees]: `cluster.cluster_virtual_ip` names `192.0.2.20`, and the endpoint is `192.0.2.10`
+ --> edge.yaml:4:33
+  |
+4 |   control_plane_endpoint: {vip: 192.0.2.10}
+  |                                 ^^^^^^^^^^ the endpoint
+5 |   cluster_virtual_ip: 192.0.2.20
+  |                       ---------- another one
+  |
+  = cluster: edge
+  = help: `cluster.cluster_virtual_ip`: write `192.0.2.10`, or remove it
+
+1 error in 1 cluster; 0 node pools checked; 1 skipped: no image selected
+
+"#]]);
+    project.edit("edge.yaml", "192.0.2.20", "192.0.2.10");
+    passes("endpoint-disagrees", &project, "check --allow-empty");
+}
+
+#[test]
+fn endpoint_collides() {
+    let project = hosts(
+        "\
+cluster_services_cidrs: [192.0.2.0/25]
+elemental: {selector: {matchLabels: {role: cp}}}
+control_plane_endpoint: {vip: 192.0.2.11}
+inventory:
+  server-1: {labels: {role: cp}, addresses: {internal: 192.0.2.11}}",
+    );
+    fails("endpoint-collides", &project, "check --allow-empty").screen(str![[r#"
+error[endpoint-collides]: the endpoint `192.0.2.11` is in the service network `192.0.2.0/25`
+ --> edge.yaml:6:33
+  |
+4 |   cluster_services_cidrs: [192.0.2.0/25]
+  |                            ------------ that network
+5 |   elemental: {selector: {matchLabels: {role: cp}}}
+6 |   control_plane_endpoint: {vip: 192.0.2.11}
+  |                                 ^^^^^^^^^^ the endpoint
+  |
+  = cluster: edge
+  = help: take an address of the hosts' network
+
+error[endpoint-collides]: the virtual IP `192.0.2.11` is host `server-1`'s own address
+ --> edge.yaml:6:33
+  |
+6 |   control_plane_endpoint: {vip: 192.0.2.11}
+  |                                 ^^^^^^^^^^ the endpoint
+7 |   inventory:
+8 |     server-1: {labels: {role: cp}, addresses: {internal: 192.0.2.11}}
+  |                                                          ---------- the host's
+  |
+  = cluster: edge
+  = help: take an address that no host has
+
+2 errors in 1 cluster; 0 node pools checked; 1 skipped: no image selected
+
+"#]]);
+    project.edit("edge.yaml", "vip: 192.0.2.11", "vip: 192.0.2.210");
+    passes("endpoint-collides", &project, "check --allow-empty");
+}
+
+#[test]
+fn endpoint_not_in_subnet() {
+    let project = hosts("control_plane_endpoint: {vip: 198.51.100.10, subnets: [192.0.2.0/26]}");
+    fails("endpoint-not-in-subnet", &project, "check --allow-empty").screen(str![[r#"
+error[endpoint-not-in-subnet]: the virtual IP `198.51.100.10` is not in the hosts' network `192.0.2.0/26`
+ --> edge.yaml:4:33
+  |
+4 |   control_plane_endpoint: {vip: 198.51.100.10, subnets: [192.0.2.0/26]}
+  |                                 ^^^^^^^^^^^^^            ------------ the hosts' network
+  |                                 |
+  |                                 outside of it
+  |
+  = cluster: edge
+  = help: take an address of it that no host has, or `cluster.control_plane_endpoint.kube_vip.mode: bgp`
+
+1 error in 1 cluster; 0 node pools checked; 1 skipped: no image selected
+
+"#]]);
+    project.edit("edge.yaml", "198.51.100.10", "192.0.2.10");
+    passes("endpoint-not-in-subnet", &project, "check --allow-empty");
+}
+
+#[test]
+fn endpoint_single_host() {
+    let project = hosts(
+        "\
+control_plane_replicas: 3
+elemental: {selector: {matchLabels: {role: cp}}}
+control_plane_endpoint: {host: {address: internal}}
+inventory:
+  server-1: {labels: {role: cp}, addresses: {internal: 192.0.2.11}}
+  server-2: {labels: {role: cp}, addresses: {internal: 192.0.2.12}}
+  server-3: {labels: {role: cp}, addresses: {internal: 192.0.2.13}}
+  server-4: {labels: {role: cp}, addresses: {internal: 192.0.2.14}}",
+    );
+    warns("endpoint-single-host", &project, "check --allow-empty").screen(str![[r#"
+warning[endpoint-single-host]: 3 control plane replicas are behind host `server-1` alone
+ --> edge.yaml:8:58
+  |
+4 |   control_plane_replicas: 3
+  |                           - replicas
+...
+8 |     server-1: {labels: {role: cp}, addresses: {internal: 192.0.2.11}}
+  |                                                          ^^^^^^^^^^ the endpoint is its address
+  |
+  = cluster: edge, pool control-plane
+  = help: `cluster.control_plane_endpoint.vip: …`, an address that moves
+
+1 warning in 1 cluster; 0 node pools checked; 1 skipped: no image selected
+
+"#]]);
+    project.edit("edge.yaml", "replicas: 3", "replicas: 1");
+    passes("endpoint-single-host", &project, "check --allow-empty");
+}
+
+#[test]
+fn hosts_short() {
+    let project = hosts(
+        "\
+control_plane_replicas: 5
+elemental: {selector: {matchLabels: {role: cp}}}
+control_plane_endpoint: {vip: 192.0.2.10}
+inventory:
+  server-1: {labels: {role: cp}, addresses: {internal: 192.0.2.11}}
+  server-2: {labels: {role: cp}, addresses: {internal: 192.0.2.12}}
+  server-3: {labels: {role: cp}, addresses: {internal: 192.0.2.13}}
+  server-4: {labels: {role: cp}, addresses: {internal: 192.0.2.14}}
+  worker: {labels: {role: worker}, addresses: {internal: 192.0.2.21}}
+machine_deployments: {md0: {replicas: 1, elemental: {selector: {matchLabels: {role: worker}}}}}",
+    );
+    fails("hosts-short", &project, "check --allow-empty").screen(str![[r#"
+error[hosts-short]: 4 hosts match pool `control-plane`, which needs 5
+ --> edge.yaml:4:27
+  |
+4 |   control_plane_replicas: 5
+  |                           ^ 4 hosts match its selector
+  |
+  = cluster: edge, pool control-plane
+  = help: label another host, or request fewer replicas
+
+warning[hosts-short]: no host is left for pool `md0` to roll with
+  --> edge.yaml:13:41
+   |
+13 |   machine_deployments: {md0: {replicas: 1, elemental: {selector: {matchLabels: {role: worker}}}}}
+   |                                         ^ 1 host matches its selector
+   |
+   = cluster: edge, pool md0
+   = help: label another host, or request fewer replicas
+
+1 error, 1 warning in 1 cluster; 0 node pools checked; 2 skipped: no image selected
+
+"#]]);
+    project.edit("edge.yaml", "replicas: 5", "replicas: 3");
+    project.edit("edge.yaml", "replicas: 1", "replicas: 0");
+    passes("hosts-short", &project, "check --allow-empty");
+}
+
+#[test]
+fn selectors_overlap() {
+    let project = hosts(
+        "\
+elemental: {selector: {matchLabels: {site: lyon}}}
+control_plane_endpoint: {vip: 192.0.2.10}
+machine_deployments: {md0: {replicas: 2}}",
+    );
+    fails("selectors-overlap", &project, "check --allow-empty").screen(str![[r#"
+error[selectors-overlap]: the control plane and pool `md0` both claim the same hosts
+ --> edge.yaml:6:25
+  |
+2 |   k8s_version: v1.34.1
+  |   -------------------- the control plane
+...
+6 |   machine_deployments: {md0: {replicas: 2}}
+  |                         ^^^ this pool
+  |
+  = cluster: edge, pool md0
+  = help: select by a label that distinguishes them, such as `role`
+
+1 error in 1 cluster; 0 node pools checked; 2 skipped: no image selected
+
+"#]]);
+    project.edit(
+        "edge.yaml",
+        "md0: {replicas: 2}",
+        "md0: {elemental: {selector: {matchLabels: {site: oslo}}}}",
+    );
+    passes("selectors-overlap", &project, "check --allow-empty");
 }

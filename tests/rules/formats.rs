@@ -1,154 +1,123 @@
 //! Formats of images, images by a URL, and the room that an image takes.
 
-use super::rows::{boots, each, found};
+use snapbox::str;
+
+use super::rows::{assert_cases, boots, each, found};
+use super::{bare, booting, fails, passes, warns};
 
 #[test]
 fn an_image_by_its_url_needs_its_checksum_and_format() {
-    let url = |provider: &str, more: &str| {
-        format!(
-            "cluster: {{k8s_version: v1.31.8, capi_providers: {{infra_provider: {provider}}}, {provider}: {{machine_image_url: 'https://s/a.raw'{more}}}}}\n"
-        )
-    };
-    let oci = url("capm3", "").replace("https://s/a.raw", "oci://s/a:1");
-    let path = "cluster.capm3.machine_image";
-    for (values, sum, format) in [
-        (url("capm3", ""), true, true),
-        (url("capm3", ", machine_image_checksum: ''"), true, true),
-        (url("capm3", ", machine_image_checksum: aa"), false, true),
-        (url("capm3", ", machine_image_format: raw"), true, false),
-        (url("capm3", ", machine_image_format: ''"), true, true),
-        (
-            url("capm3", ", machine_image_format: live-iso"),
-            false,
-            false,
-        ),
-        (oci, false, true),
-        (url("capo", ""), false, false),
-    ] {
-        let url = if values.contains("oci:") {
-            "'oci://s/a:1'"
-        } else {
-            "'https://s/a.raw'"
-        };
-        let line = |edit: &str| format!("error control-plane [{url}] => {path}_{edit}");
-        let expect = |is_found: bool, edit: &str| -> Vec<String> {
-            is_found.then(|| line(edit)).into_iter().collect()
-        };
-        let help = expect(sum, "checksum: … | sha256sum");
-        assert_eq!(found("checksum-missing", &values, ""), help, "{values}");
-        assert_eq!(
-            found("format-missing", &values, ""),
-            expect(format, "format: raw"),
-            "{values}"
+    let of = |case: &str| {
+        let (provider, settings) = case.split_once(' ').expect("a provider");
+        let (url, more) = settings.split_once(", ").unwrap_or((settings, ""));
+        let values = format!(
+            "cluster: {{k8s_version: v1.31.8, capi_providers: {{infra_provider: {provider}}}, {provider}: {{machine_image_url: '{url}', {more}}}}}\n"
         );
-    }
+        [
+            found("checksum-missing", &values, ""),
+            found("format-missing", &values, ""),
+        ]
+        .concat()
+    };
+    assert_cases(
+        str![[r#"
+capm3 https://s/a.raw
+    error control-plane ['https://s/a.raw'] => cluster.capm3.machine_image_checksum: … | sha256sum
+    error control-plane ['https://s/a.raw'] => cluster.capm3.machine_image_format: raw
+capm3 https://s/a.raw, machine_image_checksum: ''
+    error control-plane ['https://s/a.raw'] => cluster.capm3.machine_image_checksum: … | sha256sum
+    error control-plane ['https://s/a.raw'] => cluster.capm3.machine_image_format: raw
+capm3 https://s/a.raw, machine_image_checksum: aa
+    error control-plane ['https://s/a.raw'] => cluster.capm3.machine_image_format: raw
+capm3 https://s/a.raw, machine_image_format: raw
+    error control-plane ['https://s/a.raw'] => cluster.capm3.machine_image_checksum: … | sha256sum
+capm3 https://s/a.raw, machine_image_format: ''
+    error control-plane ['https://s/a.raw'] => cluster.capm3.machine_image_checksum: … | sha256sum
+    error control-plane ['https://s/a.raw'] => cluster.capm3.machine_image_format: raw
+capm3 https://s/a.raw, machine_image_format: live-iso
+capm3 oci://s/a:1
+    error control-plane ['oci://s/a:1'] => cluster.capm3.machine_image_format: raw
+capo https://s/a.raw
+
+"#]],
+        of,
+    );
     // The edit is for the level that gives the URL.
-    each(
-        "format-missing",
-        &[(
-            "cluster: {control_plane: {capm3: {machine_image_url: 'https://s/a'}}}",
-            &[
-                "error control-plane ['https://s/a'] => cluster.control_plane.capm3.machine_image_format: raw",
-            ],
-        )],
-    );
-    each(
-        "checksum-missing",
-        &[(
-            "cluster: {machine_deployments: {md0: {capm3: {machine_image_url: 'https://s/a'}}}}",
-            &[
-                "error md0 ['https://s/a'] => cluster.machine_deployments.md0.capm3.machine_image_checksum: … | sha256sum",
-            ],
-        )],
-    );
+    each("format-missing").finds(str![[r#"
+cluster: {control_plane: {capm3: {machine_image_url: 'https://s/a'}}}
+    error control-plane ['https://s/a'] => cluster.control_plane.capm3.machine_image_format: raw
+
+"#]]);
+    each("checksum-missing").finds(str![[r#"
+cluster: {machine_deployments: {md0: {capm3: {machine_image_url: 'https://s/a'}}}}
+    error md0 ['https://s/a'] => cluster.machine_deployments.md0.capm3.machine_image_checksum: … | sha256sum
+
+"#]]);
 }
 
 #[test]
 fn every_image_of_metal3_has_a_format() {
-    let (own, built) = ("os_images", "sylva_diskimagebuilder_images");
-    for (provider, list, facts, edits) in [
-        (
-            "capm3",
-            own,
-            "uri: 'https://s/a'",
-            Some("os_images.img-a.image-format: raw"),
-        ),
-        (
-            "capm3",
-            own,
-            "uri: 'https://s/a', image-format: ''",
-            Some("os_images.img-a.image-format: raw"),
-        ),
-        (
-            "capm3",
-            own,
-            "uri: 'https://s/a', image-format: qcow2",
-            None,
-        ),
-        (
-            "capm3",
-            own,
-            "uri: 'oci://r/a:1'",
-            Some("metalmark lock | os_images.img-a.image-format: raw"),
-        ),
-        (
-            "capm3",
-            built,
-            "",
-            Some("metalmark lock | images: {facts: [os-images-info.yaml]}"),
-        ),
-        ("capo", own, "uri: 'https://s/a'", None),
-    ] {
-        let values = boots(provider, list, facts);
-        let expected: Vec<String> = edits
-            .map(|edits| format!("error control-plane [img-a, img-a] => {edits}"))
-            .into_iter()
-            .collect();
-        assert_eq!(found("format-missing", &values, ""), expected, "{values}");
-    }
+    let of = |case: &str| {
+        let (given, facts) = case.split_once(" <-").expect("what is given, and facts");
+        let (provider, list) = given.split_once(' ').expect("two words");
+        found("format-missing", &boots(provider, list, facts.trim()), "")
+    };
+    assert_cases(
+        str![[r#"
+capm3 os_images <- uri: 'https://s/a'
+    error control-plane [img-a, img-a] => os_images.img-a.image-format: raw
+capm3 os_images <- uri: 'https://s/a', image-format: ''
+    error control-plane [img-a, img-a] => os_images.img-a.image-format: raw
+capm3 os_images <- uri: 'https://s/a', image-format: qcow2
+capm3 os_images <- uri: 'oci://r/a:1'
+    error control-plane [img-a, img-a] => metalmark lock | os_images.img-a.image-format: raw
+capm3 sylva_diskimagebuilder_images <-
+    error control-plane [img-a, img-a] => metalmark lock | images: {facts: [os-images-info.yaml]}
+capo os_images <- uri: 'https://s/a'
+
+"#]],
+        of,
+    );
 }
 
 #[test]
 fn a_format_is_one_that_the_provider_boots() {
-    let convert = " => qemu-img convert -O raw";
-    for (provider, format, expected) in [
-        ("capm3", "raw", None),
-        ("capm3", "qcow2", None),
-        ("capm3", "live-iso", None),
-        ("capm3", "vmdk", Some("warning")),
-        ("capm3", "vdi", Some("warning")),
-        ("capm3", "ova", Some("error")),
-        ("capm3", "raw.gz", Some("error")),
-        ("capm3", "RAW", Some("error")),
-        ("capm3", "''", None),
-        ("nobody", "ova", None),
-        ("kubevirt", "vmdk", Some("error")),
-        // One of its two kinds boots whatever a snapshot was made from.
-        ("hetzner", "vmdk", None),
-    ] {
-        let values = boots(
-            provider,
-            "os_images",
-            &format!("uri: 'https://s/a', image-format: {format}"),
-        );
-        let expected: Vec<String> = expected
-            .map(|level| format!("{level} control-plane [{format}]{convert}"))
-            .into_iter()
-            .collect();
-        assert_eq!(
-            found("format-unsupported", &values, ""),
-            expected,
-            "{values}"
-        );
-        let values = format!(
+    let of = |case: &str| {
+        let (provider, format) = case.split_once(' ').expect("two words");
+        let facts = format!("uri: 'https://s/a', image-format: {format}");
+        let by_key = boots(provider, "os_images", &facts);
+        let by_url = format!(
             "cluster: {{capi_providers: {{infra_provider: {provider}}}, {provider}: {{machine_image_url: 'https://s/a', machine_image_format: {format}}}}}"
         );
-        assert_eq!(
-            found("format-unsupported", &values, ""),
-            expected,
-            "{values}"
-        );
-    }
+        let by_url = found("format-unsupported", &by_url, "");
+        assert_eq!(found("format-unsupported", &by_key, ""), by_url, "{case}");
+        by_url
+    };
+    assert_cases(
+        str![[r#"
+capm3 raw
+capm3 qcow2
+capm3 live-iso
+capm3 vmdk
+    warning control-plane [vmdk] => qemu-img convert -O raw
+capm3 vdi
+    warning control-plane [vdi] => qemu-img convert -O raw
+capm3 ova
+    error control-plane [ova] => qemu-img convert -O raw
+capm3 raw.gz
+    error control-plane [raw.gz] => qemu-img convert -O raw
+capm3 RAW
+    error control-plane [RAW] => qemu-img convert -O raw
+capm3 ''
+nobody ova
+kubevirt vmdk
+    error control-plane [vmdk] => qemu-img convert -O raw
+# One of its two kinds boots whatever a snapshot was made from.
+hetzner vmdk
+
+"#]],
+        of,
+    );
     let docker = boots(
         "docker",
         "os_images",
@@ -169,45 +138,111 @@ fn a_volume_takes_its_image() {
         )
     };
     let default = "os_images_default_download_storage_space";
-    for (set, more, expected) in [
-        ("30Gi", "", None),
-        ("3Gi", "", None),
-        (
-            "2Gi",
-            "",
-            Some(format!("warning - [2Gi] => {default}: 3Gi")),
-        ),
-        (
-            "1Gi",
-            ", persistence: {size: 2136Mi}",
-            Some("error - [2136Mi] => os_images.img-a.persistence.size: 3Gi".to_owned()),
-        ),
-        ("1Gi", ", persistence: {size: 2137Mi}", None),
-        ("1Gi", ", persistence: {size: 1Ti}", None),
-        (
-            "1Gi",
-            ", persistence: {size: 2240M}",
-            Some("error - [2240M] => os_images.img-a.persistence.size: 3Gi".to_owned()),
-        ),
-        ("1Gi", ", persistence: {size: 2241M}", None),
-        ("1Gi", ", persistence: {size: 3G}", None),
-        (
-            "1Gi",
-            ", persistence: {size: lots}",
-            Some(format!("warning - [1Gi] => {default}: 3Gi")),
-        ),
-    ] {
-        let values = values(&format!("{default}: {set}\n"), more);
-        let expected: Vec<String> = expected.into_iter().collect();
-        assert_eq!(
-            found("storage-too-small", &values, ""),
-            expected,
-            "{values}"
-        );
-    }
+    let of = |case: &str| {
+        let (set, more) = case.split_once(", ").unwrap_or((case, ""));
+        let values = values(&format!("{default}: {set}\n"), &format!(", {more}"));
+        found("storage-too-small", &values, "")
+    };
+    assert_cases(
+        str![[r#"
+30Gi
+3Gi
+2Gi
+    warning - [2Gi] => os_images_default_download_storage_space: 3Gi
+1Gi, persistence: {size: 2136Mi}
+    error - [2136Mi] => os_images.img-a.persistence.size: 3Gi
+1Gi, persistence: {size: 2137Mi}
+1Gi, persistence: {size: 1Ti}
+1Gi, persistence: {size: 2240M}
+    error - [2240M] => os_images.img-a.persistence.size: 3Gi
+1Gi, persistence: {size: 2241M}
+1Gi, persistence: {size: 3G}
+1Gi, persistence: {size: lots}
+    warning - [1Gi] => os_images_default_download_storage_space: 3Gi
+
+"#]],
+        of,
+    );
     assert!(found("storage-too-small", &values("", ""), "").is_empty());
     // What is not served needs no room.
     let unused =
         values(&format!("{default}: 2Gi\n"), "").replace("image_key: img-a", "image_key: ''");
     assert!(found("storage-too-small", &unused, "").is_empty());
+}
+
+#[test]
+fn format_missing() {
+    let project = bare("\
+os_images:
+  own: {uri: 'oci://registry.example.org/own:1', k8s-flavor: rke2, k8s-version: 1.31.8+rke2r1, sha256: 31a831a831a831a831a831a831a831a831a831a831a831a831a831a831a831a8}", "capm3: {image_key: own}\nmachine_deployments: {md0: {}}");
+    fails("format-missing", &project, "check").screen(str![[r#"
+error[format-missing]: the format of image `own` is not known
+ --> edge.yaml:6:22
+  |
+2 |   own: {uri: 'oci://registry.example.org/own:1', k8s-flavor: rke2, k8s-version: 1.31.8+rke2r1, sha256: 31a831a831a831a831a831a831a831...
+  |   --- the catalog's entry has no `image-format`
+...
+6 |   capm3: {image_key: own}
+  |                      ^^^ this image is selected here
+  |
+  = cluster: edge, pool control-plane
+  = also in pools: md0
+  = help: run `metalmark lock` to query its registry, and commit the lock
+  = help: `os_images.own.image-format: raw`
+
+1 error in 1 cluster; 2 node pools checked: 2 proven
+
+"#]]);
+    project.edit("edge.yaml", "own: {", "own: {image-format: raw, ");
+    passes("format-missing", &project, "check");
+}
+
+#[test]
+fn format_unsupported() {
+    let project = bare("\
+os_images:
+  own: {uri: 'oci://registry.example.org/own:1', k8s-flavor: rke2, k8s-version: 1.31.8+rke2r1, sha256: 31a831a831a831a831a831a831a831a831a831a831a831a831a831a831a831a8, image-format: raw.gz}", "capm3: {image_key: own}");
+    fails("format-unsupported", &project, "check").screen(str![[r#"
+error[format-unsupported]: `capm3` does not boot images of format `raw.gz`
+ --> edge.yaml:2:184
+  |
+2 | ...31a831a831a831a831a831a831a831a8, image-format: raw.gz}
+  |                                                    ^^^^^^ one of raw, qcow2, live-iso
+  |
+  = cluster: edge, pool control-plane
+  = help: build or convert the image: `qemu-img convert -O raw`
+
+1 error in 1 cluster; 1 node pool checked: 1 proven
+
+"#]]);
+    project.edit("edge.yaml", "raw.gz", "raw");
+    passes("format-unsupported", &project, "check");
+}
+
+#[test]
+fn storage_too_small() {
+    let project = booting(
+        &["noble-31 rke2 1.31.8+rke2r1 size=22000000000 archive-size=2067967998"],
+        "capm3: {image_key: noble-31}",
+    );
+    project.edit(
+        "edge.yaml",
+        "cluster:\n",
+        "os_images_default_download_storage_space: 2Gi\ncluster:\n",
+    );
+    warns("storage-too-small", &project, "check").screen(str![[r#"
+warning[storage-too-small]: image `noble-31` needs 23766Mi of storage
+ --> edge.yaml:1:43
+  |
+1 | os_images_default_download_storage_space: 2Gi
+  |                                           ^^^ 2048Mi are set aside
+  |
+  = cluster: edge
+  = help: `os_images_default_download_storage_space: 24Gi`
+
+1 warning in 1 cluster; 1 node pool checked: 1 proven
+
+"#]]);
+    project.edit("edge.yaml", ": 2Gi", ": 30Gi");
+    passes("storage-too-small", &project, "check");
 }

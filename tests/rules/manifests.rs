@@ -1,8 +1,11 @@
 //! Rules over plain Cluster API manifests: a control plane and a worker whose images, versions and references vary.
 
 use serde_json::Value;
+use snapbox::str;
 
-use super::super::support::Metalmark;
+use super::super::support::stage::project;
+use super::rows::assert_cases;
+use super::{fails, passes};
 
 /// A cluster with one worker, and the images that a file describes; the one in the fixture's row has no fact but its name.
 struct Row<'a> {
@@ -21,12 +24,6 @@ const ROW: Row<'static> = Row {
     worker_version: "v1.31.8",
     image: "noble-31",
 };
-
-const PROJECT: &str = "\
-version: 1
-manifests: [edge.yaml]
-images: {facts: [facts.yaml], url: 'https://images.example.org/{{ image.key }}.raw'}
-";
 
 const FACTS: &str = "\
 os_images:
@@ -100,20 +97,16 @@ spec: {{template: {{spec: {{}}}}}}
 
 /// The findings of `stamp` in these files: the result where errors stop it, else beside the changes.
 fn printed(files: &[(&str, &str)]) -> String {
-    let folder = tempfile::tempdir().expect("a scratch folder");
     let names: Vec<&str> = files.iter().map(|(name, _)| *name).collect();
-    let project = PROJECT.replace("edge.yaml", &names.join(", "));
-    for (name, text) in [("metalmark.yaml", &*project), ("facts.yaml", FACTS)]
-        .iter()
-        .chain(files)
-    {
-        let path = folder.path().join(name);
-        std::fs::create_dir_all(path.parent().expect("a folder")).expect("created");
-        std::fs::write(path, text).expect("written");
-    }
-    let outcome = Metalmark::within(folder.path())
-        .args(["stamp", "--check", "--output", "json"])
-        .run();
+    let settings = format!(
+        "manifests: [{}]\nimages: {{facts: [facts.yaml], url: 'https://images.example.org/{{{{ image.key }}}}.raw'}}",
+        names.join(", ")
+    );
+    let project = project().settings(&settings).file("facts.yaml", FACTS);
+    let outcome = project
+        .files(files)
+        .run("stamp --check --output json")
+        .outcome;
     match outcome.status {
         1 if outcome.stderr.is_empty() => outcome.stdout,
         _ => outcome.stderr,
@@ -205,62 +198,39 @@ fn what_makes_machines_without_an_image_is_reported_whatever_its_version() {
             "{mark}apiVersion: infrastructure.cluster.x-k8s.io/{api}\nkind: {kind}\nmetadata: {{name: a}}\nspec: {{}}\n"
         )
     };
-    for (api, kind, mark, expected) in [
-        (
-            "v1alpha7",
-            "OpenStackMachineTemplate",
-            "",
-            &["warning image-unstamped"][..],
-        ),
-        (
-            "v1alpha5",
-            "Metal3MachineTemplate",
-            "",
-            &["warning image-unstamped"],
-        ),
-        (
-            "v1alpha3",
-            "AWSMachineTemplate",
-            "",
-            &["warning image-unstamped"],
-        ),
-        (
-            "v1alpha3",
-            "AWSMachineTemplate",
-            "# metalmark: ignore\n",
-            &[],
-        ),
-        (
-            "v1alpha3",
-            "AWSMachineTemplate",
-            "# metalmark: image=noble-31\n",
-            &["error image-unstamped"],
-        ),
-        ("v1alpha3", "OtherMachineTemplate", "", &[]),
-        (
-            "v1beta1",
-            "Metal3MachineTemplate",
-            "",
-            &["warning image-unstamped"],
-        ),
-        (
-            "v1beta2",
-            "AWSMachinePool",
-            "",
-            &["warning image-unstamped"],
-        ),
-        (
-            "v1beta1",
-            "Metal3MachineTemplate",
-            "# metalmark: ignore\n",
-            &[],
-        ),
-        // A machine is made from its template.
-        ("v1beta1", "Metal3Machine", "", &[]),
-    ] {
-        let text = template(api, kind, mark);
-        assert_eq!(found(&[("a.yaml", &text)]), expected, "{text}");
-    }
+    let of = |case: &str| {
+        let (name, mark) = case.split_once(' ').unwrap_or((case, ""));
+        let (api, kind) = name.split_once('/').expect("an API and a kind");
+        let mark = if mark.is_empty() {
+            String::new()
+        } else {
+            format!("# metalmark: {mark}\n")
+        };
+        found(&[("a.yaml", &template(api, kind, &mark))])
+    };
+    assert_cases(
+        str![[r#"
+v1alpha7/OpenStackMachineTemplate
+    warning image-unstamped
+v1alpha5/Metal3MachineTemplate
+    warning image-unstamped
+v1alpha3/AWSMachineTemplate
+    warning image-unstamped
+v1alpha3/AWSMachineTemplate ignore
+v1alpha3/AWSMachineTemplate image=noble-31
+    error image-unstamped
+v1alpha3/OtherMachineTemplate
+v1beta1/Metal3MachineTemplate
+    warning image-unstamped
+v1beta2/AWSMachinePool
+    warning image-unstamped
+v1beta1/Metal3MachineTemplate ignore
+# A machine is made from its template.
+v1beta1/Metal3Machine
+
+"#]],
+        of,
+    );
     // A template that is kept for a way back boots what it booted.
     let kept = template("v1beta1", "Metal3MachineTemplate", "").replace(
         "{name: a}",
@@ -271,33 +241,36 @@ fn what_makes_machines_without_an_image_is_reported_whatever_its_version() {
 
 #[test]
 fn an_image_holds_the_version_that_its_machines_run() {
-    for (image, version, expected) in [
-        ("noble-31", "v1.31.8", None),
-        ("noble-30", "v1.31.8", Some("error k8s-version-mismatch")),
-        ("noble-31", "v1.31.9", Some("error k8s-version-mismatch")),
-        ("minor", "v1.31.8", Some("error k8s-version-unproven")),
-        ("blank", "v1.31.8", Some("error k8s-version-unproven")),
-        // A name never proves a version, and refutes one as well as anything.
-        (
-            "ubuntu-noble-plain-kubeadm-1-31-8",
-            "v1.31.8",
-            Some("warning k8s-version-unproven"),
-        ),
-        (
-            "ubuntu-noble-plain-kubeadm-1-30-12",
-            "v1.31.8",
-            Some("error k8s-version-mismatch"),
-        ),
-    ] {
+    let of = |case: &str| {
+        let (image, version) = case.split_once(' ').expect("two words");
         let row = Row {
             image,
             worker_version: version,
             plane_version: version,
             ..ROW
         };
-        let expected: Vec<&str> = expected.into_iter().collect();
-        assert_eq!(row.found(), expected, "{image} {version}");
-    }
+        row.found()
+    };
+    assert_cases(
+        str![[r#"
+noble-31 v1.31.8
+noble-30 v1.31.8
+    error k8s-version-mismatch
+noble-31 v1.31.9
+    error k8s-version-mismatch
+minor v1.31.8
+    error k8s-version-unproven
+blank v1.31.8
+    error k8s-version-unproven
+# A name never proves a version, and refutes one as well as anything.
+ubuntu-noble-plain-kubeadm-1-31-8 v1.31.8
+    warning k8s-version-unproven
+ubuntu-noble-plain-kubeadm-1-30-12 v1.31.8
+    error k8s-version-mismatch
+
+"#]],
+        of,
+    );
 }
 
 #[test]
@@ -320,30 +293,157 @@ fn an_image_is_made_for_what_bootstraps_its_machines() {
 /// API's preflight check `KubeadmVersionSkew`.
 #[test]
 fn workers_are_beside_their_control_plane_in_version() {
-    for (plane, bootstrap, plane_version, is_found) in [
-        ("KubeadmControlPlane", "Kubeadm", "v1.31.1", false),
-        ("KubeadmControlPlane", "Kubeadm", "v1.30.1", true),
-        ("KubeadmControlPlane", "Kubeadm", "v1.32.1", true),
-        ("RKE2ControlPlane", "RKE2", "v1.32.1", false),
-        ("RKE2ControlPlane", "RKE2", "v1.34.1", false),
-        ("RKE2ControlPlane", "RKE2", "v1.35.1", true),
-        ("RKE2ControlPlane", "Kubeadm", "v1.32.1", true),
-        ("KThreesControlPlane", "KThrees", "v1.30.1", true),
-        ("HostedPlane", "Kubeadm", "v1.30.1", false),
-    ] {
+    let of = |case: &str| {
+        let [plane, bootstrap, plane_version] = *case.split(' ').collect::<Vec<_>>() else {
+            panic!("{case}")
+        };
         let row = Row {
             plane,
             bootstrap,
             plane_version,
             ..ROW
         };
-        let expected = is_found.then_some("error version-skew");
-        let found = row.found();
-        let skew = found.iter().find(|line| line.ends_with(" version-skew"));
-        assert_eq!(
-            skew.map(|line| &**line),
-            expected,
-            "{plane} {plane_version}: {found:?}"
-        );
-    }
+        let mut found = row.found();
+        found.retain(|line| line.ends_with(" version-skew"));
+        found
+    };
+    assert_cases(
+        str![[r#"
+KubeadmControlPlane Kubeadm v1.31.1
+KubeadmControlPlane Kubeadm v1.30.1
+    error version-skew
+KubeadmControlPlane Kubeadm v1.32.1
+    error version-skew
+RKE2ControlPlane RKE2 v1.32.1
+RKE2ControlPlane RKE2 v1.34.1
+RKE2ControlPlane RKE2 v1.35.1
+    error version-skew
+RKE2ControlPlane Kubeadm v1.32.1
+    error version-skew
+KThreesControlPlane KThrees v1.30.1
+    error version-skew
+HostedPlane Kubeadm v1.30.1
+
+"#]],
+        of,
+    );
+}
+
+/// An image that machine templates are stamped with.
+const RECORDS: &str = "\
+manifests: [edge.yaml]
+images: {records: {noble-34: {os: {name: ubuntu}, k8s: {flavor: kubeadm, version: 1.34.1}, format: raw, digests: {uncompressed: {sha256: 31a831a831a831a831a831a831a831a831a831a831a831a831a831a831a831a8}}, locations: {https: 'https://images.example/noble-34.raw'}}}}";
+
+/// A machine template that boots it, below a marker.
+fn template(marker: &str, name: &str) -> String {
+    let text = format!(
+        "{marker}
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: Metal3MachineTemplate
+metadata: {{name: {name}}}
+spec: {{template: {{spec: {{image: {{url: https://images.example/noble-34.raw, checksum: 31a831a831a831a831a831a831a831a831a831a831a831a831a831a831a831a8, checksumType: sha256, format: raw}}}}}}}}
+"
+    );
+    text.trim_start().to_owned()
+}
+
+const PLANE: &str = "\
+---
+apiVersion: controlplane.cluster.x-k8s.io/v1beta1
+kind: KubeadmControlPlane
+metadata: {name: edge}
+spec:
+  version: v1.34.1
+  machineTemplate:
+    infrastructureRef: {kind: Metal3MachineTemplate, name: edge-pc}
+";
+
+#[test]
+fn image_unstamped() {
+    let project = project().settings(RECORDS).file(
+        "edge.yaml",
+        template("", "cp") + "---\n" + &template("# metalmark: imgae=noble-34", "workers"),
+    );
+    fails("image-unstamped", &project, "stamp --check").screen(str![[r#"
+warning[image-unstamped]: nothing says which image Metal3MachineTemplate `cp` boots
+ --> edge.yaml:3:18
+  |
+3 | metadata: {name: cp}
+  |                  ^^
+  |
+  = help: write `# metalmark: image=KEY` above it, or `# metalmark: ignore`
+
+error[image-unstamped]: the marker is not understood: a marker knows no `imgae=noble-34`
+ --> edge.yaml:6:1
+  |
+6 | # metalmark: imgae=noble-34
+  | ^^^^^^^^^^^^^^^^^^^^^^^^^^^ this marker
+  |
+  = help: write `# metalmark: image=KEY`, `# metalmark: selector={os: ubuntu}` or `# metalmark: ignore`
+
+1 error, 1 warning
+
+"#]]);
+    project.write(
+        "edge.yaml",
+        template("# metalmark: image=noble-34", "cp")
+            + "---\n"
+            + &template("# metalmark: ignore", "workers"),
+    );
+    passes("image-unstamped", &project, "stamp --check");
+}
+
+#[test]
+fn reference_dangling() {
+    let project = project().settings(RECORDS).file(
+        "edge.yaml",
+        template("# metalmark: image=noble-34", "edge-cp") + PLANE,
+    );
+    fails("reference-dangling", &project, "stamp --check").screen(str![[r#"
+error[reference-dangling]: KubeadmControlPlane `edge` refers to Metal3MachineTemplate `edge-pc`, which is not there
+  --> edge.yaml:13:60
+   |
+13 |     infrastructureRef: {kind: Metal3MachineTemplate, name: edge-pc}
+   |                                                            ^^^^^^^
+   |
+   = help: write `name: edge-cp`
+
+1 error
+
+"#]]);
+    project.edit("edge.yaml", "edge-pc", "edge-cp");
+    passes("reference-dangling", &project, "stamp --check");
+}
+
+#[test]
+fn template_edited_in_place() {
+    let project = project()
+        .settings(RECORDS)
+        .file("edge.yaml", template("# metalmark: image=noble-34", "cp"));
+    project.edit("edge.yaml", "/noble-34.raw", "/noble-33.raw");
+    fails("template-edited-in-place", &project, "stamp --check").screen(str![[r#"
+--- a/edge.yaml
++++ b/edge.yaml
+@@ -2,4 +2,4 @@
+ apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+ kind: Metal3MachineTemplate
+ metadata: {name: cp}
+-spec: {template: {spec: {image: {url: https://images.example/noble-33.raw, checksum: 31a831a831a831a831a831a831a831a831a831a831a831a831a831a831a831a8, checksumType: sha256, format: raw}}}}
++spec: {template: {spec: {image: {url: https://images.example/noble-34.raw, checksum: 31a831a831a831a831a831a831a831a831a831a831a831a831a831a831a831a8, checksumType: sha256, format: raw}}}}
+1 file of manifests, 1 to stamp
+warning[template-edited-in-place]: Metal3MachineTemplate `cp` gets another image, and no machine that runs is replaced
+ --> edge.yaml:4:18
+  |
+4 | metadata: {name: cp}
+  |                  ^^
+5 | spec: {template: {spec: {image: {url: https://images.example/noble-33.raw, checksum: 31a831a831a831a831a831a831a831a831a831a831a831a8...
+  |                                       ----------------------------------- `spec.template.spec.image.url` changes
+  |
+  = help: run `metalmark stamp --rotate`: a new name, and every reference moved to it
+
+1 warning
+
+"#]]);
+    project.edit("edge.yaml", "/noble-33.raw", "/noble-34.raw");
+    passes("template-edited-in-place", &project, "stamp --check");
 }

@@ -1,8 +1,5 @@
-//! The table of rules compared with what belongs to it: its files, its fixtures, its documentation.
-//!
-//! `fixtures/rules/<id>/{bad,good}` are small projects that the real binary is run on. `bad` must report the rule, and its
-//! whole report is `bad/expected.txt`; `good` must have nothing to complain of. A file `args` beside the project file holds
-//! other arguments than `check`; a folder `before` holds the files that were other ones in the last commit. `BLESS=1` rewrites the reports and docs/rules.md.
+//! The rules. Each has a test of its name here: a project in which it finds something, the whole screen, and the edit after which
+//! it finds nothing. The smaller cases of a rule stand beside it as tables. `BLESS=1` rewrites docs/rules.md.
 
 mod advice;
 mod bundles;
@@ -10,20 +7,28 @@ mod checksums;
 mod choices;
 mod endpoints;
 mod formats;
+mod locks;
 mod manifests;
 mod matches;
+mod outputs;
 mod rows;
 mod selectors;
 mod skew;
+pub(crate) mod values;
 mod versions;
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
 use metalmark::model::rule::{Level, RuleId};
 use metalmark::rules::{RULES, rule};
+
+pub(crate) use bundles::registry_bundle;
+
+use super::reports::valid_reports;
+use super::support::golden;
+use super::support::stage::{Run, Stage, project};
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -31,15 +36,6 @@ fn root() -> &'static Path {
 
 fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-}
-
-/// Compares with a file, or rewrites it when blessing.
-fn assert_file(path: &Path, expected: &str) {
-    if std::env::var_os("BLESS").is_some() {
-        fs::write(path, expected).expect("the file can be written");
-    }
-    let found = fs::read_to_string(path).unwrap_or_default();
-    assert_eq!(found, expected, "{}: run with BLESS=1", path.display());
 }
 
 #[test]
@@ -91,112 +87,88 @@ fn documentation() -> String {
 
 #[test]
 fn the_documentation_lists_every_rule() {
-    assert_file(&root().join("docs/rules.md"), &documentation());
+    golden(&root().join("docs/rules.md"), &documentation());
 }
 
-/// What a run of the binary came to.
-struct Run {
-    status: Option<i32>,
-    output: String,
+/// Runs these words on a project that fails by a rule. What is found is in every report, as its reader takes it.
+#[track_caller]
+fn fails(rule: &str, project: &Stage, words: &str) -> Run {
+    run(rule, project, words).exit(1)
 }
 
-/// Runs the binary in a fixture, with the fixture's own arguments or `check`; none where it needs git and there is none.
-fn run(folder: &Path) -> Option<Run> {
-    if !folder.join("before").is_dir() {
-        return Some(run_in(folder, folder));
+/// The same where a rule only warns.
+#[track_caller]
+fn warns(rule: &str, project: &Stage, words: &str) -> Run {
+    run(rule, project, words).exit(0)
+}
+
+#[track_caller]
+fn run(rule: &str, project: &Stage, words: &str) -> Run {
+    let run = project.run(words);
+    let screen = format!("{}{}", run.outcome.stdout, run.outcome.stderr);
+    assert!(screen.contains(&format!("[{rule}]: ")), "{rule}:\n{screen}");
+    if words.starts_with("check") || words.starts_with("render") {
+        let reports = valid_reports(project, words);
+        assert!(reports.contains(rule), "{rule}: {reports:?}");
     }
-    let scratch = super::git::repository()?;
-    let project = scratch.path();
-    super::git::copy(folder, project);
-    super::git::copy(&folder.join("before"), project);
-    super::git::commit(project, "before");
-    super::git::copy(folder, project);
-    Some(run_in(folder, project))
+    run
 }
 
-fn run_in(folder: &Path, project: &Path) -> Run {
-    let arguments = fs::read_to_string(folder.join("args")).unwrap_or_else(|_| "check".into());
-    let output = Command::new(env!("CARGO_BIN_EXE_metalmark"))
-        .env_clear()
-        .env("SOURCE_DATE_EPOCH", "1795219200")
-        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-        .current_dir(project)
-        .args(arguments.split_whitespace())
-        .output()
-        .expect("the binary runs");
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    Run {
-        status: output.status.code(),
-        output: text(&output.stdout) + &text(&output.stderr),
-    }
+/// Runs these words on a project in which a rule finds nothing, and no other an error.
+#[track_caller]
+fn passes(rule: &str, project: &Stage, words: &str) {
+    let outcome = project.run(words).exit(0).outcome;
+    let screen = outcome.stdout + &outcome.stderr;
+    assert!(!screen.contains(&format!("[{rule}]")), "{rule}:\n{screen}");
+    assert!(!screen.is_empty(), "{rule}: `{words}` prints nothing");
 }
 
-fn fixture(id: RuleId, side: &str) -> PathBuf {
-    root().join("fixtures/rules").join(id.as_str()).join(side)
+/// Values of a Metal3 cluster with these settings, a line each, below others.
+fn values(others: &str, settings: &str) -> String {
+    let head = "cluster:\n  k8s_version: v1.31.8+rke2r1\n  capi_providers: {infra_provider: capm3, bootstrap_provider: cabpr}";
+    let settings = settings.replace('\n', "\n  ");
+    let others = others.trim_end();
+    format!("{others}\n{head}\n  {settings}\n")
+        .trim_start()
+        .to_owned()
+}
+
+/// The cluster `edge` with these settings and values of its own.
+fn bare(others: &str, settings: &str) -> Stage {
+    project().cluster("edge", &values(others, settings))
+}
+
+/// The cluster `edge` with these settings, over these images.
+fn booting(images: &[&str], settings: &str) -> Stage {
+    project()
+        .catalog(images)
+        .settings("policy: {rules: {image-unused: off}}")
+        .cluster("edge", &values("", settings))
+}
+
+/// The cluster `edge` with these settings, over an image of its version, `noble-31`, and one of an older version, `noble-30`.
+pub(crate) fn edge(settings: &str) -> Stage {
+    let noble = "os=ubuntu os-release=noble hardened=false";
+    let images = [
+        format!("noble-31 rke2 1.31.8+rke2r1 {noble}"),
+        format!("noble-30 rke2 1.30.12+rke2r1 {noble}"),
+    ];
+    booting(&images.each_ref().map(String::as_str), settings)
 }
 
 #[test]
-fn every_rule_has_its_fixtures_and_no_fixture_lacks_a_rule() {
-    let folders = fs::read_dir(root().join("fixtures/rules")).expect("the fixtures can be read");
-    let found: BTreeSet<String> = folders
-        .map(|entry| {
-            entry
-                .expect("an entry")
-                .file_name()
-                .to_string_lossy()
-                .into_owned()
-        })
-        .collect();
-    let wanted: BTreeSet<String> = RuleId::ALL.iter().map(RuleId::to_string).collect();
-    assert_eq!(found, wanted);
+fn every_rule_has_a_test_of_both_sides() {
+    let files = fs::read_dir(root().join("tests/rules")).expect("the folder");
+    let texts = files.map(|file| read(&file.expect("a file").path()));
+    let tests: String = texts.collect::<Vec<_>>().join("\n");
+    let bodies: Vec<&str> = tests.split("#[test]\n").skip(1).collect();
     for id in RuleId::ALL {
-        for side in ["bad", "good"] {
-            let project = fixture(*id, side).join("metalmark.yaml");
-            assert!(project.is_file(), "{} is missing", project.display());
-        }
+        let name = format!("fn {}()", id.as_str().replace('-', "_"));
+        let body = bodies.iter().find(|body| body.starts_with(&name));
+        let body = body.unwrap_or_else(|| panic!("no test `{name}`"));
+        let body: String = body.split_whitespace().collect();
+        let has = |side: &str| body.contains(&format!("{side}(\"{id}\","));
+        assert!(has("fails") || has("warns"), "`{name}` shows no finding");
+        assert!(has("passes"), "`{name}` has no good side");
     }
-}
-
-#[test]
-fn each_bad_project_is_reported_as_expected() {
-    let mut silent = Vec::new();
-    for rule in RULES {
-        let folder = fixture(rule.id, "bad");
-        let Some(run) = run(&folder) else { continue };
-        if !run.output.contains(&format!("[{}]", rule.id)) {
-            silent.push(format!(
-                "{}: status {:?}\n{}",
-                rule.id, run.status, run.output
-            ));
-            continue;
-        }
-        assert_ne!(run.status, Some(2), "{}: {}", rule.id, run.output);
-        assert_file(&folder.join("expected.txt"), &run.output);
-    }
-    assert!(
-        silent.is_empty(),
-        "these rules did not report:\n{}",
-        silent.join("\n")
-    );
-}
-
-#[test]
-fn each_good_project_has_nothing_of_its_rule_and_no_error() {
-    let mut faulty = Vec::new();
-    for rule in RULES {
-        let Some(run) = run(&fixture(rule.id, "good")) else {
-            continue;
-        };
-        if run.status != Some(0) || run.output.contains(&format!("[{}]", rule.id)) {
-            faulty.push(format!(
-                "{}: status {:?}\n{}",
-                rule.id, run.status, run.output
-            ));
-        }
-    }
-    assert!(
-        faulty.is_empty(),
-        "these projects are faulty:\n{}",
-        faulty.join("\n")
-    );
 }

@@ -1,7 +1,10 @@
-//! Rows of small cases for one rule: a cluster's values, and what the rule finds in them as `support::project::line` shows it,
+//! Tables of small cases for one rule: a cluster's values, and what the rule finds in them as `support::project::line` shows it,
 //! without the words of its messages.
 
+use snapbox::Data;
+
 use super::super::support::project::Project;
+use super::super::support::stage::assert_text;
 
 /// Images that differ in one fact each, in the layer that clusters share.
 pub(super) const IMAGES: &str = "\
@@ -21,28 +24,47 @@ cluster:
   capi_providers: {infra_provider: capm3, bootstrap_provider: cabpr}
 ";
 
-/// Asserts what a rule finds in the values of each row, over [`IMAGES`].
-pub(super) fn each(rule: &str, rows: &[(&str, &[&str])]) {
-    for (values, expected) in rows {
-        assert_found(
-            rule,
-            &Project::layered(IMAGES, values, ""),
-            expected,
-            values,
-        );
-    }
+/// A table of one rule over [`IMAGES`].
+pub(super) fn each(rule: &str) -> Table<'_> {
+    each_with("", rule)
 }
 
 /// The same with lines added to the project file.
-pub(super) fn each_with(more: &str, rule: &str, rows: &[(&str, &[&str])]) {
-    for (values, expected) in rows {
-        assert_found(
-            rule,
-            &Project::layered(IMAGES, values, more),
-            expected,
-            values,
-        );
+pub(super) fn each_with<'a>(settings: &'a str, rule: &'a str) -> Table<'a> {
+    Table { settings, rule }
+}
+
+pub(super) struct Table<'a> {
+    settings: &'a str,
+    rule: &'a str,
+}
+
+impl Table<'_> {
+    /// Asserts what the rule finds in the values of each case.
+    #[track_caller]
+    pub(super) fn finds(&self, table: impl Into<Data>) {
+        assert_cases(table, |values| {
+            Project::layered(IMAGES, values, self.settings).found(self.rule)
+        });
     }
+}
+
+/// Asserts a table. A line of it is a case, in which `; ` begins a new line; below it, indented, is its result; `#` is a comment.
+#[track_caller]
+pub(super) fn assert_cases(table: impl Into<Data>, result: impl Fn(&str) -> Vec<String>) {
+    let table = table.into();
+    let text = table.render().expect("a text");
+    let mut actual = String::new();
+    for line in text.lines().filter(|line| !line.starts_with("    ")) {
+        actual += &format!("{line}\n");
+        if line.starts_with('#') || line.is_empty() {
+            continue;
+        }
+        for found in result(&line.replace("; ", "\n")) {
+            actual += &format!("    {found}\n");
+        }
+    }
+    assert_text(&actual, table);
 }
 
 pub(super) fn assert_found(rule: &str, project: &Project, expected: &[&str], case: &str) {

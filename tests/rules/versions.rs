@@ -2,139 +2,76 @@
 
 use metalmark::decide::replacement::obstacles;
 use metalmark::pipeline::check::lowers;
+use snapbox::str;
 
 use super::super::support::project::Project;
+use super::super::support::stage::project;
 use super::rows::{IMAGES, assert_found, each, each_with};
+use super::{bare, booting, edge, fails, passes, warns};
 
 #[test]
 fn an_image_of_another_version_comes_with_those_that_fit() {
-    each(
-        "k8s-version-mismatch",
-        &[
-            ("cluster: {capm3: {image_key: noble-31}}", &[]),
-            // One image fits: it is the fix. Two do: a person chooses.
-            (
-                "cluster: {capm3: {image_key: noble-30}}",
-                &[
-                    "error control-plane [noble-30, v1.31.8+rke2r1, 1.30.12+rke2r1] fix noble-31 => cluster.capm3.image_key: noble-31",
-                ],
-            ),
-            (
-                "cluster: {capm3: {image_key: suse-30}}",
-                &[
-                    "error control-plane [suse-30, v1.31.8+rke2r1, 1.30.12+rke2r1] fix suse-31 => cluster.capm3.image_key: suse-31",
-                ],
-            ),
-            // Those that are most like it come first, three at most; a name may say which they are.
-            (
-                "os_images: {now: &now {uri: x, os: beos, hardened: 'true', flavor: x, os-release: r, k8s-flavor: rke2, k8s-version: 1.30.1+rke2r1}, a: {<<: *now, k8s-version: 1.31.8+rke2r1, hardened: 'false', flavor: y}, b: {<<: *now, k8s-version: 1.31.8+rke2r1, os-release: q}, c: {<<: *now, k8s-version: 1.31.8+rke2r1}, d: {<<: *now, k8s-version: 1.31.8+rke2r1}}\ncluster: {capm3: {image_key: now}}",
-                &[
-                    "error control-plane [now, v1.31.8+rke2r1, 1.30.1+rke2r1] => cluster.capm3.image_key: c | cluster.capm3.image_key: d",
-                ],
-            ),
-            (
-                "os_images: {now: {uri: x, os: beos, k8s-flavor: rke2, k8s-version: 1.30.1+rke2r1}, loose: {uri: x, os: beos, k8s-flavor: rke2, k8s-version: 1.31.8}, then: {uri: 'oci://r/opensuse-15-6-plain-rke2-1-31-8:1', os: beos}}\ncluster: {capm3: {image_key: now}}",
-                &[
-                    "error control-plane [now, v1.31.8+rke2r1, 1.30.1+rke2r1] => then | os-release: 15.6 | hardened: false | flavor: plain",
-                ],
-            ),
-            // The edit is for the level that names the image.
-            (
-                "cluster: {control_plane: {capm3: {image_key: noble-30}}}",
-                &[
-                    "error control-plane [noble-30, v1.31.8+rke2r1, 1.30.12+rke2r1] fix noble-31 => cluster.control_plane.capm3.image_key: noble-31",
-                ],
-            ),
-            (
-                "cluster: {capm3: {image_key: noble-31}, machine_deployment_default: {capm3: {os_image_key: noble-30}}, machine_deployments: {md0: {}, md1: {capm3: {image_key: noble-31}}}}",
-                &[
-                    "error md0 [noble-30, v1.31.8+rke2r1, 1.30.12+rke2r1] fix noble-31 => cluster.machine_deployment_default.capm3.os_image_key: noble-31",
-                ],
-            ),
-            (
-                "cluster: {capm3: {image_key: noble-31}, machine_deployments: {md0: {capm3: {image_key: noble-30}}}}",
-                &[
-                    "error md0 [noble-30, v1.31.8+rke2r1, 1.30.12+rke2r1] fix noble-31 => cluster.machine_deployments.md0.capm3.image_key: noble-31",
-                ],
-            ),
-            // Levels of other pools are none of a pool's.
-            (
-                "cluster: {capm3: {image_key: noble-30}, machine_deployment_default: {capm3: {image_key: noble-31}}, machine_deployments: {md0: {}}}",
-                &[
-                    "error control-plane [noble-30, v1.31.8+rke2r1, 1.30.12+rke2r1] fix noble-31 => cluster.capm3.image_key: noble-31",
-                ],
-            ),
-            (
-                "cluster: {capm3: {image_key: noble-30}, control_plane: {capm3: {image_key: noble-31}}, machine_deployments: {md0: {}, md1: {capm3: {image_key: noble-31}}}}",
-                &[
-                    "error md0 [noble-30, v1.31.8+rke2r1, 1.30.12+rke2r1] fix noble-31 => cluster.capm3.image_key: noble-31",
-                ],
-            ),
-            // A pool's own version is what its image must hold, and then the cluster's is no way out.
-            (
-                "cluster: {capm3: {image_key: noble-31}, machine_deployments: {md0: {k8s_version: v1.30.12+rke2r1}}}",
-                &["error md0 [noble-31, v1.30.12+rke2r1, 1.31.8+rke2r1] => noble-30"],
-            ),
-            (
-                "cluster: {capm3: {image_key: noble-31}, machine_deployments: {md0: {k8s_version: v1.30.12+rke2r1, capm3: {image_key: noble-30}}}}",
-                &[],
-            ),
-            // A selector that names a version itself; the fix would be to drop that.
-            (
-                "cluster: {capm3: {os_image_selector: {os: ubuntu, k8s-version: '1.30.*'}}}",
-                &[
-                    "error control-plane [{os: ubuntu, k8s-version: '1.30.*'}, v1.31.8+rke2r1, 1.30.12+rke2r1] => k8s-version | cluster.k8s_version",
-                ],
-            ),
-            // A version without `v` stays without.
-            (
-                "cluster: {k8s_version: 1.31.8+rke2r1, capm3: {image_key: noble-30}}",
-                &[
-                    "error control-plane [noble-30, 1.31.8+rke2r1, 1.30.12+rke2r1] fix noble-31 => cluster.capm3.image_key: noble-31",
-                ],
-            ),
-            // Nothing known, or half of it, is another rule's.
-            ("cluster: {capm3: {image_key: blank}}", &[]),
-            ("cluster: {capm3: {image_key: loose-31}}", &[]),
-            ("cluster: {capm3: {image_key: minor-31}}", &[]),
-            // Of a URL only its file's name tells.
-            (
-                "cluster: {capm3: {machine_image_url: 'https://s/ubuntu-noble-plain-rke2-1-30-12.raw'}}",
-                &[
-                    "error control-plane ['https://s/ubuntu-noble-plain-rke2-1-30-12.raw', v1.31.8+rke2r1]",
-                ],
-            ),
-            (
-                "cluster: {capm3: {machine_image_url: 'https://s/ubuntu-noble-plain-rke2-1-31-8.raw'}}",
-                &[],
-            ),
-            (
-                "cluster: {capm3: {machine_image_url: 'https://s/1-30-12/x.raw'}}",
-                &[],
-            ),
-        ],
-    );
+    each("k8s-version-mismatch").finds(str![[r#"
+cluster: {capm3: {image_key: noble-31}}
+# One image fits: it is the fix. Two do: a person chooses.
+cluster: {capm3: {image_key: noble-30}}
+    error control-plane [noble-30, v1.31.8+rke2r1, 1.30.12+rke2r1] fix noble-31 => cluster.capm3.image_key: noble-31
+cluster: {capm3: {image_key: suse-30}}
+    error control-plane [suse-30, v1.31.8+rke2r1, 1.30.12+rke2r1] fix suse-31 => cluster.capm3.image_key: suse-31
+# Those that are most like it come first, three at most; a name may say which they are.
+os_images: {now: &now {uri: x, os: beos, hardened: 'true', flavor: x, os-release: r, k8s-flavor: rke2, k8s-version: 1.30.1+rke2r1}, a: {<<: *now, k8s-version: 1.31.8+rke2r1, hardened: 'false', flavor: y}, b: {<<: *now, k8s-version: 1.31.8+rke2r1, os-release: q}, c: {<<: *now, k8s-version: 1.31.8+rke2r1}, d: {<<: *now, k8s-version: 1.31.8+rke2r1}}; cluster: {capm3: {image_key: now}}
+    error control-plane [now, v1.31.8+rke2r1, 1.30.1+rke2r1] => cluster.capm3.image_key: c | cluster.capm3.image_key: d
+os_images: {now: {uri: x, os: beos, k8s-flavor: rke2, k8s-version: 1.30.1+rke2r1}, loose: {uri: x, os: beos, k8s-flavor: rke2, k8s-version: 1.31.8}, then: {uri: 'oci://r/opensuse-15-6-plain-rke2-1-31-8:1', os: beos}}; cluster: {capm3: {image_key: now}}
+    error control-plane [now, v1.31.8+rke2r1, 1.30.1+rke2r1] => then | os-release: 15.6 | hardened: false | flavor: plain
+# The edit is for the level that names the image.
+cluster: {control_plane: {capm3: {image_key: noble-30}}}
+    error control-plane [noble-30, v1.31.8+rke2r1, 1.30.12+rke2r1] fix noble-31 => cluster.control_plane.capm3.image_key: noble-31
+cluster: {capm3: {image_key: noble-31}, machine_deployment_default: {capm3: {os_image_key: noble-30}}, machine_deployments: {md0: {}, md1: {capm3: {image_key: noble-31}}}}
+    error md0 [noble-30, v1.31.8+rke2r1, 1.30.12+rke2r1] fix noble-31 => cluster.machine_deployment_default.capm3.os_image_key: noble-31
+cluster: {capm3: {image_key: noble-31}, machine_deployments: {md0: {capm3: {image_key: noble-30}}}}
+    error md0 [noble-30, v1.31.8+rke2r1, 1.30.12+rke2r1] fix noble-31 => cluster.machine_deployments.md0.capm3.image_key: noble-31
+# Levels of other pools are none of a pool's.
+cluster: {capm3: {image_key: noble-30}, machine_deployment_default: {capm3: {image_key: noble-31}}, machine_deployments: {md0: {}}}
+    error control-plane [noble-30, v1.31.8+rke2r1, 1.30.12+rke2r1] fix noble-31 => cluster.capm3.image_key: noble-31
+cluster: {capm3: {image_key: noble-30}, control_plane: {capm3: {image_key: noble-31}}, machine_deployments: {md0: {}, md1: {capm3: {image_key: noble-31}}}}
+    error md0 [noble-30, v1.31.8+rke2r1, 1.30.12+rke2r1] fix noble-31 => cluster.capm3.image_key: noble-31
+# A pool's own version is what its image must hold, and then the cluster's is no way out.
+cluster: {capm3: {image_key: noble-31}, machine_deployments: {md0: {k8s_version: v1.30.12+rke2r1}}}
+    error md0 [noble-31, v1.30.12+rke2r1, 1.31.8+rke2r1] => noble-30
+cluster: {capm3: {image_key: noble-31}, machine_deployments: {md0: {k8s_version: v1.30.12+rke2r1, capm3: {image_key: noble-30}}}}
+# A selector that names a version itself; the fix would be to drop that.
+cluster: {capm3: {os_image_selector: {os: ubuntu, k8s-version: '1.30.*'}}}
+    error control-plane [{os: ubuntu, k8s-version: '1.30.*'}, v1.31.8+rke2r1, 1.30.12+rke2r1] => k8s-version | cluster.k8s_version
+# A version without `v` stays without.
+cluster: {k8s_version: 1.31.8+rke2r1, capm3: {image_key: noble-30}}
+    error control-plane [noble-30, 1.31.8+rke2r1, 1.30.12+rke2r1] fix noble-31 => cluster.capm3.image_key: noble-31
+# Nothing known, or half of it, is another rule's.
+cluster: {capm3: {image_key: blank}}
+cluster: {capm3: {image_key: loose-31}}
+cluster: {capm3: {image_key: minor-31}}
+# Of a URL only its file's name tells.
+cluster: {capm3: {machine_image_url: 'https://s/ubuntu-noble-plain-rke2-1-30-12.raw'}}
+    error control-plane ['https://s/ubuntu-noble-plain-rke2-1-30-12.raw', v1.31.8+rke2r1]
+cluster: {capm3: {machine_image_url: 'https://s/ubuntu-noble-plain-rke2-1-31-8.raw'}}
+cluster: {capm3: {machine_image_url: 'https://s/1-30-12/x.raw'}}
+
+"#]]);
 }
 
 #[test]
 fn exact_matching_takes_only_the_same_text_for_the_same_version() {
-    let values = "os_images: {old: {uri: 'https://s/o', os: beos, k8s-flavor: rke2, k8s-version: 1.31.8-rke2r1}}\ncluster: {capm3: {image_key: old}}";
-    each_with(
-        "matching: exact\n",
-        "k8s-version-mismatch",
-        &[
-            (
-                values,
-                &["error control-plane [old, v1.31.8+rke2r1, 1.31.8-rke2r1]"],
-            ),
-            ("cluster: {capm3: {image_key: noble-31}}", &[]),
-            (
-                "cluster: {capm3: {image_key: loose-31}}",
-                &["error control-plane [loose-31, v1.31.8+rke2r1, 1.31.8]"],
-            ),
-        ],
-    );
-    each("k8s-version-mismatch", &[(values, &[])]);
+    each_with("matching: exact\n", "k8s-version-mismatch").finds(str![[r#"
+os_images: {old: {uri: 'https://s/o', os: beos, k8s-flavor: rke2, k8s-version: 1.31.8-rke2r1}}; cluster: {capm3: {image_key: old}}
+    error control-plane [old, v1.31.8+rke2r1, 1.31.8-rke2r1]
+cluster: {capm3: {image_key: noble-31}}
+cluster: {capm3: {image_key: loose-31}}
+    error control-plane [loose-31, v1.31.8+rke2r1, 1.31.8]
+
+"#]]);
+    each("k8s-version-mismatch").finds(str![[r#"
+os_images: {old: {uri: 'https://s/o', os: beos, k8s-flavor: rke2, k8s-version: 1.31.8-rke2r1}}; cluster: {capm3: {image_key: old}}
+
+"#]]);
 }
 
 /// A file that several clusters share is not edited for one of them.
@@ -165,90 +102,45 @@ fn the_image_is_replaced_only_in_the_clusters_own_file() {
 
 #[test]
 fn what_is_not_proven() {
-    let named = |key: &str| {
-        format!(
-            "sylva_diskimagebuilder_version: 1\nsylva_diskimagebuilder_images: {{{key}: {{}}}}\ncluster: {{capm3: {{image_key: {key}}}}}"
-        )
-    };
-    let (whole, minor, other) = (
-        named("ubuntu-noble-plain-rke2-1-31-8"),
-        named("ubuntu-noble-plain-rke2-1-31"),
-        named("ubuntu-noble-plain-rke2-1-30-12"),
-    );
-    each(
-        "k8s-version-unproven",
-        &[
-            ("cluster: {capm3: {image_key: noble-31}}", &[]),
-            ("cluster: {capm3: {image_key: noble-30}}", &[]),
-            (
-                "cluster: {capm3: {image_key: loose-31}}",
-                &[
-                    "warning control-plane [loose-31, v1.31.8+rke2r1] => os_images.loose-31.k8s-version: \"1.31.8+rke2r1\"",
-                ],
-            ),
-            (
-                "cluster: {capm3: {image_key: minor-31}}",
-                &[
-                    "error control-plane [minor-31, v1.31.8+rke2r1] => os_images.minor-31.k8s-version: \"1.31.8+rke2r1\"",
-                ],
-            ),
-            (
-                "cluster: {capm3: {image_key: blank}}",
-                &[
-                    "error control-plane [blank, v1.31.8+rke2r1] => images: {facts: [os-images-info.yaml]} | os_images.blank.k8s-version: \"1.31.8+rke2r1\"",
-                ],
-            ),
-            (
-                &whole,
-                &[
-                    "warning control-plane [ubuntu-noble-plain-rke2-1-31-8, v1.31.8+rke2r1] => images: {facts: [os-images-info.yaml]}",
-                ],
-            ),
-            (
-                &minor,
-                &[
-                    "error control-plane [ubuntu-noble-plain-rke2-1-31, v1.31.8+rke2r1] => images: {facts: [os-images-info.yaml]}",
-                ],
-            ),
-            (&other, &[]),
-            (
-                "cluster: {capm3: {machine_image_url: 'https://s/x.raw'}}",
-                &["error control-plane ['https://s/x.raw', v1.31.8+rke2r1] => image_key"],
-            ),
-            (
-                "cluster: {capm3: {machine_image_url: 'https://s/ubuntu-noble-plain-rke2-1-31-8.raw'}}",
-                &[
-                    "warning control-plane ['https://s/ubuntu-noble-plain-rke2-1-31-8.raw', v1.31.8+rke2r1] => image_key",
-                ],
-            ),
-            // A pool's own version is what has to be proven.
-            (
-                "cluster: {capm3: {image_key: loose-31}, control_plane: {capm3: {image_key: noble-31}}, machine_deployments: {md0: {k8s_version: v1.31.8}}}",
-                &[],
-            ),
-            (
-                "cluster: {capm3: {image_key: noble-31}, machine_deployments: {md0: {k8s_version: v1.31.8}}}",
-                &["warning md0 [noble-31, v1.31.8] => os_images.noble-31.k8s-version: \"1.31.8\""],
-            ),
-            // Nothing is booted, nothing to prove.
-            ("cluster: {capm3: {image_key: gone}}", &[]),
-            ("cluster: {capm3: {os_image_selector: {os: windows}}}", &[]),
-        ],
-    );
+    each("k8s-version-unproven").finds(str![[r#"
+cluster: {capm3: {image_key: noble-31}}
+cluster: {capm3: {image_key: noble-30}}
+cluster: {capm3: {image_key: loose-31}}
+    warning control-plane [loose-31, v1.31.8+rke2r1] => os_images.loose-31.k8s-version: "1.31.8+rke2r1"
+cluster: {capm3: {image_key: minor-31}}
+    error control-plane [minor-31, v1.31.8+rke2r1] => os_images.minor-31.k8s-version: "1.31.8+rke2r1"
+cluster: {capm3: {image_key: blank}}
+    error control-plane [blank, v1.31.8+rke2r1] => images: {facts: [os-images-info.yaml]} | os_images.blank.k8s-version: "1.31.8+rke2r1"
+sylva_diskimagebuilder_version: 1; sylva_diskimagebuilder_images: {ubuntu-noble-plain-rke2-1-31-8: {}}; cluster: {capm3: {image_key: ubuntu-noble-plain-rke2-1-31-8}}
+    warning control-plane [ubuntu-noble-plain-rke2-1-31-8, v1.31.8+rke2r1] => images: {facts: [os-images-info.yaml]}
+sylva_diskimagebuilder_version: 1; sylva_diskimagebuilder_images: {ubuntu-noble-plain-rke2-1-31: {}}; cluster: {capm3: {image_key: ubuntu-noble-plain-rke2-1-31}}
+    error control-plane [ubuntu-noble-plain-rke2-1-31, v1.31.8+rke2r1] => images: {facts: [os-images-info.yaml]}
+sylva_diskimagebuilder_version: 1; sylva_diskimagebuilder_images: {ubuntu-noble-plain-rke2-1-30-12: {}}; cluster: {capm3: {image_key: ubuntu-noble-plain-rke2-1-30-12}}
+cluster: {capm3: {machine_image_url: 'https://s/x.raw'}}
+    error control-plane ['https://s/x.raw', v1.31.8+rke2r1] => image_key
+cluster: {capm3: {machine_image_url: 'https://s/ubuntu-noble-plain-rke2-1-31-8.raw'}}
+    warning control-plane ['https://s/ubuntu-noble-plain-rke2-1-31-8.raw', v1.31.8+rke2r1] => image_key
+# A pool's own version is what has to be proven.
+cluster: {capm3: {image_key: loose-31}, control_plane: {capm3: {image_key: noble-31}}, machine_deployments: {md0: {k8s_version: v1.31.8}}}
+cluster: {capm3: {image_key: noble-31}, machine_deployments: {md0: {k8s_version: v1.31.8}}}
+    warning md0 [noble-31, v1.31.8] => os_images.noble-31.k8s-version: "1.31.8"
+# Nothing is booted, nothing to prove.
+cluster: {capm3: {image_key: gone}}
+cluster: {capm3: {os_image_selector: {os: windows}}}
+
+"#]]);
 }
 
 /// A rename had taken the older spelling away from all but the project file's records, in silence.
 #[test]
 fn the_older_spelling_of_the_distribution_was_no_fact_in_values() {
-    for spelling in ["flavor", "flavour"] {
-        let values = format!(
-            "os_images: {{now: {{uri: 'https://s/x', k8s: {{{spelling}: kubeadm, version: 1.31.8}}}}}}\n\
-             cluster: {{capm3: {{image_key: now}}}}\n"
-        );
-        let project = Project::layered(IMAGES, &values, "");
-        let expected = ["error control-plane [now, cabpr]"];
-        assert_found("k8s-flavor-mismatch", &project, &expected, spelling);
-    }
+    each("k8s-flavor-mismatch").finds(str![[r#"
+os_images: {now: {uri: 'https://s/x', k8s: {flavor: kubeadm, version: 1.31.8}}}; cluster: {capm3: {image_key: now}}
+    error control-plane [now, cabpr]
+os_images: {now: {uri: 'https://s/x', k8s: {flavour: kubeadm, version: 1.31.8}}}; cluster: {capm3: {image_key: now}}
+    error control-plane [now, cabpr]
+
+"#]]);
 }
 
 /// Only what was no map in it was learned.
@@ -275,60 +167,33 @@ fn a_neutral_record_in_a_file_with_facts_was_dropped_in_silence() {
 
 #[test]
 fn an_image_of_another_distribution() {
-    each(
-        "k8s-flavor-mismatch",
-        &[
-            ("cluster: {capm3: {image_key: noble-31}}", &[]),
-            ("cluster: {capm3: {image_key: blank}}", &[]),
-            // For kubeadm the version is `1.31.8`, which no rke2 image holds.
-            (
-                "cluster: {capm3: {image_key: kube-31}}",
-                &["error control-plane [kube-31, cabpr] => cluster.capm3.image_key: noble-31"],
-            ),
-            (
-                "cluster: {k8s_version: v1.31.8, capi_providers: {bootstrap_provider: cabpk}, capm3: {image_key: noble-31}}",
-                &["error control-plane [noble-31, cabpk] => cluster.capm3.image_key: kube-31"],
-            ),
-            (
-                "cluster: {k8s_version: v1.31.9, capi_providers: {bootstrap_provider: cabpk}, capm3: {image_key: noble-31}}",
-                &["error control-plane [noble-31, cabpk]"],
-            ),
-            (
-                "cluster: {k8s_version: v1.31.8, capi_providers: {bootstrap_provider: cabpk}, capm3: {image_key: kube-31}, machine_deployments: {md0: {capm3: {image_key: suse-31}}}}",
-                &["error md0 [suse-31, cabpk]"],
-            ),
-            // The name alone says it too.
-            (
-                "sylva_diskimagebuilder_version: 1\nsylva_diskimagebuilder_images: {ubuntu-noble-plain-kubeadm-1-31-8: {}}\n\
-                 cluster: {capm3: {image_key: ubuntu-noble-plain-kubeadm-1-31-8}}",
-                &[
-                    "error control-plane [ubuntu-noble-plain-kubeadm-1-31-8, cabpr] => cluster.capm3.image_key: noble-31",
-                ],
-            ),
-            // No image is proposed whose patch level or build nobody knows.
-            (
-                "os_images: {kube: {uri: x, os: talos, os-release: noble, hardened: 'false', flavor: plain, k8s-flavor: kubeadm, k8s-version: 1.31.8, image-format: raw}}\ncluster: {capm3: {image_key: kube}}",
-                &["error control-plane [kube, cabpr]"],
-            ),
-            (
-                "os_images: {kube: {uri: x, os: flatcar, os-release: noble, hardened: 'false', flavor: plain, k8s-flavor: kubeadm, k8s-version: 1.31.8, image-format: raw}}\ncluster: {capm3: {image_key: kube}}",
-                &["error control-plane [kube, cabpr]"],
-            ),
-            (
-                "os_images: {kube: {uri: x, os: opensuse, os-release: '15.6', hardened: 'false', flavor: plain, k8s-flavor: kubeadm, k8s-version: 1.31.8, image-format: raw}}\ncluster: {capm3: {image_key: kube}}",
-                &["error control-plane [kube, cabpr] => cluster.capm3.image_key: suse-31"],
-            ),
-            // A provider that Sylva does not know, or none, is not judged.
-            (
-                "cluster: {capi_providers: {bootstrap_provider: cabpx}, capm3: {image_key: kube-31}}",
-                &[],
-            ),
-            (
-                "cluster: {capi_providers: {bootstrap_provider: null}, capm3: {image_key: kube-31}}",
-                &[],
-            ),
-        ],
-    );
+    each("k8s-flavor-mismatch").finds(str![[r#"
+cluster: {capm3: {image_key: noble-31}}
+cluster: {capm3: {image_key: blank}}
+# For kubeadm the version is `1.31.8`, which no rke2 image holds.
+cluster: {capm3: {image_key: kube-31}}
+    error control-plane [kube-31, cabpr] => cluster.capm3.image_key: noble-31
+cluster: {k8s_version: v1.31.8, capi_providers: {bootstrap_provider: cabpk}, capm3: {image_key: noble-31}}
+    error control-plane [noble-31, cabpk] => cluster.capm3.image_key: kube-31
+cluster: {k8s_version: v1.31.9, capi_providers: {bootstrap_provider: cabpk}, capm3: {image_key: noble-31}}
+    error control-plane [noble-31, cabpk]
+cluster: {k8s_version: v1.31.8, capi_providers: {bootstrap_provider: cabpk}, capm3: {image_key: kube-31}, machine_deployments: {md0: {capm3: {image_key: suse-31}}}}
+    error md0 [suse-31, cabpk]
+# The name alone says it too.
+sylva_diskimagebuilder_version: 1; sylva_diskimagebuilder_images: {ubuntu-noble-plain-kubeadm-1-31-8: {}}; cluster: {capm3: {image_key: ubuntu-noble-plain-kubeadm-1-31-8}}
+    error control-plane [ubuntu-noble-plain-kubeadm-1-31-8, cabpr] => cluster.capm3.image_key: noble-31
+# No image is proposed whose patch level or build nobody knows.
+os_images: {kube: {uri: x, os: talos, os-release: noble, hardened: 'false', flavor: plain, k8s-flavor: kubeadm, k8s-version: 1.31.8, image-format: raw}}; cluster: {capm3: {image_key: kube}}
+    error control-plane [kube, cabpr]
+os_images: {kube: {uri: x, os: flatcar, os-release: noble, hardened: 'false', flavor: plain, k8s-flavor: kubeadm, k8s-version: 1.31.8, image-format: raw}}; cluster: {capm3: {image_key: kube}}
+    error control-plane [kube, cabpr]
+os_images: {kube: {uri: x, os: opensuse, os-release: '15.6', hardened: 'false', flavor: plain, k8s-flavor: kubeadm, k8s-version: 1.31.8, image-format: raw}}; cluster: {capm3: {image_key: kube}}
+    error control-plane [kube, cabpr] => cluster.capm3.image_key: suse-31
+# A provider that Sylva does not know, or none, is not judged.
+cluster: {capi_providers: {bootstrap_provider: cabpx}, capm3: {image_key: kube-31}}
+cluster: {capi_providers: {bootstrap_provider: null}, capm3: {image_key: kube-31}}
+
+"#]]);
 }
 
 const HARD: &str = "\
@@ -506,15 +371,11 @@ fn a_replacement_has_the_reference_the_checksum_and_the_format_of_the_image() {
 /// An image for another distribution is a finding of its own; it keeps no fix of another pool from being offered.
 #[test]
 fn a_pool_that_stays_as_it_is_stops_no_fix_of_another_pool() {
-    each(
-        "k8s-version-mismatch",
-        &[(
-            "cluster: {capm3: {image_key: kube-31}, machine_deployments: {md0: {capm3: {image_key: noble-30}}}}",
-            &[
-                "error md0 [noble-30, v1.31.8+rke2r1, 1.30.12+rke2r1] fix noble-31 => cluster.machine_deployments.md0.capm3.image_key: noble-31",
-            ],
-        )],
-    );
+    each("k8s-version-mismatch").finds(str![[r#"
+cluster: {capm3: {image_key: kube-31}, machine_deployments: {md0: {capm3: {image_key: noble-30}}}}
+    error md0 [noble-30, v1.31.8+rke2r1, 1.30.12+rke2r1] fix noble-31 => cluster.machine_deployments.md0.capm3.image_key: noble-31
+
+"#]]);
 }
 
 #[test]
@@ -543,4 +404,143 @@ fn a_change_of_the_version_alone_may_lower_a_cluster() {
     }
     assert!(lowers(&now, &view("v1.31.8+rke2r1", "noble-30")));
     assert!(!lowers(&view("v1.30.12+rke2r1", "noble-30"), &now));
+}
+
+#[test]
+fn k8s_version_mismatch() {
+    let project = edge("capm3: {image_key: noble-30}\nmachine_deployments: {md0: {}}");
+    fails("k8s-version-mismatch", &project, "check").screen(str![[r#"
+error[k8s-version-mismatch]: image `noble-30` holds Kubernetes `1.30.12+rke2r1`, not `v1.31.8+rke2r1`
+ --> edge.yaml:4:22
+  |
+2 |   k8s_version: v1.31.8+rke2r1
+  |                -------------- this version is required
+3 |   capi_providers: {infra_provider: capm3, bootstrap_provider: cabpr}
+4 |   capm3: {image_key: noble-30}
+  |                      ^^^^^^^^ this image is selected here
+  |
+ ::: catalog.yaml:3:45
+  |
+3 |   noble-30: {k8s-flavor: rke2, k8s-version: '1.30.12+rke2r1', image-format: raw, uri: 'https://images.example/noble-30.raw', sha256: ...
+  |                                             ---------------- its `k8s-version` in the values
+  |
+  = cluster: edge, pool control-plane
+  = also in pools: md0
+  = help: `cluster.capm3.image_key: noble-31`
+
+1 error in 1 cluster; 2 node pools checked: 2 mismatched
+
+"#]]);
+    let _ = project.run("check --fix").exit(0);
+    passes("k8s-version-mismatch", &project, "check");
+}
+
+#[test]
+fn k8s_version_unproven() {
+    let project = bare("\
+os_images:
+  ubuntu-noble-hardened-rke2-1-31: {uri: 'oci://registry.example.org/own:1', image-format: raw, sha256: 31a831a831a831a831a831a831a831a831a831a831a831a831a831a831a831a8}", "capm3: {image_key: ubuntu-noble-hardened-rke2-1-31}");
+    fails("k8s-version-unproven", &project, "check").screen(str![[r#"
+error[k8s-version-unproven]: nothing proves that image `ubuntu-noble-hardened-rke2-1-31` holds Kubernetes `v1.31.8+rke2r1`
+ --> edge.yaml:6:22
+  |
+4 |   k8s_version: v1.31.8+rke2r1
+  |                -------------- this version is required
+5 |   capi_providers: {infra_provider: capm3, bootstrap_provider: cabpr}
+6 |   capm3: {image_key: ubuntu-noble-hardened-rke2-1-31}
+  |                      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ no source says which version it holds
+  |
+  = cluster: edge, pool control-plane
+  = help: give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml
+  = help: or `os_images.ubuntu-noble-hardened-rke2-1-31.k8s-version: "1.31.8+rke2r1"`
+
+1 error in 1 cluster; 1 node pool checked: 1 unproven
+
+"#]]);
+    project.edit(
+        "edge.yaml",
+        "image-format",
+        "k8s-version: 1.31.8+rke2r1, image-format",
+    );
+    passes("k8s-version-unproven", &project, "check");
+}
+
+#[test]
+fn k8s_flavor_mismatch() {
+    let project = booting(
+        &["noble-31 rke2 1.31.8+rke2r1", "kube-31 kubeadm 1.31.8"],
+        "capm3: {image_key: kube-31}",
+    );
+    fails("k8s-flavor-mismatch", &project, "check").screen(str![[r#"
+error[k8s-flavor-mismatch]: image `kube-31` is made for kubeadm, not for rke2
+ --> edge.yaml:4:22
+  |
+3 |   capi_providers: {infra_provider: capm3, bootstrap_provider: cabpr}
+  |                                                               ----- `cabpr` boots rke2
+4 |   capm3: {image_key: kube-31}
+  |                      ^^^^^^^ this image is selected here
+  |
+  = cluster: edge, pool control-plane
+  = help: `cluster.capm3.image_key: noble-31`
+
+warning[k8s-version-unproven]: nothing proves that image `kube-31` holds Kubernetes `v1.31.8+rke2r1`
+ --> edge.yaml:4:22
+  |
+2 |   k8s_version: v1.31.8+rke2r1
+  |                -------------- this version is required
+3 |   capi_providers: {infra_provider: capm3, bootstrap_provider: cabpr}
+4 |   capm3: {image_key: kube-31}
+  |                      ^^^^^^^ the values says `1.31.8`, which may be another build
+  |
+  = cluster: edge, pool control-plane
+  = help: or `os_images.kube-31.k8s-version: "1.31.8+rke2r1"`
+
+1 error, 1 warning in 1 cluster; 1 node pool checked: 1 unproven
+
+"#]]);
+    project.edit("edge.yaml", "kube-31", "noble-31");
+    passes("k8s-flavor-mismatch", &project, "check");
+}
+
+#[test]
+fn image_outdated() {
+    let project = project()
+        .catalog(&[
+            "noble-29 rke2 1.29.15+rke2r1 os=ubuntu",
+            "noble-31 rke2 1.31.8+rke2r1 os=ubuntu",
+        ])
+        .settings("policy:\n  rules: {image-unused: off, image-outdated: warning}")
+        .cluster(
+            "edge",
+            "\
+cluster:
+  k8s_version: v1.29.15+rke2r1
+  capi_providers: {infra_provider: capm3, bootstrap_provider: cabpr}
+  capm3: {image_key: noble-29}
+",
+        );
+    warns("image-outdated", &project, "check").screen(str![[r#"
+warning[image-outdated]: image `noble-29` holds Kubernetes `1.29.15+rke2r1`, 2 minors behind `noble-31` of its line
+ --> edge.yaml:4:22
+  |
+4 |   capm3: {image_key: noble-29}
+  |                      ^^^^^^^^ this image is selected here
+  |
+ ::: catalog.yaml:3:3
+  |
+3 |   noble-31: {k8s-flavor: rke2, k8s-version: '1.31.8+rke2r1', image-format: raw, uri: 'https://images.example/noble-31.raw', sha256: '...
+  |   -------- the newest of its line
+  |
+  = cluster: edge, pool control-plane
+  = help: add an image of the next minor: a control plane goes up one at a time
+
+1 warning in 1 cluster; 1 node pool checked: 1 proven
+
+"#]]);
+    project.edit(
+        "metalmark.yaml",
+        "image-outdated: warning",
+        "image-outdated: {level: warning, minors: 2}",
+    );
+    passes("image-outdated", &project, "check");
 }

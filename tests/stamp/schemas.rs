@@ -9,7 +9,7 @@ use capi::schema::Schemas;
 use yaml_tree::place::Source;
 
 use super::{files, fixtures};
-use crate::providers::crds;
+use crate::programs::crds;
 
 /// The definitions that are at hand.
 fn schemas() -> Option<Schemas> {

@@ -1,23 +1,19 @@
-//! A project in memory, read, resolved and checked in this process: a case costs a millisecond and starts no program.
+//! A project in memory, checked by the pipeline in this process: a case costs a millisecond and starts no program.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use metalmark::catalog::resolve::{self, Catalogs};
-use metalmark::catalog::sources;
-use metalmark::decide::matching::PatternCache;
 use metalmark::error::Error;
-use metalmark::evaluate::TemplateCache;
 use metalmark::files::{Files, Found};
 use metalmark::model::cluster_view::ClusterView;
 use metalmark::model::date::Date;
 use metalmark::model::finding::{Finding, Judged};
 use metalmark::model::rule::{Level, RuleId};
-use metalmark::model::selection::Outcome;
 use metalmark::pipeline::check;
-use metalmark::read::{self, Location, PROJECT_FILE_NAME, Request, SharedCatalog, Workspace};
-use metalmark::rules::{ChangeInput, ImageUse, RunScope, Side, WorkspaceInput};
+use metalmark::pipeline::fleet::Fleet;
+use metalmark::read::{self, Location, PROJECT_FILE_NAME, Request};
+use metalmark::rules::{ChangeInput, Side};
 use yaml_tree::place::Spot;
 
 /// Files by their paths below the root.
@@ -49,14 +45,8 @@ fn plain(path: &Path) -> PathBuf {
         .collect()
 }
 
-/// A project and what its stages need.
-pub(crate) struct Project {
-    workspace: Workspace,
-    templates: TemplateCache,
-    shared: SharedCatalog,
-    catalogs: Catalogs,
-    patterns: PatternCache,
-}
+/// A project whose clusters are read.
+pub(crate) struct Project(Fleet);
 
 impl Project {
     /// The project of these files: paths and texts.
@@ -68,26 +58,9 @@ impl Project {
             file: Some(PathBuf::from(PROJECT_FILE_NAME)),
         };
         let workspace = read::workspace_in(&Request::default(), &location, Arc::new(memory));
-        let mut workspace = workspace.expect("every file is in memory");
-        let mut facts = sources::facts(
-            &workspace.settings.root,
-            &*workspace.files,
-            &workspace.facts,
-            &workspace.settings.registries.architecture,
-            &mut workspace.findings,
-        )
-        .expect("every source is in memory");
-        if let Some((records, file)) = &workspace.records {
-            facts.add_records(records, file);
-        }
-        let templates = TemplateCache::default();
-        Self {
-            shared: read::read_shared_catalog(&workspace, &templates),
-            catalogs: Catalogs::new(facts),
-            patterns: PatternCache::default(),
-            templates,
-            workspace,
-        }
+        let workspace = workspace.expect("every file is in memory");
+        let today = Date::parse("2026-11-21").expect("a day");
+        Self(Fleet::open(workspace, today).expect("every source is in memory"))
     }
 
     /// A project with one cluster, `edge`, of these values; `more` is added to its project file.
@@ -109,14 +82,8 @@ impl Project {
 
     /// Every cluster, read and resolved.
     pub(crate) fn views(&self) -> Vec<ClusterView> {
-        let settings = &self.workspace.settings;
-        let view = |entry| {
-            let read = read::cluster(&self.workspace, entry, &self.shared, &self.templates);
-            let read = read.expect("every layer is in memory");
-            resolve::cluster(read, &self.catalogs, settings, &self.patterns)
-                .expect("no source fails")
-        };
-        self.workspace.clusters.iter().map(view).collect()
+        let view = |entry| self.0.view(entry).expect("every layer is in memory");
+        self.0.workspace.entries().map(view).collect()
     }
 
     /// The only cluster, read and resolved.
@@ -128,30 +95,8 @@ impl Project {
 
     /// What `check` finds, in the order of the stages.
     pub(crate) fn judged(&self) -> Vec<Judged> {
-        let today = Date::parse("2026-11-21").expect("a day");
-        let settings = &self.workspace.settings;
-        let (mut judged, mut uses, mut used) = (Vec::new(), ImageUse::default(), BTreeSet::new());
-        for view in self.views() {
-            let checked = check::cluster(&view, settings, today);
-            judged.extend(checked.findings);
-            used.extend(checked.waivers_used);
-            uses.add(image_use(&view));
-        }
-        let read = read::cluster_without_nodes(&self.workspace, &self.shared);
-        let shared = resolve::cluster(read, &self.catalogs, settings, &self.patterns);
-        let shared = shared.expect("no source fails");
-        let input = WorkspaceInput {
-            run_scope: RunScope::Fleet,
-            uses: &uses,
-            images: &shared.images,
-            sources: &shared.sources,
-            settings,
-            facts_given: !self.workspace.facts.is_empty() || self.workspace.records.is_some(),
-            lock: None,
-        };
-        let found = self.workspace.findings.clone();
-        judged.extend(check::workspace(&input, found, &used, today).findings);
-        judged
+        let checked = self.0.check(|_, _, _| Ok(()));
+        checked.expect("every layer is in memory").judged
     }
 
     /// What one rule finds, each as [`line`] shows it.
@@ -178,24 +123,11 @@ impl Project {
             after: side(&is),
             revision: "HEAD",
         };
-        let found = check::change(&input, &after.workspace.settings).into_iter();
+        let found = check::change(&input, &after.0.workspace.settings).into_iter();
         let of_rule = found.filter(|finding| finding.rule == rule);
         of_rule
             .map(|finding| line(&finding, finding.unless_set.unwrap_or(Level::Error)))
             .collect()
-    }
-}
-
-fn image_use(view: &ClusterView) -> ImageUse {
-    let boots = view.selections.iter();
-    let boots = boots.filter_map(|selection| match &selection.outcome {
-        Outcome::Image(key) => Some(Arc::clone(key)),
-        _ => None,
-    });
-    ImageUse {
-        booted: boots.collect(),
-        served: view.served.iter().cloned().collect(),
-        ..ImageUse::default()
     }
 }
 

@@ -179,12 +179,14 @@ impl Stage {
     }
 
     /// Runs the program with these words. For a word with a space there is [`Self::run_args`].
+    #[must_use = "a run that nobody looks at proves nothing"]
     pub(crate) fn run(&self, words: &str) -> Run {
         let args: Vec<&str> = words.split_whitespace().collect();
         self.run_args(&args)
     }
 
     /// Runs the program with these arguments.
+    #[must_use = "a run that nobody looks at proves nothing"]
     pub(crate) fn run_args(&self, args: &[&str]) -> Run {
         let outcome = self.program().args(args.iter().copied()).run();
         Run {
@@ -344,7 +346,6 @@ impl Checked {
 }
 
 /// A run of the program that ended.
-#[must_use = "a run that nobody looks at proves nothing"]
 pub(crate) struct Run {
     command: String,
     pub(crate) outcome: Outcome,
@@ -409,6 +410,24 @@ pub(crate) fn table<C: Display, L: Display>(
         }
     }
     text
+}
+
+/// Compares a table whose cases are in the snapshot itself, as [`cases`] says.
+#[track_caller]
+pub(crate) fn assert_cases<L: Display>(expected: impl Into<Data>, result: impl Fn(&str) -> Vec<L>) {
+    let expected = expected.into();
+    let text = expected.render().expect("a text");
+    assert_text(&table(cases(&text), |case| result(case)), expected);
+}
+
+/// The cases of a table: each line that is not indented is one, and the indented lines below it are its result. To add a case,
+/// write its line into the snapshot: `SNAPSHOTS=overwrite` writes the result.
+#[track_caller]
+pub(crate) fn cases(table: &str) -> Vec<&str> {
+    let is_case = |line: &&str| !line.is_empty() && !line.starts_with(' ');
+    let cases: Vec<&str> = table.lines().filter(is_case).collect();
+    assert!(!cases.is_empty(), "there is no case");
+    cases
 }
 
 fn join<L: AsRef<str>>(lines: impl IntoIterator<Item = L>) -> String {

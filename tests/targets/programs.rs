@@ -9,8 +9,8 @@ use yaml_tree::place::Source;
 
 use super::given::{output, rendered, settings};
 use super::keyed;
+use crate::programs::crds;
 use crate::programs::{find, missing};
-use crate::providers::crds;
 
 /// The definitions of the folder of CRDs.
 fn definitions() -> Option<Schemas> {

@@ -43,6 +43,8 @@ const WHOLE: &[&str] = &[
     "locations.nutanix.",
     "locations.oci",
     "locations.powervs.",
+    "locations.proxmox.tags",
+    "locations.proxmox.template-id",
     "locations.tinkerbell.image",
     "locations.vsphere.image-name",
     "locations.vsphere.template",

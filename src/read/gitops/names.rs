@@ -14,6 +14,19 @@ use super::work::Work;
 /// Kinds whose names get no prefix or suffix.
 const UNNAMED: &[&str] = &["Namespace", "CustomResourceDefinition", "APIService"];
 
+/// Kinds whose objects are in no namespace.
+const CLUSTER_SCOPED: &[&str] = &[
+    "APIService",
+    "ClusterRole",
+    "ClusterRoleBinding",
+    "CustomResourceDefinition",
+    "MutatingWebhookConfiguration",
+    "PersistentVolume",
+    "PriorityClass",
+    "StorageClass",
+    "ValidatingWebhookConfiguration",
+];
+
 /// Applies a kustomization's `namespace`, `namePrefix` and `nameSuffix`.
 pub(super) fn rename(kustomization: &Node, objects: &mut [Object]) {
     let field = |name: &str| kustomization.text(&[name]).filter(|text| !text.is_empty());
@@ -21,6 +34,7 @@ pub(super) fn rename(kustomization: &Node, objects: &mut [Object]) {
         for object in objects.iter_mut() {
             match object.kind() {
                 "Namespace" => object.rename("name", namespace),
+                kind if CLUSTER_SCOPED.contains(&kind) => {}
                 _ => object.rename("namespace", namespace),
             }
         }

@@ -9,7 +9,7 @@ use yaml_tree::value::Node;
 
 use crate::model::cluster::{Cluster, PoolName};
 
-use super::pools::{PoolReader, image_node, pool};
+use super::pools::{PoolReader, current_image, pool};
 use super::{Template, is_of_group};
 
 /// The group of EKS Anywhere.
@@ -54,7 +54,7 @@ impl PoolReader<'_, '_> {
         let datacenter = self.eks_object(index, spec.get_path(&["datacenterRef"]));
         let has_image = |template: &Template| {
             let found = template.index().map(|index| &self.graph.objects[index]);
-            found.is_some_and(|object| image_node(object).is_some())
+            found.is_some_and(|object| current_image(object).is_some())
         };
         let of_all = Some(datacenter)
             .filter(|_| !has_image(&machines))

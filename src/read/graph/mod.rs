@@ -36,7 +36,7 @@ use deployed::collect_objects;
 pub use pairs::has_pair;
 pub(super) use pairs::read_pairs;
 use pools::PoolReader;
-pub(super) use pools::image_node;
+pub(super) use pools::current_image;
 
 /// Cluster API's own group.
 const CLUSTER_API: &str = "cluster.x-k8s.io";
@@ -337,7 +337,7 @@ impl<'a> Graph<'a> {
         let Some(first) = all.first().copied() else {
             return Template::Missing;
         };
-        let image = |index: usize| image_node(&self.objects[index]).map(|(node, _)| &node.value);
+        let image = |index: usize| current_image(&self.objects[index]).map(|image| image.text);
         let is_one = all.iter().all(|other| image(*other) == image(first));
         if is_one && all.len() < MOST_NEAR {
             Template::At(first)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use capi::objects::{ManifestObject, Reference, version_node};
 use capi::providers;
-use capi::providers::{NamedBy, image_fields};
+use capi::providers::{NamedBy, NamedImage, image_fields};
 use yaml_tree::edit::Step;
 use yaml_tree::place::{Located, Place, Sources};
 use yaml_tree::value::{Node, Number, Value};
@@ -207,19 +207,22 @@ impl PoolReader<'_, '_> {
         if fields.is_looked_up(spec) {
             return Err(unknown::LOOKED_UP);
         }
-        let (node, by) = fields.image(spec).ok_or(unknown::NO_IMAGE)?;
+        let image = fields.image(spec).ok_or(unknown::NO_IMAGE)?;
         let location = fields.location(spec);
+        let place = match object {
+            Some(object) => self.place(object, image.node.place),
+            None => image.node.place,
+        };
+        let named = Some(Located::new(image.text, place));
         let mut text = |node: &Node| match object {
             Some(object) => self.text(object, node),
             None => Some(Located::new(Arc::clone(node.value.as_str()?), node.place)),
         };
-        let named = text(node);
-        let image = spec.get_path(&["image"]);
         // Nothing is known of a field that another program fills in.
         let mut field = |name: &str| {
-            text(image?.get_path(&[name])?).filter(|text| !is_variable_text(&text.value))
+            text(spec.get_path(&["image", name])?).filter(|text| !is_variable_text(&text.value))
         };
-        Ok(match by {
+        Ok(match image.by {
             NamedBy::Name => Choice {
                 name: named,
                 location,
@@ -277,7 +280,7 @@ pub(super) fn pool(
 }
 
 /// The image that a machine template names.
-pub(in crate::read) fn image_node(template: &ManifestObject) -> Option<(&Node, NamedBy)> {
+pub(in crate::read) fn current_image(template: &ManifestObject) -> Option<NamedImage<'_>> {
     let fields = image_fields(&template.kind)?;
     fields.image(fields.spec(&template.node)?)
 }

@@ -10,7 +10,7 @@ use capi::objects::{ManifestObject, Text, version_nodes};
 use yaml_tree::place::{FileId, Place, Source};
 use yaml_tree::value::{Entry, Map, Node, Value};
 
-use super::super::graph::image_node;
+use super::super::graph::current_image;
 use super::{CLUSTER_API, Output};
 
 /// How many values of a release are tried.
@@ -82,7 +82,7 @@ fn versions_and_images(outputs: &[Output]) -> Vec<Wanted> {
                 continue;
             }
             let versions = version_nodes(&object).into_iter().map(|(_, node)| node);
-            let image = image_node(&object).map(|(node, _)| node);
+            let image = current_image(&object).map(|image| image.node);
             versions
                 .chain(image)
                 .for_each(|node| add(output.template, node));

@@ -22,7 +22,7 @@ pub struct Copy {
 
 impl Copy {
     /// Copies what git knows of, as it is in the work tree, and what it does not ignore.
-    pub fn of(project: &Path, is_optimized: bool) -> Result<Self, Box<dyn Error>> {
+    pub fn of(project: &Path) -> Result<Self, Box<dyn Error>> {
         let base = project.join("target/mutants");
         let folder = base.join("tree");
         fs::create_dir_all(&folder)?;
@@ -56,26 +56,13 @@ impl Copy {
                 &switch.join(path),
             )?;
         }
-        for path in kept.iter().filter(|path| is_crate(path)) {
+        // The code of every package asks the switch.
+        let dependency = format!("[dependencies]\nmutants_switch.path = {switch:?}");
+        for path in kept.iter().filter(|path| is_package(path)) {
             let manifest = fs::read_to_string(project.join(path))?;
-            let switch = "[dependencies]\nmutants_switch = { path = \"../../../switch\" }";
-            let manifest = manifest.replacen("[dependencies]", switch, 1);
+            let manifest = manifest.replacen("[dependencies]", &dependency, 1);
             write_changed(&folder.join(path), &manifest)?;
         }
-        let manifest = fs::read_to_string(project.join("Cargo.toml"))?;
-        // With many mutants, tests run so often that an optimized build pays.
-        let profile = match is_optimized {
-            true => "[profile.dev]\nopt-level = 1\nlto = \"off\"\nincremental = false",
-            false => "[profile.dev]\nincremental = false",
-        };
-        let manifest = manifest
-            .replacen(
-                "[dependencies]",
-                "[dependencies]\nmutants_switch = { path = \"../switch\" }",
-                1,
-            )
-            .replacen("[profile.dev]", profile, 1);
-        write_changed(&folder.join("Cargo.toml"), &manifest)?;
         committed(&folder)?;
         Ok(Self {
             folder,
@@ -84,18 +71,16 @@ impl Copy {
         })
     }
 
-    /// Writes the mutants into the copy, leaves out those that the compiler refuses, and returns the others.
-    pub fn write(&self, mut candidates: Vec<Candidate>) -> Result<Vec<Candidate>, Box<dyn Error>> {
+    /// Writes the mutants into the copy, leaves out those that the compiler refuses, and builds: the others, with the names and
+    /// paths of the test programs.
+    pub fn build(&self, candidates: &mut Vec<Candidate>) -> Result<Programs, Box<dyn Error>> {
         loop {
             let mut files: BTreeMap<String, Spliced> = BTreeMap::new();
             let mut edits: BTreeMap<&str, Vec<(u32, &Mutant)>> = BTreeMap::new();
-            for candidate in &candidates {
-                let more = candidate.more.iter().map(|(file, mutant)| (file, mutant));
-                for (file, mutant) in more.chain([(&candidate.file, &candidate.mutant)]) {
-                    edits
-                        .entry(file)
-                        .or_default()
-                        .push((candidate.number, mutant));
+            for candidate in &*candidates {
+                for (file, mutant) in &candidate.edits {
+                    let of = edits.entry(&**file).or_default();
+                    of.push((candidate.number, mutant));
                 }
             }
             for (path, mut of) in edits {
@@ -105,10 +90,11 @@ impl Copy {
                 write_changed(&self.folder.join(path), &spliced.text)?;
                 files.insert(path.to_owned(), spliced);
             }
-            let refused = self.refused(&files)?;
-            if refused.is_empty() {
-                return Ok(candidates);
+            let (is_built, messages) = self.cargo()?;
+            if is_built {
+                return Ok(messages.iter().filter_map(program).collect());
             }
+            let refused = refused(&messages, &files)?;
             eprintln!("{} mutants do not compile", refused.len());
             candidates.retain(|candidate| !refused.contains(&candidate.number));
             // A file that loses all of its mutants gets its own text back.
@@ -118,96 +104,76 @@ impl Copy {
         }
     }
 
-    fn cargo(&self, arguments: &[&str]) -> Result<Vec<Value>, Box<dyn Error>> {
+    /// Builds, and says whether that succeeded, and what cargo says of it.
+    fn cargo(&self) -> Result<(bool, Vec<Value>), Box<dyn Error>> {
         let output = Command::new("cargo")
-            .args(arguments)
+            .args(["test", "--no-run", "--workspace", "--lib", "--test=all"])
             .args(["--message-format=json", "--offline"])
             .current_dir(&self.folder)
             .env("CARGO_TARGET_DIR", &self.target)
-            .env("RUSTFLAGS", "-Awarnings")
+            .env("CARGO_INCREMENTAL", "0")
+            // What the project's own build has made of the dependencies is not made again.
+            .env("CARGO_BUILD_BUILD_DIR", self.project.join("target"))
             .stdin(Stdio::null())
             .stderr(Stdio::inherit())
             .output()?;
         let text = String::from_utf8(output.stdout)?;
-        Ok(text
-            .lines()
-            .filter_map(|line| serde_json::from_str(line).ok())
-            .collect())
-    }
-
-    /// The mutants that the compiler's errors point at.
-    fn refused(&self, files: &BTreeMap<String, Spliced>) -> Result<BTreeSet<u32>, Box<dyn Error>> {
-        let mut refused = BTreeSet::new();
-        let mut others = Vec::new();
-        for message in self.cargo(&["check", "--workspace", "--lib", "--bins"])? {
-            if message["reason"] != "compiler-message" || message["message"]["level"] != "error" {
-                continue;
-            }
-            let spans = message["message"]["spans"]
-                .as_array()
-                .cloned()
-                .unwrap_or_default();
-            let primary: Vec<&Value> = spans
-                .iter()
-                .filter(|span| span["is_primary"] == true)
-                .collect();
-            let mut found: BTreeSet<u32> =
-                primary.iter().flat_map(|span| at(files, span)).collect();
-            if found.is_empty() {
-                found = spans.iter().flat_map(|span| at(files, span)).collect();
-            }
-            if found.is_empty() {
-                found = primary
-                    .iter()
-                    .filter_map(|span| nearest(files, span))
-                    .collect();
-            }
-            if found.is_empty() && !spans.is_empty() {
-                others.push(
-                    message["message"]["rendered"]
-                        .as_str()
-                        .unwrap_or_default()
-                        .to_owned(),
-                );
-            }
-            refused.extend(found);
-        }
-        if refused.is_empty() && !others.is_empty() {
-            return Err(others.join("\n").into());
-        }
-        Ok(refused)
-    }
-
-    /// Builds the test programs: their names and paths.
-    pub fn build(&self) -> Result<Vec<(String, PathBuf)>, Box<dyn Error>> {
-        let messages =
-            self.cargo(&["test", "--no-run", "--workspace", "--lib", "--test", "all"])?;
-        let mut programs = Vec::new();
-        for message in messages {
-            if message["reason"] == "compiler-message" && message["message"]["level"] == "error" {
-                return Err(message["message"]["rendered"]
-                    .as_str()
-                    .unwrap_or_default()
-                    .into());
-            }
-            let is_test =
-                message["profile"]["test"] == true && message["reason"] == "compiler-artifact";
-            if let (true, Some(path)) = (is_test, message["executable"].as_str()) {
-                let name = message["target"]["name"].as_str().unwrap_or_default();
-                let name = match name {
-                    "metalmark" => "lib".to_owned(),
-                    name => name.replace('_', "-"),
-                };
-                programs.push((name, PathBuf::from(path)));
-            }
-        }
-        Ok(programs)
+        let messages = text.lines().flat_map(serde_json::from_str);
+        Ok((output.status.success(), messages.collect()))
     }
 }
 
-/// Whether a file is the manifest of a crate below `crates/`.
-fn is_crate(path: &Path) -> bool {
-    path.starts_with("crates") && path.ends_with("Cargo.toml")
+/// Names of test programs, and their paths.
+pub type Programs = Vec<(String, PathBuf)>;
+
+/// The mutants that the compiler's errors point at.
+fn refused(
+    messages: &[Value],
+    files: &BTreeMap<String, Spliced>,
+) -> Result<BTreeSet<u32>, Box<dyn Error>> {
+    let mut refused = BTreeSet::new();
+    let mut others = Vec::new();
+    for message in messages {
+        let error = &message["message"];
+        if message["reason"] != "compiler-message" || error["level"] != "error" {
+            continue;
+        }
+        let spans = error["spans"].as_array().map_or(&[][..], Vec::as_slice);
+        let is_primary = |span: &&Value| span["is_primary"] == true;
+        let primary: Vec<&Value> = spans.iter().filter(is_primary).collect();
+        let mut found: BTreeSet<u32> = primary.iter().flat_map(|span| at(files, span)).collect();
+        if found.is_empty() {
+            found = spans.iter().flat_map(|span| at(files, span)).collect();
+        }
+        if found.is_empty() {
+            let near = primary.iter().filter_map(|span| nearest(files, span));
+            found = near.collect();
+        }
+        if found.is_empty() {
+            others.push(error["rendered"].as_str().unwrap_or_default());
+        }
+        refused.extend(found);
+    }
+    if refused.is_empty() {
+        return Err(format!("the copy cannot be built\n{}", others.join("\n")).into());
+    }
+    Ok(refused)
+}
+
+/// The test program that a message of cargo is about.
+fn program(message: &Value) -> Option<(String, PathBuf)> {
+    let is_test = message["profile"]["test"] == true && message["reason"] == "compiler-artifact";
+    let path = message["executable"].as_str().filter(|_| is_test)?;
+    let name = match message["target"]["name"].as_str()? {
+        "metalmark" => "lib".to_owned(),
+        name => name.replace('_', "-"),
+    };
+    Some((name, PathBuf::from(path)))
+}
+
+/// Whether a file is the manifest of a package of the workspace.
+fn is_package(path: &Path) -> bool {
+    path == Path::new("Cargo.toml") || (path.starts_with("crates") && path.ends_with("Cargo.toml"))
 }
 
 /// Makes the copy a repository of its own, with all files committed: some tests compare with what git has.

@@ -1,13 +1,13 @@
 //! Finds the places of a source file where one small change makes a mutant.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{BinOp, Expr, ReturnType, Stmt, UnOp};
 
 /// How a mutant is spliced into the text.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Form {
     /// Another expression instead of the one in the range.
     Instead(String),
@@ -30,6 +30,8 @@ pub struct Mutant {
     pub function: String,
     pub change: String,
     pub line: usize,
+    /// The lines of the function.
+    pub scope: RangeInclusive<usize>,
 }
 
 /// All mutants of a text, in the order of their places.
@@ -38,6 +40,7 @@ pub fn mutants(text: &str) -> Result<Vec<Mutant>, syn::Error> {
     let mut finder = Finder {
         text,
         functions: Vec::new(),
+        scopes: Vec::new(),
         found: Vec::new(),
     };
     finder.visit_file(&file);
@@ -50,6 +53,8 @@ pub fn mutants(text: &str) -> Result<Vec<Mutant>, syn::Error> {
 struct Finder<'t> {
     text: &'t str,
     functions: Vec<String>,
+    /// The lines of the functions around.
+    scopes: Vec<RangeInclusive<usize>>,
     found: Vec<Mutant>,
 }
 
@@ -111,13 +116,27 @@ impl Finder<'_> {
     fn add(&mut self, range: Range<usize>, form: Form, change: String) {
         let line = self.text[..range.start].matches('\n').count() + 1;
         let function = self.functions.join("::");
+        let scope = self.scopes.last().cloned().unwrap_or(line..=line);
         self.found.push(Mutant {
             range,
             form,
             function,
             change,
             line,
+            scope,
         });
+    }
+
+    fn enter(&mut self, signature: &syn::Signature, block: &syn::Block) {
+        self.functions.push(signature.ident.to_string());
+        let (start, end) = (signature.span().start(), block.span().end());
+        self.scopes.push(start.line..=end.line);
+        self.returns(signature, block);
+    }
+
+    fn leave(&mut self) {
+        self.functions.pop();
+        self.scopes.pop();
     }
 
     fn source(&self, node: &impl Spanned) -> &str {
@@ -251,35 +270,39 @@ impl Finder<'_> {
 
 impl<'ast> Visit<'ast> for Finder<'_> {
     fn visit_item_mod(&mut self, module: &'ast syn::ItemMod) {
-        if !is_for_tests(&module.attrs) {
+        if !is_left_out(&module.attrs) {
             visit::visit_item_mod(self, module);
         }
     }
 
     fn visit_item_fn(&mut self, function: &'ast syn::ItemFn) {
-        if is_for_tests(&function.attrs) || function.sig.constness.is_some() {
+        if is_left_out(&function.attrs) || function.sig.constness.is_some() {
             return;
         }
-        self.functions.push(function.sig.ident.to_string());
-        self.returns(&function.sig, &function.block);
+        self.enter(&function.sig, &function.block);
         visit::visit_item_fn(self, function);
-        self.functions.pop();
+        self.leave();
     }
 
     fn visit_impl_item_fn(&mut self, function: &'ast syn::ImplItemFn) {
-        let name = function.sig.ident.to_string();
-        // What is printed for developers only decides nothing.
-        if is_for_tests(&function.attrs) || function.sig.constness.is_some() || name == "fmt" {
+        if is_left_out(&function.attrs) || function.sig.constness.is_some() {
             return;
         }
-        self.functions.push(name);
-        self.returns(&function.sig, &function.block);
+        self.enter(&function.sig, &function.block);
         visit::visit_impl_item_fn(self, function);
-        self.functions.pop();
+        self.leave();
+    }
+
+    fn visit_trait_item_fn(&mut self, function: &'ast syn::TraitItemFn) {
+        if let Some(block) = &function.default {
+            self.enter(&function.sig, block);
+            visit::visit_trait_item_fn(self, function);
+            self.leave();
+        }
     }
 
     fn visit_item_impl(&mut self, block: &'ast syn::ItemImpl) {
-        if is_for_tests(&block.attrs) {
+        if is_left_out(&block.attrs) {
             return;
         }
         let name = one_line(self.source(&*block.self_ty));
@@ -385,11 +408,16 @@ fn has_let(expression: &Expr) -> bool {
     }
 }
 
-fn is_for_tests(attributes: &[syn::Attribute]) -> bool {
+/// Whether code is of tests, or not compiled here: the tool needs Linux.
+fn is_left_out(attributes: &[syn::Attribute]) -> bool {
     attributes.iter().any(|attribute| {
+        let condition = attribute
+            .meta
+            .require_list()
+            .map(|list| list.tokens.to_string());
+        let is_other = |it: String| it == "test" || it.starts_with("not");
         attribute.path().is_ident("test")
-            || (attribute.path().is_ident("cfg")
-                && matches!(&attribute.meta, syn::Meta::List(list) if list.tokens.to_string().contains("test")))
+            || (attribute.path().is_ident("cfg") && condition.is_ok_and(is_other))
     })
 }
 
@@ -400,5 +428,38 @@ pub fn one_line(text: &str) -> String {
     match line.char_indices().nth(90) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_of_tests_and_constants_has_no_mutants() {
+        let text = "
+            const A: bool = 1 < 2;
+            const fn b() -> bool { 1 < 2 }
+            #[cfg(test)] mod tests { fn c() -> bool { 1 < 2 } }
+            #[cfg(not(unix))] fn c() -> bool { 1 < 2 }
+            #[test] fn d() { e(1, 2); }
+            trait F { fn g(&self) -> bool { self.h() } }
+            impl F for G { fn i(&self) -> bool {
+                fn j() -> bool { k() }
+                j() } }";
+        let found = mutants(text).expect("Rust");
+        let of = |function: &str| {
+            found
+                .iter()
+                .filter(|it| it.function == function)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            found.len(),
+            of("g").len() + of("G::i").len() + of("G::i::j").len()
+        );
+        assert!(of("g").iter().all(|it| it.scope == (7..=7)) && !of("g").is_empty());
+        assert!(of("G::i").iter().all(|it| it.scope == (8..=10)) && !of("G::i").is_empty());
+        assert!(of("G::i::j").iter().all(|it| it.scope == (9..=9)) && !of("G::i::j").is_empty());
     }
 }

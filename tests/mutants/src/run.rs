@@ -20,14 +20,16 @@ pub struct Test {
 }
 
 /// What became of a mutant.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// By that test.
-    Killed(String),
-    /// After so many tests.
-    Survived(usize),
+    Killed,
+    Survived,
     /// No test executes its place.
     Unreached,
+    /// Only tests that are slow, or fail without it, execute its place.
+    LeftOut,
+    /// The time was over.
+    Untried,
 }
 
 /// Every test of a program, not yet run.
@@ -48,9 +50,14 @@ pub fn tests(label: &str, program: &Path, folder: &Path) -> io::Result<Vec<Test>
     Ok(names.map(test).collect())
 }
 
+const MEMORY: u64 = 8 << 30;
+
 fn command(program: &Path, folder: &Path, names: &[&str]) -> Command {
-    let mut command = Command::new(program);
+    // What would take all memory fails.
+    let mut command = Command::new("prlimit");
     command
+        .arg(format!("--as={MEMORY}"))
+        .arg(program)
         .args(names)
         .args(["--exact", "--test-threads=1", "-q"])
         .current_dir(folder)
@@ -105,40 +112,48 @@ fn stop(child: &mut Child) {
 
 /// Runs every test without a mutant, and notes what it reaches, whether it passes and how long it takes.
 pub fn survey(tests: &mut [Test], folder: &Path, scratch: &Path, jobs: usize) {
+    let results = in_parallel(tests, jobs, |index, test| {
+        if index.is_multiple_of(200) {
+            eprintln!("survey: {index} of {} tests", tests.len());
+        }
+        let list = scratch.join(index.to_string());
+        let _ = fs::remove_file(&list);
+        let mut command = command(&test.program, folder, &[own_name(test)]);
+        command.env("METALMARK_MUTANTS_REACHED", &list);
+        let start = Instant::now();
+        let passes = succeeds(command, Duration::from_secs(300));
+        let took = start.elapsed();
+        let text = fs::read_to_string(&list).unwrap_or_default();
+        let reached: BTreeSet<u32> = text.lines().filter_map(|line| line.parse().ok()).collect();
+        (took, reached, passes)
+    });
+    for (test, result) in tests.iter_mut().zip(results) {
+        (test.took, test.reached, test.passes) = result;
+    }
+}
+
+/// The answer about each item, in the order of the items. The closure gets the item's number too.
+pub fn in_parallel<I: Sync, T: Send>(
+    items: &[I],
+    jobs: usize,
+    answer: impl Fn(usize, &I) -> T + Sync,
+) -> Vec<T> {
     let next = AtomicUsize::new(0);
-    let results: Mutex<BTreeMap<usize, (Duration, BTreeSet<u32>, bool)>> = Mutex::default();
-    let all = &*tests;
+    let answers = Mutex::new(BTreeMap::new());
     thread::scope(|scope| {
-        for job in 0..jobs {
-            let (next, results) = (&next, &results);
-            scope.spawn(move || {
-                let list = scratch.join(format!("reached-{job}"));
-                while let Some((index, test)) = take(all, next) {
-                    let _ = fs::remove_file(&list);
-                    let name = own_name(test);
-                    let mut command = command(&test.program, folder, &[name]);
-                    command.env("METALMARK_MUTANTS_REACHED", &list);
-                    let start = Instant::now();
-                    let passes = succeeds(command, Duration::from_secs(300));
-                    let took = start.elapsed();
-                    let text = fs::read_to_string(&list).unwrap_or_default();
-                    let reached = text.lines().filter_map(|line| line.parse().ok()).collect();
-                    results
-                        .lock()
-                        .expect("no panic")
-                        .insert(index, (took, reached, passes));
+        for _ in 0..jobs {
+            scope.spawn(|| {
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(item) = items.get(index) else { break };
+                    let answer = answer(index, item);
+                    answers.lock().expect("no panic").insert(index, answer);
                 }
             });
         }
     });
-    for (index, (took, reached, passes)) in results.into_inner().expect("no panic") {
-        (tests[index].took, tests[index].reached, tests[index].passes) = (took, reached, passes);
-    }
-}
-
-fn take<'t>(tests: &'t [Test], next: &AtomicUsize) -> Option<(usize, &'t Test)> {
-    let index = next.fetch_add(1, Ordering::Relaxed);
-    Some((index, tests.get(index)?))
+    let answers = answers.into_inner().expect("no panic");
+    answers.into_values().collect()
 }
 
 fn own_name(test: &Test) -> &str {
@@ -147,11 +162,9 @@ fn own_name(test: &Test) -> &str {
         .map_or(&test.name, |(_, name)| name)
 }
 
-/// Runs the tests with that mutant, quick ones first, until one fails. Tests of up to a second in all share a process.
-pub fn fate(mutant: u32, tests: &[&Test], folder: &Path) -> Fate {
-    if tests.is_empty() {
-        return Fate::Unreached;
-    }
+/// Runs the tests with that mutant, in that order, until one fails. Tests of up to a second in all share a process. Returns those
+/// of the process that failed.
+pub fn killers<'t, 'a>(mutant: u32, tests: &'a [&'t Test], folder: &Path) -> &'a [&'t Test] {
     let mut rest = tests;
     while let Some(first) = rest.first() {
         let mut took = Duration::ZERO;
@@ -159,21 +172,15 @@ pub fn fate(mutant: u32, tests: &[&Test], folder: &Path) -> Fate {
             took += test.took;
             test.program == first.program && took < Duration::from_millis(800)
         });
-        let count = together.count().max(1);
-        let names: Vec<&str> = rest[..count].iter().map(|test| own_name(test)).collect();
+        let (together, others) = rest.split_at(together.count().max(1));
+        let names: Vec<&str> = together.iter().map(|test| own_name(test)).collect();
         let mut command = command(&first.program, folder, &names);
         command.env("METALMARK_MUTANT", mutant.to_string());
-        let spent: Duration = rest[..count].iter().map(|test| test.took).sum();
+        let spent: Duration = together.iter().map(|test| test.took).sum();
         if !succeeds(command, spent * 8 + Duration::from_secs(20)) {
-            return Fate::Killed(
-                rest[..count]
-                    .iter()
-                    .map(|test| &*test.name)
-                    .collect::<Vec<_>>()
-                    .join(", "),
-            );
+            return together;
         }
-        rest = &rest[count..];
+        rest = others;
     }
-    Fate::Survived(tests.len())
+    &[]
 }

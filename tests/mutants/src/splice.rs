@@ -27,84 +27,56 @@ struct Insertion {
     range: Range<usize>,
 }
 
-/// The text with those numbered mutants.
+/// The text with those numbered mutants, which are sorted by their ranges.
 pub fn splice(text: &str, mutants: &[(u32, &Mutant)]) -> Spliced {
     let mut insertions: Vec<Insertion> = Vec::new();
-    let mut rest = mutants;
-    while let Some((number, first)) = rest.first() {
-        let same = rest
-            .iter()
-            .take_while(|(_, mutant)| mutant.range == first.range)
-            .count();
-        let range = first.range.clone();
-        match &first.form {
-            Form::Unless(words) => {
-                let text = format!("{words} !{}", on(*number));
-                let of = vec![(*number, 0..text.len())];
-                insertions.push(Insertion {
-                    position: range.start,
-                    order: (1, 0),
-                    text,
-                    of,
-                    range,
-                });
-            }
-            Form::Return(_) => {
-                let mut text = String::new();
-                let mut of = Vec::new();
-                for (number, mutant) in &rest[..same] {
-                    if let Form::Return(answer) = &mutant.form {
-                        let start = text.len();
-                        text.push_str(&format!(" if {} {{ return {answer}; }}", on(*number)));
-                        of.push((*number, start..text.len()));
-                    }
-                }
-                insertions.push(Insertion {
-                    position: range.start,
-                    order: (1, 0),
-                    text,
-                    of,
-                    range,
-                });
-            }
+    for group in mutants.chunk_by(|(_, one), (_, other)| one.range == other.range) {
+        let range = group[0].1.range.clone();
+        let (start, end) = (range.start.cast_signed(), range.end.cast_signed());
+        let (order, before, behind, after) = match &group[0].1.form {
+            Form::Unless(_) | Form::Return(_) => ((1, 0), "", "", ""),
+            Form::LeaveOut => ((2, -end), "", "", " }"),
+            Form::Instead(_) => ((2, -end), "(", "{ ", " })"),
             // The text itself goes: an insertion that reaches over it.
-            Form::ByHand(replacement) => {
-                // Several mutants may share it.
-                let numbers: Vec<u32> = rest[..same].iter().map(|(number, _)| *number).collect();
-                let ons: Vec<String> = numbers.iter().map(|number| on(*number)).collect();
-                let text = with_switch(replacement, &format!("({})", ons.join(" || ")));
-                let of = numbers
-                    .iter()
-                    .map(|number| (*number, 0..text.len()))
-                    .collect();
-                insertions.push(Insertion {
-                    position: range.start,
-                    order: (3, 0),
-                    text,
-                    of,
-                    range,
-                });
-            }
-            Form::LeaveOut => {
-                let text = format!("if !{} {{ ", on(*number));
-                let of = vec![(*number, 0..text.len())];
-                around(&mut insertions, range, text, of, " }");
-            }
-            Form::Instead(_) => {
-                let mut text = "(".to_owned();
-                let mut of = Vec::new();
-                for (number, mutant) in &rest[..same] {
-                    if let Form::Instead(other) = &mutant.form {
-                        let start = text.len();
-                        text.push_str(&format!("if {} {{ {other} }} else ", on(*number)));
-                        of.push((*number, start..text.len()));
-                    }
+            Form::ByHand(_) => ((3, 0), "", "", ""),
+        };
+        let mut inserted = before.to_owned();
+        let mut of = Vec::new();
+        for (number, mutant) in group {
+            let (from, on) = (inserted.len(), on(*number));
+            inserted += &match &mutant.form {
+                Form::Unless(words) => format!("{words} !{on}"),
+                Form::Return(answer) => format!(" if {on} {{ return {answer}; }}"),
+                Form::LeaveOut => format!("if !{on} {{ "),
+                Form::Instead(other) => format!("if {on} {{ {other} }} else "),
+                // Several mutants share one text.
+                Form::ByHand(_) if !of.is_empty() => String::new(),
+                Form::ByHand(replacement) => {
+                    let ons = group.iter().map(|(number, _)| self::on(*number));
+                    let ons: Vec<String> = ons.collect();
+                    with_switch(replacement, &format!("({})", ons.join(" || ")))
                 }
-                text.push_str("{ ");
-                around(&mut insertions, range, text, of, " })");
-            }
+            };
+            let is_shared = matches!(mutant.form, Form::ByHand(_));
+            of.push((*number, if is_shared { 0 } else { from }..inserted.len()));
         }
-        rest = &rest[same..];
+        inserted += behind;
+        insertions.push(Insertion {
+            position: range.start,
+            order,
+            text: inserted,
+            of,
+            range: range.clone(),
+        });
+        if !after.is_empty() {
+            insertions.push(Insertion {
+                position: range.end,
+                order: (0, -start),
+                text: after.to_owned(),
+                of: Vec::new(),
+                range,
+            });
+        }
     }
     insertions.sort_by_key(|insertion| (insertion.position, insertion.order));
     join(text, &insertions)
@@ -124,31 +96,6 @@ fn with_switch(text: &str, condition: &str) -> String {
     }
     words.push_str(rest);
     words
-}
-
-fn around(
-    insertions: &mut Vec<Insertion>,
-    range: Range<usize>,
-    before: String,
-    of: Vec<(u32, Range<usize>)>,
-    after: &str,
-) {
-    let (start, end) = (range.start, range.end);
-    insertions.push(Insertion {
-        position: start,
-        order: (2, -end.cast_signed()),
-        text: before,
-        of,
-        range: range.clone(),
-    });
-    let text = after.to_owned();
-    insertions.push(Insertion {
-        position: end,
-        order: (0, -start.cast_signed()),
-        text,
-        of: Vec::new(),
-        range,
-    });
 }
 
 fn join(text: &str, insertions: &[Insertion]) -> Spliced {
@@ -189,5 +136,44 @@ fn join(text: &str, insertions: &[Insertion]) -> Spliced {
     Spliced {
         text: spliced,
         places,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::find;
+
+    #[test]
+    fn every_mutant_is_behind_its_switch_and_the_text_stays_rust() {
+        let text = "fn f(a: bool, b: u8) -> bool { g(); if let 1 = b && a && !(b < 2) { h(b, 3)?; } match b { 1 => a, _ => false } }";
+        let found = find::mutants(text).expect("Rust");
+        assert!(found.len() > 10, "{found:?}");
+        let numbered: Vec<(u32, &Mutant)> = (1..).zip(&found).collect();
+        let spliced = splice(text, &numbered);
+        syn::parse_file(&spliced.text).expect("Rust");
+        assert_eq!(spliced.places.len(), found.len());
+        for (number, own, whole) in &spliced.places {
+            assert!(spliced.text[own.clone()].contains(&on(*number)));
+            assert!(whole.start <= own.start && own.end <= whole.end);
+        }
+    }
+
+    #[test]
+    fn mutants_made_by_hand_share_a_text() {
+        let mutant = Mutant {
+            range: 2..3,
+            form: Form::ByHand("(ON || ONCE)".to_owned()),
+            function: String::new(),
+            change: String::new(),
+            line: 1,
+            scope: 1..=1,
+        };
+        let spliced = splice("a b c", &[(1, &mutant), (2, &mutant)]);
+        let wanted = format!("a (({} || {}) || ONCE) c", on(1), on(2));
+        assert_eq!(spliced.text, wanted);
+        for (_, own, _) in spliced.places {
+            assert_eq!(own, 2..wanted.len() - 2);
+        }
     }
 }

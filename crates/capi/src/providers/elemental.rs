@@ -6,6 +6,7 @@
 
 use yaml_tree::value::{Map, Node};
 
+use super::images::{ImageNames, Way};
 use super::{Edit, InPlaceChange, InfraCluster, Kind, Provider, ProviderData, Stamp, set};
 use crate::image::{fact, is_oci};
 
@@ -24,6 +25,14 @@ const MACHINE: &[&str] = &["osVersionManagement", "selector"];
 /// The same, and the setting for the pool's registration.
 const SETTINGS: &[&str] = &["osVersionManagement", "registration", "selector"];
 
+const IMAGE_NAMES: &[ImageNames] = &[ImageNames::new(
+    "Elemental",
+    &[Way::url(
+        "osVersionManagement.osVersion.imageUri",
+        &[fact::URI, "locations.oci"],
+    )],
+)];
+
 const CLUSTER: InfraCluster = InfraCluster::new("ElementalCluster", &["v1beta1"], &[]);
 
 const DATA: ProviderData = ProviderData {
@@ -31,7 +40,7 @@ const DATA: ProviderData = ProviderData {
     alias: None,
     kinds: KINDS,
     infra_cluster: CLUSTER,
-    image_names: &[],
+    image_names: IMAGE_NAMES,
     settings: SETTINGS,
     host_selector: Some("selector"),
 };

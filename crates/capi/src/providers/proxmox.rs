@@ -4,6 +4,7 @@
 
 use yaml_tree::value::{Node, Value};
 
+use super::images::{Field, ImageNames, Way};
 use super::{Edit, InPlaceChange, InfraCluster, Kind, Provider, ProviderData, Stamp};
 
 /// See the module documentation.
@@ -36,6 +37,15 @@ const SETTINGS: &[&str] = &[
     "vmIDRange",
 ];
 
+const IMAGE_NAMES: &[ImageNames] = &[ImageNames::new(
+    "Proxmox",
+    &[
+        Way::name("templateID", &["locations.proxmox.template-id"])
+            .with_fields(&[Field::optional("sourceNode", &["locations.proxmox.node"])]),
+        Way::name("templateSelector.matchTags", &["locations.proxmox.tags"]),
+    ],
+)];
+
 const CLUSTER: InfraCluster =
     InfraCluster::new("ProxmoxCluster", &["v1alpha2", "v1alpha1"], &["dnsServers"]);
 
@@ -44,7 +54,7 @@ const DATA: ProviderData = ProviderData {
     alias: None,
     kinds: KINDS,
     infra_cluster: CLUSTER,
-    image_names: &[],
+    image_names: IMAGE_NAMES,
     settings: SETTINGS,
     host_selector: None,
 };

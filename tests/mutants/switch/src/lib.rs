@@ -24,6 +24,7 @@ struct Switch {
 pub fn on(mutant: u32) -> bool {
     let switch = SWITCH.get_or_init(Switch::from_environment);
     if let Some(mut file) = switch.reached.as_ref()
+        && !REACHED[mutant as usize].load(Ordering::Relaxed)
         && !REACHED[mutant as usize].swap(true, Ordering::Relaxed)
     {
         // One short write to a file opened for appending, so that lines of several processes do not mix.

@@ -1,0 +1,250 @@
+//! Manifests that are no YAML: their objects would be missing in silence.
+
+use snapbox::str;
+
+use crate::support::manifests::{GOOD, cluster};
+use crate::support::stage::{Stage, assert_text, project, table};
+
+use super::judged;
+
+/// A Cluster whose metadata has no end.
+const BROKEN: &str =
+    "apiVersion: cluster.x-k8s.io/v1beta1\nkind: Cluster\nmetadata: {name: paris\nspec: {}\n";
+
+/// A project with a good cluster, and this file.
+fn beside(path: &str, text: &str) -> Stage {
+    project()
+        .file("clusters/edge.yaml", cluster("v1.31.8", GOOD))
+        .file(path, text)
+}
+
+#[test]
+fn a_manifest_that_is_no_yaml_is_an_error_and_a_template_that_is_none_is_not() {
+    beside("clusters/paris.yaml", BROKEN)
+        .run("check")
+        .exit(1)
+        .screen(str![[r#"
+error[yaml-syntax]: expected `,` or `}`, found `:`
+ --> clusters/paris.yaml:4:5
+  |
+4 | spec: {}
+  |     ^
+
+1 error; 2 node pools checked: 2 by name only
+
+"#]]);
+    let helm = format!(
+        "{{{{- if .Values.name }}}}\n{}\n{{{{- end }}}}\n",
+        BROKEN.replace("paris", "{{ .Values.name }}")
+    );
+    let cases = [
+        (
+            "braces that do not end",
+            "paris.json",
+            "{\"apiVersion\": \"cluster.x-k8s.io/v1beta1\", \"kind\": \"Cluster\"".to_owned(),
+        ),
+        (
+            "a list",
+            "paris.yaml",
+            "- apiVersion: cluster.x-k8s.io/v1beta1\n  metadata: {name: paris\n".to_owned(),
+        ),
+        (
+            "YAML in braces that do not end",
+            "paris.yaml",
+            "{apiVersion: cluster.x-k8s.io/v1beta1, kind: Cluster, metadata: {name: paris}\n"
+                .to_owned(),
+        ),
+        // kubectl reads a text that begins with a brace as JSON alone.
+        (
+            "YAML in braces",
+            "paris.yaml",
+            "{apiVersion: cluster.x-k8s.io/v1beta1, kind: Cluster, metadata: {name: paris}}\n"
+                .to_owned(),
+        ),
+        (
+            "two texts of JSON",
+            "paris.yaml",
+            "{\"apiVersion\": \"cluster.x-k8s.io/v1beta1\"}\n---\n{\"apiVersion\": \"v1\"}\n"
+                .to_owned(),
+        ),
+        // They are in most manifests of Cluster API.
+        (
+            "cloud-init's expressions in strings",
+            "paris.yaml",
+            format!("{BROKEN}---\napiVersion: v1\nname: '{{{{ ds.meta_data.local_hostname }}}}'\n"),
+        ),
+        ("a template of Helm", "paris.yaml", helm),
+        (
+            "a template of Jinja",
+            "paris.yaml",
+            BROKEN.replace("{name: paris", "{% if name %}{name: {{ name }}}"),
+        ),
+        (
+            "no manifest",
+            "paris.yaml",
+            BROKEN.replace("apiVersion: ", "# as in "),
+        ),
+    ];
+    let text: String = { cases.iter() }
+        .map(|(name, path, text)| {
+            let checked = beside(path, text).check();
+            table([format!("{name}: exit {}", checked.status)], |_| {
+                checked.findings.clone()
+            })
+        })
+        .collect();
+    assert_text(
+        &text,
+        str![[r#"
+braces that do not end: exit 1
+    error[yaml-syntax] paris.json:1:61 ``
+a list: exit 1
+    error[yaml-syntax] paris.yaml:3:1 ``
+YAML in braces that do not end: exit 1
+    error[yaml-syntax] paris.yaml:1:2 `a`
+YAML in braces: exit 1
+    error[yaml-syntax] paris.yaml:1:2 `a`
+two texts of JSON: exit 1
+    error[yaml-syntax] paris.yaml:2:1 `---`
+cloud-init's expressions in strings: exit 0
+    warning[yaml-syntax] paris.yaml:4:5 `:`
+a template of Helm: exit 0
+    warning[yaml-syntax] paris.yaml:5:5 `:`
+a template of Jinja: exit 0
+no manifest: exit 0
+
+"#]],
+    );
+}
+
+#[test]
+fn a_broken_manifest_of_a_kustomization_says_what_is_not_built_for_it() {
+    let project = beside("clusters/paris.yaml", BROKEN);
+    let project = project.file(
+        "clusters/kustomization.yaml",
+        "resources: [edge.yaml, paris.yaml]\n",
+    );
+    project.run("check").exit(1).screen(str![[r#"
+error[yaml-syntax]: expected `,` or `}`, found `:`
+ --> clusters/paris.yaml:4:5
+  |
+4 | spec: {}
+  |     ^
+
+warning[yaml-syntax]: `clusters` does not build: expected `,` or `}`, found `:`
+ --> clusters/paris.yaml:4:5
+  |
+4 | spec: {}
+  |     ^
+  |
+  = help: what they name is looked at without what they change in it
+
+1 error, 1 warning; 2 node pools checked: 2 by name only
+
+"#]]);
+}
+
+/// Double quotes may spell any word with escapes.
+#[test]
+fn a_manifest_whose_words_are_escaped_is_read() {
+    let paris = cluster("v1.30.1", GOOD).replace("edge", "paris");
+    let escaped = paris
+        .replace(
+            "cluster.x-k8s.io/v1beta1",
+            "\"cluster.x\\x2dk8s.io/v1beta1\"",
+        )
+        .replace("infrastructure.\"cluster", "\"infrastructure.cluster")
+        .replace("controlplane.\"cluster", "\"controlplane.cluster");
+    let in_two_lines = escaped.replace("x\\x2dk8s", "x-\\\n    k8s");
+    let cases = [
+        ("plain", paris),
+        ("escaped", escaped),
+        ("in two lines", in_two_lines),
+    ];
+    let cases = cases.map(|(name, text)| (name, project().file("paris.yaml", text)));
+    assert_text(
+        &judged(cases),
+        str![[r#"
+plain
+    paris/control-plane v1.30.1 (paris.yaml:12:12): mismatched, ubuntu-2204-kube-v1.31.8 (paris.yaml:29:49) holds 1.31.8
+    paris/paris-md v1.30.1 (paris.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (paris.yaml:29:49) holds 1.31.8
+escaped
+    paris/control-plane v1.30.1 (paris.yaml:12:12): mismatched, ubuntu-2204-kube-v1.31.8 (paris.yaml:29:49) holds 1.31.8
+    paris/paris-md v1.30.1 (paris.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (paris.yaml:29:49) holds 1.31.8
+in two lines
+    paris/control-plane v1.30.1 (paris.yaml:15:12): mismatched, ubuntu-2204-kube-v1.31.8 (paris.yaml:36:49) holds 1.31.8
+    paris/paris-md v1.30.1 (paris.yaml:28:16): mismatched, ubuntu-2204-kube-v1.31.8 (paris.yaml:36:49) holds 1.31.8
+
+"#]],
+    );
+}
+
+/// A list that anybody can write hides nothing but what metalmark wrote.
+#[test]
+fn an_ownership_file_hides_no_manifest_that_metalmark_has_not_written() {
+    let paris = cluster("v1.30.1", GOOD).replace("edge", "paris");
+    let written = oci_artifacts::Digest::compute(paris.as_bytes()).to_string();
+    let other = oci_artifacts::Digest::compute(b"other").to_string();
+    let cases = [
+        ("an empty list", String::new()),
+        (
+            "another content",
+            format!("md.yaml\t{other}\tmanifests/paris\n"),
+        ),
+        (
+            "another file",
+            format!("other.yaml\t{written}\tmanifests/paris\n"),
+        ),
+        ("its own", format!("md.yaml\t{written}\tmanifests/paris\n")),
+    ];
+    let cases = cases.map(|(name, list)| {
+        (
+            name,
+            beside("w/md.yaml", &paris).file("w/.metalmark-owned", list),
+        )
+    });
+    assert_text(
+        &judged(cases),
+        str![[r#"
+an empty list
+    edge/control-plane v1.31.8 (clusters/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (clusters/edge.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (clusters/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (clusters/edge.yaml:29:49) holds 1.31.8
+    paris/control-plane v1.30.1 (w/md.yaml:12:12): mismatched, ubuntu-2204-kube-v1.31.8 (w/md.yaml:29:49) holds 1.31.8
+    paris/paris-md v1.30.1 (w/md.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (w/md.yaml:29:49) holds 1.31.8
+another content
+    edge/control-plane v1.31.8 (clusters/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (clusters/edge.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (clusters/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (clusters/edge.yaml:29:49) holds 1.31.8
+    paris/control-plane v1.30.1 (w/md.yaml:12:12): mismatched, ubuntu-2204-kube-v1.31.8 (w/md.yaml:29:49) holds 1.31.8
+    paris/paris-md v1.30.1 (w/md.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (w/md.yaml:29:49) holds 1.31.8
+another file
+    edge/control-plane v1.31.8 (clusters/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (clusters/edge.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (clusters/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (clusters/edge.yaml:29:49) holds 1.31.8
+    paris/control-plane v1.30.1 (w/md.yaml:12:12): mismatched, ubuntu-2204-kube-v1.31.8 (w/md.yaml:29:49) holds 1.31.8
+    paris/paris-md v1.30.1 (w/md.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (w/md.yaml:29:49) holds 1.31.8
+its own
+    edge/control-plane v1.31.8 (clusters/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (clusters/edge.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (clusters/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (clusters/edge.yaml:29:49) holds 1.31.8
+
+"#]],
+    );
+}
+
+/// Several `**` lead to one folder in many ways, each of which was walked.
+#[test]
+fn a_pattern_of_several_stars_ends() {
+    let project = project()
+        .settings("clusters: [{each: '**/**/**/**/**/**/**/**/nope.yaml'}]\n")
+        .file(&format!("{}values.yaml", "d/".repeat(40)), "a: 1\n");
+    project.run("check").exit(1).screen(str![[r#"
+error[project-file]: `**/**/**/**/**/**/**/**/nope.yaml` matches no file
+ --> metalmark.yaml:2:12
+  |
+2 | clusters: [{each: '**/**/**/**/**/**/**/**/nope.yaml'}]
+  |            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+  |
+  = help: a pattern names values files, such as `clusters/*/values.yaml`
+
+1 error
+
+"#]]);
+}

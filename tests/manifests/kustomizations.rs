@@ -1,0 +1,444 @@
+//! Which folders with kustomizations are clusters, and what `check` says of what they build.
+
+use snapbox::str;
+
+use crate::support::manifests::{GOOD, cluster, object};
+use crate::support::stage::{Stage, assert_text, project};
+
+use super::{checked, judged};
+
+const OVERLAY: &str = "resources: [../base]\npatches: [{path: version.yaml}]\n";
+
+/// A patch of the versions of [`cluster`]'s pools.
+pub(super) fn version(version: &str) -> String {
+    let control_plane = "controlplane.cluster.x-k8s.io/v1beta1 KubeadmControlPlane edge-cp";
+    let workers = "cluster.x-k8s.io/v1beta1 MachineDeployment edge-md";
+    let of_workers = format!("spec: {{template: {{spec: {{version: {version}}}}}}}");
+    object(control_plane, &format!("spec: {{version: {version}}}")) + &object(workers, &of_workers)
+}
+
+/// A base with a cluster of that version.
+fn with_base(version: &str) -> Stage {
+    project()
+        .file("base/kustomization.yaml", "resources: [cluster.yaml]\n")
+        .file("base/cluster.yaml", cluster(version, GOOD))
+}
+
+#[test]
+fn each_overlay_is_a_cluster_and_its_base_is_none() {
+    let project = with_base("v1.29.0")
+        .file("dev/kustomization.yaml", OVERLAY)
+        .file("dev/version.yaml", version("v1.31.8"))
+        .file("prod/kustomization.yaml", OVERLAY)
+        .file("prod/version.yaml", version("v1.30.2"));
+    project.check().is(str![[r#"
+error[k8s-version-mismatch] prod/edge/control-plane base/cluster.yaml:29:49 `ubuntu-2204-kube-v1.31.8` prod/version.yaml:5:17 `v1.30.2` => v1.30.2
+dev/edge/control-plane v1.31.8 (dev/version.yaml:5:17): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
+dev/edge/edge-md v1.31.8 (dev/version.yaml:10:35): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
+prod/edge/control-plane v1.30.2 (prod/version.yaml:5:17): mismatched, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
+prod/edge/edge-md v1.30.2 (prod/version.yaml:10:35): mismatched, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
+
+"#]]);
+}
+
+#[test]
+fn a_component_and_a_replacement_change_what_is_built() {
+    let component = "\
+kind: Component
+apiVersion: kustomize.config.k8s.io/v1alpha1
+replacements:
+- source: {kind: KubeadmControlPlane, fieldPath: spec.version}
+  targets:
+  - {select: {kind: MachineDeployment}, fieldPaths: [spec.template.spec.version]}
+  - select: {kind: OpenStackMachineTemplate}
+    fieldPaths: [spec.template.spec.image.filter.name]
+    options: {delimiter: kube-, index: 1}
+";
+    let project = project()
+        .file("base/cluster.yaml", cluster("v1.29.0", GOOD))
+        .file("versions/kustomization.yaml", component)
+        .file(
+            "prod/kustomization.yaml",
+            "resources: [../base/cluster.yaml]\ncomponents: [../versions]\n",
+        );
+    project.check().is(str![[r#"
+edge/control-plane v1.29.0 (base/cluster.yaml:12:12): by_name, ubuntu-2204-kube-v1.29.0 (base/cluster.yaml:12:12) holds 1.29.0
+edge/edge-md v1.29.0 (base/cluster.yaml:12:12): by_name, ubuntu-2204-kube-v1.29.0 (base/cluster.yaml:12:12) holds 1.29.0
+
+"#]]);
+}
+
+#[test]
+fn what_does_not_build_is_reported_once_and_its_files_are_read() {
+    let own = |kustomization: &str| {
+        project()
+            .file("a/kustomization.yaml", kustomization)
+            .file("a/cluster.yaml", cluster("v1.30.2", GOOD))
+    };
+    let overlay = "resources: [../base, cluster.yaml]\n";
+    let right = cluster("v1.31.8", GOOD);
+    let broken_base = project()
+        .file("base/kustomization.yaml", "resources: [missing.yaml]\n")
+        .file("a/kustomization.yaml", overlay)
+        .file("a/cluster.yaml", &right)
+        .file("b/kustomization.yaml", overlay)
+        .file("b/cluster.yaml", &right);
+    let with_component = with_base("v1.31.8")
+        .file(
+            "a/kustomization.yaml",
+            "resources: [../base, missing.yaml]\ncomponents: [../c]\n",
+        )
+        .file("a/version.yaml", version("v1.31.8"))
+        .file(
+            "c/kustomization.yaml",
+            "kind: Component\nresources: [../a/version.yaml]\npatches: [{path: none.yaml}]\n",
+        );
+    // Its patch is no object either.
+    let patched = with_base("v1.31.8")
+        .file(
+            "over/kustomization.yaml",
+            "resources: [../base, gone.yaml]\npatches: [{path: p.yaml}]\n",
+        )
+        .file("over/p.yaml", version("v1.30.2"));
+    let cases = [
+        (
+            "a file that is not there",
+            own("resources: [cluster.yaml, missing.yaml]\n"),
+        ),
+        (
+            "transformers",
+            own("resources: [cluster.yaml]\ntransformers: [t.yaml]\n"),
+        ),
+        ("a base of two", broken_base),
+        ("a folder and its component", with_component),
+        ("a patch", patched),
+    ];
+    assert_text(
+        &checked(cases),
+        str![[r#"
+a file that is not there
+    error[k8s-version-mismatch] edge/control-plane a/cluster.yaml:29:49 `ubuntu-2204-kube-v1.31.8` a/cluster.yaml:12:12 `v1.30.2` => v1.30.2
+    warning[composition-failed] a/kustomization.yaml:1:27 `missing.yaml`
+    edge/control-plane v1.30.2 (a/cluster.yaml:12:12): mismatched, ubuntu-2204-kube-v1.31.8 (a/cluster.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.30.2 (a/cluster.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (a/cluster.yaml:29:49) holds 1.31.8
+transformers
+    error[k8s-version-mismatch] edge/control-plane a/cluster.yaml:29:49 `ubuntu-2204-kube-v1.31.8` a/cluster.yaml:12:12 `v1.30.2` => v1.30.2
+    warning[composition-unsupported] a/kustomization.yaml:2:16 `t.yaml`
+    edge/control-plane v1.30.2 (a/cluster.yaml:12:12): mismatched, ubuntu-2204-kube-v1.31.8 (a/cluster.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.30.2 (a/cluster.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (a/cluster.yaml:29:49) holds 1.31.8
+a base of two
+    warning[composition-failed] base/kustomization.yaml:1:13 `missing.yaml`
+    a/edge/control-plane v1.31.8 (a/cluster.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (a/cluster.yaml:29:49) holds 1.31.8
+    a/edge/edge-md v1.31.8 (a/cluster.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (a/cluster.yaml:29:49) holds 1.31.8
+    b/edge/control-plane v1.31.8 (b/cluster.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (b/cluster.yaml:29:49) holds 1.31.8
+    b/edge/edge-md v1.31.8 (b/cluster.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (b/cluster.yaml:29:49) holds 1.31.8
+a folder and its component
+    warning[composition-failed] a/kustomization.yaml:1:22 `missing.yaml`
+    edge/control-plane v1.31.8 (base/cluster.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (base/cluster.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
+    edge-md/edge-md v1.31.8 (a/version.yaml:10:35): unknown (no reference to a machine template)
+a patch
+    warning[composition-failed] over/kustomization.yaml:1:22 `gone.yaml`
+    edge/control-plane v1.31.8 (base/cluster.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (base/cluster.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
+
+"#]],
+    );
+    own("resources: [cluster.yaml, missing.yaml]\n")
+        .run("check")
+        .exit(1)
+        .screen(str![[r#"
+error[k8s-version-mismatch]: image `ubuntu-2204-kube-v1.31.8` holds Kubernetes `1.31.8`, not `v1.30.2`
+  --> a/cluster.yaml:29:49
+   |
+29 | spec: {template: {spec: {image: {filter: {name: ubuntu-2204-kube-v1.31.8}}}}}
+   |                                                 ^^^^^^^^^^^^^^^^^^^^^^^^ this image is selected here
+   |
+  ::: a/cluster.yaml:12:12
+   |
+12 |   version: v1.30.2
+   |            ------- this version is required
+   |
+   = cluster: edge, pool control-plane
+   = also in pools: edge-md
+   = help: name an image with Kubernetes `v1.30.2`, in a machine template of a new name
+
+warning[composition-failed]: `a` does not build: `missing.yaml` is neither a file nor a folder with a kustomization
+ --> a/kustomization.yaml:1:27
+  |
+1 | resources: [cluster.yaml, missing.yaml]
+  |                           ^^^^^^^^^^^^
+  |
+  = help: what they name is looked at without what they change in it
+
+1 error, 1 warning in 1 cluster; 2 node pools checked: 2 mismatched
+
+"#]]);
+}
+
+/// A folder that is right as a file, and whose patches make it wrong.
+fn prod(kind: &str) -> Stage {
+    project()
+        .file(
+            "prod/kustomization.yaml",
+            format!("kind: {kind}\nresources: [cluster.yaml]\npatches: [{{path: version.yaml}}]\n"),
+        )
+        .file("prod/cluster.yaml", cluster("v1.31.8", GOOD))
+        .file("prod/version.yaml", version("v1.30.2"))
+}
+
+#[test]
+fn what_is_never_built_takes_no_folder_away_from_the_builds() {
+    let decoys: [(&str, &[(&str, &str)]); 6] = [
+        ("none", &[]),
+        (
+            "a component",
+            &[(
+                "decoy/kustomization.yaml",
+                "kind: Component\nresources: [../prod]\n",
+            )],
+        ),
+        (
+            "a circle",
+            &[
+                ("d1/kustomization.yaml", "resources: [../prod, ../d2]\n"),
+                ("d2/kustomization.yaml", "resources: [../d1]\n"),
+            ],
+        ),
+        (
+            "a missing file",
+            &[(
+                "decoy/kustomization.yaml",
+                "resources: [../prod, missing.yaml]\n",
+            )],
+        ),
+        (
+            "transformers",
+            &[(
+                "decoy/kustomization.yaml",
+                "resources: [../prod]\ntransformers: [t.yaml]\n",
+            )],
+        ),
+        (
+            "a patch",
+            &[(
+                "decoy/kustomization.yaml",
+                "resources: [../prod/cluster.yaml]\npatches: [{path: ../prod, target: {name: none}}]\n",
+            )],
+        ),
+    ];
+    let cases = ["Kustomization", "Component"].into_iter().flat_map(|kind| {
+        decoys.map(|(name, files)| (format!("{kind} beside {name}"), prod(kind).files(files)))
+    });
+    assert_text(
+        &judged(cases),
+        str![[r#"
+Kustomization beside none
+    edge/control-plane v1.30.2 (prod/version.yaml:5:17): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.30.2 (prod/version.yaml:10:35): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
+Kustomization beside a component
+    edge/control-plane v1.30.2 (prod/version.yaml:5:17): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.30.2 (prod/version.yaml:10:35): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
+Kustomization beside a circle
+    edge/control-plane v1.30.2 (prod/version.yaml:5:17): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.30.2 (prod/version.yaml:10:35): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
+Kustomization beside a missing file
+    edge/control-plane v1.30.2 (prod/version.yaml:5:17): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.30.2 (prod/version.yaml:10:35): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
+Kustomization beside transformers
+    edge/control-plane v1.30.2 (prod/version.yaml:5:17): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.30.2 (prod/version.yaml:10:35): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
+Kustomization beside a patch
+    edge/control-plane v1.30.2 (prod/version.yaml:5:17): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.30.2 (prod/version.yaml:10:35): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
+Component beside none
+    edge/control-plane v1.30.2 (prod/version.yaml:5:17): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.30.2 (prod/version.yaml:10:35): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
+Component beside a component
+    edge/control-plane v1.30.2 (prod/version.yaml:5:17): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.30.2 (prod/version.yaml:10:35): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
+Component beside a circle
+    edge/control-plane v1.30.2 (prod/version.yaml:5:17): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.30.2 (prod/version.yaml:10:35): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
+Component beside a missing file
+    edge/control-plane v1.30.2 (prod/version.yaml:5:17): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.30.2 (prod/version.yaml:10:35): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
+Component beside transformers
+    edge/control-plane v1.30.2 (prod/version.yaml:5:17): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.30.2 (prod/version.yaml:10:35): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
+Component beside a patch
+    edge/control-plane v1.30.2 (prod/version.yaml:5:17): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.30.2 (prod/version.yaml:10:35): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
+
+"#]],
+    );
+}
+
+#[test]
+fn a_base_that_an_application_deploys_is_built_by_itself() {
+    let application = "spec: {source: {repoURL: https://git.example.org/fleet, path: prod}}";
+    let application = object("argoproj.io/v1alpha1 Application prod", application);
+    let source = "{repoURL: https://git.example.org/fleet, path: '{{path}}'}";
+    let template =
+        format!("{{metadata: {{name: '{{{{path.basename}}}}'}}, spec: {{sources: [{source}]}}}}");
+    let folders = "[{git: {directories: [{path: pro*}]}}]";
+    let set = format!("spec: {{generators: {folders}, template: {template}}}");
+    let set = object("argoproj.io/v1alpha1 ApplicationSet all", &set);
+    let cases = [
+        ("nothing", String::new()),
+        ("an Application", application),
+        ("an ApplicationSet", set),
+    ];
+    let cases = cases.map(|(name, deploying)| {
+        let project = prod("Kustomization")
+            .file("other/kustomization.yaml", OVERLAY.replace("base", "prod"))
+            .file("other/version.yaml", version("v1.31.8"));
+        (name, project.file("apps/all.yaml", deploying))
+    });
+    assert_text(
+        &judged(cases),
+        str![[r#"
+nothing
+    edge/control-plane v1.31.8 (other/version.yaml:5:17): by_name, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (other/version.yaml:10:35): by_name, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
+an Application
+    other/edge/control-plane v1.31.8 (other/version.yaml:5:17): by_name, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
+    other/edge/edge-md v1.31.8 (other/version.yaml:10:35): by_name, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
+    prod/edge/control-plane v1.30.2 (prod/version.yaml:5:17): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
+    prod/edge/edge-md v1.30.2 (prod/version.yaml:10:35): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
+an ApplicationSet
+    other/edge/control-plane v1.31.8 (other/version.yaml:5:17): by_name, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
+    other/edge/edge-md v1.31.8 (other/version.yaml:10:35): by_name, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
+    prod/edge/control-plane v1.30.2 (prod/version.yaml:5:17): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
+    prod/edge/edge-md v1.30.2 (prod/version.yaml:10:35): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
+
+"#]],
+    );
+}
+
+#[test]
+fn a_long_chain_of_kustomizations_and_many_folders_that_share_it_end() {
+    let first = project()
+        .file("c0/kustomization.yaml", "resources: [cluster.yaml]\n")
+        .file("c0/cluster.yaml", cluster("v1.31.8", GOOD));
+    let link = |project: Stage, index: usize| {
+        project.file(
+            &format!("c{index}/kustomization.yaml"),
+            format!("resources: [../c{}]\n", index - 1),
+        )
+    };
+    let overlay = |project: Stage, index: usize| {
+        project.file(
+            &format!("o{index}/kustomization.yaml"),
+            "resources: [../c599]\n",
+        )
+    };
+    let project = (0..60).fold((1..600).fold(first, link), overlay);
+    project.run("check").exit(0).screen(str![[r#"
+warning[composition-unsupported]: `o0` and 59 other folders do not build: kustomizations are nested too deeply, or too many
+ --> c550/kustomization.yaml:1:1
+  |
+1 | resources: [../c549]
+  | ^^^^^^^^^^^^^^^^^^^^^
+  |
+  = help: what they name is looked at without what they change in it
+
+1 warning; 2 node pools checked: 2 by name only
+
+"#]]);
+}
+
+#[test]
+fn an_inline_patch_is_no_object_of_its_own() {
+    let inline = |patch: &str| {
+        let lines = patch.lines().map(|line| format!("    {line}\n"));
+        format!("- patch: |\n{}", lines.collect::<String>())
+    };
+    let patches = version("v1.31.8");
+    let patches: Vec<String> = patches.split("---\n").skip(1).map(inline).collect();
+    let [control_plane, workers] = &patches[..] else {
+        panic!("two patches")
+    };
+    let gone = object(
+        "cluster.x-k8s.io/v1beta1 MachineDeployment edge-md",
+        "$patch: delete",
+    );
+    let gone = inline(&gone["---\n".len()..]);
+    let overlay = |patches: &str| {
+        (
+            "over/kustomization.yaml",
+            format!("resources: [../base]\npatches:\n{patches}"),
+        )
+    };
+    let flux = format!("{control_plane}{workers}")
+        .replace("- patch", "  - patch")
+        .replace("\n    ", "\n      ");
+    let flux = format!("spec:\n  path: ./base\n  patches:\n{flux}");
+    let flux = object("kustomize.toolkit.fluxcd.io/v1 Kustomization x", &flux);
+    let cases = [
+        (
+            "of an overlay",
+            overlay(&format!("{control_plane}{workers}")),
+        ),
+        ("of Flux", ("flux/x.yaml", flux)),
+        (
+            "that deletes an object",
+            overlay(&format!("{control_plane}{gone}")),
+        ),
+    ];
+    let cases = cases.map(|(name, (path, text))| (name, with_base("v1.29.0").file(path, text)));
+    assert_text(
+        &checked(cases),
+        str![[r#"
+of an overlay
+    edge/control-plane v1.31.8 (over/kustomization.yaml:7:21): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (over/kustomization.yaml:12:39): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
+of Flux
+    edge/control-plane v1.31.8 (flux/x.yaml:12:23): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (flux/x.yaml:17:41): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
+that deletes an object
+    edge/control-plane v1.31.8 (over/kustomization.yaml:7:21): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
+
+"#]],
+    );
+}
+
+#[test]
+fn flux_builds_the_folders_and_files_below_its_path() {
+    let project = |path: &str| {
+        let flux = "kustomize.toolkit.fluxcd.io/v1 Kustomization flux-system/all";
+        let flux = object(flux, &format!("spec: {{path: {path}}}"));
+        project()
+            .file("flux.yaml", flux)
+            .file(
+                "apps/kustomized/kustomization.yaml",
+                "resources: [base]\npatches: [{path: version.yaml}]\n",
+            )
+            .file("apps/kustomized/version.yaml", version("v1.30.2"))
+            .file(
+                "apps/kustomized/base/kustomization.yaml",
+                "resources: [cluster.yaml]\n",
+            )
+            .file(
+                "apps/kustomized/base/cluster.yaml",
+                cluster("v1.31.8", GOOD),
+            )
+            .file("apps/other.yaml", object("v1 ConfigMap a", "data: {}"))
+    };
+    // Another repository's folder is not here.
+    let cases = ["./apps/", "./elsewhere"].map(|path| (path, project(path)));
+    assert_text(
+        &checked(cases),
+        str![[r#"
+./apps/
+    error[k8s-version-mismatch] edge/control-plane apps/kustomized/base/cluster.yaml:29:49 `ubuntu-2204-kube-v1.31.8` apps/kustomized/version.yaml:5:17 `v1.30.2` => v1.30.2
+    edge/control-plane v1.30.2 (apps/kustomized/version.yaml:5:17): mismatched, ubuntu-2204-kube-v1.31.8 (apps/kustomized/base/cluster.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.30.2 (apps/kustomized/version.yaml:10:35): mismatched, ubuntu-2204-kube-v1.31.8 (apps/kustomized/base/cluster.yaml:29:49) holds 1.31.8
+./elsewhere
+    error[k8s-version-mismatch] edge/control-plane apps/kustomized/base/cluster.yaml:29:49 `ubuntu-2204-kube-v1.31.8` apps/kustomized/version.yaml:5:17 `v1.30.2` => v1.30.2
+    edge/control-plane v1.30.2 (apps/kustomized/version.yaml:5:17): mismatched, ubuntu-2204-kube-v1.31.8 (apps/kustomized/base/cluster.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.30.2 (apps/kustomized/version.yaml:10:35): mismatched, ubuntu-2204-kube-v1.31.8 (apps/kustomized/base/cluster.yaml:29:49) holds 1.31.8
+
+"#]],
+    );
+}

@@ -1,0 +1,175 @@
+//! Variables in manifests, as Flux and clusterctl fill them in.
+
+use snapbox::str;
+
+use crate::support::manifests::{GOOD, cluster, manifest, object};
+use crate::support::stage::{assert_cases, assert_text, project};
+
+use super::checked;
+
+/// A Kustomization of Flux with the folder `template`.
+fn flux(name: &str, spec: &str) -> String {
+    let named = format!("kustomize.toolkit.fluxcd.io/v1 Kustomization flux-system/{name}");
+    object(&named, &format!("spec:\n  path: ./template\n{spec}"))
+}
+
+#[test]
+fn the_variables_of_flux_are_filled_in_for_each_kustomization() {
+    let template = cluster(
+        "${version}",
+        "{filter: {name: 'ubuntu-2204-kube-${version:=v1.31.8}'}}",
+    )
+    .replacen("{name: edge}", "{name: '${name}'}", 1)
+    .replace("clusterName: edge", "clusterName: ${name}");
+    let dev = flux(
+        "dev",
+        "  postBuild: {substitute: {name: dev, version: v1.31.8}}\n",
+    );
+    let prod = flux(
+        "prod",
+        "  patches:
+  - target: {kind: OpenStackMachineTemplate}
+    patch: |
+      - {op: replace, path: /spec/template/spec/image/filter/name, value: ubuntu-2204-kube-v1.31.8}
+  postBuild:
+    substitute: {name: prod}
+    substituteFrom:
+    - {kind: ConfigMap, name: versions}
+",
+    );
+    let versions = object(
+        "v1 ConfigMap flux-system/versions",
+        "data: {version: v1.30.2}",
+    );
+    let both = project()
+        .file("template/cluster.yaml", &template)
+        .file("flux/dev.yaml", &dev)
+        .file("flux/prod.yaml", &prod)
+        .file("flux/versions.yaml", versions);
+    // What a Secret sets is not known.
+    let secret = project().file("template/cluster.yaml", &template).file(
+        "flux/prod.yaml",
+        prod.replace("kind: ConfigMap", "kind: Secret"),
+    );
+    assert_text(
+        &checked([("both", both), ("a Secret", secret)]),
+        str![[r#"
+both
+    error[k8s-version-mismatch] prod/control-plane flux/prod.yaml:10:75 `ubuntu-2204-kube-v1.31.8` flux/versions.yaml:5:17 `v1.30.2` => v1.30.2
+    dev/control-plane v1.31.8 (flux/dev.yaml:7:48): by_name, ubuntu-2204-kube-v1.31.8 (template/cluster.yaml:29:49) holds 1.31.8
+    dev/edge-md v1.31.8 (flux/dev.yaml:7:48): by_name, ubuntu-2204-kube-v1.31.8 (template/cluster.yaml:29:49) holds 1.31.8
+    prod/control-plane v1.30.2 (flux/versions.yaml:5:17): mismatched, ubuntu-2204-kube-v1.31.8 (flux/prod.yaml:10:75) holds 1.31.8
+    prod/edge-md v1.30.2 (flux/versions.yaml:5:17): mismatched, ubuntu-2204-kube-v1.31.8 (flux/prod.yaml:10:75) holds 1.31.8
+a Secret
+    error[nothing-checked] => --allow-empty
+    prod/control-plane: unknown (its image or version is a variable)
+    prod/edge-md: unknown (its image or version is a variable)
+
+"#]],
+    );
+}
+
+/// The filled-in text is read again, as YAML: `7` is a number then, and `007` is none.
+#[test]
+fn a_variable_that_is_a_whole_number_is_one() {
+    let text = cluster("v1.31.8", GOOD).replace("replicas: 3", "replicas: ${REPLICAS}");
+    let project = manifest(text).commit("Add a cluster");
+    let Some(project) = project else {
+        return;
+    };
+    project
+        .edit("edge.yaml", "kube-v1.31.8", "kube-v1.31.9")
+        .edit("edge.yaml", "name: edge}\nspec: {t", "name: new}\nspec: {t");
+    let text = project
+        .read("edge.yaml")
+        .replace("Template, name: edge}", "Template, name: new}");
+    project.write("edge.yaml", text);
+    assert_cases(
+        str![[r#"
+REPLICAS=7
+      control-plane  all machines re-provisioned, by roll: its machine template changes
+REPLICAS=007
+      control-plane  all machines re-provisioned, by roll: its machine template changes
+REPLICAS=many
+      control-plane  all machines re-provisioned, by roll: its machine template changes
+
+"#]],
+        |variable| {
+            project.write(".env", format!("{variable}\n"));
+            let outcome = project.run("impact --against HEAD").outcome;
+            let lines = outcome
+                .stdout
+                .lines()
+                .filter(|line| line.contains("control-plane"));
+            lines.map(str::to_owned).collect()
+        },
+    );
+}
+
+#[test]
+fn the_variables_of_clusterctl_have_defaults_and_values_of_the_environment() {
+    let text = cluster("${KUBERNETES_VERSION:=v1.31.8}", GOOD);
+    let project = || project().file("clusters/edge.yaml", &text);
+    let newer = project()
+        .file(".env", "export KUBERNETES_VERSION=v1.29.1\n")
+        .file("clusters/.env", "KUBERNETES_VERSION=\"v1.30.2\" # newer\n");
+    // Values that look like passwords are not read.
+    let password = manifest(text.replace("KUBERNETES_VERSION:=v1.31.8", "IMAGE_TOKEN"));
+    let cases = [
+        ("a default", project()),
+        ("the nearest environment", newer),
+        (
+            "a name of a secret",
+            password.file(".env", "IMAGE_TOKEN=v1.30.2\n"),
+        ),
+    ];
+    assert_text(
+        &checked(cases),
+        str![[r#"
+a default
+    edge/control-plane v1.31.8 (clusters/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (clusters/edge.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (clusters/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (clusters/edge.yaml:29:49) holds 1.31.8
+the nearest environment
+    error[k8s-version-mismatch] edge/control-plane clusters/edge.yaml:29:49 `ubuntu-2204-kube-v1.31.8` clusters/edge.yaml:12:12 `${KUBERNETES_VERSION:=v1.31.8}` => v1.30.2
+    edge/control-plane v1.30.2 (clusters/edge.yaml:12:12): mismatched, ubuntu-2204-kube-v1.31.8 (clusters/edge.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.30.2 (clusters/edge.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (clusters/edge.yaml:29:49) holds 1.31.8
+a name of a secret
+    error[nothing-checked] => --allow-empty
+    edge/control-plane: unknown (its image or version is a variable)
+    edge/edge-md: unknown (its image or version is a variable)
+
+"#]],
+    );
+}
+
+#[test]
+fn the_variables_of_a_folder_count_in_those_below_it_and_in_no_other() {
+    assert_cases(
+        str![[r#"
+.env
+    edge/control-plane v1.30.2 (clusters/lab/edge.yaml:12:12): mismatched, ubuntu-2204-kube-v1.31.8 (clusters/lab/edge.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.30.2 (clusters/lab/edge.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (clusters/lab/edge.yaml:29:49) holds 1.31.8
+clusters/.env
+    edge/control-plane v1.30.2 (clusters/lab/edge.yaml:12:12): mismatched, ubuntu-2204-kube-v1.31.8 (clusters/lab/edge.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.30.2 (clusters/lab/edge.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (clusters/lab/edge.yaml:29:49) holds 1.31.8
+clusters/lab/.env
+    edge/control-plane v1.30.2 (clusters/lab/edge.yaml:12:12): mismatched, ubuntu-2204-kube-v1.31.8 (clusters/lab/edge.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.30.2 (clusters/lab/edge.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (clusters/lab/edge.yaml:29:49) holds 1.31.8
+clusters/lab/more/.env
+    edge/control-plane: unknown (its image or version is a variable)
+    edge/edge-md: unknown (its image or version is a variable)
+clusters/other/.env
+    edge/control-plane: unknown (its image or version is a variable)
+    edge/edge-md: unknown (its image or version is a variable)
+
+"#]],
+        |environment| {
+            let text = cluster("${KUBERNETES_VERSION}", GOOD);
+            let project = project().file("clusters/lab/edge.yaml", text);
+            project
+                .file(environment, "KUBERNETES_VERSION=v1.30.2\n")
+                .check()
+                .pools
+        },
+    );
+}
