@@ -1,18 +1,14 @@
 //! Which images there are: what the lists of the values, the records of the project file and the sources of facts make of them.
 
-use std::fs;
-
 use serde_json::Value;
-use tempfile::TempDir;
 
-use crate::support::Metalmark;
+use crate::support::stage::{Stage, project};
 
 const SHA256: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 
 /// A project whose files describe an image each: a record, a source of facts, and the catalog given. Its cluster boots the record.
-fn project(catalog: &str) -> TempDir {
-    let folder = tempfile::tempdir().expect("a folder");
-    let project = format!(
+fn site(catalog: &str) -> Stage {
+    let file = format!(
         "version: 1\nvalues: [catalog.yaml]\nclusters: [{{values: [edge.yaml], name: edge}}]\nimages:\n  facts: [info.yaml]\n  \
          records:\n    recorded:\n      os: {{name: ubuntu}}\n      k8s: {{flavor: kubeadm, version: 1.30.4}}\n      format: raw\n      \
          digests: {{uncompressed: {{sha256: {SHA256}}}}}\n      locations: {{https: 'https://images.example.org/recorded.raw'}}\n"
@@ -25,24 +21,19 @@ fn project(catalog: &str) -> TempDir {
     );
     let cluster = "cluster:\n  k8s_version: v1.30.4\n  capi_providers: {infra_provider: capm3, bootstrap_provider: cabpk}\n  \
                    capm3: {image_key: recorded}\n";
-    for (path, text) in [
-        ("metalmark.yaml", project.as_str()),
+    project().files(&[
+        ("metalmark.yaml", &file),
         ("catalog.yaml", catalog),
         ("info.yaml", &info),
         ("edge.yaml", cluster),
-    ] {
-        fs::write(folder.path().join(path), text).expect("written");
-    }
-    folder
+    ])
 }
 
 /// The images of a catalog with the `uri` among their facts, and what `check` finds.
 fn images(catalog: &str) -> (Vec<(String, Option<String>)>, String) {
-    let folder = project(catalog);
-    let listed = Metalmark::within(folder.path())
-        .args(["images", "--output", "json"])
-        .run();
-    let listed: Value = serde_json::from_str(&listed.stdout).expect("JSON");
+    let stage = site(catalog);
+    let listed = stage.run("images --output json").outcome.stdout;
+    let listed: Value = serde_json::from_str(&listed).expect("JSON");
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let images = listed.as_array().expect("a list").iter().map(|image| {
         (
@@ -50,8 +41,7 @@ fn images(catalog: &str) -> (Vec<(String, Option<String>)>, String) {
             text(&image["facts"]["uri"]),
         )
     });
-    let check = Metalmark::within(folder.path()).args(["check"]).run();
-    (images.collect(), check.stdout)
+    (images.collect(), stage.run("check").outcome.stdout)
 }
 
 fn keys(catalog: &str) -> Vec<String> {

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
 use std::process::{Command, Output};
 
 use metalmark::model::component::annotation;
@@ -10,23 +9,13 @@ use yaml_tree::engine::Engine;
 use yaml_tree::place::FileId;
 
 use super::programs;
+use super::support::Outcome;
 use super::support::registry::{Lock, MANIFEST, Registry};
-use super::support::{Metalmark, Outcome, copy_of, repository};
-
-/// What a run in a folder came to, which is meant to go well.
-fn run(folder: &Path, args: &[&str]) -> Outcome {
-    let outcome = Metalmark::within(folder).args(args.iter().copied()).run();
-    assert_eq!(
-        outcome.status, 0,
-        "{args:?}: {}{}",
-        outcome.stdout, outcome.stderr
-    );
-    outcome
-}
+use super::support::stage::{Stage, project};
 
 /// The names of the objects that a project renders, with each one's annotation and first data, by kind and cluster.
-fn objects(folder: &Path) -> Vec<(String, String, String)> {
-    let text = run(folder, &["render", "--stdout"]).stdout;
+fn objects(stage: &Stage) -> Vec<(String, String, String)> {
+    let text = stage.run("render --stdout").exit(0).outcome.stdout;
     let read = yaml_tree::read(&text, FileId(0), Engine::Kubectl).expect("YAML");
     let object = |object: &yaml_tree::value::Node| {
         let text = |path: &[&str]| {
@@ -39,97 +28,78 @@ fn objects(folder: &Path) -> Vec<(String, String, String)> {
     read.documents.iter().map(object).collect()
 }
 
-fn names(folder: &Path, kind: &str, containing: &str) -> Vec<String> {
-    let all = objects(folder).into_iter();
+fn names(stage: &Stage, kind: &str, containing: &str) -> Vec<String> {
+    let all = objects(stage).into_iter();
     let found = all.filter(|(own, name, _)| own == kind && name.contains(containing));
     found.map(|(_, name, _)| name).collect()
 }
 
-fn replace(file: &Path, from: &str, to: &str) {
-    let text = fs::read_to_string(file).expect("text");
-    assert!(text.contains(from), "{from}");
-    fs::write(file, text.replace(from, to)).expect("written");
-}
+const ELEMENTAL: &str = "fixtures/workspaces/elemental";
 
 #[test]
 fn a_new_bundle_renames_no_machine_template_and_a_new_image_no_bundle() {
-    let scratch = copy_of(&repository().join("fixtures/workspaces/elemental"));
-    let folder = scratch.path();
+    let stage = project().folder(ELEMENTAL);
     let both = || {
-        let secrets = names(folder, "Secret", "-components-");
-        (names(folder, "ElementalMachineTemplate", ""), secrets)
+        let secrets = names(&stage, "Secret", "-components-");
+        (names(&stage, "ElementalMachineTemplate", ""), secrets)
+    };
+    let replace = |from: &str, to: &str| {
+        let lock = stage.read("metalmark.lock");
+        assert!(lock.contains(from), "{from}");
+        stage.write("metalmark.lock", lock.replace(from, to));
     };
     let (templates, secrets) = both();
     assert_eq!((templates.len(), secrets.len()), (4, 4));
-    let lock = folder.join("metalmark.lock");
     // As `metalmark lock --upgrade` would write it for a bundle of other bytes.
     let tarball = "17eed95025dc9bd8aa92aa7f874216195c0b30c2ae4ebeb40ff3d5a50084836f";
-    replace(&lock, tarball, &"0".repeat(64));
-    replace(&lock, "b2a67ca0", "00000000");
+    replace(tarball, &"0".repeat(64));
+    replace("b2a67ca0", "00000000");
     let (same, new_secrets) = both();
     assert_eq!(same, templates);
-    let changed: Vec<bool> = secrets
-        .iter()
-        .zip(&new_secrets)
-        .map(|(a, b)| a != b)
-        .collect();
+    let changed = secrets.iter().zip(&new_secrets).map(|(a, b)| a != b);
+    let changed: Vec<bool> = changed.collect();
     assert_eq!(changed, [true, true, false, false]);
-    replace(&lock, "3c0e1c44", "00000000");
+    replace("3c0e1c44", "00000000");
     let (new_templates, same) = both();
     assert_eq!(same, new_secrets);
+    assert_eq!(new_templates.len(), 4);
     assert!(new_templates.iter().zip(&templates).all(|(a, b)| a != b));
 }
 
 #[test]
 fn the_literal_field_is_reported_and_does_not_count_in_the_name() {
-    let scratch = copy_of(&repository().join("fixtures/workspaces/elemental"));
-    let before = names(scratch.path(), "ElementalMachineTemplate", "");
-    replace(
-        &scratch.path().join("metalmark.yaml"),
-        "[secret, annotation]",
-        "field",
-    );
-    let outcome = run(scratch.path(), &["render", "--stdout"]);
-    assert!(
-        outcome.stderr.contains("has no field `componentsBundle`"),
-        "{}",
-        outcome.stderr
-    );
+    let stage = project().folder(ELEMENTAL);
+    let before = names(&stage, "ElementalMachineTemplate", "");
+    stage.edit("metalmark.yaml", "[secret, annotation]", "field");
+    let Outcome { stdout, stderr, .. } = stage.run("render --stdout").exit(0).outcome;
+    let message = "has no field `componentsBundle`";
+    assert!(stderr.contains(message), "{stderr}");
     let field = "componentsBundle: registry.example.org/components/rke2:v1.31.8-1@sha256:";
-    assert!(outcome.stdout.contains(field));
-    assert_eq!(
-        names(scratch.path(), "ElementalMachineTemplate", ""),
-        before
-    );
+    assert!(stdout.contains(field));
+    assert_eq!(names(&stage, "ElementalMachineTemplate", ""), before);
 }
 
 #[test]
 fn the_fixtures_lock_is_what_its_registry_says() {
-    let scratch = copy_of(&repository().join("fixtures/workspaces/elemental"));
-    let before = fs::read_to_string(scratch.path().join("metalmark.lock")).expect("a lock");
-    run(scratch.path(), &["lock", "--upgrade"]);
-    let after = fs::read_to_string(scratch.path().join("metalmark.lock")).expect("a lock");
-    assert_eq!(after, before);
-    run(scratch.path(), &["lock", "--check"]);
-    run(scratch.path(), &["check", "--frozen"]);
+    let stage = project().folder(ELEMENTAL);
+    let before = stage.read("metalmark.lock");
+    let _ = stage.run("lock --upgrade").exit(0);
+    assert_eq!(stage.read("metalmark.lock"), before);
+    let _ = stage.run("lock --check").exit(0);
+    let _ = stage.run("check --frozen").exit(0);
     // Its layers lie nowhere, as nobody who locks needs them.
-    let verified = Metalmark::within(scratch.path()).args(["verify"]).run();
-    assert!(
-        !verified.stdout.contains("fact-conflict"),
-        "{}",
-        verified.stdout
-    );
+    let Outcome { stdout, stderr, .. } = stage.run("verify").exit(0).outcome;
+    assert!(!stderr.contains("fact-conflict"), "{stderr}");
+    assert!(stdout.contains("as locked"), "{stdout}");
 }
 
 /// A tarball with an installer that writes down what it is given.
-fn tarball(folder: &Path) -> Option<Vec<u8>> {
-    let root = folder.join("bundle");
-    fs::create_dir(&root).expect("created");
+fn tarball(stage: &Stage) -> Option<Vec<u8>> {
     let installer = "#!/bin/sh\nprintf '%s|%s\\n' \"$WHAT\" \"$WHERE\" >>\"$OUT\"\n";
-    fs::write(root.join("install.sh"), installer).expect("written");
+    stage.write("bundle/install.sh", installer);
     let script = "chmod 755 bundle/install.sh && tar -C bundle -czf - .";
     let packed = Command::new("sh")
-        .current_dir(folder)
+        .current_dir(stage.path())
         .args(["-c", script])
         .output();
     packed
@@ -144,7 +114,7 @@ fn has_tools() -> bool {
 }
 
 /// A bundle in a registry that wants a token, locked and rendered; the script that machines are given, its state in the folder.
-fn script(registry: &Registry, folder: &Path, bytes: &[u8]) -> String {
+fn script(registry: &Registry, stage: &Stage, bytes: &[u8]) -> String {
     let digest = registry.blob(bytes);
     let annotations: BTreeMap<&str, &str> = [
         (annotation::K8S_VERSION, "1.31.8"),
@@ -165,12 +135,12 @@ fn script(registry: &Registry, folder: &Path, bytes: &[u8]) -> String {
         manifest.to_string().as_bytes(),
     );
     let host = registry.host();
-    let project = format!(
+    let file = format!(
         "version: 1\nclusters: [{{name: edge-1, values: [values.yaml]}}]\nregistries: {{hosts: {{'{host}': {{plain-http: true}}}}}}\n\
          images: {{url: 'oci://r.example/os:1'}}\noutputs: [{{target: manifests, path: out}}]\n"
     );
-    fs::write(folder.join("metalmark.yaml"), project).expect("written");
-    let out = folder.join("installed.txt");
+    stage.write("metalmark.yaml", file);
+    let out = stage.path().join("installed.txt");
     let values = format!(
         "component_bundles:\n  k8s: {{uri: 'oci://{host}/components/k8s:1', env: {{OUT: '{}', WHERE: here}}}}\n\
          cluster:\n  k8s_version: v1.31.8\n  capi_providers: {{infra_provider: elemental, bootstrap_provider: cabpk}}\n  \
@@ -178,22 +148,17 @@ fn script(registry: &Registry, folder: &Path, bytes: &[u8]) -> String {
         out.display(),
         "0".repeat(64),
     );
-    fs::write(folder.join("values.yaml"), values).expect("written");
-    let locked = Metalmark::within(folder).args(["lock"]).run();
-    assert!(
-        locked.stdout.contains("added   k8s"),
-        "{}{}",
-        locked.stdout,
-        locked.stderr
-    );
-    let all = objects(folder);
+    stage.write("values.yaml", values);
+    let locked = stage.run("lock").exit(0).outcome.stdout;
+    assert!(locked.contains("added   k8s"), "{locked}");
+    let all = objects(stage);
     let (_, _, script) = all
         .iter()
         .find(|(kind, ..)| kind == "Secret")
         .expect("a Secret");
-    let state = format!("state='{}'", folder.join("state").display());
+    let state = format!("state='{}'", stage.path().join("state").display());
     let script = script.replace("state=/var/lib/component-bundle", &state);
-    let script = script.replace("[FOLDER]", &folder.to_string_lossy());
+    let script = script.replace("[FOLDER]", &stage.path().to_string_lossy());
     // The test's registry speaks no TLS.
     script.replace(&format!("https://{host}"), &format!("http://{host}"))
 }
@@ -211,8 +176,7 @@ fn a_machine_installs_the_bundle_once_and_nothing_but_its_bytes() {
     if !has_tools() {
         return;
     }
-    let scratch = tempfile::tempdir().expect("a scratch folder");
-    let folder = scratch.path();
+    let stage = project();
     let registry = Registry::plain();
     registry.lock(Lock::Bearer {
         realm: None,
@@ -220,28 +184,27 @@ fn a_machine_installs_the_bundle_once_and_nothing_but_its_bytes() {
         identity: None,
         life: 300,
     });
-    let bytes = tarball(folder).expect("tar");
-    let script = script(&registry, folder, &bytes);
+    let bytes = tarball(&stage).expect("tar");
+    let script = script(&registry, &stage, &bytes);
     for _ in 0..2 {
         let output = sh(&script);
         let reported = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{reported}\n{script}");
     }
-    let installed = fs::read_to_string(folder.join("installed.txt")).expect("installed");
+    let installed = stage.read("installed.txt");
     assert_eq!(
         installed, "it's $(id)|here\n",
         "once, its variables unread by the shell"
     );
-    let left: Vec<_> = fs::read_dir(folder.join("state")).expect("state").collect();
-    assert_eq!(left.len(), 1, "only what says that it is done");
+    let left = stage.list("state");
+    assert_eq!(left.len(), 1, "only what says that it is done: {left:?}");
     // Other bytes than those that were locked.
-    fs::remove_dir_all(folder.join("state")).expect("removed");
+    fs::remove_dir_all(stage.path().join("state")).expect("removed");
     let digest = oci_artifacts::Digest::compute(&bytes);
     registry.hook(move |request, _| {
         let is_blob = request.path.ends_with(digest.as_str());
         is_blob.then(|| super::support::registry::Reply::new(200, b"other bytes".to_vec()))
     });
     assert!(!sh(&script).status.success());
-    let still = fs::read_to_string(folder.join("installed.txt")).expect("installed");
-    assert_eq!(still, installed);
+    assert_eq!(stage.read("installed.txt"), installed);
 }

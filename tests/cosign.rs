@@ -1,215 +1,149 @@
 //! The real cosign signs in a real registry: what it verifies is verified here, and what it refuses is refused.
 
-use std::fs;
-use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
-use std::time::Duration;
+use std::process::{Command, Output};
 
 use oci_artifacts::layout::Layout;
-use oci_artifacts::registries::{Host, RegistrySettings};
 use oci_artifacts::registry::{Registries, RegistryOptions};
 use oci_artifacts::signature::{
     self, Form, PublicKey, Question, SecretKeyError, SignatureForm, Signed, SigningKey, Verdict,
 };
-use oci_artifacts::{Descriptor, Digest, Reference, Store};
+use oci_artifacts::{Digest, Reference, Store};
 
 use super::programs;
+use super::support::artifact::descriptor;
+use super::support::distribution::{Distribution, Pushed, plain_http};
 use super::support::layout::LayoutWriter;
-
-/// Debian's registry on a port of its own, until it is dropped.
-struct Registry {
-    process: Child,
-    address: String,
-}
-
-impl Registry {
-    fn start(program: &Path, folder: &Path) -> Self {
-        let port = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
-        let port = port.expect("a free port").port();
-        let address = format!("localhost:{port}");
-        let settings = format!(
-            "version: 0.1\nlog: {{level: error}}\nstorage: {{filesystem: {{rootdirectory: {}}}}}\nhttp: {{addr: '127.0.0.1:{port}'}}\n",
-            folder.join("registry").display()
-        );
-        let file = folder.join("registry.yaml");
-        fs::write(&file, settings).expect("written");
-        let process = Command::new(program)
-            .arg("serve")
-            .arg(file)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("the registry starts");
-        let registry = Self { process, address };
-        for _ in 0..300 {
-            if TcpStream::connect(("127.0.0.1", port)).is_ok() {
-                return registry;
-            }
-            std::thread::sleep(Duration::from_millis(100));
-        }
-        panic!("the registry listens");
-    }
-}
-
-impl Drop for Registry {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
+use super::support::registry::MANIFEST;
+use super::support::stage::{Stage, project};
 
 /// A scratch folder with an image in a registry, and the programs that work on it.
 struct Workshop {
-    folder: tempfile::TempDir,
+    stage: Stage,
     cosign: PathBuf,
     skopeo: PathBuf,
-    registry: Registry,
+    registry: Distribution,
     image: Digest,
+    /// Only cosign 3 has a configuration to leave out, and two formats.
+    is_3: bool,
 }
 
 impl Workshop {
     fn new() -> Option<Self> {
-        let programs = ["cosign", "skopeo", "docker-registry"].map(programs::find);
-        let [Some(cosign), Some(skopeo), Some(registry)] = programs else {
+        let [Some(cosign), Some(skopeo)] = ["cosign", "skopeo"].map(programs::find) else {
             return None;
         };
-        let folder = tempfile::tempdir().expect("a scratch folder");
-        let mut layout = LayoutWriter::new(&folder.path().join("image"));
+        let registry = Distribution::open()?;
+        let stage = project();
+        let mut layout = LayoutWriter::new(&stage.path().join("image"));
         let image = layout.image(Some("1"), &[("a", "b")]);
-        let registry = Registry::start(&registry, folder.path());
-        Some(Self {
-            folder,
+        let mut shop = Self {
+            stage,
             cosign,
             skopeo,
             registry,
             image,
-        })
+            is_3: false,
+        };
+        let help = shop.run(&shop.cosign, "sign --help").stdout;
+        shop.is_3 = String::from_utf8_lossy(&help).contains("--use-signing-config=true");
+        Some(shop)
     }
 
     fn name(&self, repository: &str) -> String {
-        format!("{}/{repository}/noble", self.registry.address)
+        format!("{}/{repository}/noble", self.registry.host())
     }
 
-    fn run(&self, program: &Path, arguments: &[&str]) -> Output {
+    fn reference(&self, repository: &str) -> Reference {
+        let name = format!("{}:1", self.name(repository));
+        Reference::parse(&name).expect("a reference")
+    }
+
+    fn client(&self) -> Registries {
+        let settings = plain_http(&[self.registry.host()]);
+        Registries::new(RegistryOptions::new(settings))
+    }
+
+    fn run(&self, program: &Path, arguments: &str) -> Output {
         Command::new(program)
-            .current_dir(self.folder.path())
+            .current_dir(self.stage.path())
             .env("COSIGN_PASSWORD", "")
             .env("COSIGN_EXPERIMENTAL", "1")
-            .args(arguments)
+            .args(arguments.split_whitespace())
             .output()
             .expect("it starts")
     }
 
-    fn done(&self, program: &Path, arguments: &[&str]) {
+    fn succeed(&self, program: &Path, arguments: &str) {
         let output = self.run(program, arguments);
         let stderr = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{arguments:?}: {stderr}");
+        assert!(output.status.success(), "{arguments}: {stderr}");
     }
 
     fn key(&self, name: &str) -> PublicKey {
-        self.done(
-            &self.cosign,
-            &["generate-key-pair", "--output-key-prefix", name],
-        );
-        let text = fs::read_to_string(self.folder.path().join(format!("{name}.pub")));
-        PublicKey::read(&text.expect("a key")).expect("a key")
+        let generate = format!("generate-key-pair --output-key-prefix {name}");
+        self.succeed(&self.cosign, &generate);
+        PublicKey::read(&self.stage.read(&format!("{name}.pub"))).expect("a key")
     }
 
     /// Pushes the image to a repository and signs it there, as Sylva does: no log.
-    fn sign(&self, repository: &str, arguments: &[&str]) {
+    fn sign(&self, repository: &str, arguments: &str) {
         self.push(repository);
-        let name = self.name(repository);
-        let image = format!("{name}@{}", self.image);
-        let sign = [
-            "sign",
-            "--yes",
-            "--key",
-            "mine.key",
-            "--tlog-upload=false",
-            "--allow-http-registry",
-        ];
-        self.done(&self.cosign, &[&sign, arguments, &[&image]].concat());
+        let image = format!("{}@{}", self.name(repository), self.image);
+        let sign = "sign --yes --key mine.key --tlog-upload=false --allow-http-registry";
+        self.succeed(&self.cosign, &format!("{sign} {arguments} {image}"));
     }
 
     fn push(&self, repository: &str) {
         let name = self.name(repository);
-        let to = format!("docker://{name}:1");
-        let copy = [
-            "copy",
-            "--insecure-policy",
-            "--dest-tls-verify=false",
-            "oci:image:1",
-            &to,
-        ];
-        self.done(&self.skopeo, &copy);
+        let copy = "copy --insecure-policy --dest-tls-verify=false oci:image:1";
+        self.succeed(&self.skopeo, &format!("{copy} docker://{name}:1"));
     }
 
-    /// Whether cosign itself takes the image.
-    fn cosign_verifies(&self, repository: &str, key: &str, arguments: &[&str]) -> bool {
-        let image = format!("{}@{}", self.name(repository), self.image);
-        let key = format!("{key}.pub");
-        let verify = [
-            "verify",
-            "--key",
-            &key,
-            "--insecure-ignore-tlog",
-            "--allow-http-registry",
-        ];
-        let output = self.run(&self.cosign, &[&verify, arguments, &[&image]].concat());
-        output.status.success()
+    /// The image is taken under `mine` and under no other key, by us and by cosign; the form of the signature.
+    fn verify(&self, repository: &str, mine: &PublicKey, other: &PublicKey) -> Form {
+        for (key, is_taken) in [("mine", true), ("other", false)] {
+            let image = format!("{}@{}", self.name(repository), self.image);
+            let options = "--insecure-ignore-tlog --allow-http-registry";
+            let verify = format!("verify --key {key}.pub {options} {image}");
+            // cosign 3 has no option to look for what only refers to the image.
+            if repository != "referrer" {
+                let is_success = self.run(&self.cosign, &verify).status.success();
+                assert_eq!(is_success, is_taken, "{repository} {key}");
+            }
+        }
+        assert_eq!(self.verdict(repository, other), Verdict::WrongKey);
+        match self.verdict(repository, mine) {
+            Verdict::Good(signature) => signature.form,
+            verdict => panic!("{repository}: {verdict:?}"),
+        }
     }
 
     /// What we say, asked over HTTP and of a copy of all that lies in the repository: the same.
     fn verdict(&self, repository: &str, key: &PublicKey) -> Verdict {
-        let host = Host {
-            plain_http: true,
-            ..Host::default()
+        let check = |store: &dyn Store| {
+            let question = Question {
+                of: self.reference(repository),
+                digest: self.image.clone(),
+                key: key.clone(),
+            };
+            signature::check_one(store, question).expect("an answer")
         };
-        let settings = RegistrySettings {
-            hosts: [(self.registry.address.as_str().into(), host)].into(),
-            ..RegistrySettings::default()
-        };
-        let over_http = self.check(
-            &Registries::new(RegistryOptions::new(settings)),
-            repository,
-            key,
-        );
-        let copied = self.check(&self.copy(repository), repository, key);
-        assert_eq!(over_http, copied, "{repository}");
+        let copied = check(&self.copy(repository));
+        assert_eq!(check(&self.client()), copied, "{repository}");
         copied
-    }
-
-    fn check(&self, store: &dyn Store, repository: &str, key: &PublicKey) -> Verdict {
-        let name = format!("{}:1", self.name(repository));
-        let reference = Reference::parse(&name).expect("a reference");
-        let question = Question {
-            of: reference,
-            digest: self.image.clone(),
-            key: key.clone(),
-        };
-        signature::check_one(store, question).expect("an answer")
     }
 
     fn copy(&self, repository: &str) -> Layout {
         let name = self.name(repository);
         let tag = format!("sha256-{}", self.image.hex());
-        let folder = repository.replace('/', "-");
         for tag in ["1", &tag, &format!("{tag}.sig")] {
-            let from = format!("docker://{name}:{tag}");
-            let to = format!("oci:{folder}:{name}:{tag}");
-            let copy = [
-                "copy",
-                "--all",
-                "--insecure-policy",
-                "--src-tls-verify=false",
-                &from,
-                &to,
-            ];
-            let copied = self.run(&self.skopeo, &copy).status.success();
-            assert!(copied || tag != "1", "the image is copied");
+            let copy = "copy --all --insecure-policy --src-tls-verify=false";
+            let words = format!("{copy} docker://{name}:{tag} oci:copy-{repository}:{name}:{tag}");
+            let is_copied = self.run(&self.skopeo, &words).status.success();
+            assert!(is_copied || tag != "1", "the image is copied");
         }
-        Layout::open(self.folder.path(), &folder).expect("a layout")
+        Layout::open(self.stage.path(), &format!("copy-{repository}")).expect("a layout")
     }
 }
 
@@ -217,102 +151,44 @@ impl Workshop {
 fn what_cosign_signs_verifies_in_each_form_and_under_no_other_key() {
     let Some(shop) = Workshop::new() else { return };
     let (mine, other) = (shop.key("mine"), shop.key("other"));
-    // Only cosign 3 has a configuration to leave out, and two formats.
-    let help = shop.run(&shop.cosign, &["sign", "--help"]).stdout;
-    let is_3 = String::from_utf8_lossy(&help).contains("--use-signing-config=true");
-    let plain: &[&str] = if is_3 {
-        &["--use-signing-config=false", "--new-bundle-format=false"]
+    let plain = if shop.is_3 {
+        "--use-signing-config=false --new-bundle-format=false"
     } else {
-        &[]
+        ""
     };
     shop.sign("tag", plain);
-    let mut forms = vec![("tag", Form::Tag)];
-    if is_3 {
-        shop.sign("bundle", &["--use-signing-config=false"]);
-        forms.push(("bundle", Form::Bundle));
+    assert_eq!(shop.verify("tag", &mine, &other), Form::Tag);
+    if shop.is_3 {
+        shop.sign("bundle", "--use-signing-config=false");
+        assert_eq!(shop.verify("bundle", &mine, &other), Form::Bundle);
     }
     shop.sign(
         "referrer",
-        &[plain, &["--registry-referrers-mode=oci-1-1"]].concat(),
+        &format!("{plain} --registry-referrers-mode=oci-1-1"),
     );
-    for (repository, form) in forms {
-        let verdict = shop.verdict(repository, &mine);
-        let Verdict::Good(signature) = verdict else {
-            panic!("{repository}: {verdict:?}");
-        };
-        assert_eq!(signature.form, form);
-        assert_eq!(shop.verdict(repository, &other), Verdict::WrongKey);
-        assert!(
-            shop.cosign_verifies(repository, "mine", &[]),
-            "{repository}"
-        );
-        assert!(
-            !shop.cosign_verifies(repository, "other", &[]),
-            "{repository}"
-        );
-    }
-    let verdict = shop.verdict("referrer", &mine);
-    assert!(matches!(verdict, Verdict::Good(_)), "{verdict:?}");
-    assert_eq!(shop.verdict("referrer", &other), Verdict::WrongKey);
+    shop.verify("referrer", &mine, &other);
 }
 
 #[test]
 fn what_is_signed_here_is_taken_by_cosign_in_both_forms_and_under_no_other_key() {
     let Some(shop) = Workshop::new() else { return };
     let other = shop.key("other");
-    let text = fs::read_to_string(shop.folder.path().join("other.key")).expect("a key");
-    let refused = SigningKey::read(&text).map(|_| ());
+    let refused = SigningKey::read(&shop.stage.read("other.key")).map(|_| ());
     assert_eq!(refused, Err(SecretKeyError::Encrypted));
     let pair = rcgen::KeyPair::generate().expect("a key");
     let key = SigningKey::read(&pair.serialize_pem()).expect("a key");
-    let mine = key.public().clone();
-    let public = shop.folder.path().join("mine.pub");
-    fs::write(public, pair.public_key_pem()).expect("written");
-    let help = shop.run(&shop.cosign, &["sign", "--help"]).stdout;
-    let is_3 = String::from_utf8_lossy(&help).contains("--use-signing-config=true");
+    shop.stage.write("mine.pub", pair.public_key_pem());
     let mut forms = vec![("tag", SignatureForm::Tag, Form::Tag)];
-    if is_3 {
+    if shop.is_3 {
         forms.push(("bundle", SignatureForm::Bundle, Form::Bundle));
     }
     for (repository, form, found) in forms {
         shop.push(repository);
-        let host = Host {
-            plain_http: true,
-            ..Host::default()
-        };
-        let client = Registries::new(RegistryOptions::new(RegistrySettings {
-            hosts: [(shop.registry.address.as_str().into(), host)].into(),
-            ..RegistrySettings::default()
-        }));
-        let name = format!("{}:1", shop.name(repository));
-        let of = Reference::parse(&name).expect("a reference");
-        let manifest = client
-            .manifests(std::slice::from_ref(&of))
-            .remove(0)
-            .expect("it");
-        let artifact = Descriptor {
-            media_type: "application/vnd.oci.image.manifest.v1+json".to_owned(),
-            digest: manifest.digest,
-            size: manifest.bytes.len() as u64,
-            annotations: Default::default(),
-            architecture: None,
-            artifact_type: None,
-        };
+        let (client, of) = (shop.client(), shop.reference(repository));
+        let manifest = client.manifests(std::slice::from_ref(&of)).remove(0);
+        let artifact = descriptor(MANIFEST, &manifest.expect("it").bytes);
         let signed = signature::sign(&client, &client, &of, &artifact, &key, form);
         assert_eq!(signed, Ok(Signed::New));
-        let verdict = shop.verdict(repository, &mine);
-        assert!(
-            matches!(&verdict, Verdict::Good(signature) if signature.form == found),
-            "{verdict:?}"
-        );
-        assert_eq!(shop.verdict(repository, &other), Verdict::WrongKey);
-        assert!(
-            shop.cosign_verifies(repository, "mine", &[]),
-            "{repository}"
-        );
-        assert!(
-            !shop.cosign_verifies(repository, "other", &[]),
-            "{repository}"
-        );
+        assert_eq!(shop.verify(repository, key.public(), &other), found);
     }
 }

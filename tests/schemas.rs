@@ -3,8 +3,11 @@
 use std::sync::Arc;
 
 use capi::schema::Schemas;
+use snapbox::str;
 use yaml_tree::engine::Engine;
 use yaml_tree::place::{FileId, Source};
+
+use super::support::stage::assert_text;
 
 /// A definition of `Widget` in `example.org/v1` with the given schema of `spec`.
 fn widget(spec: &str) -> Schemas {
@@ -34,192 +37,172 @@ spec:
     Schemas::new([Arc::new(Source::new("widgets.yaml", text))])
 }
 
-/// What is wrong with the widget's spec, as `path: message`.
-fn problems(schema: &str, spec: &str) -> Vec<String> {
+/// What is wrong with each spec of a widget, a line each, below its schema.
+fn problems(schema: &str, specs: &[&str]) -> String {
     let schemas = widget(schema);
     assert_eq!(schemas.len(), 1);
-    let text =
-        format!("apiVersion: example.org/v1\nkind: Widget\nmetadata: {{name: w}}\nspec: {spec}\n");
-    let read =
-        yaml_tree::read(&text, FileId(0), Engine::Kubectl).expect("the test's object is YAML");
-    let found = schemas.check(&read.documents[0]);
-    found
-        .into_iter()
-        .map(|problem| format!("{}: {}", problem.path, problem.message))
-        .collect()
+    let mut text = format!("{}\n", schema.replace('\n', " / "));
+    for spec in specs {
+        let object = format!(
+            "apiVersion: example.org/v1\nkind: Widget\nmetadata: {{name: w}}\nspec: {spec}\n"
+        );
+        let read = yaml_tree::read(&object, FileId(0), Engine::Kubectl).expect("YAML");
+        let found = schemas.check(&read.documents[0]).into_iter();
+        let found = found.map(|it| format!("{}: {}", it.path, it.message));
+        let found: Vec<String> = found.collect();
+        text += format!("    {spec} => {}", found.join("; ")).trim_end();
+        text += "\n";
+    }
+    text
 }
 
-/// Asserts that the first spec fits and that the second is refused with this.
-fn assert_problem(schema: &str, good: &str, bad: &str, problem: &str) {
-    assert_eq!(problems(schema, good), Vec::<String>::new(), "{good}");
-    assert_eq!(problems(schema, bad), [problem], "{bad}");
-}
-
-#[test]
-fn a_type_is_kept() {
-    let schema = "type: object\nproperties:\n  count: {type: integer}\n  s: {type: string}";
-    assert_problem(
-        schema,
-        "{count: 1, s: a}",
-        "{count: '1'}",
-        "spec.count: must be an integer, not a string",
-    );
-    assert_problem(
-        schema,
-        "{count: 2.0}",
-        "{count: 1.5}",
-        "spec.count: must be an integer, not a number",
-    );
-    assert_problem(
-        schema,
-        "{}",
-        "{s: true}",
-        "spec.s: must be a string, not a boolean",
-    );
-    assert_problem(schema, "{}", "[]", "spec: must be a map, not a list");
-}
-
-#[test]
-fn a_missing_field_and_an_unknown_one_are_refused() {
-    let schema = "type: object\nrequired: [a]\nproperties:\n  a: {type: string}";
-    assert_problem(schema, "{a: x}", "{}", "spec: `a` is required");
-    assert_problem(
-        schema,
-        "{a: x}",
-        "{a: x, b: z}",
-        "spec.b: the schema has no field `b`, only a",
-    );
-}
-
-#[test]
-fn a_required_field_with_a_default_may_be_missing() {
-    let schema = "type: object\nrequired: [a, b]\nproperties:\n  a: {type: string}\n  b: {type: string, default: Secret}";
-    assert_problem(schema, "{a: x}", "{}", "spec: `a` is required");
-}
-
-#[test]
-fn unknown_fields_may_stay_where_the_schema_says_so() {
-    let kept = "type: object\nx-kubernetes-preserve-unknown-fields: true\nproperties:\n  a: {type: string}";
-    assert_problem(
-        kept,
-        "{b: 1}",
-        "{a: 1}",
-        "spec.a: must be a string, not a number",
-    );
-    let typed = "type: object\nadditionalProperties: {type: string}";
-    assert_problem(
-        typed,
-        "{b: x}",
-        "{b: 1}",
-        "spec.b: must be a string, not a number",
-    );
-}
-
-#[test]
-fn null_needs_nullable() {
-    let schema =
-        "type: object\nproperties:\n  a: {type: string, nullable: true}\n  b: {type: string}";
-    assert_problem(
-        schema,
-        "{a: null}",
-        "{b: null}",
-        "spec.b: must be a string, not null",
-    );
-}
-
-#[test]
-fn an_int_or_string_is_either() {
-    let schema = "x-kubernetes-int-or-string: true\nanyOf:\n- type: integer\n- type: string";
-    assert_problem(
-        schema,
-        "1",
-        "true",
-        "spec: must be an integer or a string, not a boolean",
-    );
-    assert_problem(
-        schema,
-        "50%",
-        "1.5",
-        "spec: must be an integer or a string, not a number",
-    );
-}
-
-#[test]
-fn words_patterns_and_bounds_are_kept() {
-    assert_problem(
-        "type: string\nenum: [raw, qcow2]",
-        "raw",
-        "vdi",
-        "spec: must be one of \"raw\", \"qcow2\", not \"vdi\"",
-    );
-    assert_problem(
-        "type: string\npattern: ^[0-9]+m$",
-        "10m",
-        "m",
-        "spec: `m` does not match `^[0-9]+m$`",
-    );
-    assert_problem(
-        "type: string\nmaxLength: 2",
-        "éé",
-        "abc",
-        "spec: has 3 characters and may have 2",
-    );
-    assert_problem(
+/// Schemas with specs that fit them and specs that do not.
+const CASES: [(&str, &[&str]); 19] = [
+    (
+        "type: object\nproperties:\n  count: {type: integer}\n  s: {type: string}",
+        &[
+            "{count: 1, s: a}",
+            "{count: '1'}",
+            "{count: 2.0}",
+            "{count: 1.5}",
+            "{}",
+            "{s: true}",
+            "[]",
+        ],
+    ),
+    (
+        "type: object\nrequired: [a]\nproperties:\n  a: {type: string}",
+        &["{a: x}", "{}", "{a: x, b: z}"],
+    ),
+    // A required field with a default may be missing.
+    (
+        "type: object\nrequired: [a, b]\nproperties:\n  a: {type: string}\n  b: {type: string, default: Secret}",
+        &["{a: x}", "{}"],
+    ),
+    (
+        "type: object\nx-kubernetes-preserve-unknown-fields: true\nproperties:\n  a: {type: string}",
+        &["{b: 1}", "{a: 1}"],
+    ),
+    (
+        "type: object\nadditionalProperties: {type: string}",
+        &["{b: x}", "{b: 1}"],
+    ),
+    (
+        "type: object\nproperties:\n  a: {type: string, nullable: true}\n  b: {type: string}",
+        &["{a: null}", "{b: null}"],
+    ),
+    (
+        "x-kubernetes-int-or-string: true\nanyOf:\n- type: integer\n- type: string",
+        &["1", "true", "50%", "1.5"],
+    ),
+    ("type: string\nenum: [raw, qcow2]", &["raw", "vdi"]),
+    ("type: string\npattern: ^[0-9]+m$", &["10m", "m"]),
+    ("type: string\nmaxLength: 2", &["éé", "abc"]),
+    (
         "type: array\nminItems: 1\nitems: {type: string}",
-        "[a]",
-        "[]",
-        "spec: has 0 items and needs 1 at least",
-    );
-    assert_problem(
+        &["[a]", "[]"],
+    ),
+    (
         "type: object\nminProperties: 1\nadditionalProperties: true",
-        "{a: 1}",
-        "{}",
-        "spec: has 0 fields and needs 1 at least",
-    );
-    assert_problem(
-        "type: integer\nminimum: 1\nmaximum: 3",
-        "3",
-        "4",
-        "spec: 4 is above the maximum of 3",
-    );
-    assert_problem(
+        &["{a: 1}", "{}"],
+    ),
+    ("type: integer\nminimum: 1\nmaximum: 3", &["3", "4"]),
+    (
         "type: integer\nformat: int32",
-        "2147483647",
-        "2147483648",
-        "spec: 2147483648 has more than 32 bits",
-    );
-}
+        &["2147483647", "2147483648"],
+    ),
+    (
+        "type: array\nx-kubernetes-list-type: set\nitems: {type: string}",
+        &["[a, b]", "[a, a]"],
+    ),
+    (
+        "type: array\nx-kubernetes-list-type: map\nx-kubernetes-list-map-keys: [k]\nitems: {type: object, x-kubernetes-preserve-unknown-fields: true}",
+        &["[{k: a}, {k: b}]", "[{k: a, v: 1}, {k: a}]"],
+    ),
+    (
+        "type: object\nproperties:\n  a: {type: string}\n  b: {type: string}\noneOf:\n- required: [a]\n- required: [b]",
+        &["{a: x}", "{a: x, b: z}"],
+    ),
+    ("type: string\nnot: {enum: [x]}", &["z", "x"]),
+    (
+        "type: object\nproperties:\n  a: {type: string}\nallOf:\n- properties:\n    a: {minLength: 2}",
+        &["{a: xx}", "{a: x}"],
+    ),
+];
 
 #[test]
-fn a_list_that_is_a_set_or_a_map_holds_nothing_twice() {
-    let set = "type: array\nx-kubernetes-list-type: set\nitems: {type: string}";
-    assert_problem(set, "[a, b]", "[a, a]", "spec: occurs twice in the list");
-    let map = "type: array\nx-kubernetes-list-type: map\nx-kubernetes-list-map-keys: [k]\nitems: {type: object, x-kubernetes-preserve-unknown-fields: true}";
-    assert_problem(
-        map,
-        "[{k: a}, {k: b}]",
-        "[{k: a, v: 1}, {k: a}]",
-        "spec: occurs twice in the list",
-    );
-}
+fn what_fits_no_schema_is_reported_with_its_field() {
+    let found = CASES.map(|(schema, specs)| problems(schema, specs));
+    assert_text(
+        &found.concat(),
+        str![[r#"
+type: object / properties: /   count: {type: integer} /   s: {type: string}
+    {count: 1, s: a} =>
+    {count: '1'} => spec.count: must be an integer, not a string
+    {count: 2.0} =>
+    {count: 1.5} => spec.count: must be an integer, not a number
+    {} =>
+    {s: true} => spec.s: must be a string, not a boolean
+    [] => spec: must be a map, not a list
+type: object / required: [a] / properties: /   a: {type: string}
+    {a: x} =>
+    {} => spec: `a` is required
+    {a: x, b: z} => spec.b: the schema has no field `b`, only a
+type: object / required: [a, b] / properties: /   a: {type: string} /   b: {type: string, default: Secret}
+    {a: x} =>
+    {} => spec: `a` is required
+type: object / x-kubernetes-preserve-unknown-fields: true / properties: /   a: {type: string}
+    {b: 1} =>
+    {a: 1} => spec.a: must be a string, not a number
+type: object / additionalProperties: {type: string}
+    {b: x} =>
+    {b: 1} => spec.b: must be a string, not a number
+type: object / properties: /   a: {type: string, nullable: true} /   b: {type: string}
+    {a: null} =>
+    {b: null} => spec.b: must be a string, not null
+x-kubernetes-int-or-string: true / anyOf: / - type: integer / - type: string
+    1 =>
+    true => spec: must be an integer or a string, not a boolean
+    50% =>
+    1.5 => spec: must be an integer or a string, not a number
+type: string / enum: [raw, qcow2]
+    raw =>
+    vdi => spec: must be one of "raw", "qcow2", not "vdi"
+type: string / pattern: ^[0-9]+m$
+    10m =>
+    m => spec: `m` does not match `^[0-9]+m$`
+type: string / maxLength: 2
+    éé =>
+    abc => spec: has 3 characters and may have 2
+type: array / minItems: 1 / items: {type: string}
+    [a] =>
+    [] => spec: has 0 items and needs 1 at least
+type: object / minProperties: 1 / additionalProperties: true
+    {a: 1} =>
+    {} => spec: has 0 fields and needs 1 at least
+type: integer / minimum: 1 / maximum: 3
+    3 =>
+    4 => spec: 4 is above the maximum of 3
+type: integer / format: int32
+    2147483647 =>
+    2147483648 => spec: 2147483648 has more than 32 bits
+type: array / x-kubernetes-list-type: set / items: {type: string}
+    [a, b] =>
+    [a, a] => spec: occurs twice in the list
+type: array / x-kubernetes-list-type: map / x-kubernetes-list-map-keys: [k] / items: {type: object, x-kubernetes-preserve-unknown-fields: true}
+    [{k: a}, {k: b}] =>
+    [{k: a, v: 1}, {k: a}] => spec: occurs twice in the list
+type: object / properties: /   a: {type: string} /   b: {type: string} / oneOf: / - required: [a] / - required: [b]
+    {a: x} =>
+    {a: x, b: z} => spec: must fit exactly one of the schema's alternatives (oneOf) and fits 2
+type: string / not: {enum: [x]}
+    z =>
+    x => spec: is what the schema excludes (not)
+type: object / properties: /   a: {type: string} / allOf: / - properties: /     a: {minLength: 2}
+    {a: xx} =>
+    {a: x} => spec.a: has 1 characters and needs 2 at least
 
-#[test]
-fn alternatives_count() {
-    let one = "type: object\nproperties:\n  a: {type: string}\n  b: {type: string}\noneOf:\n- required: [a]\n- required: [b]";
-    assert_problem(
-        one,
-        "{a: x}",
-        "{a: x, b: z}",
-        "spec: must fit exactly one of the schema's alternatives (oneOf) and fits 2",
-    );
-    let not = "type: string\nnot: {enum: [x]}";
-    assert_problem(not, "z", "x", "spec: is what the schema excludes (not)");
-    let all = "type: object\nproperties:\n  a: {type: string}\nallOf:\n- properties:\n    a: {minLength: 2}";
-    assert_problem(
-        all,
-        "{a: xx}",
-        "{a: x}",
-        "spec.a: has 1 characters and needs 2 at least",
+"#]],
     );
 }
 

@@ -3,7 +3,6 @@
 use std::process::Command;
 
 use oci_artifacts::layout::{Layout, LayoutSink};
-use oci_artifacts::registries::{Host, RegistrySettings};
 use oci_artifacts::registry::{Environment, Registries, RegistryOptions};
 use oci_artifacts::signature::{
     self, Form, PublicKey, Question, SecretKeyError, SignatureForm, Signed, SigningKey, Verdict,
@@ -15,7 +14,9 @@ use yaml_tree::bytes::BASE64;
 use super::programs;
 use super::support::artifact::{artifact, blob};
 use super::support::cosign::{ANNOTATION, encoded};
+use super::support::distribution::plain_http;
 use super::support::registry::{Registry, Reply, Request};
+use super::support::stage::project;
 
 fn key() -> SigningKey {
     let pair = rcgen::KeyPair::generate().expect("a key");
@@ -27,14 +28,7 @@ fn image() -> Artifact {
 }
 
 fn client(registry: &Registry) -> Registries {
-    let host = Host {
-        plain_http: true,
-        ..Host::default()
-    };
-    let mut options = RegistryOptions::new(RegistrySettings {
-        hosts: [(registry.host().into(), host)].into(),
-        ..RegistrySettings::default()
-    });
+    let mut options = RegistryOptions::new(plain_http(&[registry.host()]));
     options.environment = Environment::default();
     Registries::new(options)
 }
@@ -116,7 +110,7 @@ fn openssl_verifies_what_is_signed_here() {
     let Some(openssl) = programs::find("openssl") else {
         return;
     };
-    let folder = tempfile::tempdir().expect("a folder");
+    let stage = project();
     let pair = rcgen::KeyPair::generate().expect("a key");
     let key = SigningKey::read(&pair.serialize_pem()).expect("a key");
     let stranger = rcgen::KeyPair::generate().expect("a key");
@@ -168,19 +162,11 @@ fn openssl_verifies_what_is_signed_here() {
             ("signature", signature),
         ];
         for (name, bytes) in files {
-            std::fs::write(folder.path().join(name), bytes).expect("written");
+            stage.write(name, bytes);
         }
         let run = Command::new(&openssl)
-            .current_dir(folder.path())
-            .args([
-                "dgst",
-                "-sha256",
-                "-verify",
-                "key",
-                "-signature",
-                "signature",
-                "message",
-            ])
+            .current_dir(stage.path())
+            .args("dgst -sha256 -verify key -signature signature message".split(' '))
             .output();
         run.expect("it starts").status.success()
     };
@@ -192,16 +178,16 @@ fn openssl_verifies_what_is_signed_here() {
 
 #[test]
 fn a_layout_holds_them_too() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let stage = project();
     let of = Reference::parse("r.example/group/bundle:1").expect("one");
     let (image, key) = (image(), key());
-    let sink = LayoutSink::new(folder.path(), "l");
+    let sink = LayoutSink::new(stage.path(), "l");
     sink.put(&of, &image).expect("put");
     for form_wanted in [SignatureForm::Bundle, SignatureForm::Tag] {
-        let layout = Layout::open(folder.path(), "l").expect("a layout");
+        let layout = Layout::open(stage.path(), "l").expect("a layout");
         let signed = signature::sign(&layout, &sink, &of, &image.descriptor, &key, form_wanted);
         assert_eq!(signed, Ok(Signed::New));
-        let layout = Layout::open(folder.path(), "l").expect("a layout");
+        let layout = Layout::open(stage.path(), "l").expect("a layout");
         assert!(form(&verdict(&layout, &of, &image, key.public())).is_some());
     }
 }
@@ -211,10 +197,10 @@ fn keys_are_read_as_openssl_writes_them() {
     let Some(openssl) = programs::find("openssl") else {
         return;
     };
-    let folder = tempfile::tempdir().expect("a folder");
+    let stage = project();
     let run = |arguments: &str| {
         let output = Command::new(&openssl)
-            .current_dir(folder.path())
+            .current_dir(stage.path())
             .args(arguments.split(' '))
             .output()
             .expect("it starts");

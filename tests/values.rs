@@ -5,8 +5,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::oracle::typed;
 use super::oracle::{accepted, canonical, cases};
-use super::oracle_typed;
 use super::support::{Metalmark, Outcome, copy_of, repository};
 
 fn demo(args: &str) -> Outcome {
@@ -390,7 +390,7 @@ fn a_secret_that_a_folder_composes_is_not_printed() {
 fn in_sylvas_order_the_values_are_sylvas() {
     let mut wrong = Vec::new();
     let is_exception = |id: &str| {
-        oracle_typed::EXCEPTIONS
+        typed::EXCEPTIONS
             .iter()
             .any(|(exception, _)| *exception == id)
     };

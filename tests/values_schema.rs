@@ -11,7 +11,7 @@ use yaml_tree::value::Node;
 
 use super::helm::helm;
 use super::programs;
-use super::rules::values::composed;
+use super::support::stage::project;
 
 const STEPS: u64 = 1_000_000;
 
@@ -58,132 +58,78 @@ const SCHEMA: &str = r##"{
   "required": ["name"]
 }"##;
 
-/// Values, and the only thing that is wrong with them.
-const CASES: &[(&str, &str)] = &[
-    ("name: ab", ""),
-    ("always: 1", "name is required"),
-    ("name: 1", "name must be a string, not a number"),
-    ("name: AB", "name must match `^[a-z]+$`, not be \"AB\""),
-    ("name: abcdef", "name must have at most 5 characters, not 6"),
-    ("name: ab\ntree: {below: {below: {leaf: ab}}}", ""),
-    (
-        "name: ab\ntree: {below: {below: {leaf: 1}}}",
-        "tree.below.below.leaf must be a string, not a number",
-    ),
-    (
-        "name: ab\ntree: {below: {leaff: ab}}",
-        "tree.below.leaff is no key of the chart; did you mean `leaf`?",
-    ),
-    ("name: ab\ncount: 2", ""),
-    ("name: ab\ncount: 2.0", ""),
-    (
-        "name: ab\ncount: '2'",
-        "count must be an integer, not a string",
-    ),
-    ("name: ab\ncount: 0", "count must be at least 1, not 0"),
-    ("name: ab\ncount: 10", "count must be at most 9, not 10"),
-    ("name: ab\ncount: 3", "count must be a multiple of 2, not 3"),
-    ("name: ab\nratio: 0.5", ""),
-    ("name: ab\nratio: 0", "ratio must be more than 0, not 0"),
-    ("name: ab\nratio: 1", "ratio must be less than 1, not 1"),
-    (
-        "name: ab\nratio: a",
-        "ratio must be a number or null, not a string",
-    ),
-    ("name: ab\nmode: bond", ""),
-    ("name: ab\nmode: 3.0", ""),
-    (
-        "name: ab\nmode: bonds",
-        "mode must be one of \"bridge\", \"bond\", 3, not \"bonds\"",
-    ),
-    ("name: ab\nfixed: {a: 1}", ""),
-    (
-        "name: ab\nfixed: {a: 2}",
-        "fixed is no value that the schema allows",
-    ),
-    ("name: ab\nlist: [a, b]", ""),
-    (
-        "name: ab\nlist: []",
-        "list must have at least 1 items, not 0",
-    ),
-    (
-        "name: ab\nlist: [a, b, c, d]",
-        "list must have at most 3 items, not 4",
-    ),
-    (
-        "name: ab\nlist: [a, 1]",
-        "list[1] must be a string, not a number",
-    ),
-    ("name: ab\nlist: [a, a]", "list occurs twice in the list"),
-    ("name: ab\npair: [a, 1]", ""),
-    (
-        "name: ab\npair: [a, b]",
-        "pair[1] must be an integer, not a string",
-    ),
-    ("name: ab\npair: [a, 1, 2]", "pair[2] is not allowed"),
-    ("name: ab\nsome: [a, 1]", ""),
-    (
-        "name: ab\nsome: [a]",
-        "some has 0 items that the schema's `contains` is for",
-    ),
-    ("name: ab\neither: true", ""),
-    ("name: ab\neither: '{{ .Values.x }}'", ""),
-    (
-        "name: ab\neither: 1",
-        "either must be true or false or a string, not a number",
-    ),
-    ("name: ab\none: 3", ""),
-    (
-        "name: ab\none: 6",
-        "one fits 2 of the alternatives in the schema, not one",
-    ),
-    (
-        "name: ab\none: 1",
-        "one fits none of the alternatives in the schema",
-    ),
-    ("name: ab\nnot: 1", ""),
-    (
-        "name: ab\nnot: a",
-        "not is what the schema excludes (`not`)",
-    ),
-    ("name: ab\nhost: {ip: 1, port: 2}", ""),
-    ("name: ab\nhost: {ip: 1}", "host.port is required"),
-    ("name: ab\nhost: {port: 1}", "host.name is required"),
-    ("name: ab\nlabels: {a: b, x-a: 1}", ""),
-    (
-        "name: ab\nlabels: {A: b}",
-        "labels.A must match `^[a-z]`, not be \"A\"",
-    ),
-    (
-        "name: ab\nlabels: {x-a: b}",
-        "labels.x-a must be an integer, not a string",
-    ),
-    (
-        "name: ab\nlabels: {a: 1}",
-        "labels.a must be a string, not a number",
-    ),
-    (
-        "name: ab\nlabels: {}",
-        "labels must have at least 1 keys, not 0",
-    ),
-    (
-        "name: ab\nlabels: {a: a, b: b, c: c}",
-        "labels must have at most 2 keys, not 3",
-    ),
-    ("name: ab\nuser: {name: a, password: b}", ""),
-    (
-        "name: ab\nuser: {password: b}",
-        "user.name is required beside `password`",
-    ),
-    ("name: ab\nuser: {key: b}", "user.kind is required"),
-    ("name: ab\nnever: 1", "never is not allowed"),
-];
+/// Values, and the only thing that is wrong with them. `\n` ends a line of the values.
+const CASES: &str = r##"
+name: ab |
+always: 1 | name is required
+name: 1 | name must be a string, not a number
+name: AB | name must match `^[a-z]+$`, not be "AB"
+name: abcdef | name must have at most 5 characters, not 6
+name: ab\ntree: {below: {below: {leaf: ab}}} |
+name: ab\ntree: {below: {below: {leaf: 1}}} | tree.below.below.leaf must be a string, not a number
+name: ab\ntree: {below: {leaff: ab}} | tree.below.leaff is no key of the chart; did you mean `leaf`?
+name: ab\ncount: 2 |
+name: ab\ncount: 2.0 |
+name: ab\ncount: '2' | count must be an integer, not a string
+name: ab\ncount: 0 | count must be at least 1, not 0
+name: ab\ncount: 10 | count must be at most 9, not 10
+name: ab\ncount: 3 | count must be a multiple of 2, not 3
+name: ab\nratio: 0.5 |
+name: ab\nratio: 0 | ratio must be more than 0, not 0
+name: ab\nratio: 1 | ratio must be less than 1, not 1
+name: ab\nratio: a | ratio must be a number or null, not a string
+name: ab\nmode: bond |
+name: ab\nmode: 3.0 |
+name: ab\nmode: bonds | mode must be one of "bridge", "bond", 3, not "bonds"
+name: ab\nfixed: {a: 1} |
+name: ab\nfixed: {a: 2} | fixed is no value that the schema allows
+name: ab\nlist: [a, b] |
+name: ab\nlist: [] | list must have at least 1 items, not 0
+name: ab\nlist: [a, b, c, d] | list must have at most 3 items, not 4
+name: ab\nlist: [a, 1] | list[1] must be a string, not a number
+name: ab\nlist: [a, a] | list occurs twice in the list
+name: ab\npair: [a, 1] |
+name: ab\npair: [a, b] | pair[1] must be an integer, not a string
+name: ab\npair: [a, 1, 2] | pair[2] is not allowed
+name: ab\nsome: [a, 1] |
+name: ab\nsome: [a] | some has 0 items that the schema's `contains` is for
+name: ab\neither: true |
+name: ab\neither: '{{ .Values.x }}' |
+name: ab\neither: 1 | either must be true or false or a string, not a number
+name: ab\none: 3 |
+name: ab\none: 6 | one fits 2 of the alternatives in the schema, not one
+name: ab\none: 1 | one fits none of the alternatives in the schema
+name: ab\nnot: 1 |
+name: ab\nnot: a | not is what the schema excludes (`not`)
+name: ab\nhost: {ip: 1, port: 2} |
+name: ab\nhost: {ip: 1} | host.port is required
+name: ab\nhost: {port: 1} | host.name is required
+name: ab\nlabels: {a: b, x-a: 1} |
+name: ab\nlabels: {A: b} | labels.A must match `^[a-z]`, not be "A"
+name: ab\nlabels: {x-a: b} | labels.x-a must be an integer, not a string
+name: ab\nlabels: {a: 1} | labels.a must be a string, not a number
+name: ab\nlabels: {} | labels must have at least 1 keys, not 0
+name: ab\nlabels: {a: a, b: b, c: c} | labels must have at most 2 keys, not 3
+name: ab\nuser: {name: a, password: b} |
+name: ab\nuser: {password: b} | user.name is required beside `password`
+name: ab\nuser: {key: b} | user.kind is required
+name: ab\nnever: 1 | never is not allowed
+"##;
+
+/// The values of each case, and what is wrong with them.
+fn cases() -> Vec<(String, &'static str)> {
+    let lines = CASES.trim().lines();
+    let pairs = lines.map(|line| line.split_once(" |").expect("two columns"));
+    pairs
+        .map(|(text, wrong)| (text.replace("\\n", "\n"), wrong.trim()))
+        .collect()
+}
 
 #[test]
 fn values_are_refused_with_what_is_wrong_with_them() {
-    for (text, expected) in CASES {
+    for (text, expected) in cases() {
         let expected: Vec<&str> = expected.lines().collect();
-        assert_eq!(found(SCHEMA, text), expected, "{text}");
+        assert_eq!(found(SCHEMA, &text), expected, "{text}");
     }
 }
 
@@ -192,24 +138,19 @@ fn helm_refuses_the_same_values() {
     let Some((helm, _)) = helm() else {
         return;
     };
-    let folder = tempfile::tempdir().expect("a folder");
-    let write = |name: &str, text: &str| {
-        fs::write(folder.path().join(name), text).expect("written");
-    };
-    write("Chart.yaml", "apiVersion: v2\nname: a\nversion: 1.0.0\n");
-    write("values.schema.json", SCHEMA);
-    for (text, expected) in CASES {
-        write("own.yaml", text);
-        let own = folder.path().join("own.yaml");
-        let mut command = Command::new(&helm);
-        command.args(["template", "a"]).arg(folder.path());
-        let output = command.arg("-f").arg(own).output().expect("helm starts");
+    let stage = project()
+        .file("Chart.yaml", "apiVersion: v2\nname: a\nversion: 1.0.0\n")
+        .file("values.schema.json", SCHEMA);
+    for (text, expected) in cases() {
+        stage.write("own.yaml", &text);
+        let output = Command::new(&helm)
+            .current_dir(stage.path())
+            .args("template a . -f own.yaml".split(' '))
+            .output()
+            .expect("helm starts");
         let message = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(
-            output.status.success(),
-            expected.is_empty(),
-            "{text}: {message}"
-        );
+        let is_taken = output.status.success();
+        assert_eq!(is_taken, expected.is_empty(), "{text}: {message}");
     }
 }
 
@@ -319,29 +260,28 @@ fn the_last_step_of_a_schema_that_fits_is_taken_and_the_next_is_refused() {
 fn a_secret_that_a_schema_refuses_is_not_shown() {
     let long = "s3cr3t".repeat(20);
     let refused = r#"{"type": "string", "pattern": "^never$", "enum": ["a", "b"]}"#;
-    let project = composed()
+    let schema = format!(
+        r#"{{"properties": {{"cluster": {{"properties": {{"password": {refused}, "token": {refused}, "pin": {{"maximum": 3}}}}}}}}}}"#
+    );
+    let secrets = format!("cluster: {{password: hunter2, token: {long}, pin: 48151623}}\n");
+    let stage = project()
+        .cluster("secrets", &secrets)
+        .settings("values: [chart/values.yaml]")
         .file(
-            "edge/secrets.yaml",
-            format!("cluster: {{password: hunter2, token: {long}, pin: 48151623}}\n"),
+            "chart/Chart.yaml",
+            "apiVersion: v2\nname: a\nversion: 1.0.0\n",
         )
-        .file(
-            "chart/values.schema.json",
-            format!(
-                r#"{{"properties": {{"cluster": {{"properties": {{"password": {refused}, "token": {refused}, "pin": {{"maximum": 3}}}}}}}}}}"#
-            ),
-        );
-    project.edit("metalmark.yaml", "[edge]", "[edge, edge/secrets.yaml]");
+        .file("chart/values.yaml", "cluster: {}\n")
+        .file("chart/values.schema.json", schema);
     for format in ["human", "json", "sarif"] {
-        let run = project.run(&format!("check --output {format}")).exit(1);
+        let run = stage.run(&format!("check --output {format}")).exit(1);
         let screen = run.outcome.stdout + &run.outcome.stderr;
-        assert!(
-            screen.contains("`cluster.token` must match `^never$`"),
-            "{screen}"
-        );
-        assert!(
-            screen.contains("`cluster.pin` must be at most 3"),
-            "{screen}"
-        );
+        for message in [
+            "`cluster.token` must match `^never$`",
+            "`cluster.pin` must be at most 3",
+        ] {
+            assert!(screen.contains(message), "{screen}");
+        }
         for part in ["hunter", "s3cr3t", "4815"] {
             assert!(!screen.contains(part), "{format}: {screen}");
         }

@@ -1,195 +1,309 @@
 //! Each fixture workspace, rendered by the real binary into every target: golden trees, and laws that hold for all of them.
 
+use std::collections::BTreeSet;
+use std::fmt::{self, Display, Formatter};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use super::support::{Metalmark, copy_of, golden, is_long, repository};
+use oci_artifacts::Digest;
+use similar::TextDiff;
+use snapbox::{Data, str};
 
-/// Every target's name; tests/docs.rs compares docs/outputs.md with the same list.
-fn targets() -> Vec<&'static str> {
-    metalmark::render::targets::TARGETS
-        .iter()
-        .map(|target| target.name())
-        .collect()
+use super::support::stage::{Stage, assert_text, project, table};
+use super::support::{Outcome, repository};
+
+const DEMO: &str = "fixtures/workspaces/sylva-baremetal";
+
+/// What a workspace renders, with its own outputs or those of a file `NAME.outputs.yaml`.
+pub(crate) struct Tree {
+    stage: Stage,
+    workspace: String,
+    /// `project` for the workspace's own outputs.
+    pub(crate) outputs: String,
 }
 
-fn workspaces() -> Vec<PathBuf> {
-    let folder = repository().join("fixtures/workspaces");
-    let mut found: Vec<PathBuf> = fs::read_dir(folder)
-        .expect("workspaces")
-        .map(|entry| entry.expect("readable").path())
+impl Tree {
+    /// The folder of what was rendered.
+    pub(crate) fn folder(&self) -> PathBuf {
+        let below = |name| self.stage.path().join(name);
+        [below("out"), below("rendered")]
+            .into_iter()
+            .find(|folder| folder.is_dir())
+            .expect("something was rendered")
+    }
+
+    /// The texts of its YAML files.
+    pub(crate) fn texts(&self) -> Vec<String> {
+        let files = self.files().into_iter();
+        let files = files.filter(|(path, _)| path.ends_with(".yaml"));
+        files.map(|(_, text)| text).collect()
+    }
+
+    /// The files below [`Self::folder`] with their texts.
+    fn files(&self) -> Vec<(String, String)> {
+        let folder = self.folder();
+        let read = |path: String| {
+            let text = fs::read_to_string(folder.join(&path)).expect("text");
+            (path, text)
+        };
+        let below = folder.strip_prefix(self.stage.path()).expect("below");
+        let paths = self.stage.list(&below.to_string_lossy());
+        paths.into_iter().map(read).collect()
+    }
+}
+
+impl Display for Tree {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.workspace, self.outputs)
+    }
+}
+
+/// The workspaces' names.
+fn workspaces() -> Vec<String> {
+    let folder = fs::read_dir(repository().join("fixtures/workspaces")).expect("workspaces");
+    let names = folder.map(|entry| entry.expect("readable").file_name());
+    let mut names: Vec<String> = names
+        .map(|name| name.to_string_lossy().into_owned())
         .collect();
-    found.sort();
+    names.sort();
+    names
+}
+
+fn stage(workspace: &str) -> Stage {
+    project().folder(&format!("fixtures/workspaces/{workspace}"))
+}
+
+/// The top keys of a project file with their lines.
+fn top_keys(text: &str) -> Vec<(&str, String)> {
+    let mut found: Vec<(&str, String)> = Vec::new();
+    for line in text.split_inclusive('\n') {
+        match line.split_once(':') {
+            Some((key, _)) if key.chars().all(char::is_alphabetic) => {
+                found.push((key, line.to_owned()));
+            }
+            _ => {
+                if let Some((_, lines)) = found.last_mut() {
+                    *lines += line;
+                }
+            }
+        }
+    }
     found
 }
 
-/// The files below a folder with their texts, by path.
-fn tree(folder: &Path) -> Vec<(String, String)> {
-    let mut files = Vec::new();
-    for entry in walkdir::WalkDir::new(folder).sort_by_file_name() {
-        let entry = entry.expect("readable");
-        if entry.file_type().is_file() {
-            let below = entry
-                .path()
-                .strip_prefix(folder)
-                .expect("below")
-                .to_string_lossy()
-                .into_owned();
-            files.push((below, fs::read_to_string(entry.path()).expect("text")));
+/// Every tree that a workspace renders.
+pub(crate) fn trees() -> Vec<Tree> {
+    let mut trees = Vec::new();
+    for workspace in workspaces() {
+        let files = stage(&workspace).list("");
+        let others = files
+            .iter()
+            .filter_map(|path| path.strip_suffix(".outputs.yaml"));
+        let mut outputs: Vec<&str> = others.collect();
+        if outputs.is_empty() || workspace == "providers" {
+            outputs.insert(0, "project");
+        }
+        for outputs in outputs {
+            let stage = stage(&workspace);
+            if outputs != "project" {
+                let own = stage.read("metalmark.yaml");
+                let other = stage.read(&format!("{outputs}.outputs.yaml"));
+                let mut keys = top_keys(&own);
+                let others = top_keys(&other);
+                keys.retain(|(key, _)| others.iter().all(|(other, _)| other != key));
+                let lines = keys.into_iter().chain(others).map(|(_, lines)| lines);
+                stage.write("metalmark.yaml", lines.collect::<String>());
+            }
+            let run = stage.run("render");
+            let said = format!("{}{}", run.outcome.stderr, run.outcome.stdout);
+            assert_eq!(run.outcome.status, 0, "{workspace} {outputs}:\n{said}");
+            trees.push(Tree {
+                stage,
+                outputs: outputs.to_owned(),
+                workspace: workspace.clone(),
+            });
         }
     }
+    trees
+}
+
+/// The cluster that a file is of, by its path: `1/edge.yaml`, `edge/release.yaml`.
+fn cluster(path: &str) -> &str {
+    let parts = path.split('/').filter(|part| part.parse::<u8>().is_err());
+    let names = parts.map(|part| part.split('.').next().unwrap_or_default());
+    names.into_iter().next().unwrap_or_default()
+}
+
+/// All files of a workspace's trees in one text. A document that resembles an earlier one, with its cluster's name put in, says
+/// only in which lines it differs from that.
+fn fold(trees: &[Tree]) -> String {
+    let mut earlier: Vec<(String, String)> = Vec::new();
+    let mut folded = String::new();
+    for tree in trees {
+        for (path, text) in without_records(tree.files()) {
+            let text = text.strip_suffix('\n').expect("a last line");
+            for document in text.split("\n---\n") {
+                let document = format!("{document}\n");
+                let head = format!("=== {} {} {path}", earlier.len() + 1, tree.outputs);
+                folded += &match nearest(&earlier, &path, &document) {
+                    Some((number, difference)) => format!("{head}, as {number} but\n{difference}"),
+                    None => format!("{head}\n{document}"),
+                };
+                earlier.push((path.clone(), document));
+            }
+        }
+    }
+    folded
+}
+
+/// The number of the earlier document that a document of that path resembles most, and how it differs; none where they have little
+/// in common.
+fn nearest(earlier: &[(String, String)], path: &str, document: &str) -> Option<(usize, String)> {
+    let lines = |text: &str| text.lines().count();
+    let differences = (1..).zip(earlier).map(|(number, (from, earlier))| {
+        let earlier = earlier.replace(cluster(from), cluster(path));
+        let difference = TextDiff::from_lines(&*earlier, document);
+        let difference = difference.unified_diff().context_radius(0).to_string();
+        (number, difference)
+    });
+    let nearest = differences.min_by_key(|(_, difference)| lines(difference));
+    nearest.filter(|(_, difference)| lines(difference) * 4 < lines(document) * 3)
+}
+
+/// That the record of a folder lists its files with their digests; what else the tree has.
+fn without_records(files: Vec<(String, String)>) -> Vec<(String, String)> {
+    let (records, files): (Vec<_>, Vec<_>) = files
+        .into_iter()
+        .partition(|(path, _)| path.ends_with(RECORD));
+    let mut owned = Vec::new();
+    for (path, text) in records {
+        let folder = path.trim_end_matches(RECORD);
+        for line in text.lines().filter(|line| !line.starts_with('#')) {
+            let columns: Vec<&str> = line.split('\t').collect();
+            let [name, digest, _output] = columns[..] else {
+                panic!("{path}: {line}");
+            };
+            owned.push((format!("{folder}{name}"), digest.to_owned()));
+        }
+    }
+    owned.sort();
+    let digest = |text: &String| Digest::compute(text.as_bytes()).to_string();
+    let digests = files
+        .iter()
+        .map(|(path, text)| (path.clone(), digest(text)));
+    let mut digests: Vec<_> = digests.collect();
+    digests.sort();
+    assert_eq!(owned, digests);
     files
 }
 
-/// A scratch copy without what is expected of it, with one output for each target that has an expected tree.
-fn scratch(workspace: &Path) -> tempfile::TempDir {
-    let scratch = copy_of(workspace);
-    // Absent before the first blessing.
-    let _ = fs::remove_dir_all(scratch.path().join("expected"));
-    scratch
-}
+const RECORD: &str = ".metalmark-owned";
 
 #[test]
 fn every_workspace_renders_its_golden_trees() {
-    for workspace in workspaces() {
-        for target in targets() {
-            let options = workspace.join(format!("{target}.outputs.yaml"));
-            if !options.is_file() {
-                continue;
-            }
-            let scratch = scratch(&workspace);
-            let file = scratch.path().join("metalmark.yaml");
-            let project = fs::read_to_string(&file).expect("a project file");
-            let head = project.split("\noutputs:").next().expect("text");
-            let tail = project
-                .split("\npolicy:")
-                .nth(1)
-                .map(|tail| format!("\npolicy:{tail}"))
-                .unwrap_or_default();
-            fs::write(
-                &file,
-                format!(
-                    "{head}\n{}{tail}",
-                    fs::read_to_string(&options).expect("outputs")
-                ),
-            )
-            .expect("written");
-            let outcome = Metalmark::within(scratch.path()).args(["render"]).run();
-            assert_eq!(
-                outcome.status,
-                0,
-                "{} {target}:\n{}{}",
-                workspace.display(),
-                outcome.stderr,
-                outcome.stdout
-            );
-            let expected = workspace.join("expected").join(target);
-            let rendered = tree(&scratch.path().join("out"));
-            for (path, text) in &rendered {
-                golden(&expected.join(path), text);
-            }
-            let known = tree(&expected).into_iter().map(|(path, _)| path);
-            let gone: Vec<String> = known
-                .filter(|path| !rendered.iter().any(|(rendered, _)| rendered == path))
-                .collect();
-            assert!(
-                gone.is_empty(),
-                "{}: no longer rendered: {gone:?}",
-                expected.display()
-            );
+    let mut targets: BTreeSet<String> = BTreeSet::new();
+    let trees = trees();
+    for trees in trees.chunk_by(|one, other| one.workspace == other.workspace) {
+        let workspace = &trees[0].workspace;
+        let expected = format!("fixtures/workspaces/{workspace}/expected/rendered.txt");
+        let expected = Data::read_from(&repository().join(expected), None);
+        assert_text(&fold(trees), expected);
+        for tree in trees {
+            let text = tree.stage.read("metalmark.yaml");
+            let words = text.split([' ', ',', '\n']);
+            let named = words.clone().zip(words.skip(1));
+            let named = named.filter(|(word, _)| word.trim_start_matches('{') == "target:");
+            targets.extend(named.map(|(_, target)| target.to_owned()));
         }
     }
+    let all = metalmark::render::targets::TARGETS.iter();
+    let all: BTreeSet<String> = all.map(|target| target.name().to_owned()).collect();
+    assert_eq!(targets, all);
 }
 
 #[test]
 fn rendering_twice_changes_nothing_and_check_agrees() {
-    // Some of them, and all in the long form.
-    for workspace in workspaces()
-        .into_iter()
-        .step_by(if is_long() { 1 } else { 4 })
-    {
-        let scratch = scratch(&workspace);
-        let first = Metalmark::within(scratch.path()).args(["render"]).run();
-        assert_eq!(first.status, 0, "{}", first.stderr);
-        let before = tree(scratch.path());
-        let check = Metalmark::within(scratch.path())
-            .args(["render", "--check"])
-            .run();
-        assert_eq!(check.status, 0, "{}", check.stdout);
-        let second = Metalmark::within(scratch.path()).args(["render"]).run();
-        assert_eq!(second.status, 0, "{}", second.stderr);
-        assert_eq!(before, tree(scratch.path()));
+    for workspace in workspaces() {
+        let stage = stage(&workspace);
+        let texts = || -> Vec<String> {
+            let files = stage.list("rendered");
+            let texts = files
+                .iter()
+                .map(|path| stage.read(&format!("rendered/{path}")));
+            texts.chain(files.clone()).collect()
+        };
+        let _ = stage.run("render").exit(0);
+        let before = texts();
+        assert!(!before.is_empty(), "{workspace}");
+        let _ = stage.run("render --check").exit(0);
+        let _ = stage.run("render").exit(0);
+        assert_eq!(before, texts());
     }
 }
 
 #[test]
 fn drift_is_reported_with_its_difference_and_status_1() {
-    let scratch = scratch(&repository().join("fixtures/workspaces/sylva-baremetal"));
-    let check = Metalmark::within(scratch.path())
-        .args(["render", "--check"])
-        .run();
-    assert_eq!(check.status, 1, "{}", check.stderr);
+    let demo = project().folder(DEMO);
+    let printed = demo.run("render --check").exit(1).outcome.stdout;
+    let header = "+++ b/rendered/clusters/edge-lyon/edge-lyon.yaml";
+    assert!(printed.contains(header), "{printed}");
     assert!(
-        check
-            .stdout
-            .contains("+++ b/rendered/clusters/edge-lyon/edge-lyon.yaml"),
-        "{}",
-        check.stdout
-    );
-    assert!(
-        !scratch.path().join("rendered").exists(),
+        !demo.path().join("rendered").exists(),
         "--check writes nothing"
     );
 }
 
 #[test]
 fn a_secret_is_never_printed() {
-    let workspace = repository().join("fixtures/workspaces/sylva-baremetal");
-    let scratch = scratch(&workspace);
-    let secrets = scratch.path().join("environment-values/mgmt/secrets.yaml");
     // A fault on the very line of the password, and a selector made of it.
-    let text = "cluster:\n  capm3:\n    os_image_selector:\n      os: [hunter2-password]\n      os: [hunter3-password]\n";
-    fs::write(&secrets, text).expect("written");
-    for command in [
-        ["check"].as_slice(),
-        &["check", "--output", "json"],
-        &["render", "--stdout"],
-        &["explain", "mgmt"],
-    ] {
-        let outcome = Metalmark::within(scratch.path())
-            .args(command.iter().copied())
-            .run();
-        let printed = format!("{}{}", outcome.stdout, outcome.stderr);
-        assert!(
-            !printed.contains("hunter"),
-            "{command:?} printed a secret:\n{printed}"
-        );
-    }
+    let demo = project().folder(DEMO).file(
+        "environment-values/mgmt/secrets.yaml",
+        "cluster:\n  capm3:\n    os_image_selector:\n      os: [hunter2-password]\n      os: [hunter3-password]\n",
+    );
+    let commands = [
+        "check",
+        "check --output json",
+        "render --stdout",
+        "explain mgmt",
+    ];
+    let table = table(commands, |command| {
+        let Outcome {
+            status,
+            stdout,
+            stderr,
+        } = demo.run(command).outcome;
+        let printed = stdout + &stderr;
+        assert!(!printed.contains("hunter"), "{command}:\n{printed}");
+        let is_shown = printed.contains("environment-values/mgmt/secrets.yaml");
+        vec![format!("{status}, its line is shown: {is_shown}")]
+    });
+    assert_text(
+        &table,
+        str![[r#"
+check
+    1, its line is shown: true
+check --output json
+    1, its line is shown: true
+render --stdout
+    1, its line is shown: true
+explain mgmt
+    0, its line is shown: false
+
+"#]],
+    );
 }
 
 #[test]
 fn flags_do_the_same_job_as_the_project_file() {
-    let workspace = repository().join("fixtures/workspaces/sylva-baremetal");
-    let scratch = scratch(&workspace);
-    let by_file = Metalmark::within(scratch.path()).args(["render"]).run();
-    assert_eq!(by_file.status, 0, "{}", by_file.stderr);
+    let demo = project().folder(DEMO);
+    let _ = demo.run("render").exit(0);
     let flags = "render --values charts/sylva-units/values.yaml --clusters environment-values/workload-clusters/edge-*/values.yaml \
                  --info os-images-info.yaml --target manifests --out flat --image-url";
     let url = "https://os-images.example.org/{{ image.filename }}";
-    let by_flags = Metalmark::within(scratch.path())
-        .args(flags.split_whitespace())
-        .args([url])
-        .run();
-    assert_eq!(by_flags.status, 0, "{}", by_flags.stderr);
+    let words: Vec<&str> = flags.split_whitespace().chain([url]).collect();
+    let _ = demo.run_args(&words).exit(0);
     for cluster in ["edge-paris", "edge-lyon"] {
-        let file = fs::read_to_string(
-            scratch
-                .path()
-                .join(format!("rendered/clusters/{cluster}/{cluster}.yaml")),
-        )
-        .expect("by file");
-        let flat = fs::read_to_string(scratch.path().join(format!("flat/{cluster}.yaml")))
-            .expect("by flags");
-        assert_eq!(file, flat);
+        let by_file = demo.read(&format!("rendered/clusters/{cluster}/{cluster}.yaml"));
+        assert_eq!(by_file, demo.read(&format!("flat/{cluster}.yaml")));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::{Value, json};
 use yaml_tree::bytes::BASE64;
@@ -10,7 +10,7 @@ use yaml_tree::bytes::BASE64;
 use super::kubectl::Kubectl;
 use super::objects::{Object, objects};
 use super::server::{Server, content, server};
-use crate::support::repository;
+use crate::workspaces::{Tree, trees};
 
 /// The kinds without a CRD here, and how many of their objects the trees have.
 const UNDEFINED: [(&str, usize); 1] = [("ResourceSetInputProvider", 4)];
@@ -29,16 +29,6 @@ const DEPRECATED: [&str; 11] = [
     "infrastructure.cluster.x-k8s.io/v1beta2 DockerMachineTemplate",
     "vmware.infrastructure.cluster.x-k8s.io/v1beta1 VSphereMachineTemplate",
 ];
-
-/// The golden trees, one a target.
-pub(super) fn trees() -> Vec<PathBuf> {
-    let workspaces = repository().join("fixtures/workspaces");
-    let folders = walkdir::WalkDir::new(workspaces).min_depth(3).max_depth(3);
-    let folders = folders.sort_by_file_name().into_iter();
-    let folders = folders.map(|entry| entry.expect("readable").into_path());
-    let is_tree = |path: &PathBuf| path.parent().is_some_and(|it| it.ends_with("expected"));
-    folders.filter(is_tree).collect()
-}
 
 /// The objects of a tree that a cluster takes; kustomize reads its own files itself.
 pub(super) fn objects_of(tree: &Path) -> Vec<Object> {
@@ -114,7 +104,7 @@ fn every_object_is_accepted_and_stored_as_it_was_written() {
     let mut undefined: BTreeMap<String, usize> = BTreeMap::new();
     let (mut accepted, mut wrong, mut deprecated) = (0, Vec::new(), BTreeSet::new());
     for tree in trees() {
-        let objects = objects_of(&tree);
+        let objects = objects_of(&tree.folder());
         server.prepare(&objects);
         for object in &objects {
             if !server.serves(object) {
@@ -124,7 +114,7 @@ fn every_object_is_accepted_and_stored_as_it_was_written() {
             let (problems, warnings) = problems(&mut server, object);
             accepted += 1;
             for problem in problems {
-                wrong.push(format!("{}: {}: {problem}", tree.display(), object.title()));
+                wrong.push(format!("{}: {}: {problem}", tree, object.title()));
             }
             for warning in warnings {
                 assert!(warning.contains("is deprecated"), "{warning}");
@@ -148,11 +138,11 @@ fn kubectl_reads_a_rendered_folder_of_config_maps() {
     let Some(kubectl) = Kubectl::find() else {
         return;
     };
-    let trees = trees().into_iter().filter(|it| it.ends_with("configmap"));
-    let trees: Vec<PathBuf> = trees.collect();
+    let trees = trees().into_iter().filter(|it| it.outputs == "configmap");
+    let trees: Vec<Tree> = trees.collect();
     assert_eq!(trees.len(), 3);
     for tree in trees {
-        let found = kubectl.folder(&tree);
-        assert_eq!(found.len(), objects_of(&tree).len(), "{}", tree.display());
+        let found = kubectl.folder(&tree.folder());
+        assert_eq!(found.len(), objects_of(&tree.folder()).len(), "{}", tree);
     }
 }

@@ -7,11 +7,12 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use super::golden::{objects_of, trees};
+use super::golden::objects_of;
 use super::objects::Object;
 use super::rotation::{fleet, rotate};
 use crate::programs;
 use crate::support::{copy_of, repository};
+use crate::workspaces::trees;
 
 /// The answers to changes from one object, or none, to another; none where the program is not found.
 fn reviews(changes: &[(Option<&Object>, &Object)]) -> Option<Vec<Value>> {
@@ -82,7 +83,10 @@ fn webhooks_accept_what_stamp_changes() {
 
 #[test]
 fn webhooks_accept_what_is_rendered() {
-    let all: Vec<Object> = trees().iter().flat_map(|tree| objects_of(tree)).collect();
+    let all: Vec<Object> = trees()
+        .iter()
+        .flat_map(|tree| objects_of(&tree.folder()))
+        .collect();
     let changes: Vec<(Option<&Object>, &Object)> = all.iter().map(|new| (None, new)).collect();
     let Some(accepted) = accepted(&changes) else {
         return;

@@ -1,14 +1,18 @@
 //! What unpacking does to the folder that it writes into.
 
 use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 
-use super::{NAMESPACE, SETTINGS, WEB, bundle, clean, files, refused, write};
+use snapbox::str;
+
+use super::{NAMESPACE, SETTINGS, WEB, clean, ends, exists, files, refused, set_mode};
+use crate::support::stage::{assert_text, project};
+use crate::support::story::Story;
 use crate::support::tarball::{Tarball, gzip};
 
 #[test]
 fn a_hostile_archive_writes_nothing() {
-    let scratch = tempfile::tempdir().expect("a scratch folder");
-    let folder = scratch.path();
+    let stage = project();
     let good = || Tarball::new().file("manifests/a.yaml", NAMESPACE.as_bytes());
     let hostile = [
         good().file("../evil", b"x"),
@@ -19,177 +23,150 @@ fn a_hostile_archive_writes_nothing() {
         good().file("manifests/a.yaml", b"other"),
         good().lying("manifests/b.yaml", "77777777777", b""),
     ];
-    for (number, tar) in hostile.into_iter().enumerate() {
-        fs::write(folder.join("hostile.tgz"), gzip(&tar.end())).expect("written");
-        refused(folder, "unpack hostile.tgz --to out", "archive-refused");
-        assert!(!folder.join("out").exists(), "{number}");
-        assert!(
-            !folder.join("evil").exists() && !folder.parent().expect("above").join("evil").exists()
-        );
+    for tar in hostile {
+        stage.write("hostile.tgz", gzip(&tar.end()));
+        refused(&stage, "unpack hostile.tgz --to out", "archive-refused");
+        assert_eq!(stage.list(""), ["hostile.tgz"]);
+        assert!(!exists(&stage, "../evil"));
     }
+    stage.write("good.tgz", gzip(&good().end()));
+    clean(&stage, "unpack good.tgz --to out");
 }
 
 #[test]
 fn a_plain_bundle_is_held_to_its_rules() {
-    let scratch = tempfile::tempdir().expect("a scratch folder");
-    let folder = scratch.path();
-    let namespace = NAMESPACE.as_bytes();
-    for (tar, rule, place) in [
+    let (stage, namespace) = (project(), NAMESPACE.as_bytes());
+    let tar = Tarball::new;
+    let mut story = Story::new(&stage);
+    for (what, tar) in [
         (
-            Tarball::new().file("manifests/a/b.yaml", namespace),
-            "bundle-layout",
-            "manifests/a",
+            "a folder below",
+            tar().file("manifests/a/b.yaml", namespace),
         ),
         (
-            Tarball::new()
+            "an empty folder",
+            tar()
                 .folder("manifests/empty")
                 .file("manifests/b", namespace),
-            "bundle-layout",
-            "manifests/empty",
+        ),
+        ("no object", tar().folder("manifests")),
+        ("no YAML", tar().file("manifests/a.txt", b"a: 1\nb: [\n")),
+        (
+            "no kind",
+            tar().file("manifests/a", b"x: 1\n---\nkind: A\n"),
         ),
         (
-            Tarball::new().folder("manifests"),
-            "bundle-empty",
-            "no object",
-        ),
-        (
-            Tarball::new().file("manifests/a.txt", b"a: 1\nb: [\n"),
-            "yaml-syntax",
-            "in.tgz:manifests/a.txt:",
-        ),
-        (
-            Tarball::new().file("manifests/a", b"x: 1\n---\nkind: A\n"),
-            "manifest-invalid",
-            "in.tgz:manifests/a:1:1",
-        ),
-        (
-            Tarball::new().file("manifests/a", namespace).file("b", b""),
-            "bundle-layout",
-            "`b` is beside",
+            "a file beside",
+            tar().file("manifests/a", namespace).file("b", b""),
         ),
     ] {
-        fs::write(folder.join("in.tgz"), gzip(&tar.end())).expect("written");
-        let reported = refused(folder, "unpack in.tgz --to out", rule);
-        assert!(
-            reported.stderr.contains(place),
-            "{place}: {}",
-            reported.stderr
-        );
-        assert!(!folder.join("out").exists());
+        stage.write("in.tgz", gzip(&tar.end()));
+        story.note(what).runs(&["bundle unpack in.tgz --to out"]);
+        assert!(!exists(&stage, "out"));
     }
+    story.is(str![[r#"
+# a folder below
+$ bundle unpack in.tgz --to out => 1
+error[bundle-layout]: `a` is a folder in `manifests/`, which is flat --> manifests/a
+# an empty folder
+$ bundle unpack in.tgz --to out => 1
+error[bundle-layout]: `empty` is a folder in `manifests/`, which is flat --> manifests/empty
+# no object
+$ bundle unpack in.tgz --to out => 1
+error[bundle-empty]: the bundle holds no object
+# no YAML
+$ bundle unpack in.tgz --to out => 1
+error[yaml-syntax]: expected a value, found the end of the file --> in.tgz:manifests/a.txt:3:1
+# no kind
+$ bundle unpack in.tgz --to out => 1
+error[manifest-invalid]: an object has a text `apiVersion`, and this has none --> in.tgz:manifests/a:1:1
+# a file beside
+$ bundle unpack in.tgz --to out => 1
+error[bundle-layout]: `b` is beside `manifests/`, where a plain bundle has nothing --> b
+
+"#]]);
 }
 
 #[test]
 fn only_what_metalmark_wrote_is_overwritten_and_taken_away() {
-    let scratch = tempfile::tempdir().expect("a scratch folder");
-    let folder = scratch.path();
-    write(folder, "in/a.yaml", NAMESPACE);
-    write(folder, "in/b.yaml", WEB);
-    write(folder, "out/manifests/a.yaml", "mine");
-    write(folder, "out/mine.txt", "mine");
-    clean(folder, "pack in --to one.tgz");
-    refused(folder, "unpack one.tgz --to out", "file-not-owned");
-    assert_eq!(files(&folder.join("out")).len(), 2);
-    clean(folder, "unpack one.tgz --to out --adopt");
-    assert_eq!(
-        files(&folder.join("out"))["manifests/a.yaml"],
-        NAMESPACE.as_bytes()
-    );
-    fs::remove_file(folder.join("in/b.yaml")).expect("there");
-    write(folder, "in/c.yaml", SETTINGS);
-    clean(folder, "pack in --to two.tgz --namespace app");
-    let reported = clean(folder, "unpack two.tgz --to out");
-    assert!(
-        reported
-            .stdout
-            .contains("1 created, 0 updated, 1 deleted, 1 unchanged"),
-        "{}",
-        reported.stdout
-    );
-    let left: Vec<String> = files(&folder.join("out")).into_keys().collect();
-    assert_eq!(left, ["manifests/a.yaml", "manifests/c.yaml", "mine.txt"]);
-    let reported = clean(folder, "unpack two.tgz --to out");
-    assert!(
-        reported
-            .stdout
-            .contains("0 created, 0 updated, 0 deleted, 2 unchanged")
-    );
+    let stage = project().files(&[
+        ("in/a.yaml", NAMESPACE),
+        ("in/b.yaml", WEB),
+        ("out/manifests/a.yaml", "mine"),
+        ("out/mine.txt", "mine"),
+    ]);
+    clean(&stage, "pack in --to one.tgz");
+    refused(&stage, "unpack one.tgz --to out", "file-not-owned");
+    assert_eq!(stage.list("out").len(), 2);
+    clean(&stage, "unpack one.tgz --to out --adopt");
+    assert_eq!(stage.read("out/manifests/a.yaml"), NAMESPACE);
+    stage.remove("in/b.yaml").write("in/c.yaml", SETTINGS);
+    clean(&stage, "pack in --to two.tgz --namespace app");
+    for summary in [
+        "1 created, 0 updated, 1 deleted, 1 unchanged",
+        "0 created, 0 updated, 0 deleted, 2 unchanged",
+    ] {
+        let reported = clean(&stage, "unpack two.tgz --to out").stdout;
+        assert!(reported.contains(summary), "{reported}");
+        let left: Vec<String> = files(&stage, "out").into_keys().collect();
+        assert_eq!(left, ["manifests/a.yaml", "manifests/c.yaml", "mine.txt"]);
+    }
 }
 
-#[cfg(unix)]
 #[test]
 fn nothing_is_written_through_a_link_and_no_link_is_packed() {
-    let scratch = tempfile::tempdir().expect("a scratch folder");
-    let folder = scratch.path();
-    write(folder, "in/a.yaml", NAMESPACE);
-    clean(folder, "pack in --to one.tgz");
-    fs::create_dir_all(folder.join("out")).expect("made");
-    fs::create_dir_all(folder.join("elsewhere")).expect("made");
-    std::os::unix::fs::symlink(folder.join("elsewhere"), folder.join("out/manifests"))
-        .expect("made");
-    refused(folder, "unpack one.tgz --to out", "output-symlink");
-    assert!(files(&folder.join("elsewhere")).is_empty());
-    std::os::unix::fs::symlink("/etc/passwd", folder.join("in/b.yaml")).expect("made");
-    refused(folder, "pack in --to two.tgz", "bundle-layout");
+    let stage = project().file("in/a.yaml", NAMESPACE);
+    clean(&stage, "pack in --to one.tgz");
+    let at = |path: &str| stage.path().join(path);
+    fs::create_dir_all(at("out")).expect("made");
+    fs::create_dir_all(at("elsewhere")).expect("made");
+    symlink(at("elsewhere"), at("out/manifests")).expect("made");
+    refused(&stage, "unpack one.tgz --to out", "output-symlink");
+    assert!(stage.list("elsewhere").is_empty());
+    symlink("/etc/passwd", at("in/b.yaml")).expect("made");
+    refused(&stage, "pack in --to two.tgz", "bundle-layout");
 }
 
-#[cfg(unix)]
 #[test]
 fn files_that_are_run_stay_so() {
-    use std::os::unix::fs::PermissionsExt as _;
-    let scratch = tempfile::tempdir().expect("a scratch folder");
-    let folder = scratch.path();
-    write(folder, "in/install.sh", "#!/bin/sh\necho $A\n");
-    write(folder, "in/data/x", "x");
-    refused(
-        folder,
-        "pack --components in --env A --to c.tgz",
-        "component-contract",
+    let script = "#!/bin/sh\necho $A\n";
+    let stage = project().files(&[("in/install.sh", script), ("in/data/x", "x")]);
+    let pack = |environment: &str| format!("pack --components in --env {environment}");
+    let not_executable = format!("{} --to c.tgz", pack("A"));
+    refused(&stage, &not_executable, "component-contract");
+    set_mode(&stage.path().join("in/install.sh"), 0o700);
+    let unread = format!("{} --to c.tgz", pack("B"));
+    refused(&stage, &unread, "component-contract");
+    let more = "--arch amd64 --distro ubuntu:noble --to oci-layout:l:1";
+    clean(&stage, &format!("{} {more}", pack("A")));
+    assert_text(
+        &clean(&stage, "inspect oci-layout:l").stdout,
+        str![[r#"
+kind         components
+digest       sha256:867a05bcc731406702ea493fc2592ce0b03f76fd9ca7836e24279bfa1d6afc24
+content      sha256:a5b4c7577e685faab18ce2f609baa4af72354bfba104eba4ef8ffc8ee487481b
+files        2 files, 19 bytes
+executable   install.sh
+installer    /bin/sh
+reads        A
+annotation   dev.metalmark.component.archs: amd64
+annotation   dev.metalmark.component.distros: ubuntu:noble
+annotation   dev.metalmark.component.env: A
+
+"#]],
     );
-    super::set_mode(&folder.join("in/install.sh"), 0o700);
-    refused(
-        folder,
-        "pack --components in --env B --to c.tgz",
-        "component-contract",
-    );
-    clean(
-        folder,
-        "pack --components in --env A --arch amd64 --distro ubuntu:noble --to oci-layout:l:1",
-    );
-    let reported = clean(folder, "inspect oci-layout:l");
-    for line in [
-        "kind         components",
-        "installer    /bin/sh",
-        "reads        A",
-        "executable   install.sh",
-    ] {
-        assert!(
-            reported.stdout.contains(line),
-            "{line}: {}",
-            reported.stdout
-        );
-    }
-    assert!(
-        reported
-            .stdout
-            .contains("dev.metalmark.component.distros: ubuntu:noble")
-    );
-    clean(folder, "unpack oci-layout:l --to out");
-    let mode = |path: &str| {
-        fs::metadata(folder.join(path))
-            .expect("there")
-            .permissions()
-            .mode()
+    clean(&stage, "unpack oci-layout:l --to out");
+    let is_executable = |path: &str| {
+        let file = fs::metadata(stage.path().join(path)).expect("there");
+        file.permissions().mode() & 0o111 != 0
     };
-    assert_eq!(
-        (mode("out/install.sh") & 0o100, mode("out/data/x") & 0o111),
-        (0o100, 0)
-    );
+    assert!(is_executable("out/install.sh"));
+    assert!(!is_executable("out/data/x"));
 }
 
 #[test]
 fn a_bundle_that_is_not_there_is_reported() {
-    let scratch = tempfile::tempdir().expect("a scratch folder");
+    let stage = project();
     for from in [
         "nowhere",
         "oci-layout:nowhere",
@@ -197,11 +174,6 @@ fn a_bundle_that_is_not_there_is_reported() {
         "index:nowhere",
         "oci://r.example/a:1",
     ] {
-        let outcome = bundle(scratch.path(), &format!("inspect {from}"));
-        assert_eq!(
-            outcome.status, 2,
-            "{from}: {}{}",
-            outcome.stdout, outcome.stderr
-        );
+        ends(&stage, 2, &format!("inspect {from}"));
     }
 }

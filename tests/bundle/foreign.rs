@@ -2,31 +2,25 @@
 
 use super::{clean, files, manifests, run};
 use crate::programs;
+use crate::support::stage::project;
 
 #[test]
 fn skopeo_and_umoci_read_what_was_packed() {
-    let scratch = tempfile::tempdir().expect("a scratch folder");
-    let folder = scratch.path();
-    manifests(&folder.join("in"));
-    let digest = clean(folder, "pack in --namespace app --to oci-layout:l:1").stdout;
-    clean(folder, "unpack oci-layout:l:1 --to ours");
+    let stage = project();
+    manifests(&stage, "in");
+    let digest = clean(&stage, "pack in --namespace app --to oci-layout:l:1").stdout;
+    clean(&stage, "unpack oci-layout:l:1 --to ours");
     if let Some(skopeo) = programs::find("skopeo") {
-        let reported = run(&skopeo, folder, "inspect oci:l:1");
+        let reported = run(&skopeo, &stage, "inspect oci:l:1");
         let reported: serde_json::Value = serde_json::from_str(&reported).expect("JSON");
         assert_eq!(reported["Digest"], digest.trim());
-        run(&skopeo, folder, "copy --quiet oci:l:1 oci:copied:2");
-        clean(folder, "unpack oci-layout:copied:2 --to copied-files");
-        assert_eq!(
-            files(&folder.join("copied-files")),
-            files(&folder.join("ours"))
-        );
+        run(&skopeo, &stage, "copy --quiet oci:l:1 oci:copied:2");
+        clean(&stage, "unpack oci-layout:copied:2 --to copied-files");
+        assert_eq!(files(&stage, "copied-files"), files(&stage, "ours"));
     }
     if let Some(umoci) = programs::find("umoci") {
-        run(&umoci, folder, "unpack --rootless --image l:1 theirs");
-        assert_eq!(
-            files(&folder.join("theirs/rootfs")),
-            files(&folder.join("ours"))
-        );
+        run(&umoci, &stage, "unpack --rootless --image l:1 theirs");
+        assert_eq!(files(&stage, "theirs/rootfs"), files(&stage, "ours"));
     }
 }
 
@@ -35,18 +29,17 @@ fn an_image_that_umoci_made_from_scratch_is_unpacked() {
     let Some(umoci) = programs::find("umoci") else {
         return;
     };
-    let scratch = tempfile::tempdir().expect("a scratch folder");
-    let folder = scratch.path();
-    manifests(&folder.join("in"));
-    clean(folder, "pack in --namespace app --to dir:flat");
+    let stage = project();
+    manifests(&stage, "in");
+    clean(&stage, "pack in --namespace app --to dir:flat");
     for args in [
         "init --layout l",
         "new --image l:1",
         "insert --rootless --image l:1 in /manifests",
         "insert --rootless --opaque --image l:1 flat/manifests /manifests",
     ] {
-        run(&umoci, folder, args);
+        run(&umoci, &stage, args);
     }
-    clean(folder, "unpack oci-layout:l:1 --to back");
-    assert_eq!(files(&folder.join("back")), files(&folder.join("flat")));
+    clean(&stage, "unpack oci-layout:l:1 --to back");
+    assert_eq!(files(&stage, "back"), files(&stage, "flat"));
 }

@@ -1,205 +1,222 @@
 //! Each kind of bundle, each way to order and name what is in it.
 
-use std::fs;
+use serde_json::Value;
+use snapbox::str;
 
-use super::{NAMESPACE, SETTINGS, WEB, bundle, clean, files, manifests, refused, write};
+use super::{NAMESPACE, SETTINGS, WEB, clean, ends, exists, files, manifests, refused};
 use crate::rules::registry_bundle;
-use crate::support::{Metalmark, copy_of, repository};
+use crate::support::Metalmark;
+use crate::support::stage::{Stage, assert_text, project};
+
+/// The names of the files below a folder.
+fn names(stage: &Stage, folder: &str) -> Vec<String> {
+    files(stage, folder).into_keys().collect()
+}
 
 #[test]
 fn a_stream_becomes_numbered_files_in_helms_order() {
-    let scratch = tempfile::tempdir().expect("a scratch folder");
-    let folder = scratch.path();
+    let stage = project();
+    let pack = |args: &str, stream: &str| {
+        let args = format!("bundle pack - {args}");
+        Metalmark::within(stage.path())
+            .args(args.split_whitespace())
+            .run_with(stream)
+    };
     let stream = format!("{WEB}---\n{SETTINGS}---\n{NAMESPACE}");
-    let args = "bundle pack - --order numbered --namespace app --to dir:out";
-    let outcome = Metalmark::within(folder)
-        .args(args.split_whitespace())
-        .run_with(&stream);
+    let outcome = pack("--order numbered --namespace app --to dir:out", &stream);
     assert_eq!(outcome.status, 0, "{}", outcome.stderr);
-    let names: Vec<String> = files(&folder.join("out")).into_keys().collect();
     assert_eq!(
-        names,
+        names(&stage, "out"),
         [
             "manifests/001-namespace-app.yaml",
             "manifests/002-configmap-settings.yaml",
             "manifests/003-deployment-web.yaml",
         ]
     );
-    let alone = Metalmark::within(folder)
-        .args(["bundle", "pack", "-", "--to", "a.tgz"])
-        .run_with("a: [");
-    assert!(
-        alone.status == 1 && alone.stderr.contains("-:1:"),
-        "{}",
-        alone.stderr
-    );
+    let broken = pack("--to a.tgz", "a: [");
+    assert_eq!(broken.status, 1);
+    assert!(broken.stderr.contains("-:1:"), "{}", broken.stderr);
 }
 
 #[test]
 fn what_a_project_renders_is_packed_as_flux_and_argo_take_it() {
-    let scratch = copy_of(&repository().join("fixtures/workspaces/sylva-flux"));
-    let folder = scratch.path();
+    let stage = project().folder("fixtures/workspaces/sylva-flux");
     let pack =
         "pack --kind artifact --source https://git.example.org/fleet --revision main@sha1:0123";
-    clean(folder, &format!("{pack} --to oci-layout:l:oci"));
-    clean(
-        folder,
-        &format!("{pack} --media-type flux --to oci-layout:l:flux"),
-    );
-    for (name, layer) in [
-        ("oci", "application/vnd.oci.image.layer.v1.tar+gzip"),
-        ("flux", "application/vnd.cncf.flux.content.v1.tar+gzip"),
+    for (name, option, layer) in [
+        ("oci", "", "application/vnd.oci.image.layer.v1.tar+gzip"),
+        (
+            "flux",
+            "--media-type flux",
+            "application/vnd.cncf.flux.content.v1.tar+gzip",
+        ),
     ] {
-        let reported = clean(
-            folder,
-            &format!("inspect oci-layout:l:{name} --output json"),
-        );
-        let reported: serde_json::Value = serde_json::from_str(&reported.stdout).expect("JSON");
+        clean(&stage, &format!("{pack} {option} --to oci-layout:l:{name}"));
+        let inspect = format!("inspect oci-layout:l:{name} --output json");
+        let reported = clean(&stage, &inspect).stdout;
+        let reported: Value = serde_json::from_str(&reported).expect("JSON");
         assert_eq!(reported["kind"], "artifact");
-        let annotations = &reported["annotations"];
-        assert_eq!(
-            annotations["org.opencontainers.image.created"],
-            "1970-01-01T00:00:00Z"
-        );
-        assert_eq!(
-            annotations["org.opencontainers.image.revision"],
-            "main@sha1:0123"
-        );
+        let annotation =
+            |name| &reported["annotations"][format!("org.opencontainers.image.{name}")];
+        assert_eq!(annotation("created"), "1970-01-01T00:00:00Z");
+        assert_eq!(annotation("revision"), "main@sha1:0123");
         assert!(
             reported["objects"]
                 .as_array()
-                .is_some_and(|objects| !objects.is_empty())
+                .is_some_and(|it| !it.is_empty())
         );
-        let digest = reported["digest"]
-            .as_str()
-            .and_then(|digest| digest.strip_prefix("sha256:"));
-        let path = folder
-            .join("l/blobs/sha256")
-            .join(digest.expect("a digest"));
-        let manifest: serde_json::Value =
-            serde_json::from_slice(&fs::read(path).expect("there")).expect("JSON");
+        let digest = reported["digest"].as_str().expect("a digest");
+        let digest = digest.strip_prefix("sha256:").expect("sha256");
+        let manifest = stage.read(&format!("l/blobs/sha256/{digest}"));
+        let manifest: Value = serde_json::from_str(&manifest).expect("JSON");
         assert_eq!(manifest["layers"][0]["mediaType"], layer);
-        assert_eq!(
-            manifest["config"]["mediaType"],
-            "application/vnd.cncf.flux.config.v1+json"
-        );
+        let config = &manifest["config"]["mediaType"];
+        assert_eq!(config, "application/vnd.cncf.flux.config.v1+json");
     }
-    clean(folder, "unpack oci-layout:l:flux --to back");
-    let rendered = Metalmark::within(folder).args(["render"]).run();
-    assert_eq!(rendered.status, 0, "{}", rendered.stderr);
-    let back = files(&folder.join("back"));
+    clean(&stage, "unpack oci-layout:l:flux --to back");
+    let _ = stage.run("render").exit(0);
+    let back = files(&stage, "back");
     assert!(!back.is_empty());
     for (path, bytes) in back {
-        assert_eq!(
-            fs::read(folder.join(&path)).expect("rendered"),
-            bytes,
-            "{path}"
-        );
+        assert_eq!(stage.read(&path).as_bytes(), bytes, "{path}");
     }
 }
 
 #[test]
 fn config_maps_have_the_names_that_rukpak_gives_them() {
-    let scratch = tempfile::tempdir().expect("a scratch folder");
-    let folder = scratch.path();
-    manifests(&folder.join("in"));
+    let stage = project();
+    manifests(&stage, "in");
     let pack = "pack in --namespace app --to configmaps:maps --name web";
-    let list = clean(folder, pack).stdout;
-    let made: Vec<String> = files(&folder.join("maps")).into_keys().collect();
-    let name = made[0].strip_suffix(".yaml").expect("YAML");
-    assert_eq!(
-        list,
-        format!("configMaps:\n- configMap:\n    name: {name}\n  path: manifests\n")
-    );
-    let text = fs::read_to_string(folder.join("maps").join(&made[0])).expect("there");
-    for line in [
-        "immutable: true\n",
-        "kind: ConfigMap\n",
-        "  namespace: rukpak-system\n",
-    ] {
-        assert!(text.contains(line), "{text}");
-    }
+    let list = clean(&stage, pack).stdout;
+    let map = names(&stage, "maps").remove(0);
+    let head = stage.read(&format!("maps/{map}"));
+    let (_, head) = head.split_once("immutable").expect("its data first");
+    let head = format!("immutable{head}");
     let newer = clean(
-        folder,
+        &stage,
         &format!("{pack} --deployment v1alpha2 --install-namespace app"),
-    )
-    .stdout;
-    assert!(
-        newer.contains("installNamespace: app\n") && newer.contains(name),
-        "{newer}"
     );
-    let older = clean(folder, &format!("{pack} --deployment v1alpha1")).stdout;
-    assert!(older.contains("type: local\n"), "{older}");
+    let older = clean(&stage, &format!("{pack} --deployment v1alpha1"));
     let image = clean(
-        folder,
+        &stage,
         "pack in --namespace app --to oci-layout:l:1 --deployment v1alpha2 --image oci://r.example/web",
     );
-    assert!(
-        image.stdout.contains("ref: r.example/web@sha256:"),
-        "{}",
-        image.stdout
+    let texts = [
+        list,
+        map + "\n",
+        head,
+        newer.stdout,
+        older.stdout,
+        image.stdout,
+    ];
+    assert_text(
+        &texts.join("---\n"),
+        str![[r#"
+configMaps:
+- configMap:
+    name: web-f53f9bfcfb06
+  path: manifests
+---
+web-f53f9bfcfb06.yaml
+---
+immutable: true
+kind: ConfigMap
+metadata:
+  name: web-f53f9bfcfb06
+  namespace: rukpak-system
+---
+apiVersion: core.rukpak.io/v1alpha2
+kind: BundleDeployment
+metadata:
+  name: web
+spec:
+  installNamespace: app
+  provisionerClassName: core-rukpak-io-plain
+  source:
+    configMaps:
+    - configMap:
+        name: web-f53f9bfcfb06
+      path: manifests
+    type: configMaps
+---
+apiVersion: core.rukpak.io/v1alpha1
+kind: BundleDeployment
+metadata:
+  name: web
+spec:
+  provisionerClassName: core-rukpak-io-plain
+  template:
+    metadata:
+      labels:
+        app: web
+    spec:
+      provisionerClassName: core-rukpak-io-plain
+      source:
+        local:
+          configMap:
+            name: web-f53f9bfcfb06
+            namespace: rukpak-system
+        type: local
+---
+apiVersion: core.rukpak.io/v1alpha2
+kind: BundleDeployment
+metadata:
+  name: bundle
+spec:
+  installNamespace: default
+  provisionerClassName: core-rukpak-io-plain
+  source:
+    image:
+      ref: r.example/web@sha256:d47b4077eb64987e16d352fdde96eec4ff63cc0f31249a1ce2375ef8bcdd0773
+    type: image
+
+"#]],
     );
-    let outcome = bundle(folder, "pack in --to a.tgz --deployment v1alpha2");
-    assert_eq!(outcome.status, 2);
+    ends(&stage, 2, "pack in --to a.tgz --deployment v1alpha2");
     let large = SETTINGS
         .replace("name: settings", "name: large")
         .replace("\"blue \"", &"x".repeat(1 << 20));
-    write(folder, "in/large.yaml", &large);
-    refused(folder, pack, "object-too-large");
+    stage.write("in/large.yaml", &large);
+    refused(&stage, pack, "object-too-large");
 }
 
 #[test]
 fn an_index_puts_what_is_required_first() {
-    let scratch = tempfile::tempdir().expect("a scratch folder");
-    let folder = scratch.path();
-    write(folder, "app/manifests/web.yaml", WEB);
-    write(folder, "base/manifests/namespace.yaml", NAMESPACE);
-    write(
-        folder,
-        "inner.yaml",
-        "version: 1\nbundles: [{name: base, from: base}]\n",
-    );
+    let inner = "version: 1\nbundles: [{name: base, from: base}]\n";
     let outer = "version: 1\nbundles:\n- {name: app, from: app, requires: [platform]}\n- {name: platform, from: 'index:inner.yaml'}\n";
-    write(folder, "outer.yaml", outer);
-    clean(folder, "pack index:outer.yaml --to dir:out");
-    let names: Vec<String> = files(&folder.join("out")).into_keys().collect();
+    let stage = project().files(&[
+        ("app/manifests/web.yaml", WEB),
+        ("base/manifests/namespace.yaml", NAMESPACE),
+        ("inner.yaml", inner),
+        ("outer.yaml", outer),
+    ]);
+    let pack = "pack index:outer.yaml --to dir:out";
+    clean(&stage, pack);
     assert_eq!(
-        names,
+        names(&stage, "out"),
         [
             "manifests/01-platform-01-base-namespace.yaml",
             "manifests/02-app-web.yaml"
         ]
     );
-    write(
-        folder,
-        "inner.yaml",
-        "version: 1\nbundles: [{name: base, from: 'index:./outer.yaml'}]\n",
-    );
-    let reported = refused(folder, "pack index:outer.yaml --to dir:out", "bundle-cycle");
-    assert!(
-        reported.stderr.contains("inner.yaml:2:"),
-        "{}",
-        reported.stderr
-    );
+    stage.edit("inner.yaml", "from: base", "from: 'index:./outer.yaml'");
+    let reported = refused(&stage, pack, "bundle-cycle");
+    assert!(reported.contains("inner.yaml:2:"), "{reported}");
 }
 
 #[test]
 fn a_registry_bundle_is_refused_by_name() {
-    let scratch = registry_bundle();
-    let folder = scratch.path();
-    write(
-        folder,
-        "bundles.yaml",
-        "version: 1\nbundles: [{name: web, from: bundle}]\n",
-    );
+    let stage = registry_bundle();
+    let index = "version: 1\nbundles: [{name: web, from: bundle}]\n";
+    stage.write("bundles.yaml", index);
     for arguments in [
         "inspect bundle",
         "unpack bundle --to out",
         "pack index:bundles.yaml --to dir:out",
     ] {
-        let refused = refused(folder, arguments, "bundle-unsupported");
+        let reported = refused(&stage, arguments, "bundle-unsupported");
         let expected = "bundles of kind registry+v1 are not supported";
-        assert!(refused.stderr.contains(expected), "{}", refused.stderr);
+        assert!(reported.contains(expected), "{reported}");
     }
-    assert!(!folder.join("out").exists());
+    assert!(!exists(&stage, "out"));
 }

@@ -4,20 +4,21 @@ use std::process::Command;
 
 use super::manifests;
 use crate::programs;
+use crate::support::stage::project;
 
 #[test]
 fn a_terminal_shows_how_many_files_are_done() {
     let Some(script) = programs::find("script") else {
         return;
     };
-    let scratch = tempfile::tempdir().expect("a scratch folder");
-    manifests(&scratch.path().join("in"));
+    let stage = project();
+    manifests(&stage, "in");
     let line = format!(
         "{} bundle pack in --to a.tgz",
         env!("CARGO_BIN_EXE_metalmark")
     );
     let output = Command::new(script)
-        .current_dir(scratch.path())
+        .current_dir(stage.path())
         .args(["-qec", &line, "/dev/null"])
         .output()
         .expect("the program starts");

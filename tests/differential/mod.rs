@@ -32,7 +32,7 @@ use self::shrink::shrink;
 use crate::helm;
 use crate::hostile::{self, on_a_large_stack};
 use crate::oracle::canonical;
-use crate::oracle_expressions::Chart;
+use crate::oracle::expressions::Chart;
 use crate::support::rounds;
 
 /// What an input is.

@@ -3,11 +3,14 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use serde_json::json;
-
-use crate::support::layout::LayoutWriter;
-use crate::support::{Metalmark, copy_of, golden, repository};
 use oci_artifacts::Digest;
+use serde_json::json;
+use snapbox::Data;
+
+use super::remove_registry;
+use crate::support::layout::LayoutWriter;
+use crate::support::repository;
+use crate::support::stage::{assert_text, project};
 
 const DEMO: &str = "fixtures/workspaces/sylva-baremetal";
 
@@ -65,33 +68,26 @@ fn the_registry_of_the_demo_is_what_its_info_file_says() {
         if entry.file_type().is_file() {
             let below = entry.path().strip_prefix(scratch.path()).expect("below");
             let text = fs::read_to_string(entry.path()).expect("text");
-            golden(&registry.join(below), &text);
+            assert_text(&text, Data::read_from(&registry.join(below), None));
         }
     }
 }
 
 #[test]
 fn the_lock_of_the_demo_is_made_of_its_registry_and_renders_alone() {
-    let scratch = copy_of(&repository().join(DEMO));
-    // Absent before the first blessing.
-    let _ = fs::remove_file(scratch.path().join("metalmark.lock"));
-    let run = |arguments: &str| {
-        let arguments = arguments.split_whitespace();
-        Metalmark::within(scratch.path()).args(arguments).run()
-    };
-    let lock = run("lock");
-    assert_eq!(lock.status, 0, "{}", lock.stderr);
-    let text = fs::read_to_string(scratch.path().join("metalmark.lock")).expect("a lock");
-    golden(&repository().join(DEMO).join("metalmark.lock"), &text);
-    let verify = run("verify");
-    assert_eq!(verify.status, 0, "{}", verify.stderr);
-    let whole = run("render --stdout");
-    fs::remove_dir_all(scratch.path().join("registry")).expect("removed");
-    fs::remove_file(scratch.path().join("os-images-info.yaml")).expect("removed");
-    let file = scratch.path().join("metalmark.yaml");
-    let project = fs::read_to_string(&file).expect("a project file");
-    fs::write(&file, project.replace("[os-images-info.yaml]", "[]")).expect("written");
-    let alone = run("render --frozen --stdout");
-    assert_eq!(alone.status, 0, "{}", alone.stderr);
-    assert_eq!(alone.stdout, whole.stdout);
+    let stage = project().folder(DEMO);
+    stage.remove("metalmark.lock");
+    let _ = stage.run("lock").exit(0);
+    let expected = repository().join(DEMO).join("metalmark.lock");
+    assert_text(
+        &stage.read("metalmark.lock"),
+        Data::read_from(&expected, None),
+    );
+    let _ = stage.run("verify").exit(0);
+    let whole = stage.run("render --stdout").outcome.stdout;
+    remove_registry(&stage);
+    stage.remove("os-images-info.yaml");
+    stage.edit("metalmark.yaml", "[os-images-info.yaml]", "[]");
+    let alone = stage.run("render --frozen --stdout").exit(0);
+    assert_eq!(alone.outcome.stdout, whole);
 }

@@ -3,33 +3,31 @@
 use std::fs;
 
 use serde_json::{Value, json};
+use snapbox::str;
 
-use super::{JAMMY, NOBLE, Project};
-use crate::support::layout::LayoutWriter;
+use super::{JAMMY, NOBLE, lock_of, locked_site, prepend_values, registry, site, story};
+use super::{remove_registry, write_registry, write_values};
+use crate::support::stage::{Stage, assert_text, table};
 
 /// A project whose one image has these annotations and layers of these lengths, locked.
-fn locked(annotations: &[(&str, &str)], layers: &[u64]) -> Project {
-    let project = Project::new();
-    project.values("0.4.12", &[NOBLE], "");
-    let mut layout = LayoutWriter::new(&project.path().join("registry"));
-    let annotations: serde_json::Map<String, Value> = annotations
-        .iter()
-        .map(|(name, value)| (format!("sylva/{name}"), (*value).into()))
-        .collect();
+fn locked(annotations: &[(&str, &str)], layers: &[u64]) -> Stage {
+    let stage = site();
+    write_values(&stage, "0.4.12", &[NOBLE], "");
+    let annotations = annotations.iter();
+    let annotations = annotations.map(|(name, value)| (format!("sylva/{name}"), (*value).into()));
+    let annotations: serde_json::Map<String, Value> = annotations.collect();
     // Without their bytes: a layer that a layout leaves out is not missed.
-    let layers: Vec<Value> = layers
-        .iter()
-        .zip(0..)
-        .map(|(size, place)| json!({"mediaType": "a", "digest": layer(place), "size": size}))
-        .collect();
+    let layers = layers.iter().zip(0..);
+    let layers =
+        layers.map(|(size, place)| json!({"mediaType": "a", "digest": layer(place), "size": size}));
+    let layers: Vec<Value> = layers.collect();
     let name = format!("registry.example.org/os/{NOBLE}:0.4.12");
-    layout.manifest(
+    registry(&stage).manifest(
         Some(&name),
         json!({"layers": layers, "annotations": annotations}),
     );
-    let run = project.run("lock");
-    assert_eq!(run.status, 0, "{}", run.stderr);
-    project
+    let _ = stage.run("lock").exit(0);
+    stage
 }
 
 /// The digest of a layer.
@@ -38,187 +36,232 @@ fn layer(place: usize) -> String {
 }
 
 /// What `verify` says of the image.
-fn conflicts(project: &Project) -> Vec<String> {
-    let reported = project.run("verify --output json");
-    if reported.stderr.is_empty() {
-        return Vec::new();
-    }
-    let reported: Value = serde_json::from_str(&reported.stderr).expect("JSON");
-    let findings = reported["findings"].as_array().expect("a list").iter();
-    let conflicts = findings.map(|finding| {
-        let rule = finding["rule"].as_str().expect("a rule");
-        assert!(["fact-conflict", "lock-tampered"].contains(&rule), "{rule}");
-        finding["message"].as_str().expect("text").to_owned()
-    });
-    conflicts.collect()
+fn conflicts(stage: &Stage) -> Vec<String> {
+    let reported = stage.run("verify").outcome.stderr;
+    let findings = reported
+        .lines()
+        .filter(|line| line.contains("]: `archive-size`"));
+    findings.map(str::to_owned).collect()
 }
 
 const VERSION: (&str, &str) = ("k8s-version", "1.31.8+rke2r1");
 
 #[test]
 fn a_fact_that_was_changed_added_or_removed_is_refused_everywhere_and_repaired_by_lock() {
-    let lock_line = "    k8s-version: \"1.31.8+rke2r1\"\n";
+    let line = "    k8s-version: \"1.31.8+rke2r1\"\n";
     let hash = "a".repeat(64);
-    let tarball = layer(0).replace("sha256:", "");
-    let quoted = format!("\"{tarball}\"");
-    let rows = [
+    let stage = locked(&[VERSION, ("sha256", &hash)], &[5]);
+    let whole = stage.read("metalmark.lock");
+    let edits = [
+        ("a fact is changed", line, line.replace("31.8", "31.9")),
+        ("a fact is left out", line, String::new()),
         (
-            lock_line,
-            "    k8s-version: \"1.31.9+rke2r1\"\n",
-            format!(
-                "`k8s-version` of `{NOBLE}` is `1.31.9+rke2r1` by the lock, `1.31.8+rke2r1` by the artifact's annotations"
-            ),
-        ),
-        (
-            lock_line,
-            "",
-            format!("the lock leaves out that `k8s-version` of `{NOBLE}` is `1.31.8+rke2r1`"),
-        ),
-        (
+            "a fact is added",
             "  facts:\n",
-            "  facts:\n    hardened: \"true\"\n",
-            format!(
-                "`hardened` of `{NOBLE}` is `true` by the lock, nothing by the artifact's annotations"
-            ),
+            "  facts:\n    hardened: \"true\"\n".to_owned(),
         ),
         // The layer's digest is no checksum of the image where an annotation says another one.
         (
+            "the layer's digest is its checksum",
             &hash,
-            &quoted,
-            format!(
-                "`sha256` of `{NOBLE}` is `{tarball}` by the lock, `{hash}` by the artifact's annotations"
-            ),
+            format!("\"{}\"", "0".repeat(64)),
         ),
     ];
-    let project = locked(&[VERSION, ("sha256", &hash)], &[5]);
-    let whole = project.read("metalmark.lock");
-    assert_eq!(conflicts(&project), Vec::<String>::new());
-    for (from, to, expected) in rows {
-        let edited = whole.replace(from, to);
-        assert_ne!(edited, whole, "{from}");
-        project.write("metalmark.lock", &edited);
-        assert_eq!(conflicts(&project), [expected]);
-        for command in [
+    let mut story = story(&stage);
+    for (what, from, to) in edits {
+        stage.edit("metalmark.lock", from, &to);
+        story.note(what);
+        story.judge(&[
             "verify",
             "check",
             "lock --check",
             "render --frozen --stdout",
-        ] {
-            let run = project.run(command);
-            assert_eq!(run.status, 1, "{command}");
-            let reported = format!("{}{}", run.stdout, run.stderr);
-            assert!(
-                reported.contains("error[lock-tampered]"),
-                "{command}: {reported}"
-            );
-        }
+        ]);
         // Nobody is asked: the evidence says what the artifact says.
-        fs::rename(project.path().join("registry"), project.path().join("away")).expect("renamed");
-        let lock = project.run("lock");
-        assert_eq!(lock.status, 0, "{}", lock.stderr);
-        assert!(lock.stdout.contains("1 updated"), "{}", lock.stdout);
-        assert!(
-            lock.stderr.contains("warning[lock-tampered]"),
-            "{}",
-            lock.stderr
-        );
-        assert_eq!(project.read("metalmark.lock"), whole);
-        fs::rename(project.path().join("away"), project.path().join("registry")).expect("renamed");
+        fs::rename(stage.path().join("registry"), stage.path().join("away")).expect("renamed");
+        story.judge(&["lock"]);
+        assert_eq!(stage.read("metalmark.lock"), whole);
+        fs::rename(stage.path().join("away"), stage.path().join("registry")).expect("renamed");
     }
+    story.is(str![[r#"
+# a fact is changed
+$ verify, lock --check => 1
+error[lock-tampered]: `k8s-version` of `NOBLE` is `1.31.9+rke2r1` by the lock, `1.31.8+rke2r1` by the artifact's annotations
+$ check, render --frozen --stdout => 1
+error[lock-tampered]: `k8s-version` of `NOBLE` is `1.31.9+rke2r1` by the lock, `1.31.8+rke2r1` by the artifact's annotations
+warning[fact-conflict]: `k8s-version` of `NOBLE` is `1.31.9+rke2r1` by the lock, `1.31.8` by the image's name
+error[format-missing]: the format of image `NOBLE` is not known
+error[k8s-version-mismatch]: image `NOBLE` holds Kubernetes `1.31.9+rke2r1`, not `v1.31.8+rke2r1`
+$ lock => 0
+warning[fact-conflict]: `k8s-version` of `NOBLE` is `1.31.9+rke2r1` by the lock, `1.31.8` by the image's name
+warning[lock-tampered]: `k8s-version` of `NOBLE` is `1.31.9+rke2r1` by the lock, `1.31.8+rke2r1` by the artifact's annotations
+# a fact is left out
+$ verify, lock --check => 1
+error[lock-tampered]: the lock leaves out that `k8s-version` of `NOBLE` is `1.31.8+rke2r1`
+$ check, render --frozen --stdout => 1
+error[lock-tampered]: the lock leaves out that `k8s-version` of `NOBLE` is `1.31.8+rke2r1`
+error[format-missing]: the format of image `NOBLE` is not known
+warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1`
+$ lock => 0
+warning[lock-tampered]: the lock leaves out that `k8s-version` of `NOBLE` is `1.31.8+rke2r1`
+# a fact is added
+$ verify, lock --check => 1
+error[lock-tampered]: `hardened` of `NOBLE` is `true` by the lock, nothing by the artifact's annotations
+$ check, render --frozen --stdout => 1
+error[lock-tampered]: `hardened` of `NOBLE` is `true` by the lock, nothing by the artifact's annotations
+warning[fact-conflict]: `hardened` of `NOBLE` is `true` by the lock, `false` by the image's name
+error[format-missing]: the format of image `NOBLE` is not known
+$ lock => 0
+warning[fact-conflict]: `hardened` of `NOBLE` is `true` by the lock, `false` by the image's name
+warning[lock-tampered]: `hardened` of `NOBLE` is `true` by the lock, nothing by the artifact's annotations
+# the layer's digest is its checksum
+$ verify, lock --check => 1
+error[lock-tampered]: `sha256` of `NOBLE` is `0000000000000000000000000000000000000000000000000000000000000000` by the lock, `aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa` by the artifact's annotations
+$ check, render --frozen --stdout => 1
+error[lock-tampered]: `sha256` of `NOBLE` is `0000000000000000000000000000000000000000000000000000000000000000` by the lock, `aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa` by the artifact's annotations
+error[format-missing]: the format of image `NOBLE` is not known
+$ lock => 0
+warning[lock-tampered]: `sha256` of `NOBLE` is `0000000000000000000000000000000000000000000000000000000000000000` by the lock, `aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa` by the artifact's annotations
+
+"#]]);
 }
 
 /// Layers hold the archive compressed once more: a tenth less is possible, more is not.
 #[test]
 fn layers_may_be_a_tenth_smaller_than_the_archive_that_they_hold() {
-    for (archive, layers, is_reported) in [
-        ("1000", &[1000][..], false),
-        ("1000", &[900], false),
-        ("1000", &[899], true),
-        ("1000", &[450, 450], false),
-        ("1000", &[450, 449], true),
-        ("1009", &[909], false),
-        ("1009", &[908], true),
-        ("9", &[9], false),
-        ("9", &[8], true),
-        ("0", &[], false),
-        ("1000", &[], true),
-        ("1000", &[u64::MAX, 1], false),
-        ("1 kB", &[1], false),
-    ] {
-        let project = locked(&[("archive-size", archive)], layers);
-        let size: u64 = layers.iter().fold(0, |sum, size| sum.saturating_add(*size));
-        let expected = format!(
-            "`archive-size` of `{NOBLE}` is {archive} bytes, and the artifact's layers have {size}"
-        );
-        let expected: &[String] = if is_reported { &[expected] } else { &[] };
-        assert_eq!(conflicts(&project), expected, "{archive} in {layers:?}");
-    }
+    let cases = [
+        "1000 in 1000",
+        "1000 in 900",
+        "1000 in 899",
+        "1000 in 450 450",
+        "1000 in 450 449",
+        "1009 in 909",
+        "1009 in 908",
+        "9 in 9",
+        "9 in 8",
+        "0 in",
+        "1000 in",
+        "1000 in 18446744073709551615 1",
+        "1 kB in 1",
+    ];
+    let table = table(cases, |case| {
+        let (archive, layers) = case.split_once(" in").expect("two sides");
+        let layers = layers.split_whitespace().map(|size| size.parse());
+        let layers: Vec<u64> = layers.map(|size| size.expect("bytes")).collect();
+        conflicts(&locked(&[("archive-size", archive)], &layers))
+    });
+    assert_text(
+        &table,
+        str![[r#"
+1000 in 1000
+1000 in 900
+1000 in 899
+    warning[fact-conflict]: `archive-size` of `ubuntu-noble-plain-rke2-1-31-8` is 1000 bytes, and the artifact's layers have 899
+1000 in 450 450
+1000 in 450 449
+    warning[fact-conflict]: `archive-size` of `ubuntu-noble-plain-rke2-1-31-8` is 1000 bytes, and the artifact's layers have 899
+1009 in 909
+1009 in 908
+    warning[fact-conflict]: `archive-size` of `ubuntu-noble-plain-rke2-1-31-8` is 1009 bytes, and the artifact's layers have 908
+9 in 9
+9 in 8
+    warning[fact-conflict]: `archive-size` of `ubuntu-noble-plain-rke2-1-31-8` is 9 bytes, and the artifact's layers have 8
+0 in
+1000 in
+    warning[fact-conflict]: `archive-size` of `ubuntu-noble-plain-rke2-1-31-8` is 1000 bytes, and the artifact's layers have 0
+1000 in 18446744073709551615 1
+1 kB in 1
+
+"#]],
+    );
 }
 
 #[test]
 fn a_checksum_that_is_empty_in_the_lock_is_none() {
-    let facts = [("image-format", "raw"), VERSION];
-    for (checksum, status) in [("", 1), (&*"a".repeat(64), 0)] {
-        let project = locked(&[&facts[..], &[("sha256", checksum)]].concat(), &[5]);
-        assert!(project.read("metalmark.lock").contains("sha256: "));
-        for command in ["check --frozen", "render --frozen --stdout"] {
-            let run = project.run(command);
-            assert_eq!(run.status, status, "{command}: {}", run.stderr);
-            let reported = format!("{}{}", run.stdout, run.stderr);
-            let is_reported = reported.contains("error[checksum-missing]");
-            assert_eq!(is_reported, checksum.is_empty(), "{command}: {reported}");
-        }
-    }
+    let table = table(["", &"a".repeat(64)], |checksum| {
+        let facts = [("image-format", "raw"), VERSION, ("sha256", checksum)];
+        let stage = locked(&facts, &[5]);
+        assert!(stage.read("metalmark.lock").contains("sha256: "));
+        ["check --frozen", "render --frozen --stdout"]
+            .map(|command| {
+                let outcome = stage.run(command).outcome;
+                let reported = format!("{}{}", outcome.stdout, outcome.stderr);
+                let is_missing = reported.contains("error[checksum-missing]");
+                format!("{command}: {}, missing: {is_missing}", outcome.status)
+            })
+            .to_vec()
+    });
+    assert_text(
+        &table,
+        str![[r#"
+
+    check --frozen: 1, missing: true
+    render --frozen --stdout: 1, missing: true
+aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
+    check --frozen: 0, missing: false
+    render --frozen --stdout: 0, missing: false
+
+"#]],
+    );
 }
 
 #[test]
 fn odd_annotations_are_reported_when_they_are_locked() {
-    let project = locked(&[("os", "a/b")], &[5]);
-    std::fs::remove_file(project.path().join("metalmark.lock")).expect("removed");
-    let run = project.run("lock");
-    let expected =
-        format!("[fact-conflict]: image `{NOBLE}`: the value of annotation `sylva/os` holds a `/`");
-    assert!(run.stderr.contains(&expected), "{}", run.stderr);
+    let stage = locked(&[("os", "a/b")], &[5]);
+    stage.remove("metalmark.lock");
+    let mut story = story(&stage);
+    story.runs(&["lock"]);
+    story.is(str![[r#"
+$ lock => 0
+added   NOBLE sha256:eff0b511316e… oci://registry.example.org/os/NOBLE:0.4.12
+metalmark.lock: 0 kept, 1 added, 0 updated, 0 dropped; written
+warning[fact-conflict]: image `NOBLE`: the value of annotation `sylva/os` holds a `/`: Sylva's own job keeps only what follows the last one --> values.yaml:2:3
+
+"#]]);
 }
 
 #[test]
 fn what_the_values_call_the_origin_follows_without_a_question() {
-    let project = Project::new();
-    project.registry(&[NOBLE, JAMMY], "0.4.12", "a");
-    assert_eq!(project.run("lock").status, 0);
-    let before = project.read("metalmark.lock");
-    let values = project.read("values.yaml");
-    let renamed = values
-        .replace("registry: sylva", "registry: builder")
-        .replace("  sylva:\n", "  builder:\n");
-    project.write("values.yaml", &renamed);
-    std::fs::remove_dir_all(project.path().join("registry")).expect("removed");
-    let run = project.run("lock");
-    assert_eq!(run.status, 0, "{}", run.stderr);
-    assert!(
-        run.stdout.contains("0 kept, 0 added, 2 updated"),
-        "{}",
-        run.stdout
-    );
+    let stage = locked_site();
+    let before = stage.read("metalmark.lock");
+    let values = stage.read("values.yaml");
+    let renamed = values.replace("registry: sylva", "registry: builder");
+    stage.write("values.yaml", renamed.replace("  sylva:\n", "  builder:\n"));
+    remove_registry(&stage);
+    let mut story = story(&stage);
+    story.runs(&["lock"]);
+    story.is(str![[r#"
+$ lock => 0
+updated JAMMY sha256:433d32059244… oci://registry.example.org/os/JAMMY:0.4.12
+updated NOBLE sha256:0d9d36ba8dac… oci://registry.example.org/os/NOBLE:0.4.12
+metalmark.lock: 0 kept, 0 added, 2 updated, 0 dropped; written
+
+"#]]);
     let expected = before.replace("registry: sylva\n", "registry: builder\n");
-    assert_eq!(project.read("metalmark.lock"), expected);
+    assert_ne!(expected, before);
+    assert_eq!(stage.read("metalmark.lock"), expected);
 }
 
 /// The others are locked all the same.
 #[test]
 fn a_reference_that_is_none_is_reported_at_its_line() {
-    let project = Project::new();
-    project.registry(&[NOBLE], "0.4.12", "a");
-    project.values("0.4.12", &[NOBLE], "");
-    let values = project.read("values.yaml");
-    let broken = "os_images:\n  broken: {uri: 'oci://registry.example.org/OS/x:1'}\n";
-    project.write("values.yaml", &format!("{broken}{values}"));
-    let run = project.run("lock");
-    assert_eq!(run.status, 1, "{}", run.stderr);
-    let expected =
-        "error[catalog-drift]: `oci://registry.example.org/OS/x:1` is not an OCI reference";
-    assert!(run.stderr.contains(expected), "{}", run.stderr);
-    assert!(run.stderr.contains("--> values.yaml:2:"), "{}", run.stderr);
-    let lock = project.read("metalmark.lock");
+    let stage = site();
+    write_registry(&stage, &[NOBLE], "0.4.12", "a");
+    write_values(&stage, "0.4.12", &[NOBLE], "");
+    prepend_values(
+        &stage,
+        "os_images:\n  broken: {uri: 'oci://registry.example.org/OS/x:1'}\n",
+    );
+    let mut story = story(&stage);
+    story.runs(&["lock"]);
+    story.is(str![[r#"
+$ lock => 1
+added   NOBLE sha256:0d9d36ba8dac… oci://registry.example.org/os/NOBLE:0.4.12
+metalmark.lock: 0 kept, 1 added, 0 updated, 0 dropped; written
+error[catalog-drift]: `oci://registry.example.org/OS/x:1` is not an OCI reference: a repository is lower-case letters, digits, `.`, `_`, `-` and `/` --> values.yaml:2:3
+
+"#]]);
+    let lock = lock_of(&stage);
     assert!(lock.contains(NOBLE) && !lock.contains("broken"), "{lock}");
+    assert!(!lock.contains(JAMMY), "{lock}");
 }

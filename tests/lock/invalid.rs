@@ -1,18 +1,18 @@
 //! What a lock may not say: each fault is reported at its line, and such a lock is not used.
 
-use super::Project;
+use snapbox::str;
+
+use super::{JAMMY, NOBLE, site, write_registry};
+use crate::support::stage::assert_text;
 
 /// The finding of each fault, by the line that it is shown at.
-fn faults(lock: &str) -> Vec<(u64, String)> {
-    let project = Project::new();
-    project.write("metalmark.lock", lock);
-    let reported = project.run("check --output json");
-    assert_eq!(reported.status, 1, "{}", reported.stderr);
-    let reported: serde_json::Value = serde_json::from_str(&reported.stdout).expect("JSON");
-    let findings = reported["findings"].as_array().expect("a list");
-    let invalid = findings
-        .iter()
-        .filter(|finding| finding["rule"] == "lock-invalid");
+fn faults(lock: &str) -> String {
+    let stage = site();
+    stage.write("metalmark.lock", lock);
+    let outcome = stage.run("check --output json").exit(1).outcome;
+    let reported: serde_json::Value = serde_json::from_str(&outcome.stdout).expect("JSON");
+    let findings = reported["findings"].as_array().expect("a list").iter();
+    let invalid = findings.filter(|finding| finding["rule"] == "lock-invalid");
     let mut faults: Vec<(u64, String)> = invalid
         .map(|finding| {
             assert_eq!(finding["level"], "error");
@@ -22,172 +22,137 @@ fn faults(lock: &str) -> Vec<(u64, String)> {
         })
         .collect();
     faults.sort();
+    let faults = faults.into_iter();
     faults
+        .map(|(line, text)| format!("{line}: {text}"))
+        .collect()
 }
 
 const DIGEST: &str = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
+/// Entries of a lock; `DIGEST` stands for one.
+const ENTRIES: [&str; 28] = [
+    // None of these is a fault.
+    "key: K, reference: 'oci://r/a:1', digest: 'DIGEST'",
+    "key: K, reference: 'oci://r/a:1@DIGEST', digest: 'DIGEST'",
+    "key: K, reference: 'https://r.example/a.raw', digest: 'DIGEST'",
+    "key: K, reference: 'oci://r/a:1', digest: 'DIGEST', mirror: 'oci://m/a:1', origin: {}, facts: {}",
+    "key: K, reference: 'oci://r/a:1', digest: 'DIGEST', verified: {form: tag, key: 'DIGEST'}",
+    // Each of these is one.
+    "key: K, reference: 'oci://r/a:1'",
+    "key: K, reference: 'oci://r/a:1', digest: ''",
+    "key: K, reference: 'oci://r/a:1', digest: 5",
+    "key: K, reference: 'oci://r/a:1', digest: 'sha256:1'",
+    "key: K, digest: 'DIGEST'",
+    "key: K, reference: '', digest: 'DIGEST'",
+    "key: K, reference: 'oci://r/A:1', digest: 'DIGEST'",
+    "key: K, reference: 'oci://r/a:1@sha256:ZEROS', digest: 'DIGEST'",
+    "reference: 'oci://r/a:1', digest: 'DIGEST'",
+    "key: [K], reference: 'oci://r/a:1', digest: 'DIGEST'",
+    "key: K, reference: 'oci://r/a:1', digest: 'DIGEST', mirror: 5",
+    "key: K, reference: 'oci://r/a:1', digest: 'DIGEST', facts: []",
+    "key: K, reference: 'oci://r/a:1', digest: 'DIGEST', facts: {a: 1.30}",
+    "key: K, reference: 'oci://r/a:1', digest: 'DIGEST', origin: sylva",
+    "key: K, reference: 'oci://r/a:1', digest: 'DIGEST', origin: {registry: 5}",
+    "key: K, reference: 'oci://r/a:1', digest: 'DIGEST', verified: true",
+    "key: K, reference: 'oci://r/a:1', digest: 'DIGEST', verified: {form: tag}",
+    "key: K, reference: 'oci://r/a:1', digest: 'DIGEST', verified: {key: 'DIGEST'}",
+    "key: K, reference: 'oci://r/a:1', digest: 'DIGEST', verified: {form: tag, key: abc}",
+    "key: K, reference: 'oci://r/a:1', digest: 'DIGEST', verified: {form: tag, key: ''}",
+    "key: K, reference: 'oci://r/a:1', digest: 'DIGEST', verified: {form: tag, key: 'DIGEST', by: me}",
+    "key: K, reference: 'oci://r/a:1', digest: 'DIGEST', verify: {}",
+    "text",
+];
+
 #[test]
-fn every_fault_of_an_entry_is_reported_at_its_line() {
-    // Each entry is one line of this lock; a row without a message is no fault.
-    let whole = format!("key: K, reference: 'oci://r/a:1', digest: '{DIGEST}'");
-    let with = |more: &str| format!("{whole}, {more}");
-    let without = |part: &str| whole.replace(part, "");
-    let digest = format!(", digest: '{DIGEST}'");
-    let rows: Vec<(String, &str)> = vec![
-        (whole.clone(), ""),
-        (whole.replace(":1'", &format!(":1@{DIGEST}'")), ""),
-        (whole.replace("oci://r/a:1", "https://r.example/a.raw"), ""),
-        (with("mirror: 'oci://m/a:1', origin: {}, facts: {}"), ""),
-        (
-            with(&format!("verified: {{form: tag, key: '{DIGEST}'}}")),
-            "",
-        ),
-        (without(&digest), "`digest` is missing"),
-        (whole.replace(DIGEST, ""), "`digest` is empty"),
-        (
-            whole.replace(&format!("'{DIGEST}'"), "5"),
-            "`digest` is a number where a string is needed",
-        ),
-        (
-            whole.replace(DIGEST, "sha256:1"),
-            "`sha256:1` is not a digest",
-        ),
-        (
-            without(", reference: 'oci://r/a:1'"),
-            "`reference` is missing",
-        ),
-        (whole.replace("oci://r/a:1", ""), "`reference` is empty"),
-        (
-            whole.replace("oci://r/a:1", "oci://r/A:1"),
-            "`oci://r/A:1` is not an OCI reference",
-        ),
-        (
-            whole.replace(":1'", &format!(":1@sha256:{}'", "0".repeat(64))),
-            "the reference names another digest than the entry",
-        ),
-        (without("key: K, "), "`key` is missing"),
-        (
-            whole.replace("key: K", "key: [K]"),
-            "`key` is a list where a string is needed",
-        ),
-        (
-            with("mirror: 5"),
-            "`mirror` is a number where a string is needed",
-        ),
-        (with("facts: []"), "`facts` is a list where a map is needed"),
-        (
-            with("facts: {a: 1.30}"),
-            "`a` is a number where a string is needed",
-        ),
-        (
-            with("origin: sylva"),
-            "`origin` is a string where a map is needed",
-        ),
-        (
-            with("origin: {registry: 5}"),
-            "`registry` is a number where a string is needed",
-        ),
-        (
-            with("verified: true"),
-            "`verified` is a boolean where a map is needed",
-        ),
-        (with("verified: {form: tag}"), "`key` is missing"),
-        (
-            with(&format!("verified: {{key: '{DIGEST}'}}")),
-            "`form` is missing",
-        ),
-        (
-            with("verified: {form: tag, key: abc}"),
-            "`abc` is not a digest",
-        ),
-        (with("verified: {form: tag, key: ''}"), "`key` is empty"),
-        (
-            with(&format!("verified: {{form: tag, key: '{DIGEST}', by: me}}")),
-            "`verified` has no `by`",
-        ),
-        (with("verify: {}"), "an image of a lock has no `verify`"),
-    ];
-    let mut lock = "version: 1\nimages:\n".to_owned();
-    for (place, (entry, _)) in rows.iter().enumerate() {
-        lock += &format!("- {{{}}}\n", entry.replace("K", &format!("key-{place}")));
-    }
-    lock += "- text\n";
-    let (entry, _) = &rows[0];
-    let again = entry.replace("K", "key-0");
-    lock += &format!("- {{{again}}}\n- {{{}}}\n", again.replace("e3b0", "e3b1"));
-    let mut expected: Vec<(u64, &str)> = rows
-        .iter()
-        .zip(3..)
-        .filter(|((_, message), _)| !message.is_empty())
-        .map(|((_, message), line)| (line, *message))
-        .collect();
-    let last = 3 + rows.len() as u64;
-    expected.push((last, "an image is a string where a map is needed"));
-    expected.push((last + 1, "`key-0` is locked twice for one reference"));
-    expected.push((
-        last + 2,
-        "`key-0` is locked twice for one reference, to different digests",
-    ));
-    let actual = faults(&lock);
-    let is_as_expected =
-        |((line, message), (expected_line, expected)): (&(u64, String), &(u64, &str))| {
-            line == expected_line && message.starts_with(expected)
+fn every_fault_of_an_entry_is_reported() {
+    let mut found = String::new();
+    for entry in ENTRIES {
+        let full = entry.replace("DIGEST", DIGEST);
+        let full = full.replace("ZEROS", &"0".repeat(64));
+        let item = if entry == "text" {
+            full
+        } else {
+            format!("{{{full}}}")
         };
-    assert!(
-        actual.len() == expected.len() && actual.iter().zip(&expected).all(is_as_expected),
-        "{actual:#?}\n{expected:#?}"
+        let faults = faults(&format!("version: 1\nimages:\n- {item}\n"));
+        found += format!("{entry} => {faults}").trim_end();
+        found += "\n";
+    }
+    assert_text(
+        &found,
+        str![[r#"
+key: K, reference: 'oci://r/a:1', digest: 'DIGEST' =>
+key: K, reference: 'oci://r/a:1@DIGEST', digest: 'DIGEST' =>
+key: K, reference: 'https://r.example/a.raw', digest: 'DIGEST' =>
+key: K, reference: 'oci://r/a:1', digest: 'DIGEST', mirror: 'oci://m/a:1', origin: {}, facts: {} =>
+key: K, reference: 'oci://r/a:1', digest: 'DIGEST', verified: {form: tag, key: 'DIGEST'} =>
+key: K, reference: 'oci://r/a:1' => 3: `digest` is missing
+key: K, reference: 'oci://r/a:1', digest: '' => 3: `digest` is empty
+key: K, reference: 'oci://r/a:1', digest: 5 => 3: `digest` is a number where a string is needed
+key: K, reference: 'oci://r/a:1', digest: 'sha256:1' => 3: `sha256:1` is not a digest: write `sha256:` and 64 lower-case hex digits
+key: K, digest: 'DIGEST' => 3: `reference` is missing
+key: K, reference: '', digest: 'DIGEST' => 3: `reference` is empty
+key: K, reference: 'oci://r/A:1', digest: 'DIGEST' => 3: `oci://r/A:1` is not an OCI reference: a repository is lower-case letters, digits, `.`, `_`, `-` and `/`
+key: K, reference: 'oci://r/a:1@sha256:ZEROS', digest: 'DIGEST' => 3: the reference names another digest than the entry
+reference: 'oci://r/a:1', digest: 'DIGEST' => 3: `key` is missing
+key: [K], reference: 'oci://r/a:1', digest: 'DIGEST' => 3: `key` is a list where a string is needed
+key: K, reference: 'oci://r/a:1', digest: 'DIGEST', mirror: 5 => 3: `mirror` is a number where a string is needed
+key: K, reference: 'oci://r/a:1', digest: 'DIGEST', facts: [] => 3: `facts` is a list where a map is needed
+key: K, reference: 'oci://r/a:1', digest: 'DIGEST', facts: {a: 1.30} => 3: `a` is a number where a string is needed
+key: K, reference: 'oci://r/a:1', digest: 'DIGEST', origin: sylva => 3: `origin` is a string where a map is needed
+key: K, reference: 'oci://r/a:1', digest: 'DIGEST', origin: {registry: 5} => 3: `registry` is a number where a string is needed
+key: K, reference: 'oci://r/a:1', digest: 'DIGEST', verified: true => 3: `verified` is a boolean where a map is needed
+key: K, reference: 'oci://r/a:1', digest: 'DIGEST', verified: {form: tag} => 3: `key` is missing
+key: K, reference: 'oci://r/a:1', digest: 'DIGEST', verified: {key: 'DIGEST'} => 3: `form` is missing
+key: K, reference: 'oci://r/a:1', digest: 'DIGEST', verified: {form: tag, key: abc} => 3: `abc` is not a digest: write `sha256:` and 64 lower-case hex digits
+key: K, reference: 'oci://r/a:1', digest: 'DIGEST', verified: {form: tag, key: ''} => 3: `key` is empty
+key: K, reference: 'oci://r/a:1', digest: 'DIGEST', verified: {form: tag, key: 'DIGEST', by: me} => 3: `verified` has no `by`
+key: K, reference: 'oci://r/a:1', digest: 'DIGEST', verify: {} => 3: an image of a lock has no `verify`
+text => 3: an image is a string where a map is needed
+
+"#]],
+    );
+}
+
+#[test]
+fn every_fault_of_a_lock_is_reported_at_its_line() {
+    let once = format!("- {{key: K, reference: 'oci://r/a:1', digest: '{DIGEST}'}}\n");
+    let other = once.replace("e3b0", "e3b1");
+    let lock = format!("version: 1\nimages:\n{once}- text\n{once}- {{}}\n{other}");
+    let found = faults(&lock).replace("; ", "\n");
+    assert_text(
+        &(found + "\n"),
+        str![[r#"
+4: an image is a string where a map is needed5: `K` is locked twice for one reference6: `digest` is missing6: `key` is missing6: `reference` is missing7: `K` is locked twice for one reference, to different digests
+
+"#]],
     );
 }
 
 #[test]
 fn every_fault_of_the_file_is_reported_and_such_a_lock_is_left_as_it_is() {
-    let rows = [
-        (
-            "# nothing but a comment\n",
-            "a lock is a map, and this is null",
-        ),
-        (
-            "---\nversion: 1\nimages: []\n---\n{}\n",
-            "a lock is one YAML document",
-        ),
-        ("[]\n", "a lock is a map, and this is a list"),
-        ("version: 1\n", "a lock has `images`"),
-        (
-            "version: 1\nimages: null\n",
-            "`images` is null where a list is needed",
-        ),
-        (
-            "version: 0\nimages: []\n",
-            "the lock's `version` is none that metalmark ever wrote",
-        ),
-        (
-            "version: '1'\nimages: []\n",
-            "the lock's `version` is none that metalmark ever wrote",
-        ),
-        ("version: 2\nimages: []\n", "the lock has format version 2"),
-        ("images: []\n", "the lock does not say its `version`"),
-        (
-            "version: 1\nimages: []\nimage: []\n",
-            "a lock has no `image`",
-        ),
-        (
-            "version: 1\nversion: 1\nimages: []\n",
-            "`version` occurs twice in one map",
-        ),
-        (
-            "version: 1\nimages: []\n<<<<<<< ours\n",
-            "git left a conflict here",
-        ),
+    // A slash stands for the end of a line.
+    let cases = [
+        "# nothing but a comment",
+        "--- / version: 1 / images: [] / --- / {}",
+        "[]",
+        "version: 1",
+        "version: 1 / images: null",
+        "version: 0 / images: []",
+        "version: '1' / images: []",
+        "version: 2 / images: []",
+        "images: []",
+        "version: 1 / images: [] / image: []",
+        "version: 1 / version: 1 / images: []",
+        "version: 1 / images: [] / <<<<<<< ours",
     ];
-    for (text, expected) in rows {
-        let faults = faults(text);
-        let is_reported =
-            matches!(faults.as_slice(), [(_, message)] if message.starts_with(expected));
-        assert!(is_reported, "{text}: {faults:?}");
-        let project = Project::new();
-        project.registry(&[super::NOBLE, super::JAMMY], "0.4.12", "a");
-        project.write("metalmark.lock", text);
+    let mut found = String::new();
+    for case in cases {
+        let text = case.replace(" / ", "\n") + "\n";
+        let stage = site();
+        write_registry(&stage, &[NOBLE, JAMMY], "0.4.12", "a");
+        stage.write("metalmark.lock", &text);
         for command in [
             "lock",
             "lock --check",
@@ -195,8 +160,27 @@ fn every_fault_of_the_file_is_reported_and_such_a_lock_is_left_as_it_is() {
             "check --frozen",
             "render --frozen",
         ] {
-            assert_eq!(project.run(command).status, 1, "{command}: {text}");
+            let _ = stage.run(command).exit(1);
         }
-        assert_eq!(project.read("metalmark.lock"), text);
+        assert_eq!(stage.read("metalmark.lock"), text);
+        found += &format!("{case} => {}\n", faults(&text));
     }
+    assert_text(
+        &found,
+        str![[r#"
+# nothing but a comment => 2: a lock is a map, and this is null
+--- / version: 1 / images: [] / --- / {} => 1: a lock is one YAML document
+[] => 1: a lock is a map, and this is a list
+version: 1 => 1: a lock has `images`
+version: 1 / images: null => 2: `images` is null where a list is needed
+version: 0 / images: [] => 1: the lock's `version` is none that metalmark ever wrote
+version: '1' / images: [] => 1: the lock's `version` is none that metalmark ever wrote
+version: 2 / images: [] => 1: the lock has format version 2, and this metalmark reads version 1
+images: [] => 1: the lock does not say its `version`
+version: 1 / images: [] / image: [] => 3: a lock has no `image`
+version: 1 / version: 1 / images: [] => 2: `version` occurs twice in one map
+version: 1 / images: [] / <<<<<<< ours => 3: git left a conflict here
+
+"#]],
+    );
 }

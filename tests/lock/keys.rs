@@ -1,43 +1,16 @@
 //! Which key an image is verified by, where several are named or several clusters use it.
 
-use std::fs;
-
 use oci_artifacts::Digest;
-use serde_json::json;
-use yaml_tree::bytes::BASE64;
+use snapbox::str;
 
-use super::{Project, push};
-use crate::support::cosign::{ANNOTATION, Key, SIMPLE, Signs, payload};
-use crate::support::layout::LayoutWriter;
-
-/// A registry whose images are signed by these keys.
-fn registry(project: &Project, images: &[(&str, &[&Key])]) {
-    let root = project.path().join("registry");
-    let _ = fs::remove_dir_all(&root);
-    let mut layout = LayoutWriter::new(&root);
-    for (image, keys) in images {
-        let digest = push(&mut layout, image, "0.4.12", "a");
-        sign(&mut layout, image, &digest, keys);
-    }
-}
-
-fn sign(layout: &mut LayoutWriter, image: &str, digest: &Digest, keys: &[&Key]) {
-    let repository = format!("registry.example.org/os/{image}");
-    let text = payload(digest, &repository);
-    let layer = |key: &&Key| {
-        let mut layer = layout.blob(SIMPLE, text.as_bytes());
-        let signature = BASE64.encode(&key.sign(text.as_bytes()));
-        layer["annotations"] = json!({ANNOTATION: signature});
-        layer
-    };
-    let layers: Vec<_> = keys.iter().map(layer).collect();
-    let name = format!("{repository}:sha256-{}.sig", digest.hex());
-    layout.manifest(Some(&name), json!({"layers": layers}));
-}
+use super::{NOBLE, append_settings, lock_of, prepend_values, push, registry, sign, site, story};
+use super::{write_signed, write_values};
+use crate::support::cosign::Key;
+use crate::support::stage::{Stage, assert_text, table};
 
 /// The signers of a lock by image key: their fingerprints.
-fn signers(project: &Project) -> Vec<(String, Option<String>)> {
-    let lock = project.read("metalmark.lock");
+fn signers(stage: &Stage) -> Vec<(String, Option<String>)> {
+    let lock = stage.read("metalmark.lock");
     let blocks = lock.split("\n\n").skip(1);
     let signer = |block: &str| {
         let (_, key) = block.split_once("  verified:\n    form: tag\n    key: ")?;
@@ -57,7 +30,7 @@ fn indented(key: &Key) -> String {
 
 #[test]
 fn an_image_has_its_own_key_or_its_registrys_or_the_default_one() {
-    let project = Project::new();
+    let stage = site();
     let (own, of_registry, default) = (Key::new(), Key::new(), Key::new());
     let all: [&Key; 3] = [&own, &of_registry, &default];
     let images = [
@@ -67,16 +40,16 @@ fn an_image_has_its_own_key_or_its_registrys_or_the_default_one() {
         "d-default",
         "e-built-own",
     ];
-    registry(&project, &images.map(|image| (image, &all[..])));
-    project.write("registry.pub", &of_registry.pem());
+    write_signed(&stage, &images.map(|image| (image, &all[..])));
+    stage.write("registry.pub", of_registry.pem());
     // As PEM, as a file, and as an expression that gives one of both.
-    let values = project.read("values.yaml");
+    let values = stage.read("values.yaml");
     let (_, cluster) = values.split_once("cluster:\n").expect("a cluster");
-    let cluster = cluster.replace(super::NOBLE, "c-registry");
+    let cluster = cluster.replace(NOBLE, "c-registry");
     let uri = |image: &str| format!("uri: 'oci://registry.example.org/os/{image}:0.4.12'");
-    project.write(
+    stage.write(
         "values.yaml",
-        &format!(
+        format!(
             "os_images:\n  a-own:\n    {}\n    cosign_publickey: |\n        {}\n  b-nobody: {{{}}}\n\
              sylva_diskimagebuilder_images:\n  c-registry: {{os_images_oci_registry: with}}\n  \
              d-default: {{os_images_oci_registry: without}}\n  \
@@ -90,8 +63,7 @@ fn an_image_has_its_own_key_or_its_registrys_or_the_default_one() {
             indented(&default),
         ),
     );
-    let run = project.run("lock");
-    assert_eq!(run.status, 0, "{}", run.stderr);
+    let _ = stage.run("lock").exit(0);
     let by = |key: &Key| Some(key.fingerprint().to_string());
     let expected = [
         by(&own),
@@ -105,132 +77,155 @@ fn an_image_has_its_own_key_or_its_registrys_or_the_default_one() {
         .into_iter()
         .zip(expected)
         .collect();
-    assert_eq!(signers(&project), expected);
+    assert_eq!(signers(&stage), expected);
+}
+
+/// What `lock` says, a headline a line, and how many images it locked.
+fn said(stage: &Stage) -> Vec<String> {
+    let outcome = stage.run("lock").outcome;
+    let locked = lock_of(stage).matches("- key: ").count();
+    let mut said = vec![format!("ends with {}, {locked} locked", outcome.status)];
+    let lines = outcome.stderr.lines();
+    let lines = lines.filter(|line| line.starts_with("error[") || line.starts_with("warning["));
+    said.extend(lines.map(str::to_owned));
+    said
 }
 
 #[test]
 fn signatures_are_skipped_by_true_and_by_nothing_else() {
-    for (skip, status, is_skipped) in [
-        ("true", 0, true),
-        ("'true'", 0, true),
-        ("'{{ eq 1 1 }}'", 0, true),
-        ("false", 1, false),
-        ("'false'", 1, false),
-        ("''", 1, false),
-        ("null", 1, false),
-        ("5", 1, false),
-        ("'yes'", 1, false),
-    ] {
-        let project = Project::new();
-        registry(&project, &[("a", &[])]);
-        let key = Key::new();
-        project.write("a.pub", &key.pem());
-        let more = format!(
-            "    cosign_publickey: a.pub\nsecurity: {{os_images: {{skip_signing_check: {skip}}}}}\n"
-        );
-        project.values("0.4.12", &["a"], &more);
-        let run = project.run("lock");
-        assert_eq!(run.status, status, "{skip}: {}", run.stderr);
-        let is_locked = !project.read("metalmark.lock").is_empty();
-        assert_eq!(is_locked, is_skipped, "{skip}");
-        let is_reported = run
-            .stderr
-            .contains("`security.os_images.skip_signing_check` is");
-        assert_eq!(
-            is_reported,
-            ["5", "'yes'"].contains(&skip),
-            "{}",
-            run.stderr
-        );
-    }
+    let cases = [
+        "true",
+        "'true'",
+        "'{{ eq 1 1 }}'",
+        "false",
+        "'false'",
+        "''",
+        "null",
+        "5",
+        "'yes'",
+    ];
+    let table = table(cases, |skip| {
+        let stage = site();
+        write_signed(&stage, &[("a", &[])]);
+        stage.write("a.pub", Key::new().pem());
+        let more = format!("{KEY}security: {{os_images: {{skip_signing_check: {skip}}}}}\n");
+        write_values(&stage, "0.4.12", &["a"], &more);
+        said(&stage)
+    });
+    assert_text(
+        &table,
+        str![[r#"
+true
+    ends with 0, 1 locked
+'true'
+    ends with 0, 1 locked
+'{{ eq 1 1 }}'
+    ends with 0, 1 locked
+false
+    ends with 1, 0 locked
+    error[signature-missing]: `oci://registry.example.org/os/a:0.4.12` is not trusted: it has no signature
+'false'
+    ends with 1, 0 locked
+    error[signature-missing]: `oci://registry.example.org/os/a:0.4.12` is not trusted: it has no signature
+''
+    ends with 1, 0 locked
+    error[signature-missing]: `oci://registry.example.org/os/a:0.4.12` is not trusted: it has no signature
+null
+    ends with 1, 0 locked
+    error[signature-missing]: `oci://registry.example.org/os/a:0.4.12` is not trusted: it has no signature
+5
+    ends with 1, 0 locked
+    error[signature-missing]: `oci://registry.example.org/os/a:0.4.12` is not trusted: it has no signature
+    error[value-type]: `security.os_images.skip_signing_check` is a number, not a boolean
+'yes'
+    ends with 1, 0 locked
+    error[signature-missing]: `oci://registry.example.org/os/a:0.4.12` is not trusted: it has no signature
+    error[value-type]: `security.os_images.skip_signing_check` is a string, not a boolean
+
+"#]],
+    );
 }
 
 /// No key is looked at then, wherever it is named.
 #[test]
 fn where_signatures_are_skipped_no_key_has_to_be_right() {
-    for (skip, status) in [(true, 0), (false, 1)] {
-        let project = Project::new();
-        registry(&project, &[("a", &[]), ("b", &[])]);
+    let table = table([true, false], |skip| {
+        let stage = site();
+        write_signed(&stage, &[("a", &[]), ("b", &[])]);
         let of_registry = format!(
             "    cosign_publickey: '{{{{ .Values.no.key }}}}'\nsecurity: {{os_images: {{skip_signing_check: {skip}}}}}\n"
         );
-        project.values("0.4.12", &["a"], &of_registry);
-        let own = "os_images: {b: {uri: 'oci://registry.example.org/os/b:0.4.12', cosign_publickey: no.pub}}\n";
-        let values = project.read("values.yaml");
-        project.write("values.yaml", &format!("{own}{values}"));
-        let run = project.run("lock");
-        assert_eq!(run.status, status, "{}", run.stderr);
-        let lock = project.read("metalmark.lock");
-        assert_eq!(lock.matches("- key: ").count(), if skip { 2 } else { 0 });
-    }
-}
-
-#[test]
-fn a_key_that_is_no_text_is_reported_by_its_path() {
-    let project = Project::new();
-    registry(&project, &[("a", &[])]);
-    project.values("0.4.12", &["a"], "    cosign_publickey: 5\n");
-    let run = project.run("lock");
-    let reported = "`os_images_oci_registries.sylva.cosign_publickey` is a number, not a string";
-    assert!(run.stderr.contains(reported), "{}", run.stderr);
-}
-
-#[test]
-fn a_key_that_cannot_be_used_is_reported_where_it_is_named() {
-    let project = Project::new();
-    registry(&project, &[("a", &[]), ("a2", &[]), ("b", &[]), ("c", &[])]);
-    project.values("0.4.12", &["a", "a2"], "    cosign_publickey: gone.pub\n");
-    // The user's own images have no registry, whatever they say, and may have their key from a file of facts.
-    let own = "os_images:\n  b:\n    uri: oci://registry.example.org/os/b:0.4.12\n    os_images_oci_registry: sylva\n    \
-               cosign_publickey: lost.pub\n  c: {uri: 'oci://registry.example.org/os/c:0.4.12'}\n";
-    project.write(
-        "info.yaml",
-        "os_images:\n  c:\n    cosign_publickey: away.pub\n",
-    );
-    let file = project.read("metalmark.yaml");
-    project.write(
-        "metalmark.yaml",
-        &format!("{file}images: {{facts: [info.yaml]}}\n"),
-    );
-    let values = project.read("values.yaml");
-    project.write("values.yaml", &format!("{own}{values}"));
-    let run = project.run("lock");
-    assert_eq!(run.status, 1, "{}", run.stderr);
-    let line = |file: &str, wanted: &str| {
-        let text = project.read(file);
-        let place = text.lines().position(|line| line.contains(wanted));
-        place.expect("the line") + 1
-    };
-    for (of, file, key) in [
-        ("registry `sylva`", "values.yaml", "gone.pub"),
-        ("image `b`", "values.yaml", "lost.pub"),
-        ("image `c`", "info.yaml", "away.pub"),
-    ] {
-        let message = format!(
-            "error[signature-invalid]: the key that images of {of} are signed with cannot be used: \
-             it is no PEM public key, and there is no such file\n"
+        write_values(&stage, "0.4.12", &["a"], &of_registry);
+        prepend_values(
+            &stage,
+            "os_images: {b: {uri: 'oci://registry.example.org/os/b:0.4.12', cosign_publickey: no.pub}}\n",
         );
-        let place = format!("--> {file}:{}:", line(file, key));
-        for expected in [message, place] {
-            // Once for a registry, however many images it has.
-            let times = run.stderr.matches(&expected).count();
-            assert_eq!(times, 1, "{expected}\n{}", run.stderr);
-        }
-    }
-    assert_eq!(project.read("metalmark.lock"), "");
+        said(&stage)
+    });
+    assert_text(
+        &table,
+        str![[r#"
+true
+    ends with 0, 2 locked
+false
+    ends with 1, 0 locked
+    error[signature-invalid]: the key that images of image `b` are signed with cannot be used: it is no PEM public key, and there is no such file
+    error[signature-invalid]: the key that images of registry `sylva` are signed with cannot be used: its value cannot be evaluated
+    error[value-missing]: cannot read `.key` of nil
+
+"#]],
+    );
+}
+
+#[test]
+fn a_key_that_cannot_be_used_is_reported_where_it_is_named_and_once_a_registry() {
+    let stage = site();
+    write_signed(&stage, &[("a", &[]), ("a2", &[]), ("b", &[]), ("c", &[])]);
+    write_values(&stage, "0.4.12", &["a", "a2"], UNUSABLE);
+    // The user's own images have no registry, whatever they say, and may have their key from a file of facts.
+    prepend_values(
+        &stage,
+        "os_images:\n  b:\n    uri: oci://registry.example.org/os/b:0.4.12\n    os_images_oci_registry: sylva\n    \
+         cosign_publickey: lost.pub\n  c: {uri: 'oci://registry.example.org/os/c:0.4.12'}\n",
+    );
+    let info = "os_images:\n  c:\n    cosign_publickey: away.pub\n";
+    stage.write("info.yaml", info);
+    append_settings(&stage, "images: {facts: [info.yaml]}");
+    let mut story = story(&stage);
+    story.runs(&["lock"]);
+    stage.edit("values.yaml", UNUSABLE, "    cosign_publickey: 5\n");
+    story.note("a number").runs(&["lock"]);
+    story.is(str![[r#"
+$ lock => 1
+metalmark.lock: 0 kept, 0 added, 0 updated, 0 dropped; unchanged
+error[signature-invalid]: the key that images of image `c` are signed with cannot be used: it is no PEM public key, and there is no such file --> info.yaml:3:23
+error[signature-invalid]: the key that images of image `b` are signed with cannot be used: it is no PEM public key, and there is no such file --> values.yaml:5:23
+error[signature-invalid]: the key that images of registry `sylva` are signed with cannot be used: it is no PEM public key, and there is no such file --> values.yaml:14:23
+# a number
+$ lock => 1
+metalmark.lock: 0 kept, 0 added, 0 updated, 0 dropped; unchanged
+error[signature-invalid]: the key that images of image `c` are signed with cannot be used: it is no PEM public key, and there is no such file --> info.yaml:3:23
+error[signature-invalid]: the key that images of image `b` are signed with cannot be used: it is no PEM public key, and there is no such file --> values.yaml:5:23
+error[signature-invalid]: the key that images of registry `sylva` are signed with cannot be used: its value cannot be evaluated --> values.yaml:14:23
+error[value-type]: `os_images_oci_registries.sylva.cosign_publickey` is a number, not a string --> values.yaml:14:23
+4 errors in 1 cluster
+
+"#]]);
+    assert_eq!(lock_of(&stage), "");
 }
 
 /// Two clusters whose values differ by what they say of the key; the first one is the first in the alphabet.
-fn two_clusters(first: &str, second: &str) -> Project {
-    let project = Project::new();
-    let file = project.read("metalmark.yaml");
-    let clusters = "[{name: edge-1, values: [values.yaml]}, {name: edge-2, values: [other.yaml]}]";
-    let one = "[{name: edge-1, values: [values.yaml]}]";
-    project.write("metalmark.yaml", &file.replace(one, clusters));
-    project.values("0.4.12", &["a"], second);
-    project.write("other.yaml", &project.read("values.yaml"));
-    project.values("0.4.12", &["a"], first);
-    project
+fn two_clusters(first: &str, second: &str) -> Stage {
+    let stage = site();
+    stage.edit(
+        "metalmark.yaml",
+        "[{name: edge-1, values: [values.yaml]}]",
+        "[{name: edge-1, values: [values.yaml]}, {name: edge-2, values: [other.yaml]}]",
+    );
+    write_values(&stage, "0.4.12", &["a"], second);
+    stage.write("other.yaml", stage.read("values.yaml"));
+    write_values(&stage, "0.4.12", &["a"], first);
+    stage
 }
 
 const KEY: &str = "    cosign_publickey: a.pub\n";
@@ -239,27 +234,24 @@ const UNUSABLE: &str = "    cosign_publickey: gone.pub\n";
 #[test]
 fn an_image_of_several_clusters_is_verified_where_one_of_them_names_a_key() {
     for (first, second) in [(KEY, ""), ("", KEY), (UNUSABLE, ""), ("", UNUSABLE)] {
-        let project = two_clusters(first, second);
-        project.write("a.pub", &Key::new().pem());
-        registry(&project, &[("a", &[])]);
-        let run = project.run("lock");
-        assert_eq!(run.status, 1, "{first}{second}{}", run.stderr);
-        assert!(run.stderr.contains("error[signature-"), "{}", run.stderr);
-        assert_eq!(project.read("metalmark.lock"), "", "{first}{second}");
+        let stage = two_clusters(first, second);
+        stage.write("a.pub", Key::new().pem());
+        write_signed(&stage, &[("a", &[])]);
+        let reported = stage.run("lock").exit(1).outcome.stderr;
+        assert!(reported.contains("error[signature-"), "{reported}");
+        assert_eq!(lock_of(&stage), "", "{first}{second}");
     }
     // Each alone would do.
     for (first, second) in [(KEY, ""), ("", KEY), (KEY, KEY)] {
-        let project = two_clusters(first, second);
+        let stage = two_clusters(first, second);
         let key = Key::new();
-        project.write("a.pub", &key.pem());
-        registry(&project, &[("a", &[&key])]);
-        let run = project.run("lock");
-        assert_eq!(run.status, 0, "{first}{second}{}", run.stderr);
+        stage.write("a.pub", key.pem());
+        write_signed(&stage, &[("a", &[&key])]);
+        let _ = stage.run("lock").exit(0);
         let expected = [("a".to_owned(), Some(key.fingerprint().to_string()))];
-        assert_eq!(signers(&project), expected);
+        assert_eq!(signers(&stage), expected);
         // One cluster's key is enough for all that boot the image.
-        let check = project.run("lock --check");
-        assert_eq!(check.status, 0, "{}", check.stdout);
+        let _ = stage.run("lock --check").exit(0);
     }
 }
 
@@ -267,93 +259,95 @@ fn an_image_of_several_clusters_is_verified_where_one_of_them_names_a_key() {
 fn an_image_of_two_clusters_with_different_keys_is_signed_by_both() {
     let other = KEY.replace("a.pub", "b.pub");
     let (a, b) = (Key::new(), Key::new());
-    let run = |first: &str, second: &str, keys: &[&Key]| {
-        let project = two_clusters(first, second);
-        project.write("a.pub", &a.pem());
-        project.write("b.pub", &b.pem());
-        registry(&project, &[("a", keys)]);
-        (project.run("lock").status, project.read("metalmark.lock"))
+    let run = |second: &str, keys: &[&Key]| {
+        let stage = two_clusters(KEY, second);
+        stage.write("a.pub", a.pem()).write("b.pub", b.pem());
+        write_signed(&stage, &[("a", keys)]);
+        (stage.run("lock").outcome.status, lock_of(&stage))
     };
-    assert_eq!(run(KEY, &other, &[&a, &b]).0, 0);
-    // Refused by the first cluster's key.
-    assert_eq!(run(KEY, &other, &[&b]), (1, String::new()));
-    assert_eq!(run(KEY, &other, &[&a]), (1, String::new()));
+    assert_eq!(run(&other, &[&a, &b]).0, 0);
+    // Refused by the first cluster's key, and by the second's.
+    assert_eq!(run(&other, &[&b]), (1, String::new()));
+    assert_eq!(run(&other, &[&a]), (1, String::new()));
     // A key that cannot be used proves nothing, whatever another cluster's key proves.
-    assert_eq!(run(KEY, UNUSABLE, &[&a]), (1, String::new()));
+    assert_eq!(run(UNUSABLE, &[&a]), (1, String::new()));
 }
 
 /// The key that was known already may be the second by its fingerprint.
 #[test]
 fn a_further_key_makes_the_lock_that_both_make_at_once() {
-    let second = KEY.replace("a.pub", "b.pub");
+    let other = KEY.replace("a.pub", "b.pub");
     let (a, b) = (Key::new(), Key::new());
     for (known, further) in [(&a, &b), (&b, &a)] {
-        let lock = |first: &[&str]| {
-            let project = two_clusters(KEY, KEY);
-            project.write("a.pub", &known.pem());
-            project.write("b.pub", &further.pem());
-            registry(&project, &[("a", &[known, further])]);
-            for other in first.iter().chain(&[second.as_str()]) {
-                let values = project.read("other.yaml");
-                let values = values.replace(KEY, other).replace(&second, other);
-                project.write("other.yaml", &values);
-                let run = project.run("lock");
-                assert_eq!(run.status, 0, "{}", run.stderr);
+        let lock = |steps: &[&str]| {
+            let stage = two_clusters(KEY, KEY);
+            stage.write("a.pub", known.pem());
+            stage.write("b.pub", further.pem());
+            write_signed(&stage, &[("a", &[known, further])]);
+            for step in steps {
+                let values = stage.read("other.yaml");
+                stage.write("other.yaml", values.replace(KEY, step));
+                let _ = stage.run("lock").exit(0);
             }
-            project.read("metalmark.lock")
+            stage.read("metalmark.lock")
         };
-        assert_eq!(lock(&[KEY]), lock(&[]));
+        assert_eq!(lock(&[KEY, &other]), lock(&[&other]));
     }
-}
-
-/// What `verify` says of the one image: whether it is in place, its signer, the rules of the findings.
-fn verified(project: &Project) -> (serde_json::Value, Option<String>, Vec<String>) {
-    let run = project.run("verify --output json");
-    let image: serde_json::Value = serde_json::from_str(&run.stdout).expect("JSON");
-    let image = &image["images"][0];
-    let reported: serde_json::Value = serde_json::from_str(&run.stderr).unwrap_or_default();
-    let findings = reported["findings"].as_array().cloned().unwrap_or_default();
-    let rule = |finding: &serde_json::Value| finding["rule"].as_str().map(str::to_owned);
-    let mut rules: Vec<String> = findings.iter().filter_map(rule).collect();
-    rules.sort();
-    let signer = image["signed_by"].as_str().map(str::to_owned);
-    (image["in_place"].clone(), signer, rules)
 }
 
 #[test]
 fn the_locked_digest_is_verified_wherever_its_tag_is_by_now() {
-    let project = Project::new();
-    let key = Key::new();
-    project.write("a.pub", &key.pem());
-    project.values("0.4.12", &["a"], KEY);
-    registry(&project, &[("a", &[&key])]);
-    assert_eq!(project.run("lock").status, 0);
-    let signer = Some(key.fingerprint().to_string());
-    let is = |in_place: bool, signer: &Option<String>, rules: &[&str]| {
-        let rules: Vec<String> = rules.iter().map(|rule| (*rule).to_owned()).collect();
-        assert_eq!(verified(&project), (in_place.into(), signer.clone(), rules));
-    };
-    is(true, &signer, &[]);
-    // The tag is at another image now, or nowhere; the signatures are where they were.
-    let root = project.path().join("registry");
-    let locked = project.read("metalmark.lock");
-    let (_, digest) = locked.split_once("digest: ").expect("a digest");
+    let (stage, key, stranger) = (site(), Key::new(), Key::new());
+    stage.write("a.pub", key.pem());
+    write_values(&stage, "0.4.12", &["a"], KEY);
+    write_signed(&stage, &[("a", &[&key])]);
+    let mut story = story(&stage).name(key.fingerprint().to_string(), "A");
+    story.runs(&["lock", "verify"]);
+    let lock = stage.read("metalmark.lock");
+    let (_, digest) = lock.split_once("digest: ").expect("a digest");
     let digest = Digest::parse(digest.lines().next().expect("a line")).expect("a digest");
-    for (has_tag, rule) in [(true, "tag-moved"), (false, "catalog-drift")] {
-        fs::remove_dir_all(&root).expect("removed");
-        let mut layout = LayoutWriter::new(&root);
+    // The tag is at another image now, or nowhere; the signatures are where they were. Nor is that an excuse for another key.
+    for has_tag in [true, false] {
+        let mut layout = registry(&stage);
         if has_tag {
             push(&mut layout, "a", "0.4.12", "b");
         }
-        project.write("a.pub", &key.pem());
-        sign(&mut layout, "a", &digest, &[&key]);
-        is(false, &signer, &[rule]);
-        let table = project.run("verify").stdout;
-        assert!(table.contains("not as locked  sha256:"), "{table}");
-        // Nor is a moved tag an excuse for another key.
-        project.write("a.pub", &Key::new().pem());
-        let mut both = [rule, "signature-invalid"];
-        both.sort_unstable();
-        is(false, &None, &both);
+        sign(&mut layout, "a", &digest, &[&key], "a");
+        story.note(if has_tag { "the tag moved" } else { "no tag" });
+        story.runs(&["verify"]);
+        stage.write("a.pub", stranger.pem());
+        story.note("another key").runs(&["verify"]);
+        stage.write("a.pub", key.pem());
     }
+    story.is(str![[r#"
+$ lock => 0
+added   a sha256:663c3e9ea20f… oci://registry.example.org/os/a:0.4.12
+metalmark.lock: 0 kept, 1 added, 0 updated, 0 dropped; written
+$ verify => 0
+IMAGE  TAG        SIGNED BY            REFERENCE
+a      as locked  A  oci://registry.example.org/os/a:0.4.12
+# the tag moved
+$ verify => 1
+IMAGE  TAG            SIGNED BY            REFERENCE
+a      not as locked  A  oci://registry.example.org/os/a:0.4.12
+error[tag-moved]: `oci://registry.example.org/os/a:0.4.12` has moved: it is `sha256:e03e32b27d4df750040672fd94f034a798e5f3358e7d43651064088485e026f5` now --> metalmark.lock:7:11
+# another key
+$ verify => 1
+IMAGE  TAG            SIGNED BY  REFERENCE
+a      not as locked  –          oci://registry.example.org/os/a:0.4.12
+error[signature-invalid]: `oci://registry.example.org/os/a:0.4.12` is not trusted: its signature was made by another key, or in a way that is not read --> metalmark.lock:7:11
+error[tag-moved]: `oci://registry.example.org/os/a:0.4.12` has moved: it is `sha256:e03e32b27d4df750040672fd94f034a798e5f3358e7d43651064088485e026f5` now --> metalmark.lock:7:11
+# no tag
+$ verify => 1
+IMAGE  TAG            SIGNED BY            REFERENCE
+a      not as locked  A  oci://registry.example.org/os/a:0.4.12
+error[catalog-drift]: `oci://registry.example.org/os/a:0.4.12` is gone: oci-layout:registry has no artifact of that name --> metalmark.lock:6:14
+# another key
+$ verify => 1
+IMAGE  TAG            SIGNED BY  REFERENCE
+a      not as locked  –          oci://registry.example.org/os/a:0.4.12
+error[catalog-drift]: `oci://registry.example.org/os/a:0.4.12` is gone: oci-layout:registry has no artifact of that name --> metalmark.lock:6:14
+error[signature-invalid]: `oci://registry.example.org/os/a:0.4.12` is not trusted: its signature was made by another key, or in a way that is not read --> metalmark.lock:7:11
+
+"#]]);
 }

@@ -9,97 +9,140 @@ mod matrix;
 mod merge;
 mod moved;
 mod online;
+mod pages;
 mod signed;
+mod store;
 mod trust;
 
 use std::fs;
-use std::path::Path;
 
+use oci_artifacts::Digest;
+use serde_json::json;
+use snapbox::str;
+use yaml_tree::bytes::BASE64;
+
+use super::support::cosign::{ANNOTATION, Key, SIMPLE, Signs, payload};
 use super::support::layout::LayoutWriter;
-use super::support::{Metalmark, Outcome};
+use super::support::stage::{Stage, project};
+use super::support::story::Story;
+
+const NOBLE: &str = "ubuntu-noble-plain-rke2-1-31-8";
+const JAMMY: &str = "ubuntu-jammy-plain-rke2-1-31-8";
+
+const PROJECT_FILE: &str = "version: 1\n\
+    clusters: [{name: edge-1, values: [values.yaml]}]\n\
+    registries: {mirrors: {registry.example.org/os: 'oci-layout:registry'}}\n\
+    outputs: [{target: manifests, path: out}]\n";
 
 /// A project of one cluster with two images of one registry, which is mirrored by a layout.
-pub(crate) struct Project {
-    pub(crate) folder: tempfile::TempDir,
+fn site() -> Stage {
+    let stage = project().file("metalmark.yaml", PROJECT_FILE);
+    write_values(&stage, "0.4.12", &[NOBLE, JAMMY], "");
+    stage
 }
 
-pub(crate) const NOBLE: &str = "ubuntu-noble-plain-rke2-1-31-8";
-pub(crate) const JAMMY: &str = "ubuntu-jammy-plain-rke2-1-31-8";
+/// What happens to it, with short names of its images.
+fn story(stage: &Stage) -> Story<'_> {
+    Story::new(stage).name(NOBLE, "NOBLE").name(JAMMY, "JAMMY")
+}
 
-impl Project {
-    pub(crate) fn new() -> Self {
-        let folder = tempfile::tempdir().expect("a scratch folder");
-        let project = Self { folder };
-        let file = "version: 1\nclusters: [{name: edge-1, values: [values.yaml]}]\n\
-                    registries: {mirrors: {registry.example.org/os: 'oci-layout:registry'}}\n\
-                    outputs: [{target: manifests, path: out}]\n";
-        project.write("metalmark.yaml", file);
-        project.values("0.4.12", &[NOBLE, JAMMY], "");
-        project
-    }
+/// The same, both images in the registry and locked.
+fn locked_site() -> Stage {
+    let stage = site();
+    write_registry(&stage, &[NOBLE, JAMMY], "0.4.12", "a");
+    let _ = stage.run("lock").exit(0);
+    stage
+}
 
-    pub(crate) fn write(&self, name: &str, text: &str) {
-        let file = self.folder.path().join(name);
-        fs::create_dir_all(file.parent().expect("a folder")).expect("created");
-        fs::write(file, text).expect("written");
-    }
+/// The cluster's values: its catalog at a version, and what else is said of the registry.
+fn write_values(stage: &Stage, version: &str, images: &[&str], registry: &str) {
+    let entry = |key: &&str| format!("  {key}: {{os_images_oci_registry: sylva}}\n");
+    let images: String = images.iter().map(entry).collect();
+    stage.write(
+        "values.yaml",
+        format!(
+            "sylva_diskimagebuilder_images:\n{images}os_images_oci_registries:\n  sylva:\n    url: oci://registry.example.org/os\n    \
+             tag: {version}\n{registry}cluster:\n  name: edge-1\n  k8s_version: v1.31.8+rke2r1\n  capi_providers:\n    \
+             infra_provider: capm3\n    bootstrap_provider: cabpr\n  capm3: {{image_key: {NOBLE}}}\n  control_plane_replicas: 1\n"
+        ),
+    );
+}
 
-    pub(crate) fn read(&self, name: &str) -> String {
-        fs::read_to_string(self.folder.path().join(name)).unwrap_or_default()
-    }
+/// Puts a text before the cluster's values.
+fn prepend_values(stage: &Stage, text: &str) {
+    let values = stage.read("values.yaml");
+    stage.write("values.yaml", format!("{text}{values}"));
+}
 
-    /// The cluster's values: its catalog at a version, and what else is said of the registry.
-    pub(crate) fn values(&self, version: &str, images: &[&str], registry: &str) {
-        let entry = |key: &&str| format!("  {key}: {{os_images_oci_registry: sylva}}\n");
-        let images: String = images.iter().map(entry).collect();
-        self.write(
-            "values.yaml",
-            &format!(
-                "sylva_diskimagebuilder_images:\n{images}os_images_oci_registries:\n  sylva:\n    url: oci://registry.example.org/os\n    \
-                 tag: {version}\n{registry}cluster:\n  name: edge-1\n  k8s_version: v1.31.8+rke2r1\n  capi_providers:\n    \
-                 infra_provider: capm3\n    bootstrap_provider: cabpr\n  capm3: {{image_key: {NOBLE}}}\n  control_plane_replicas: 1\n"
-            ),
-        );
-    }
+/// Appends to the project file.
+fn append_settings(stage: &Stage, lines: &str) {
+    let file = stage.read("metalmark.yaml");
+    stage.write("metalmark.yaml", format!("{file}{lines}\n"));
+}
 
-    /// The registry with these images at a version, made anew.
-    pub(crate) fn registry(&self, images: &[&str], version: &str, build: &str) {
-        let root = self.folder.path().join("registry");
-        let _ = fs::remove_dir_all(&root);
-        let mut layout = LayoutWriter::new(&root);
-        for image in images {
-            push(&mut layout, image, version, build);
-        }
-    }
+/// The registry, made anew.
+fn registry(stage: &Stage) -> LayoutWriter {
+    let root = stage.path().join("registry");
+    let _ = fs::remove_dir_all(&root);
+    LayoutWriter::new(&root)
+}
 
-    pub(crate) fn run(&self, arguments: &str) -> Outcome {
-        Metalmark::within(self.folder.path())
-            .args(arguments.split_whitespace())
-            .run()
+/// The registry with these images at a version, made anew; `build` is a hex digit.
+fn write_registry(stage: &Stage, images: &[&str], version: &str, build: &str) {
+    let mut layout = registry(stage);
+    for image in images {
+        push(&mut layout, image, version, build);
     }
+}
 
-    pub(crate) fn path(&self) -> &Path {
-        self.folder.path()
+/// The registry, made anew, with images that these keys signed.
+fn write_signed(stage: &Stage, images: &[(&str, &[&Key])]) {
+    let mut layout = registry(stage);
+    for (image, keys) in images {
+        let digest = push(&mut layout, image, "0.4.12", "a");
+        sign(&mut layout, image, &digest, keys, image);
     }
+}
+
+/// Signs an image under a name, as cosign stores it: at a tag.
+fn sign(layout: &mut LayoutWriter, image: &str, digest: &Digest, keys: &[&Key], name: &str) {
+    let text = payload(digest, &format!("registry.example.org/os/{name}"));
+    let layer = |key: &&Key| {
+        let mut layer = layout.blob(SIMPLE, text.as_bytes());
+        layer["annotations"] = json!({ANNOTATION: BASE64.encode(&key.sign(text.as_bytes()))});
+        layer
+    };
+    let layers: Vec<_> = keys.iter().map(layer).collect();
+    let tag = format!(
+        "registry.example.org/os/{image}:sha256-{}.sig",
+        digest.hex()
+    );
+    layout.manifest(Some(&tag), json!({"layers": layers}));
+}
+
+/// Takes the registry away, so that nobody can be asked.
+fn remove_registry(stage: &Stage) {
+    fs::remove_dir_all(stage.path().join("registry")).expect("removed");
+}
+
+/// The text of a file that may not be there.
+fn read(stage: &Stage, path: &str) -> String {
+    fs::read_to_string(stage.path().join(path)).unwrap_or_default()
+}
+
+fn lock_of(stage: &Stage) -> String {
+    read(stage, "metalmark.lock")
 }
 
 /// Pushes one image with the facts that a node needs.
-pub(crate) fn push(
-    layout: &mut LayoutWriter,
-    image: &str,
-    version: &str,
-    build: &str,
-) -> oci_artifacts::Digest {
+fn push(layout: &mut LayoutWriter, image: &str, version: &str, build: &str) -> Digest {
     let name = format!("registry.example.org/os/{image}:{version}");
     let facts = facts(image, version, build);
-    let facts: Vec<(&str, &str)> = facts
-        .iter()
-        .map(|(name, value)| (*name, &**value))
-        .collect();
-    layout.image(Some(&name), &facts)
+    let facts = facts.iter().map(|(name, value)| (*name, &**value));
+    layout.image(Some(&name), &facts.collect::<Vec<_>>())
 }
 
-/// What a node needs to know of an image; `build` is a hex digit.
+/// What a node needs to know of an image.
 fn facts(image: &str, version: &str, build: &str) -> Vec<(&'static str, String)> {
     vec![
         ("sylva/filename", format!("{image}-{version}.raw")),
@@ -111,161 +154,158 @@ fn facts(image: &str, version: &str, build: &str) -> Vec<(&'static str, String)>
 
 #[test]
 fn what_is_new_is_requested_and_what_is_locked_is_kept() {
-    let project = Project::new();
-    project.registry(&[NOBLE, JAMMY], "0.4.12", "a");
-    let first = project.run("lock");
-    assert_eq!(first.status, 0, "{}", first.stderr);
-    assert!(
-        first
-            .stdout
-            .ends_with("metalmark.lock: 0 kept, 2 added, 0 updated, 0 dropped; written\n"),
-        "{}",
-        first.stdout
-    );
-    let lock = project.read("metalmark.lock");
-    assert!(
-        lock.contains("version: \"0.4.12\"") && lock.contains("registry: sylva"),
-        "{lock}"
-    );
-    // Whatever is locked is not asked for: the registry may be gone.
-    fs::remove_dir_all(project.path().join("registry")).expect("removed");
-    let second = project.run("lock");
-    assert_eq!(second.status, 0, "{}", second.stderr);
-    assert_eq!(
-        second.stdout,
-        "metalmark.lock: 2 kept, 0 added, 0 updated, 0 dropped; unchanged\n"
-    );
-    assert_eq!(project.read("metalmark.lock"), lock);
-    assert_eq!(project.run("lock --check").status, 0);
-    assert_eq!(project.run("render --frozen").status, 0);
-    project.values("0.4.12", &[NOBLE], "");
-    assert_eq!(project.run("lock --check").status, 1);
-    let dropped = project.run("lock");
-    assert!(
-        dropped.stdout.contains("dropped ubuntu-jammy"),
-        "{}",
-        dropped.stdout
-    );
-    assert_eq!(project.run("lock --check").status, 0);
+    let stage = locked_site();
+    let lock = stage.read("metalmark.lock");
+    remove_registry(&stage);
+    let mut story = story(&stage);
+    story.note("the registry is gone");
+    story.runs(&["lock", "lock --check", "render --frozen"]);
+    assert_eq!(stage.read("metalmark.lock"), lock);
+    write_values(&stage, "0.4.12", &[NOBLE], "");
+    story.note("an image less");
+    story.runs(&["lock --check", "lock", "lock --check"]);
+    story.is(str![[r#"
+# the registry is gone
+$ lock => 0
+metalmark.lock: 2 kept, 0 added, 0 updated, 0 dropped; unchanged
+$ lock --check => 0
+no findings in 1 cluster
+$ render --frozen => 0
+created  out/edge-1.yaml  +19
+1 file rendered: 1 created
+# an image less
+$ lock --check => 1
+warning[lock-unused]: the lock holds `oci://registry.example.org/os/JAMMY:0.4.12`, which no cluster requires --> metalmark.lock:5:8
+$ lock => 0
+dropped JAMMY sha256:433d32059244… oci://registry.example.org/os/JAMMY:0.4.12
+metalmark.lock: 1 kept, 0 added, 0 updated, 1 dropped; written
+$ lock --check => 0
+no findings in 1 cluster
+
+"#]]);
 }
 
 #[test]
 fn a_raised_version_makes_the_lock_stale_until_it_is_locked() {
-    let project = Project::new();
-    project.registry(&[NOBLE, JAMMY], "0.4.12", "a");
-    assert_eq!(project.run("lock").status, 0);
-    project.values("0.4.13", &[NOBLE, JAMMY], "");
-    let check = project.run("check");
-    assert_eq!(check.status, 1);
-    assert!(
-        check
-            .stdout
-            .contains("error[lock-stale]: the lock holds another reference of image `ubuntu-noble"),
-        "{}",
-        check.stdout
-    );
-    assert!(
-        check.stdout.contains("warning[lock-stale]"),
-        "{}",
-        check.stdout
-    );
+    let stage = locked_site();
+    write_values(&stage, "0.4.13", &[NOBLE, JAMMY], "");
+    let mut story = story(&stage);
     // Where nothing may be missing, what no pool boots is an error too.
-    let frozen = project.run("check --frozen").stdout;
-    assert!(frozen.contains("error[lock-stale]"), "{frozen}");
-    assert!(!frozen.contains("warning[lock-stale]"), "{frozen}");
-    project.registry(&[NOBLE, JAMMY], "0.4.13", "b");
-    let lock = project.run("lock --output json");
-    assert_eq!(lock.status, 0, "{}", lock.stderr);
-    let json: serde_json::Value = serde_json::from_str(&lock.stdout).expect("JSON");
-    assert_eq!(
-        json["summary"],
-        serde_json::json!({"kept": 0, "added": 2, "updated": 0, "dropped": 2})
-    );
-    assert_eq!(project.run("check --frozen").status, 0);
+    story.runs(&["check", "check --frozen"]);
+    write_registry(&stage, &[NOBLE, JAMMY], "0.4.13", "b");
+    story.runs(&["lock", "check --frozen"]);
+    story.is(str![[r#"
+$ check => 1
+error[lock-stale]: the lock holds another reference of image `NOBLE` --> values.yaml:2:3 ::: metalmark.lock:19:14
+warning[lock-stale]: the lock holds another reference of image `JAMMY` --> values.yaml:3:3 ::: metalmark.lock:6:14
+error[checksum-missing]: the sha256 of image `NOBLE` is not known --> values.yaml:14:22
+error[format-missing]: the format of image `NOBLE` is not known --> values.yaml:14:22
+warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1` --> values.yaml:14:22
+3 errors, 2 warnings in 1 cluster; 1 node pool checked: 1 by name only
+$ check --frozen => 1
+error[lock-stale]: the lock holds another reference of 2 images: `JAMMY`, `NOBLE` --> values.yaml:3:3 ::: metalmark.lock:6:14 ::: metalmark.lock:19:14
+error[checksum-missing]: the sha256 of image `NOBLE` is not known --> values.yaml:14:22
+error[format-missing]: the format of image `NOBLE` is not known --> values.yaml:14:22
+warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1` --> values.yaml:14:22
+3 errors, 1 warning in 1 cluster; 1 node pool checked: 1 by name only
+$ lock => 0
+dropped JAMMY sha256:433d32059244… oci://registry.example.org/os/JAMMY:0.4.12
+added   JAMMY sha256:f561b84bf56a… oci://registry.example.org/os/JAMMY:0.4.13
+dropped NOBLE sha256:0d9d36ba8dac… oci://registry.example.org/os/NOBLE:0.4.12
+added   NOBLE sha256:276229ff6e8a… oci://registry.example.org/os/NOBLE:0.4.13
+metalmark.lock: 0 kept, 2 added, 0 updated, 2 dropped; written
+$ check --frozen => 0
+no findings in 1 cluster; 1 node pool checked: 1 proven
+
+"#]]);
 }
 
 #[test]
 fn what_could_not_be_had_leaves_a_gap_and_the_rest_is_written() {
-    let project = Project::new();
-    project.registry(&[NOBLE], "0.4.12", "a");
-    let drift = project.run("lock");
-    assert_eq!(drift.status, 1, "{}", drift.stderr);
-    assert!(
-        drift.stderr.contains(&format!(
-            "error[catalog-drift]: the catalog names image `{JAMMY}`"
-        )),
-        "{}",
-        drift.stderr
-    );
-    assert!(drift.stdout.contains("1 added"), "{}", drift.stdout);
-    project.registry(&[NOBLE, JAMMY], "0.4.12", "a");
-    let index = project.path().join("registry/blobs/sha256");
-    for blob in fs::read_dir(&index).expect("blobs") {
-        let blob = blob.expect("readable").path();
-        if fs::read_to_string(&blob).is_ok_and(|text| text.contains("ubuntu-jammy")) {
-            fs::write(blob, "{}").expect("written");
+    let stage = site();
+    write_registry(&stage, &[NOBLE], "0.4.12", "a");
+    let mut story = story(&stage);
+    story.runs(&["lock"]);
+    write_registry(&stage, &[NOBLE, JAMMY], "0.4.12", "a");
+    for blob in stage.list("registry/blobs/sha256") {
+        let blob = format!("registry/blobs/sha256/{blob}");
+        if stage.read(&blob).contains("ubuntu-jammy") {
+            stage.write(&blob, "{}");
         }
     }
-    let before = project.read("metalmark.lock");
-    let broken = project.run("lock");
-    assert_eq!(broken.status, 2, "{}", broken.stderr);
-    assert!(
-        broken
-            .stderr
-            .contains("registry.example.org/os/ubuntu-jammy"),
-        "{}",
-        broken.stderr
-    );
-    assert_eq!(project.read("metalmark.lock"), before);
+    let before = lock_of(&stage);
+    story.note("the manifest of jammy is another");
+    story.runs(&["lock"]);
+    assert_eq!(lock_of(&stage), before);
+    story.is(str![[r#"
+$ lock => 1
+added   NOBLE sha256:0d9d36ba8dac… oci://registry.example.org/os/NOBLE:0.4.12
+metalmark.lock: 0 kept, 1 added, 0 updated, 0 dropped; written
+error[catalog-drift]: the catalog names image `JAMMY`, and oci-layout:registry has no artifact of that name --> values.yaml:3:3
+# the manifest of jammy is another
+$ lock => 2
+metalmark.lock: 1 kept, 0 added, 0 updated, 0 dropped; unchanged
+error: oci://registry.example.org/os/JAMMY:0.4.12: oci-layout:registry: `blobs/sha256/433d32059244eb502a9ddb6fd999fe3bc05d1638e7e36f02d8f1432f2640fa24` has 2 bytes, and its descriptor says 621 --> values.yaml:3:3 (`JAMMY`)
+
+"#]]);
 }
 
 #[test]
 fn a_cluster_that_cannot_be_read_stops_neither_the_others_nor_takes_their_images() {
-    let project = Project::new();
-    let file = project.read("metalmark.yaml");
+    let stage = site();
     let more = "{name: edge-2, values: [other.yaml]}, {name: edge-1,";
-    project.write("metalmark.yaml", &file.replace("{name: edge-1,", more));
-    project.write("other.yaml", &project.read("values.yaml"));
-    project.registry(&[NOBLE, JAMMY], "0.4.12", "a");
-    assert_eq!(project.run("lock").status, 0);
-    let both = project.read("metalmark.lock");
-    let noble = both.split("\n\n").take(1).chain(both.split("\n\n").skip(2));
-    let noble = noble.collect::<Vec<_>>().join("\n\n");
+    stage.edit("metalmark.yaml", "{name: edge-1,", more);
+    stage.write("other.yaml", stage.read("values.yaml"));
+    write_registry(&stage, &[NOBLE, JAMMY], "0.4.12", "a");
+    let _ = stage.run("lock").exit(0);
+    let both = stage.read("metalmark.lock");
+    let jammy_alone = both.split("\n\n").take(2).collect::<Vec<_>>().join("\n\n");
     // The one image of the cluster that can be read is missing; the other stands for what the broken one asks for.
-    project.values("0.4.12", &[NOBLE], "");
-    project.write("other.yaml", "a: [");
-    for lock in [noble, both.clone()] {
-        project.write("metalmark.lock", &lock);
-        let run = project.run("lock");
-        assert_eq!(run.status, 1, "{}", run.stderr);
-        assert!(run.stderr.contains("[yaml-syntax]"), "{}", run.stderr);
-        assert!(run.stdout.contains("0 dropped"), "{}", run.stdout);
-        assert!(project.read("metalmark.lock").contains(NOBLE));
-        let check = project.run("lock --check");
-        assert_eq!(check.status, 1, "{}", check.stdout);
-        assert!(
-            check.stdout.contains("error[yaml-syntax]"),
-            "{}",
-            check.stdout
-        );
+    write_values(&stage, "0.4.12", &[NOBLE], "");
+    stage.write("other.yaml", "a: [");
+    let mut story = story(&stage);
+    for lock in [jammy_alone, both.clone()] {
+        stage.write("metalmark.lock", &lock);
+        story.runs(&["lock", "lock --check"]);
     }
-    assert_eq!(project.read("metalmark.lock"), both);
+    assert_eq!(stage.read("metalmark.lock"), both);
+    story.is(str![[r#"
+$ lock => 1
+added   NOBLE sha256:0d9d36ba8dac… oci://registry.example.org/os/NOBLE:0.4.12
+metalmark.lock: 1 kept, 1 added, 0 updated, 0 dropped; written
+error[yaml-syntax]: expected a value, found the end of the file --> other.yaml:1:5
+error[value-missing]: `cluster` is not set
+2 errors in 1 cluster
+$ lock --check => 1
+warning[lock-unused]: the lock holds `oci://registry.example.org/os/JAMMY:0.4.12`, which no cluster requires --> metalmark.lock:5:8
+error[yaml-syntax]: expected a value, found the end of the file --> other.yaml:1:5
+error[value-missing]: `cluster` is not set
+2 errors, 1 warning in 1 cluster
+$ lock => 1
+metalmark.lock: 2 kept, 0 added, 0 updated, 0 dropped; unchanged
+error[yaml-syntax]: expected a value, found the end of the file --> other.yaml:1:5
+error[value-missing]: `cluster` is not set
+2 errors in 1 cluster
+$ lock --check => 1
+warning[lock-unused]: the lock holds `oci://registry.example.org/os/JAMMY:0.4.12`, which no cluster requires --> metalmark.lock:5:8
+error[yaml-syntax]: expected a value, found the end of the file --> other.yaml:1:5
+error[value-missing]: `cluster` is not set
+2 errors, 1 warning in 1 cluster
+
+"#]]);
 }
 
 #[test]
 fn a_lock_that_cannot_be_relied_on_is_not_written_over() {
-    let project = Project::new();
-    project.registry(&[NOBLE, JAMMY], "0.4.12", "a");
-    assert_eq!(project.run("lock").status, 0);
-    let conflict = format!("{}<<<<<<< HEAD\n", project.read("metalmark.lock"));
-    project.write("metalmark.lock", &conflict);
-    let lock = project.run("lock");
-    assert_eq!(lock.status, 1);
-    assert!(
-        lock.stderr
-            .contains("error[lock-invalid]: git left a conflict here\n  --> metalmark.lock:"),
-        "{}",
-        lock.stderr
-    );
-    assert_eq!(project.read("metalmark.lock"), conflict);
+    let stage = locked_site();
+    let conflict = format!("{}<<<<<<< HEAD\n", stage.read("metalmark.lock"));
+    stage.write("metalmark.lock", &conflict);
+    let mut story = story(&stage);
+    story.runs(&["lock"]);
+    assert_eq!(stage.read("metalmark.lock"), conflict);
+    story.is(str![[r#"
+$ lock => 1
+error[lock-invalid]: git left a conflict here --> metalmark.lock:30:1
+
+"#]]);
 }

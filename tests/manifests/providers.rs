@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
 use std::sync::Arc;
 
 use capi::providers::PROVIDERS;
@@ -15,6 +14,7 @@ use crate::programs::crds;
 use crate::support::manifests::{INFRASTRUCTURE, infrastructure, manifest, object};
 use crate::support::repository;
 use crate::support::stage::{assert_cases, project};
+use crate::workspaces::{Tree, trees};
 
 /// An object of an infrastructure provider.
 fn provided(kind: &str, spec: &str) -> String {
@@ -473,26 +473,14 @@ edge/edge-md v1.31.8 (edge.yaml:5:54): mismatched, img (edge.yaml:10:49) holds 1
 "#]]);
 }
 
-/// The golden machine templates of all workspaces: apiVersion and kind, with the problems against the CRDs that are given.
+/// The objects that all workspaces render: apiVersion and kind, with the problems against the CRDs that are given.
 fn golden_objects(schemas: &Schemas) -> Vec<(String, Vec<String>)> {
-    let workspaces =
-        walkdir::WalkDir::new(repository().join("fixtures/workspaces")).sort_by_file_name();
-    let files = workspaces
-        .into_iter()
-        .map(|entry| entry.expect("readable").into_path());
-    let is_golden = |path: &Path| {
-        path.extension().is_some_and(|it| it == "yaml")
-            && path
-                .components()
-                .any(|part| part.as_os_str() == "manifests")
-    };
     let mut found = Vec::new();
-    for path in
-        files.filter(|path| is_golden(path) && path.to_string_lossy().contains("/expected/"))
-    {
-        let text = fs::read_to_string(path).expect("text");
+    for text in trees().iter().flat_map(Tree::texts) {
         let read = yaml_tree::read(&text, FileId(0), Engine::Kubectl).expect("YAML");
-        for object in &read.documents {
+        let documents = read.documents.iter();
+        // Values files are no objects.
+        for object in documents.filter(|it| it.get_path(&["apiVersion"]).is_some()) {
             let word = |key: &str| object.text(&[key]).expect("an object").to_owned();
             let problems = schemas.check(object).into_iter();
             let problems = problems.map(|it| format!("{}: {}", it.path, it.message));

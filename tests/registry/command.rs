@@ -1,21 +1,22 @@
 //! `metalmark registry ls|facts`, the real binary against the registry in this process.
 
-use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
-use super::super::support::registry::{MANIFEST, Registry};
-use super::super::support::{Metalmark, Outcome};
+use snapbox::str;
 
-/// A folder whose project file lets that registry be asked.
-fn project(registry: &Registry, more: &str) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().expect("a folder");
+use super::super::support::registry::{INDEX, Lock, MANIFEST, Registry};
+use super::super::support::stage::{Stage, assert_text, project};
+use super::super::support::story::Story;
+
+/// A project whose file lets that registry be asked.
+fn site(registry: &Registry, more: &str) -> Stage {
     let host = registry.host();
     let text = format!("registries:\n  hosts:\n    \"{host}\": {{plain-http: true}}\n{more}");
-    fs::write(folder.path().join("metalmark.yaml"), text).expect("written");
-    folder
+    project().file("metalmark.yaml", text)
 }
 
-fn run<'a>(folder: &tempfile::TempDir, args: impl IntoIterator<Item = &'a str>) -> Outcome {
-    Metalmark::within(folder.path()).args(args).run()
+fn story<'a>(stage: &'a Stage, registry: &Registry) -> Story<'a> {
+    Story::new(stage).name(registry.host(), "HOST")
 }
 
 #[test]
@@ -24,22 +25,32 @@ fn the_tags_of_a_repository_are_listed_without_those_of_signatures() {
     for tag in ["0.4.12", "0.5.0", "sha256-00.sig"] {
         registry.image("group/one", tag, &[]);
     }
-    let folder = project(&registry, "");
-    let of = format!("oci://{}/group/one", registry.host());
-    let outcome = run(&folder, ["registry", "ls", &of]);
-    assert_eq!(
-        (outcome.status, outcome.stdout.as_str()),
-        (0, "0.4.12\n0.5.0\n"),
-        "{}",
-        outcome.stderr
+    let stage = site(&registry, "");
+    let host = registry.host();
+    let lists = [
+        format!("oci://{host}/group/one"),
+        format!("oci://{host}/group/one --output yaml"),
+        format!("{host} --output json"),
+    ];
+    let lists = lists.map(|of| {
+        let run = stage.run(&format!("registry ls {of}")).exit(0);
+        run.outcome.stdout
+    });
+    assert_text(
+        &lists.join("---\n"),
+        str![[r#"
+0.4.12
+0.5.0
+---
+- "0.4.12"
+- "0.5.0"
+---
+[
+  "group/one"
+]
+
+"#]],
     );
-    let outcome = run(&folder, ["registry", "ls", &of, "--output", "yaml"]);
-    assert_eq!(outcome.stdout, "- \"0.4.12\"\n- \"0.5.0\"\n");
-    let outcome = run(
-        &folder,
-        ["registry", "ls", &registry.host(), "--output", "json"],
-    );
-    assert_eq!(outcome.stdout, "[\n  \"group/one\"\n]\n");
 }
 
 #[test]
@@ -53,67 +64,60 @@ fn the_facts_of_an_image_are_printed() {
     let index = format!(
         r#"{{"schemaVersion":2,"manifests":[{{"mediaType":"{MANIFEST}","digest":"{digest}","size":1,"platform":{{"architecture":"amd64","os":"linux"}}}}]}}"#
     );
-    registry.put(
-        "one",
-        "both",
-        super::super::support::registry::INDEX,
-        index.as_bytes(),
+    registry.put("one", "both", INDEX, index.as_bytes());
+    let stage = site(&registry, "");
+    let host = registry.host();
+    let texts = [
+        format!("{host}/one:1"),
+        format!("{host}/one:both --output json"),
+    ];
+    let texts = texts.map(|of| {
+        let run = stage.run(&format!("registry facts {of}")).exit(0);
+        run.outcome.stdout.replace(&host, "HOST")
+    });
+    assert_text(
+        &texts.concat(),
+        str![[r#"
+FACT         VALUE
+reference    oci://HOST/one:1
+digest       sha256:335c7f4a347a6d65ef9ef627f3a1194849a7cee86e6a6742b8574bad00bf1f1d
+k8s-version  1.31.8+rke2r1
+os           ubuntu
+{
+  "reference": "oci://HOST/one:both",
+  "digest": "sha256:335c7f4a347a6d65ef9ef627f3a1194849a7cee86e6a6742b8574bad00bf1f1d",
+  "index": "sha256:48275b4563b34968acddd825a0e3a4564201de68e3e2f6c22175095611f5e37f",
+  "facts": {
+    "k8s-version": "1.31.8+rke2r1",
+    "os": "ubuntu"
+  }
+}
+
+"#]],
     );
-    let folder = project(&registry, "");
-    let of = format!("{}/one:1", registry.host());
-    let outcome = run(&folder, ["registry", "facts", &of]);
-    let expected = format!(
-        "FACT         VALUE\nreference    oci://{of}\ndigest       {digest}\nk8s-version  1.31.8+rke2r1\nos           ubuntu\n"
-    );
-    assert_eq!(
-        (outcome.status, outcome.stdout),
-        (0, expected),
-        "{}",
-        outcome.stderr
-    );
-    let outcome = run(
-        &folder,
-        [
-            "registry",
-            "facts",
-            &of.replace(":1", ":both")
-                .replace("127.0.0:both", "127.0.0.1"),
-            "--output",
-            "json",
-        ],
-    );
-    let read: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap_or_default();
-    assert_eq!(
-        read["facts"]["os"], "ubuntu",
-        "{}{}",
-        outcome.stdout, outcome.stderr
-    );
-    assert!(read["index"].is_string());
 }
 
 #[test]
 fn what_cannot_be_had_is_reported_and_ends_with_status_2() {
     let registry = Registry::plain();
     registry.image("one", "1.31.8", &[]);
-    let folder = project(&registry, "");
-    let outcome = run(
-        &folder,
-        [
-            "registry",
-            "facts",
-            &format!("{}/one:1.31.9", registry.host()),
-        ],
+    let stage = site(&registry, "");
+    let facts = format!("registry facts {}/one:1.31.9", registry.host());
+    let run = stage.run(&facts).exit(2);
+    let reported = run.outcome.stderr.replace(&registry.host(), "HOST");
+    assert_text(
+        &reported,
+        str![[r#"
+error: oci://HOST/one:1.31.9: `HOST` answered 404 (not found)
+  help: check the names of the repository and the tag; some registries answer this to users without read permission
+
+"#]],
     );
-    assert_eq!(outcome.status, 2);
-    assert!(
-        outcome
-            .stderr
-            .contains("check the names of the repository and the tag"),
-        "{}",
-        outcome.stderr
-    );
-    let outcome = run(&folder, ["registry", "ls", "not a reference"]);
-    assert_eq!(outcome.status, 2);
+    let ls = stage.run_args(&["registry", "ls", "not a reference"]);
+    let _ = ls.exit(2).screen(str![[r#"
+error: `not a reference/x` is not an OCI reference: it starts with the registry's host name
+
+"#]]);
 }
 
 #[test]
@@ -121,76 +125,81 @@ fn with_a_misspelled_mirror_the_registry_is_never_queried() {
     let registry = Registry::plain();
     registry.image("one", "1", &[]);
     let more = format!("  mirrors: {{\"{}\": \"Not A Host\"}}\n", registry.host());
-    let folder = project(&registry, &more);
-    let outcome = run(
-        &folder,
-        ["registry", "ls", &format!("{}/one", registry.host())],
-    );
-    assert_eq!(outcome.status, 2);
-    assert!(
-        outcome.stderr.contains("`Not A Host` is no registry"),
-        "{}",
-        outcome.stderr
-    );
+    let stage = site(&registry, &more);
+    let mut story = story(&stage, &registry);
+    let ls = format!("registry ls {}/one", registry.host());
+    story.runs(&[&ls]).is(str![[r#"
+$ registry ls HOST/one => 2
+error: the project file cannot be relied on: `Not A Host` is no registry, nor a prefix of repositories in one
+help: `metalmark check` shows where
+
+"#]]);
     assert_eq!(registry.count(), 0);
 }
 
-/// Runs with docker's configuration from that folder, and helpers from its `bin`.
-#[cfg(unix)]
-fn with_docker(folder: &tempfile::TempDir, config: &str, helper: &str, of: &str) -> (i32, String) {
-    use std::os::unix::fs::PermissionsExt;
-    let bin = folder.path().join("bin");
-    fs::create_dir_all(&bin).expect("created");
-    let program = bin.join("docker-credential-keeper");
-    fs::write(&program, format!("#!/bin/sh\n{helper}\n")).expect("written");
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("set");
-    fs::write(folder.path().join("config.json"), config).expect("written");
-    let output = std::process::Command::new(env!("CARGO_BIN_EXE_metalmark"))
-        .current_dir(folder.path())
-        .args(["registry", "ls", of])
-        .env_clear()
-        .env("DOCKER_CONFIG", folder.path())
-        .env("PATH", format!("{}:/usr/bin:/bin", bin.display()))
-        .output()
-        .expect("the binary starts");
-    let text = [output.stdout, output.stderr].concat();
-    let text = String::from_utf8(text).expect("UTF-8");
-    (output.status.code().expect("not killed"), text)
-}
-
-#[cfg(unix)]
+/// Docker's configuration is in the project's folder, and helpers in its `bin`.
 #[test]
 fn credential_helpers_are_queried() {
-    use super::super::support::registry::Lock;
     let registry = Registry::plain();
     registry.image("one", "1", &[]);
     let (user, password) = ("bob".to_owned(), "hunter2".to_owned());
     registry.lock(Lock::Basic { user, password });
-    let folder = project(&registry, "");
-    let (host, of) = (registry.host(), format!("{}/one", registry.host()));
-    let answers = r#"read server; echo "{\"ServerURL\":\"$server\",\"Username\":\"bob\",\"Secret\":\"hunter2\"}""#;
+    let stage = site(&registry, "");
+    let folder = stage.path().to_string_lossy().into_owned();
+    let stage = stage
+        .variable("DOCKER_CONFIG", &folder)
+        .variable("PATH", &format!("{folder}/bin:/usr/bin:/bin"));
+    let host = registry.host();
+    let ls = format!("registry ls {host}/one");
     let configs = [
         format!(r#"{{"credHelpers": {{"{host}": "keeper"}}}}"#),
         format!(r#"{{"auths": {{"{host}": {{}}}}, "credsStore": "keeper"}}"#),
     ];
-    for config in &configs {
-        let (status, text) = with_docker(&folder, config, answers, &of);
-        assert_eq!((status, text.as_str()), (0, "1\n"));
-        let knows_nothing = "read server; echo credentials not found in native keychain; exit 1";
-        let (status, text) = with_docker(&folder, config, knows_nothing, &of);
-        assert!(status == 2 && text.contains("(nothing for"), "{text}");
-        let fails = "echo hunter2 is locked >&2; exit 3";
-        let (status, text) = with_docker(&folder, config, fails, &of);
-        assert!(
-            status == 2 && text.contains("`docker-credential-keeper` ended with exit status: 3"),
-            "{text}"
-        );
-        assert!(!text.contains("hunter2"), "{text}");
-    }
-    let other = configs[0].replace("keeper", "nobody");
-    let (status, text) = with_docker(&folder, &other, answers, &of);
-    assert!(
-        status == 2 && text.contains("cannot run `docker-credential-nobody`"),
-        "{text}"
+    let helpers = [
+        r#"read server; echo "{\"ServerURL\":\"$server\",\"Username\":\"bob\",\"Secret\":\"hunter2\"}""#,
+        "read server; echo credentials not found in native keychain; exit 1",
+        "echo hunter2 is locked >&2; exit 3",
+        "",
+    ];
+    let run = |config: &String, helper: &&str| {
+        let program = "bin/docker-credential-keeper";
+        stage.write(program, format!("#!/bin/sh\n{helper}\n"));
+        let mode = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(stage.path().join(program), mode).expect("set");
+        let is_there = !helper.is_empty();
+        let keeper = if is_there { "keeper" } else { "nobody" };
+        stage.write("config.json", config.replace("keeper", keeper));
+        let run = stage
+            .run(&ls)
+            .exit(if helper.contains("ServerURL") { 0 } else { 2 });
+        let said = run.outcome.stdout + &run.outcome.stderr;
+        assert!(!said.contains("hunter2"), "{said}");
+        // The user's own file, which is elsewhere for each user, comes last.
+        let lines = said
+            .lines()
+            .map(|line| line.split(", `/run/").next().unwrap_or(line));
+        let said: String = lines.map(|line| format!("{line}\n")).collect();
+        said.replace(&host, "HOST")
+    };
+    let [said, same] = configs.map(|config| {
+        let said: Vec<String> = helpers.iter().map(|helper| run(&config, helper)).collect();
+        said.join("---\n")
+    });
+    assert_text(
+        &said,
+        str![[r#"
+1
+---
+error: oci://HOST/one: `HOST` answered 401 (authentication required) to a request for one without credentials
+  help: log in with `docker login` or `podman login`: no credentials for `HOST` in `[FOLDER]/config.json` (nothing for `HOST`)
+---
+error: oci://HOST/one: `HOST` answered 401 (authentication required) to a request for one without credentials
+  help: log in with `docker login` or `podman login`: no credentials for `HOST` in `[FOLDER]/config.json` (`docker-credential-keeper` ended with exit status: 3)
+---
+error: oci://HOST/one: `HOST` answered 401 (authentication required) to a request for one without credentials
+  help: log in with `docker login` or `podman login`: no credentials for `HOST` in `[FOLDER]/config.json` (cannot run `docker-credential-nobody`: entity not found)
+
+"#]],
     );
+    assert_eq!(same, said);
 }

@@ -6,19 +6,12 @@ use oci_artifacts::{Content, Digest, FailureKind, Reference, Sink, Store};
 use serde_json::json;
 
 use super::super::support::artifact::{artifact, blob, made};
-use super::super::support::distribution::{Distribution, Pushed, USER};
+use super::super::support::distribution::{Distribution, Pushed, USER, plain_http};
 use super::super::support::registry::{MANIFEST, image};
-use super::{failure, files, options};
+use super::{failure, options, options_with};
 
-fn client(registry: &Distribution) -> Registries {
-    let host = Host {
-        plain_http: true,
-        ..Host::default()
-    };
-    Registries::new(options(RegistrySettings {
-        hosts: [(registry.host().into(), host)].into(),
-        ..RegistrySettings::default()
-    }))
+fn reference(registry: &Distribution, rest: &str) -> Reference {
+    Reference::parse(&format!("{}/{rest}", registry.host())).expect("a reference")
 }
 
 fn push(registry: &Distribution, repository: &str, tag: &str, facts: &[(&str, &str)]) -> Digest {
@@ -31,11 +24,10 @@ fn the_distribution_registry_is_understood() {
     let Some(registry) = Distribution::open() else {
         return;
     };
-    let named =
-        |rest: &str| Reference::parse(&format!("{}/{rest}", registry.host())).expect("a reference");
+    let named = |rest: &str| reference(&registry, rest);
     let digest = push(&registry, "group/one", "1.31.8", &[("sylva/os", "ubuntu")]);
     push(&registry, "group/one", "1.31.9", &[]);
-    let client = client(&registry);
+    let client = Registries::new(options(plain_http(&[registry.host()])));
     let manifest = super::one(&client, named("group/one:1.31.8")).expect("a manifest");
     assert_eq!(manifest.digest, digest);
     let Content::Image { config, .. } = &manifest.content else {
@@ -69,8 +61,7 @@ fn the_distribution_registry_is_understood() {
 
 /// Pushes an image whose layer goes in pieces and what refers to it, and has both again.
 fn there_and_back(registry: &Distribution, client: &Registries) {
-    let named =
-        |rest: &str| Reference::parse(&format!("{}/{rest}", registry.host())).expect("a reference");
+    let named = |rest: &str| reference(registry, rest);
     let layer = made((3 << 20) + 17);
     let image = artifact(vec![layer.clone(), blob("text/plain", b"")], json!({}));
     let to = named("group/bundle:1");
@@ -99,50 +90,29 @@ fn there_and_back(registry: &Distribution, client: &Registries) {
 }
 
 #[test]
-fn the_distribution_registry_takes_what_is_pushed() {
-    if let Some(registry) = Distribution::open() {
-        there_and_back(&registry, &client(&registry));
-        // By one request, too.
-        let mut options = options(RegistrySettings {
-            hosts: client_hosts(&registry),
-            ..RegistrySettings::default()
-        });
-        options.limits = Limits::default();
-        let to = Reference::parse(&format!("{}/other:1", registry.host())).expect("one");
-        let image = artifact(vec![made(3 << 20)], json!({}));
-        let put = Registries::new(options).put(&to, &image).expect("put");
-        assert_eq!(put.sent, 2);
-    }
-}
-
-fn client_hosts(registry: &Distribution) -> std::collections::BTreeMap<std::sync::Arc<str>, Host> {
-    let host = Host {
-        plain_http: true,
-        ..Host::default()
+fn the_distribution_registry_takes_what_is_pushed_by_one_request() {
+    let Some(registry) = Distribution::open() else {
+        return;
     };
-    [(registry.host().into(), host)].into()
+    let mut options = options(plain_http(&[registry.host()]));
+    options.limits = Limits::default();
+    let image = artifact(vec![made(3 << 20)], json!({}));
+    let put = Registries::new(options).put(&reference(&registry, "other:1"), &image);
+    assert_eq!(put.expect("put").sent, 2);
 }
 
 #[test]
-fn the_distribution_registry_takes_it_with_a_password_or_over_tls() {
+fn the_distribution_registry_takes_it_in_pieces_with_a_password_or_over_tls() {
     if let Some(registry) = Distribution::with_password() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let file = folder.path().join("auth.json");
         let auth = json!({"username": USER.0, "password": USER.1});
         let auth = json!({"auths": {registry.host(): auth}});
-        std::fs::write(&file, auth.to_string()).expect("written");
-        let mut options = options(RegistrySettings {
-            hosts: client_hosts(&registry),
-            ..RegistrySettings::default()
-        });
+        let settings = plain_http(&[registry.host()]);
         let image = artifact(vec![blob("text/plain", b"x")], json!({}));
-        let to = Reference::parse(&format!("{}/group/bundle:1", registry.host())).expect("one");
-        let refused = Registries::new(options.clone()).put(&to, &image);
-        assert_eq!(
-            refused.map_err(|failure| failure.kind),
-            Err(FailureKind::Denied)
-        );
-        options.environment = files(&[("auth.json", file)]);
+        let to = reference(&registry, "group/bundle:1");
+        let refused = Registries::new(options(settings.clone())).put(&to, &image);
+        let refused = refused.map_err(|failure| failure.kind);
+        assert_eq!(refused, Err(FailureKind::Denied));
+        let (options, _stage) = options_with(settings, &auth.to_string());
         there_and_back(&registry, &Registries::new(options));
     }
     if let Some(registry) = Distribution::over_tls() {

@@ -6,6 +6,7 @@ use oci_artifacts::{FailureKind, Reference, Store};
 
 use super::super::support::layout::LayoutWriter;
 use super::super::support::registry::Registry;
+use super::super::support::stage::project;
 use super::{options, plain};
 
 fn stores(root: &std::path::Path, settings: RegistrySettings) -> Stores {
@@ -70,8 +71,8 @@ fn a_mirror_of_a_whole_registry_lists_what_is_below_its_prefix() {
 fn a_layout_answers_beside_registries_in_the_requested_order() {
     let registry = Registry::plain();
     let there = registry.image("one", "1", &[]);
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut layout = LayoutWriter::new(&folder.path().join("images"));
+    let stage = project();
+    let mut layout = LayoutWriter::new(&stage.path().join("images"));
     let here = layout.image(
         Some("registry.invalid/group/one:1"),
         &[("sylva/os", "ubuntu")],
@@ -84,7 +85,7 @@ fn a_layout_answers_beside_registries_in_the_requested_order() {
         "nowhere.invalid".into(),
         Mirror::Layout("no-such-folder".into()),
     );
-    let stores = stores(folder.path(), settings);
+    let stores = stores(stage.path(), settings);
     let wanted = [
         reference("registry.invalid/group/one:1"),
         registry.reference("one:1"),

@@ -12,14 +12,15 @@ mod push;
 mod push_broken;
 mod retries;
 
-use std::path::PathBuf;
 use std::time::Duration;
 
-use oci_artifacts::registries::{Host, RegistrySettings};
+use oci_artifacts::registries::RegistrySettings;
 use oci_artifacts::registry::{Environment, Limits, Registries, RegistryOptions};
 use oci_artifacts::{Failure, Manifest, Reference, Store};
 
+use super::support::distribution::plain_http;
 use super::support::registry::Registry;
+use super::support::stage::{Stage, project};
 
 /// Short pauses, and waits long enough for a busy machine; tests of what never comes shorten those.
 fn quick() -> Limits {
@@ -38,14 +39,7 @@ fn quick() -> Limits {
 
 /// What to say of a registry that speaks plain HTTP.
 fn plain(registry: &Registry) -> RegistrySettings {
-    let host = Host {
-        plain_http: true,
-        ..Host::default()
-    };
-    RegistrySettings {
-        hosts: [(registry.host().into(), host)].into(),
-        ..RegistrySettings::default()
-    }
+    plain_http(&[registry.host()])
 }
 
 fn options(settings: RegistrySettings) -> RegistryOptions {
@@ -62,21 +56,31 @@ fn client(registry: &Registry) -> Registries {
     Registries::new(options(plain(registry)))
 }
 
-/// A client with credentials in a file of that text.
-fn client_with(registry: &Registry, auth: &str) -> (Registries, tempfile::TempDir) {
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("auth.json");
-    std::fs::write(&file, auth).expect("written");
-    let mut options = options(plain(registry));
-    options.environment = files(&[("auth.json", file)]);
-    (Registries::new(options), folder)
+/// Options with credentials in a file of that text, `auth.json`.
+fn options_with(settings: RegistrySettings, auth: &str) -> (RegistryOptions, Stage) {
+    let stage = project().file("auth.json", auth);
+    let mut options = options(settings);
+    options.environment = files(&stage, &["auth.json"]);
+    (options, stage)
 }
 
-fn files(files: &[(&str, PathBuf)]) -> Environment {
-    let named = |(name, path): &(&str, PathBuf)| ((*name).to_owned(), path.clone());
+/// A client with credentials in a file of that text.
+fn client_with(registry: &Registry, auth: &str) -> (Registries, Stage) {
+    let (options, stage) = options_with(plain(registry), auth);
+    (Registries::new(options), stage)
+}
+
+/// Credentials are looked for in these files.
+fn files(stage: &Stage, names: &[&str]) -> Environment {
+    let file = |name: &&str| ((*name).to_owned(), stage.path().join(name));
     Environment {
-        files: files.iter().map(named).collect(),
+        files: names.iter().map(file).collect(),
     }
+}
+
+/// What is said of a failure.
+fn said(failure: &Failure, registry: &Registry) -> String {
+    format!("{failure}\n").replace(&registry.host(), "HOST")
 }
 
 /// The one manifest.

@@ -1,13 +1,17 @@
 //! Credentials: what is sent, to which registry, how often; TLS; and that no secret is ever printed.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use oci_artifacts::registries::{Host, RegistrySettings};
 use oci_artifacts::registry::{Environment, Registries};
-use oci_artifacts::{FailureKind, Store};
+use oci_artifacts::{Failure, FailureKind, Store};
+use snapbox::str;
 
-use super::super::support::registry::{Authority, Lock, Registry, Reply};
-use super::{client, client_with, failure, files, one, options, plain};
+use super::super::support::distribution::plain_http;
+use super::super::support::registry::{Authority, Lock, Registry, Reply, fault};
+use super::super::support::stage::{assert_text, project, table};
+use super::{client, client_with, failure, files, one, options, options_with, plain};
 
 /// `bob:hunter2` in base64, as logins write it.
 const BOB: &str = "Ym9iOmh1bnRlcjI=";
@@ -30,24 +34,25 @@ fn bearer(password: Option<&str>) -> Lock {
     }
 }
 
-fn no_secret(failure: &oci_artifacts::Failure) {
+/// What is said of a failure, without any secret.
+fn said(failure: &Failure, registry: &Registry) -> String {
     let shown = format!("{failure} {failure:?}");
     for secret in ["hunter2", BOB, "secret-token", "refresh-me"] {
         assert!(!shown.contains(secret), "{shown}");
     }
+    super::said(failure, registry)
 }
 
 #[test]
 fn a_password_is_requested_once_per_registry() {
     let registry = Registry::plain();
     registry.lock(basic("hunter2"));
-    let wanted: Vec<_> = (0..50)
-        .map(|number| {
-            registry.image(&format!("g/{number}"), "1", &[]);
-            registry.reference(&format!("g/{number}:1"))
-        })
-        .collect();
-    let (client, _folder) = client_with(&registry, &auth(&registry.host()));
+    let wanted = (0..50).map(|number| {
+        registry.image(&format!("g/{number}"), "1", &[]);
+        registry.reference(&format!("g/{number}:1"))
+    });
+    let wanted: Vec<_> = wanted.collect();
+    let (client, _stage) = client_with(&registry, &auth(&registry.host()));
     assert!(client.manifests(&wanted).iter().all(Result::is_ok));
     assert_eq!(registry.count(), 51);
 }
@@ -56,25 +61,23 @@ fn a_password_is_requested_once_per_registry() {
 fn a_wrong_password_is_reported_with_its_user_and_file_and_tried_once() {
     let registry = Registry::plain();
     registry.lock(basic("another"));
-    let mut settings = options(plain(&registry));
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("auth.json");
-    std::fs::write(&file, auth(&registry.host())).expect("written");
-    settings.environment = files(&[("auth.json", file)]);
-    settings.settings.concurrency = 1;
+    let (mut options, _stage) = options_with(plain(&registry), &auth(&registry.host()));
+    options.settings.concurrency = 1;
     let wanted = vec![registry.reference("a:1"); 20];
-    let answers = Registries::new(settings).manifests(&wanted);
-    for answer in answers {
-        let reported = answer.expect_err("a failure");
-        assert_eq!(reported.kind, FailureKind::Denied);
-        assert!(
-            reported
-                .message
-                .contains("401 (authentication required) to user `bob` from `auth.json`"),
-            "{reported}"
-        );
-        no_secret(&reported);
-    }
+    let answers = Registries::new(options).manifests(&wanted).into_iter();
+    let failures: Vec<_> = answers.filter_map(Result::err).collect();
+    assert_eq!(failures.len(), 20);
+    let is_denied = |failure: &Failure| failure.kind == FailureKind::Denied;
+    assert!(failures.iter().all(is_denied));
+    assert!(failures.iter().all(|it| *it == failures[0]));
+    assert_text(
+        &said(&failures[0], &registry),
+        str![[r#"
+oci://HOST/a:1: `HOST` answered 401 (authentication required) to user `bob` from `auth.json`, key `HOST`, on a request for a
+  help: check that this user may read the repository, or log in again: `docker login` or `podman login`
+
+"#]],
+    );
     assert_eq!(registry.count(), 2);
 }
 
@@ -82,41 +85,40 @@ fn a_wrong_password_is_reported_with_its_user_and_file_and_tried_once() {
 fn without_credentials_the_searched_files_are_reported() {
     let registry = Registry::plain();
     registry.lock(basic("hunter2"));
-    let folder = tempfile::tempdir().expect("a folder");
-    let (other, broken) = (folder.path().join("a"), folder.path().join("b"));
-    std::fs::write(&other, auth("elsewhere.example")).expect("written");
-    std::fs::write(&broken, "{hunter2").expect("written");
+    let stage = project()
+        .file("one.json", auth("elsewhere.example"))
+        .file("two.json", "{hunter2");
     let mut options = options(plain(&registry));
-    options.environment = files(&[
-        ("one.json", other),
-        ("two.json", broken),
-        ("three.json", folder.path().join("c")),
-    ]);
+    options.environment = files(&stage, &["one.json", "two.json", "three.json"]);
     let reported = failure(&Registries::new(options), registry.reference("a:1"));
-    let help = reported.help.join(" ");
-    for word in [
-        "docker login",
-        "`one.json` (nothing for",
-        "`two.json` (is not what",
-        "`three.json` (no such file)",
-    ] {
-        assert!(help.contains(word), "{reported}");
-    }
-    no_secret(&reported);
+    assert_text(
+        &said(&reported, &registry),
+        str![[r#"
+oci://HOST/a:1: `HOST` answered 401 (authentication required) to a request for a without credentials
+  help: log in with `docker login` or `podman login`: no credentials for `HOST` in `one.json` (nothing for `HOST`), `two.json` (is not what logins write, at line 1), `three.json` (no such file)
+
+"#]],
+    );
 }
 
 #[test]
 fn what_is_forbidden_is_reported() {
     let registry = Registry::plain();
     registry.hook(|_, _| {
-        let body = r#"{"errors":[{"code":"DENIED","message":"requested access is denied: Ym9iOmh1bnRlcjI="}]}"#;
-        Some(Reply::new(403, body))
+        let message = "requested access is denied: Ym9iOmh1bnRlcjI=";
+        Some(fault(403, "DENIED", message))
     });
-    let (client, _folder) = client_with(&registry, &auth(&registry.host()));
+    let (client, _stage) = client_with(&registry, &auth(&registry.host()));
     let reported = failure(&client, registry.reference("a:1"));
     assert_eq!(reported.kind, FailureKind::Denied);
-    assert!(reported.message.contains("403"), "{reported}");
-    no_secret(&reported);
+    assert_text(
+        &said(&reported, &registry),
+        str![[r#"
+oci://HOST/a:1: `HOST` answered 403 to user `bob` from `auth.json`, key `HOST`, on a request for a
+  help: check that this user may read the repository, or log in again: `docker login` or `podman login`
+
+"#]],
+    );
 }
 
 #[test]
@@ -126,9 +128,8 @@ fn a_token_is_bought_once_a_repository() {
     for repository in ["a", "b"] {
         registry.image(repository, "1", &[]);
     }
-    let wanted: Vec<_> = (0..40)
-        .map(|number| registry.reference(["a:1", "b:1"][number % 2]))
-        .collect();
+    let wanted = (0..40).map(|number| registry.reference(["a:1", "b:1"][number % 2]));
+    let wanted: Vec<_> = wanted.collect();
     let client = client(&registry);
     assert!(client.manifests(&wanted).iter().all(Result::is_ok));
     // One learns what is wanted, two tokens, and one request a manifest.
@@ -142,21 +143,27 @@ fn a_token_is_bought_with_a_password() {
     let registry = Registry::plain();
     registry.image("a", "1", &[]);
     registry.lock(bearer(Some("hunter2")));
-    let (client, _folder) = client_with(&registry, &auth(&registry.host()));
+    let (client, _stage) = client_with(&registry, &auth(&registry.host()));
     one(&client, registry.reference("a:1")).expect("a manifest");
-    for request in registry.seen() {
+    let seen = registry.seen();
+    assert_eq!(seen.len(), 3);
+    for request in seen {
         let proof = request.header("authorization").unwrap_or_default();
-        assert_eq!(
-            proof.starts_with("Basic"),
-            request.path.starts_with("/token")
-        );
+        let is_token = request.path.starts_with("/token");
+        assert_eq!(proof.starts_with("Basic"), is_token);
     }
     registry.lock(bearer(Some("another")));
     registry.forget_tokens();
     let reported = failure(&client, registry.reference("a:1"));
     assert_eq!(reported.kind, FailureKind::Denied);
-    assert!(reported.message.contains("user `bob`"), "{reported}");
-    no_secret(&reported);
+    assert_text(
+        &said(&reported, &registry),
+        str![[r#"
+oci://HOST/a:1: `HOST` answered 401 (incorrect user or password) to user `bob` from `auth.json`, key `HOST`, on a request for a token
+  help: check that this user may read the repository, or log in again: `docker login` or `podman login`
+
+"#]],
+    );
 }
 
 #[test]
@@ -169,16 +176,20 @@ fn a_token_is_bought_with_an_identity_token() {
         identity: Some("refresh-me".to_owned()),
         life: 300,
     });
-    let text = format!(
-        r#"{{"auths": {{"{}": {{"identitytoken": "refresh-me"}}}}}}"#,
-        registry.host()
-    );
-    let (good, _folder) = client_with(&registry, &text);
+    let host = registry.host();
+    let text = format!(r#"{{"auths": {{"{host}": {{"identitytoken": "refresh-me"}}}}}}"#);
+    let (good, _stage) = client_with(&registry, &text);
     one(&good, registry.reference("a:1")).expect("a manifest");
-    let (bad, _folder) = client_with(&registry, &text.replace("refresh-me", "hunter2"));
+    let (bad, _stage) = client_with(&registry, &text.replace("refresh-me", "hunter2"));
     let reported = failure(&bad, registry.reference("a:1"));
-    assert!(reported.message.contains("an identity token"), "{reported}");
-    no_secret(&reported);
+    assert_text(
+        &said(&reported, &registry),
+        str![[r#"
+oci://HOST/a:1: `HOST` answered 401 (incorrect user or password) to an identity token from `auth.json`, key `HOST`, on a request for a token
+  help: check that this user may read the repository, or log in again: `docker login` or `podman login`
+
+"#]],
+    );
 }
 
 #[test]
@@ -198,20 +209,23 @@ fn an_expired_token_is_requested_again() {
 fn a_token_server_on_another_host_receives_nothing_without_tls() {
     let (registry, thief) = (Registry::plain(), Registry::plain());
     thief.lock(bearer(None));
+    let host = thief.host().replace("127.0.0.1", "localhost");
     registry.lock(Lock::Bearer {
-        realm: Some(format!(
-            "http://localhost:{}/token",
-            thief.host().split(':').nth(1).expect("a port")
-        )),
+        realm: Some(format!("http://{host}/token")),
         password: None,
         identity: None,
         life: 300,
     });
-    let (client, _folder) = client_with(&registry, &auth(&registry.host()));
+    let (client, _stage) = client_with(&registry, &auth(&registry.host()));
     let reported = failure(&client, registry.reference("a:1"));
-    assert!(
-        reported.message.contains("they were not sent"),
-        "{reported}"
+    let said = said(&reported, &registry).replace(&host, "THIEF");
+    assert_text(
+        &said,
+        str![[r#"
+oci://HOST/a:1: `HOST` requires its credentials to be sent to `THIEF`, without TLS or without a verified identity; they were not sent
+  help: use TLS with a trusted certificate for both (`ca` below `registries: hosts:`)
+
+"#]],
     );
     assert_eq!(thief.count(), 0);
 }
@@ -226,23 +240,21 @@ fn a_redirect_takes_no_credentials_to_another_host() {
         let is_proven = request.header("authorization").is_some();
         is_proven.then(|| Reply::new(307, "").header("Location", target.clone()))
     });
-    let (mut settings, folder) = (plain(&registry), tempfile::tempdir().expect("a folder"));
-    settings.hosts.extend(plain(&other).hosts);
-    let file = folder.path().join("auth.json");
-    std::fs::write(&file, auth(&registry.host())).expect("written");
-    let mut options = options(settings);
-    options.environment = files(&[("auth.json", file)]);
-    let manifest =
-        one(&Registries::new(options.clone()), registry.reference("a:1")).expect("a manifest");
-    assert_eq!(manifest.digest, digest);
+    let both = plain_http(&[registry.host(), other.host()]);
+    let (mut options, _stage) = options_with(both, &auth(&registry.host()));
+    let manifest = one(&Registries::new(options.clone()), registry.reference("a:1"));
+    assert_eq!(manifest.expect("a manifest").digest, digest);
     assert_eq!(other.seen()[0].header("authorization"), None);
     options.settings = plain(&registry);
     let reported = failure(&Registries::new(options), registry.reference("a:1"));
-    assert!(
-        reported
-            .message
-            .contains("without TLS, which no setting allows"),
-        "{reported}"
+    let said = said(&reported, &registry).replace(&other.host(), "OTHER");
+    assert_text(
+        &said,
+        str![[r#"
+oci://HOST/a:1: `OTHER` would be queried without TLS, which no setting allows
+  help: to allow it, write in the project file: `registries: {hosts: {"OTHER": {plain-http: true}}}`
+
+"#]],
     );
 }
 
@@ -255,7 +267,7 @@ fn keys_with_a_path_win_over_the_host() {
     let text = format!(
         r#"{{"auths": {{"{host}": {{"auth": "ZXZlOng="}}, "{host}/group": {{"auth": "{BOB}"}}, "{host}/grou": {{"auth": "ZXZlOng="}}}}}}"#
     );
-    let (client, _folder) = client_with(&registry, &text);
+    let (client, _stage) = client_with(&registry, &text);
     one(&client, registry.reference("group/a:1")).expect("a manifest");
     let reported = failure(&client, registry.reference("other/a:1"));
     assert!(reported.message.contains("user `eve`"), "{reported}");
@@ -264,141 +276,117 @@ fn keys_with_a_path_win_over_the_host() {
 #[test]
 fn plain_http_is_never_used_unless_allowed() {
     let registry = Registry::plain();
-    let reported = failure(
-        &Registries::new(options(RegistrySettings::default())),
-        registry.reference("a:1"),
+    let client = Registries::new(options(RegistrySettings::default()));
+    let reported = failure(&client, registry.reference("a:1"));
+    assert_text(
+        &said(&reported, &registry),
+        str![[r#"
+oci://HOST/a:1: `HOST` does not support TLS on that port
+  help: if it is to be queried without TLS, write in the project file: `registries: {hosts: {"HOST": {plain-http: true}}}`
+
+"#]],
     );
-    assert!(
-        reported.message.contains("does not support TLS"),
-        "{reported}"
-    );
-    assert!(reported.help[0].contains("plain-http: true"), "{reported}");
-    assert_eq!(
-        registry
-            .seen()
-            .iter()
-            .filter(|request| request.path.starts_with("/v2"))
-            .count(),
-        0
-    );
+    let seen = registry.seen();
+    assert!(!seen.iter().any(|request| request.path.starts_with("/v2")));
 }
 
 #[test]
 fn a_registry_with_tls_leads_to_no_plain_http() {
-    let (authority, folder) = (Authority::new(), tempfile::tempdir().expect("a folder"));
+    let (authority, stage) = (Authority::new(), project());
     let (registry, other) = (Registry::tls(&authority), Registry::plain());
     other.image("a", "1", &[]);
     let target = format!("http://{}/v2/a/manifests/1", other.host());
     registry.hook(move |_, _| Some(Reply::new(307, "").header("Location", target.clone())));
     let host = Host {
-        ca: Some(authority.file(folder.path())),
+        ca: Some(authority.file(stage.path())),
         ..Host::default()
     };
     // Even where the other host may speak it.
     let mut settings = plain(&other);
     settings.hosts.insert(Arc::from(registry.host()), host);
-    let reported = failure(
-        &Registries::new(options(settings)),
-        registry.reference("a:1"),
-    );
-    assert!(
-        reported.message.contains("redirects to plain HTTP"),
-        "{reported}"
-    );
+    let client = Registries::new(options(settings));
+    let reported = failure(&client, registry.reference("a:1"));
+    let words = "redirects to plain HTTP";
+    assert!(reported.message.contains(words), "{reported}");
     assert_eq!(other.count(), 0);
 }
 
-fn tls(registry: &Registry, host: Host) -> Registries {
-    Registries::new(options(RegistrySettings {
+/// What comes of a manifest of a registry with these settings.
+fn query(registry: &Registry, host: Host) -> Vec<String> {
+    let client = Registries::new(options(RegistrySettings {
         hosts: [(Arc::from(registry.host()), host)].into(),
         ..RegistrySettings::default()
-    }))
+    }));
+    let answer = one(&client, registry.reference("a:1"));
+    let said = answer.map_or_else(|it| said(&it, registry), |_| "a manifest".to_owned());
+    said.lines().map(str::to_owned).collect()
 }
 
 #[test]
 fn an_authority_of_ones_own_is_trusted_when_it_is_named() {
-    let (authority, folder) = (Authority::new(), tempfile::tempdir().expect("a folder"));
+    let (authority, stage) = (Authority::new(), project());
     let registry = Registry::tls(&authority);
     registry.image("a", "1", &[]);
-    let reported = failure(&tls(&registry, Host::default()), registry.reference("a:1"));
-    assert!(
-        reported
-            .message
-            .contains("is signed by an authority that is not trusted here"),
-        "{reported}"
-    );
-    assert!(reported.help[0].contains("ca: FILE.pem"), "{reported}");
-    assert_eq!(registry.count(), 0);
-    let ca = Some(authority.file(folder.path()));
-    one(
-        &tls(
-            &registry,
-            Host {
-                ca,
+    let others = stage.path().join("others");
+    std::fs::create_dir(&others).expect("created");
+    let (own, others) = (authority.file(stage.path()), Authority::new().file(&others));
+    let named = |ca: &PathBuf| Host {
+        ca: Some(ca.clone()),
+        ..Host::default()
+    };
+    let cases = [
+        "nothing is said",
+        "its authority",
+        "another authority",
+        "skip-verify",
+    ];
+    let table = table(cases, |case| {
+        let host = match *case {
+            "its authority" => named(&own),
+            "another authority" => named(&others),
+            "skip-verify" => Host {
+                skip_verify: true,
                 ..Host::default()
             },
-        ),
-        registry.reference("a:1"),
-    )
-    .expect("a manifest");
-    let ca = Some(Authority::new().file(folder.path()));
-    let reported = failure(
-        &tls(
-            &registry,
-            Host {
-                ca,
-                ..Host::default()
-            },
-        ),
-        registry.reference("a:1"),
+            _ => Host::default(),
+        };
+        query(&registry, host)
+    });
+    assert_text(
+        &table,
+        str![[r#"
+nothing is said
+    oci://HOST/a:1: the certificate of `HOST` is signed by an authority that is not trusted here (TLS)
+      help: name the authority's certificate in the project file: `registries: {hosts: {"HOST": {ca: FILE.pem}}}`
+its authority
+    a manifest
+another authority
+    oci://HOST/a:1: the certificate of `HOST` is signed by an authority that is not trusted here (TLS)
+      help: name the authority's certificate in the project file: `registries: {hosts: {"HOST": {ca: FILE.pem}}}`
+skip-verify
+    a manifest
+
+"#]],
     );
-    assert!(reported.message.contains("not trusted"), "{reported}");
-    let skip_verify = true;
-    one(
-        &tls(
-            &registry,
-            Host {
-                skip_verify,
-                ..Host::default()
-            },
-        ),
-        registry.reference("a:1"),
-    )
-    .expect("a manifest");
-    let plain_http = true;
-    let reported = failure(
-        &tls(
-            &registry,
-            Host {
-                plain_http,
-                ..Host::default()
-            },
-        ),
-        registry.reference("a:1"),
-    );
-    assert!(
-        reported.message.contains("does not support plain HTTP")
-            || reported.message.contains("broke"),
-        "{reported}"
-    );
+    let plain = query(&registry, plain(&registry).hosts[&*registry.host()].clone()).join("\n");
+    let words = ["does not support plain HTTP", "broke"];
+    assert!(words.iter().any(|it| plain.contains(it)), "{plain}");
 }
 
 #[test]
 fn a_ca_file_that_is_none_is_reported() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("x.pem");
-    std::fs::write(&file, "no certificate").expect("written");
+    let stage = project().file("x.pem", "no certificate");
     let registry = Registry::plain();
     for (ca, word) in [
-        (file, "holds no certificate"),
-        (folder.path().join("y.pem"), "cannot be read"),
+        ("x.pem", "holds no certificate"),
+        ("y.pem", "cannot be read"),
     ] {
         let host = Host {
-            ca: Some(ca),
+            ca: Some(stage.path().join(ca)),
             ..Host::default()
         };
-        let reported = failure(&tls(&registry, host), registry.reference("a:1"));
-        assert!(reported.message.contains(word), "{reported}");
+        let reported = query(&registry, host).join("\n");
+        assert!(reported.contains(word), "{reported}");
     }
 }
 

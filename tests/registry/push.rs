@@ -3,23 +3,29 @@
 use std::sync::{Arc, Mutex};
 
 use oci_artifacts::registry::Registries;
-use oci_artifacts::{Digest, FailureKind, Put, Sink, Store};
+use oci_artifacts::{Digest, FailureKind, Sink, Store};
 use serde_json::{Value, json};
 
 use super::super::support::artifact::{artifact, blob, made};
-use super::super::support::registry::{Lock, MANIFEST, Registry, Reply};
-use super::{client, client_with, options, plain};
+use super::super::support::distribution::plain_http;
+use super::super::support::registry::{Lock, MANIFEST, Registry, Reply, Request};
+use super::{client, client_with, options, options_with, plain};
 
 const LAYER: &str = "application/vnd.oci.image.layer.v1.tar+gzip";
 
 fn requests(registry: &Registry) -> Vec<String> {
     let seen = registry.seen();
-    let reported = |request: &super::super::support::registry::Request| {
-        let path = request.path.split(['?']).next().unwrap_or_default();
-        let path = path.replace("/v2/group/one/", "");
-        format!("{} {}", request.method, path)
+    let line = |request: &Request| {
+        let path = request.path.split('?').next().unwrap_or_default();
+        format!("{} {}", request.method, path.replace("/v2/group/one/", ""))
     };
-    seen.iter().map(reported).collect()
+    seen.iter().map(line).collect()
+}
+
+/// A login of `bob`.
+fn auth(registry: &Registry, password: &str) -> String {
+    let login = json!({"username": "bob", "password": password});
+    json!({"auths": {registry.host(): login}}).to_string()
 }
 
 #[test]
@@ -57,13 +63,7 @@ fn blobs_go_first_and_nothing_is_sent_twice() {
         .reference("group/one")
         .with_digest(&artifact.descriptor.digest);
     let put = client.put(&by_digest, &artifact).expect("put");
-    assert_eq!(
-        put,
-        Put {
-            sent: 0,
-            is_unchanged: true
-        }
-    );
+    assert_eq!((put.sent, put.is_unchanged), (0, true));
     let other = registry
         .reference("group/one")
         .with_digest(&Digest::compute(b"other"));
@@ -112,15 +112,8 @@ fn another_host_is_sent_the_blob_and_never_the_credentials() {
         "http://u:p@{}/store/{{id}}?signed=yes",
         storage.host()
     ));
-    let auth = format!(
-        r#"{{"auths":{{"{}":{{"username":"bob","password":"hunter2"}}}}}}"#,
-        registry.host()
-    );
-    let (_, folder) = client_with(&registry, &auth);
-    let mut settings = plain(&registry);
-    settings.hosts.extend(plain(&storage).hosts);
-    let mut options = options(settings);
-    options.environment = super::files(&[("auth.json", folder.path().join("auth.json"))]);
+    let both = plain_http(&[registry.host(), storage.host()]);
+    let (options, _stage) = options_with(both, &auth(&registry, "hunter2"));
     let layer = artifact(vec![blob(LAYER, b"some bytes")], json!({}));
     // The registry itself never gets the blobs, and says so of the manifest.
     let refused = Registries::new(options).put(&registry.reference("group/one:1"), &layer);
@@ -150,11 +143,7 @@ fn a_token_is_for_pushing_and_bought_again_when_it_ends() {
         identity: None,
         life: 3600,
     });
-    let auth = format!(
-        r#"{{"auths":{{"{}":{{"username":"bob","password":"hunter2"}}}}}}"#,
-        registry.host()
-    );
-    let (client, _folder) = client_with(&registry, &auth);
+    let (client, _stage) = client_with(&registry, &auth(&registry, "hunter2"));
     let artifact = artifact(vec![made(3 << 20)], json!({}));
     let (weak, once) = (Arc::downgrade(&registry), Mutex::new(true));
     registry.early(move |request| {
@@ -198,20 +187,14 @@ fn a_registry_that_everyone_may_read_wants_a_password_to_write() {
         .expect_err("no password");
     assert_eq!(refused.kind, FailureKind::Denied);
     assert!(refused.message.contains("to write to it"), "{refused}");
-    let auth = |password: &str| {
-        format!(
-            r#"{{"auths":{{"{}":{{"username":"bob","password":"{password}"}}}}}}"#,
-            registry.host()
-        )
-    };
-    let (wrong, _folder) = client_with(&registry, &auth("hunter3"));
+    let (wrong, _stage) = client_with(&registry, &auth(&registry, "hunter3"));
     let refused = wrong
         .put(&to, &artifact)
         .expect_err("another password")
         .to_string();
     assert!(refused.contains("may write to the repository"), "{refused}");
     assert!(!refused.contains("hunter3"), "{refused}");
-    let (right, _folder) = client_with(&registry, &auth("hunter2"));
+    let (right, _stage) = client_with(&registry, &auth(&registry, "hunter2"));
     assert_eq!(right.put(&to, &artifact).map(|put| put.sent), Ok(2));
 }
 

@@ -1,7 +1,7 @@
 //! The catalog that pools select from: references, registries, and which images are served.
 
 use super::super::support::project::Project;
-use super::{CLUSTER, answer};
+use super::{CLUSTER, answer, rows};
 
 /// The reference of the image `img-a`, and the rules that report at error level that it has none.
 fn reference(values: &str) -> (Option<String>, bool) {
@@ -26,88 +26,64 @@ fn a_reference_is_the_registrys_url_and_tag_and_the_version_only_where_there_is_
     let untagged = "os_images_oci_registries: {lab: {url: 'oci://lab.org/os'}}\n";
     let no_url = "os_images_oci_registries: {lab: {tag: 0.4.11}}\n";
     let base = "sylva_base_oci_registry: 'oci://base.org/mirror/'\n";
-    let default =
-        "oci://registry.gitlab.com/sylva-projects/sylva-elements/diskimage-builder/img-a:";
     let other = "os_images: {img-b: {uri: 'oci://own.org/b:7'}}\n";
-    let cases: [(&[&str], Option<String>); 15] = [
-        (
-            &[image, tagged, version],
-            Some("oci://lab.org/os/img-a:0.4.11".into()),
-        ),
-        (
-            &[image, untagged, version],
-            Some("oci://lab.org/os/img-a:0.4.12".into()),
-        ),
-        (
-            &[image, untagged, old],
-            Some("oci://lab.org/os/img-a:0.1.1".into()),
-        ),
-        (
-            &[image, untagged, old, version],
-            Some("oci://lab.org/os/img-a:0.4.12".into()),
-        ),
-        (
-            &[image, tagged],
-            Some("oci://lab.org/os/img-a:0.4.11".into()),
-        ),
-        (&[image, untagged], None),
-        (&[image, no_url, version], None),
-        (
-            &[image, tagged, version, base],
-            Some("oci://lab.org/os/img-a:0.4.11".into()),
-        ),
-        (&[bare, tagged, version], Some(format!("{default}0.4.12"))),
-        (
-            &[bare, version, base],
-            Some("oci://base.org/mirror/sylva-elements/diskimage-builder/img-a:0.4.12".into()),
-        ),
-        (&[bare, tagged], None),
-        (
-            &[other, image, untagged, version],
-            Some("oci://lab.org/os/img-a:0.4.12".into()),
-        ),
-        (
-            &[other, bare, version, base],
-            Some("oci://base.org/mirror/sylva-elements/diskimage-builder/img-a:0.4.12".into()),
-        ),
-        (
-            &[own, tagged, version, base],
-            Some("oci://own.org/x:7".into()),
-        ),
-        (
-            &["os_images: {img-a: {sha256: x}}\n", tagged, version],
-            None,
-        ),
-    ];
-    for (layers, expected) in cases {
-        let values = layers.concat();
-        let incomplete = expected.is_none();
-        assert_eq!(reference(&values), (expected, incomplete), "{values}");
+    let layer = |name: &str| match name {
+        "image" => image,
+        "bare" => bare,
+        "own" => own,
+        "other" => other,
+        "nameless" => "os_images: {img-a: {sha256: x}}\n",
+        "version" => version,
+        "old" => old,
+        "tagged" => tagged,
+        "untagged" => untagged,
+        "no_url" => no_url,
+        "base" => base,
+        name => panic!("{name}"),
+    };
+    for [layers, expected] in rows(
+        "
+        image tagged version | oci://lab.org/os/img-a:0.4.11
+        image untagged version | oci://lab.org/os/img-a:0.4.12
+        image untagged old | oci://lab.org/os/img-a:0.1.1
+        image untagged old version | oci://lab.org/os/img-a:0.4.12
+        image tagged | oci://lab.org/os/img-a:0.4.11
+        image untagged |
+        image no_url version |
+        image tagged version base | oci://lab.org/os/img-a:0.4.11
+        bare tagged version | oci://registry.gitlab.com/sylva-projects/sylva-elements/diskimage-builder/img-a:0.4.12
+        bare version base | oci://base.org/mirror/sylva-elements/diskimage-builder/img-a:0.4.12
+        bare tagged |
+        other image untagged version | oci://lab.org/os/img-a:0.4.12
+        other bare version base | oci://base.org/mirror/sylva-elements/diskimage-builder/img-a:0.4.12
+        own tagged version base | oci://own.org/x:7
+        nameless tagged version |
+        ",
+    ) {
+        let values: String = layers.split(' ').map(layer).collect();
+        let (found, incomplete) = reference(&values);
+        assert_eq!(found.unwrap_or_default(), expected, "{values}");
+        assert_eq!(incomplete, expected.is_empty(), "{values}");
     }
 }
 
 #[test]
 fn enabled_decides_what_is_served_as_soon_as_any_image_has_it() {
-    let cases = [
-        ("a: {}, b: {}", "img-a"),
-        ("a: {enabled: true}, b: {}", "img-a"),
-        ("a: {}, b: {enabled: true}", "img-b"),
-        ("a: {enabled: false}, b: {}", ""),
-        ("a: {enabled: false}, b: {enabled: false}", ""),
-        ("a: {enabled: true}, b: {enabled: true}", "img-a img-b"),
-        (
-            "a: {default_enabled: true}, b: {enabled: true}",
-            "img-a img-b",
-        ),
-        (
-            "a: {default_enabled: true}, b: {default_enabled: false}",
-            "img-a",
-        ),
-        ("a: {default_enabled: true, enabled: false}, b: {}", "img-a"),
-        ("a: {default_enabled: false, enabled: true}, b: {}", "img-a"),
-        ("a: {enabled: ''}, b: {enabled: 'true'}", "img-b"),
-    ];
-    for (entries, expected) in cases {
+    for [entries, expected] in rows(
+        "
+        a: {}, b: {} | img-a
+        a: {enabled: true}, b: {} | img-a
+        a: {}, b: {enabled: true} | img-b
+        a: {enabled: false}, b: {} |
+        a: {enabled: false}, b: {enabled: false} |
+        a: {enabled: true}, b: {enabled: true} | img-a img-b
+        a: {default_enabled: true}, b: {enabled: true} | img-a img-b
+        a: {default_enabled: true}, b: {default_enabled: false} | img-a
+        a: {default_enabled: true, enabled: false}, b: {} | img-a
+        a: {default_enabled: false, enabled: true}, b: {} | img-a
+        a: {enabled: ''}, b: {enabled: 'true'} | img-b
+        ",
+    ) {
         let entries = entries.replace("a:", "img-a:").replace("b:", "img-b:");
         let values = format!(
             "sylva_diskimagebuilder_version: 0.4.12\nsylva_diskimagebuilder_images: {{{entries}}}\n{CLUSTER}  capm3: {{image_key: img-a}}\n"
@@ -197,23 +173,13 @@ fn a_dotted_name_beside_a_selector_is_the_image_of_that_artifact() {
 /// Dots become dashes in a key; a dotted name means the image only if that is its artifact's name.
 #[test]
 fn a_dotted_name_alone_is_the_image_of_that_artifact() {
-    for (artifact, written, expected) in [
-        (
-            "ubuntu-jammy-plain-rke2-1.31.8",
-            "ubuntu-jammy-plain-rke2-1.31.8",
-            "ubuntu-jammy-plain-rke2-1-31-8",
-        ),
-        (
-            "ubuntu-jammy-plain-rke2-1.31.8",
-            "ubuntu-jammy-plain-rke2-1-31-8",
-            "ubuntu-jammy-plain-rke2-1-31-8",
-        ),
-        (
-            "ubuntu-jammy-plain-rke2-1-31-8",
-            "ubuntu-jammy-plain-rke2-1.31.8",
-            "(unknown) ubuntu-jammy-plain-rke2-1.31.8",
-        ),
-    ] {
+    for [artifact, written, expected] in rows(
+        "
+        ubuntu-jammy-plain-rke2-1.31.8 | ubuntu-jammy-plain-rke2-1.31.8 | ubuntu-jammy-plain-rke2-1-31-8
+        ubuntu-jammy-plain-rke2-1.31.8 | ubuntu-jammy-plain-rke2-1-31-8 | ubuntu-jammy-plain-rke2-1-31-8
+        ubuntu-jammy-plain-rke2-1-31-8 | ubuntu-jammy-plain-rke2-1.31.8 | (unknown) ubuntu-jammy-plain-rke2-1.31.8
+        ",
+    ) {
         let values = format!(
             "sylva_diskimagebuilder_version: 1\nsylva_diskimagebuilder_images: {{{artifact}: {{}}}}\n{CLUSTER}  capm3: {{image_key: {written}}}\n"
         );
@@ -248,27 +214,20 @@ fn a_registry_that_is_off_has_no_images() {
 /// `os_image_selector_autoselect_registries` narrows selectors to registries; empty, it is as if it were not set.
 #[test]
 fn registries_to_select_from() {
-    for (setting, expected) in [
-        ("", "(several) img-a img-b"),
-        (
-            "  os_image_selector_autoselect_registries: ''\n",
-            "(several) img-a img-b",
-        ),
-        (
-            "  os_image_selector_autoselect_registries: '.*'\n",
-            "(several) img-a img-b",
-        ),
-        ("  os_image_selector_autoselect_registries: lab\n", "img-a"),
-        ("  os_image_selector_autoselect_registries: la\n", "(none)"),
-        (
-            "  os_image_selector_autoselect_registries: nowhere\n",
-            "(none)",
-        ),
-    ] {
+    for [setting, expected] in rows(
+        "
+        other: setting | (several) img-a img-b
+        os_image_selector_autoselect_registries: '' | (several) img-a img-b
+        os_image_selector_autoselect_registries: '.*' | (several) img-a img-b
+        os_image_selector_autoselect_registries: lab | img-a
+        os_image_selector_autoselect_registries: la | (none)
+        os_image_selector_autoselect_registries: nowhere | (none)
+        ",
+    ) {
         let values = format!(
             "os_images_oci_registries: {{lab: {{url: 'oci://lab.org', tag: 1}}, other: {{url: 'oci://o.org', tag: 2}}}}\n\
              sylva_diskimagebuilder_images: {{img-a: {{os_images_oci_registry: lab}}, img-b: {{os_images_oci_registry: other}}}}\n\
-             {CLUSTER}  capm3: {{os_image_selector: {{os: ubuntu}}}}\n{setting}"
+             {CLUSTER}  capm3: {{os_image_selector: {{os: ubuntu}}}}\n  {setting}\n"
         );
         let facts = "os_images:\n  img-a: &facts {os: ubuntu, k8s-flavor: rke2, k8s-version: 1.31.8+rke2r1}\n  img-b: *facts\n";
         let project = Project::new(&[
@@ -290,41 +249,23 @@ fn registries_to_select_from() {
 /// The provider is named, or it is the one whose settings are there.
 #[test]
 fn the_provider_that_a_cluster_is_of() {
-    let none = Vec::<String>::new();
-    for (settings, expected) in [
-        ("capo: {image_key: img-o}", "img-o"),
-        ("capm3: {image_key: img-m}", "img-m"),
-        (
-            "capo: {image_key: img-o}, capm3: {image_key: img-m}",
-            "img-m",
-        ),
-        (
-            "capo: {image_key: img-o}, capm3: {image_key: img-m}, capi_providers: {infra_provider: capo}",
-            "img-o",
-        ),
-        (
-            "capo: {image_key: img-o}, capi_providers: {infra_provider: capv}",
-            "(nothing)",
-        ),
-    ] {
+    for [settings, expected] in rows(
+        "
+        capo: {image_key: img-o} | img-o
+        capm3: {image_key: img-m} | img-m
+        capo: {image_key: img-o}, capm3: {image_key: img-m} | img-m
+        capo: {image_key: img-o}, capm3: {image_key: img-m}, capi_providers: {infra_provider: capo} | img-o
+        capo: {image_key: img-o}, capi_providers: {infra_provider: capv} | (nothing)
+        ",
+    ) {
         let values = format!(
             "os_images: {{img-o: {{uri: x}}, img-m: {{uri: y}}}}\ncluster: {{k8s_version: v1.31.8, {settings}}}\n"
         );
         let project = Project::of(&values, "");
-        assert_eq!(
-            answer(&project.view().selections[0].outcome),
-            expected,
-            "{settings}"
-        );
-        assert_eq!(
-            project
-                .found("value-missing")
-                .iter()
-                .filter(|line| line.contains("cluster"))
-                .cloned()
-                .collect::<Vec<_>>(),
-            none
-        );
+        let found = answer(&project.view().selections[0].outcome);
+        assert_eq!(found, expected, "{settings}");
+        let missing = project.found("value-missing");
+        assert!(!missing.iter().any(|line| line.contains("cluster")), "{missing:?}");
     }
     // A version is missed where a pool chooses an image, once, and not where it is there and wrong.
     for (version, choice, expected) in [

@@ -1,6 +1,7 @@
 //! What the values say of a control plane endpoint, in every type that they may have.
 
 use super::super::support::project::Project;
+use super::rows;
 
 const HOSTS: &str = "\
 inventory:
@@ -12,8 +13,8 @@ inventory:
 ";
 
 /// Asserts the endpoint of each row's settings, and the text that each wrong one has.
-fn each(rows: &[(&str, &str, &[&str])]) {
-    for (settings, expected, wrong) in rows {
+fn each(table: &str) {
+    for [settings, expected, wrong] in rows(table) {
         let values = format!(
             "cluster:\n  k8s_version: v1.34.1\n  capi_providers: {{infra_provider: elemental}}\n  {HOSTS}  \
              control_plane: {{elemental: {{selector: {{matchLabels: {{role: cp}}}}}}}}\n  \
@@ -27,38 +28,37 @@ fn each(rows: &[(&str, &str, &[&str])]) {
         assert_eq!(hosts, ["a", "b", "c", "w"], "{values}");
         let endpoint = found.and_then(|found| found.endpoint.as_ref());
         let text = endpoint.map(|found| format!("{}:{}", found.host.value, found.port));
-        assert_eq!(text.unwrap_or_default(), *expected, "{values}");
-        let wrong: Vec<String> = wrong
-            .iter()
-            .map(|text| format!("error - [{text}]"))
-            .collect();
+        assert_eq!(text.unwrap_or_default(), expected, "{values}");
+        let wrong = wrong.split(" & ").filter(|text| !text.is_empty());
+        let wrong: Vec<String> = wrong.map(|text| format!("error - [{text}]")).collect();
         assert_eq!(project.found("value-type"), wrong, "{values}");
     }
 }
 
 #[test]
 fn a_port_is_a_whole_number_up_to_65535() {
-    each(&[
-        ("vip: a.b", "a.b:6443", &[]),
-        ("vip: a.b, port: 1", "a.b:1", &[]),
-        ("vip: a.b, port: 65535", "a.b:65535", &[]),
-        ("vip: a.b, port: 65536", "a.b:6443", &["65536"]),
-        ("vip: a.b, port: 0", "a.b:6443", &["0"]),
-        ("vip: a.b, port: -1", "a.b:6443", &["-1"]),
-        ("vip: a.b, port: 1.0", "a.b:1", &[]),
-        ("vip: a.b, port: 65535.0", "a.b:65535", &[]),
-        ("vip: a.b, port: 65536.0", "a.b:6443", &["65536.0"]),
-        ("vip: a.b, port: 7443.5", "a.b:6443", &["7443.5"]),
-        ("vip: a.b, port: 0.0", "a.b:6443", &["0.0"]),
-        ("vip: a.b, port: '7443'", "a.b:7443", &[]),
-        ("vip: a.b, port: '0'", "a.b:6443", &["'0'"]),
-        ("vip: a.b, port: ''", "a.b:6443", &["''"]),
-        ("vip: a.b, port: true", "a.b:6443", &["true"]),
-        ("vip: a.b, port: null", "a.b:6443", &[]),
-        // The port of all ways, and the one of `explicit` alone.
-        ("explicit: {host: a.b, port: 1}, port: 2", "a.b:1", &[]),
-        ("explicit: {host: a.b}, port: 2", "a.b:2", &[]),
-    ]);
+    each(
+        "
+        vip: a.b | a.b:6443 |
+        vip: a.b, port: 1 | a.b:1 |
+        vip: a.b, port: 65535 | a.b:65535 |
+        vip: a.b, port: 65536 | a.b:6443 | 65536
+        vip: a.b, port: 0 | a.b:6443 | 0
+        vip: a.b, port: -1 | a.b:6443 | -1
+        vip: a.b, port: 1.0 | a.b:1 |
+        vip: a.b, port: 65535.0 | a.b:65535 |
+        vip: a.b, port: 65536.0 | a.b:6443 | 65536.0
+        vip: a.b, port: 7443.5 | a.b:6443 | 7443.5
+        vip: a.b, port: 0.0 | a.b:6443 | 0.0
+        vip: a.b, port: '7443' | a.b:7443 |
+        vip: a.b, port: '0' | a.b:6443 | '0'
+        vip: a.b, port: '' | a.b:6443 | ''
+        vip: a.b, port: true | a.b:6443 | true
+        vip: a.b, port: null | a.b:6443 |
+        explicit: {host: a.b, port: 1}, port: 2 | a.b:1 |
+        explicit: {host: a.b}, port: 2 | a.b:2 |
+        ",
+    );
 }
 
 /// Argo CD's parameters are whole numbers; in a file every number is a float.
@@ -96,71 +96,55 @@ fn a_parameter_may_be_a_port_or_a_number_of_nodes() {
 
 #[test]
 fn a_host_is_an_address_or_a_name() {
-    each(&[
-        ("vip: '2001:db8::1'", "2001:db8::1:6443", &[]),
-        ("vip: ' '", "", &[]),
-        ("vip: null", "", &[]),
-        ("vip: 3", "", &["3"]),
-        ("vip: a_b", "", &["a_b"]),
-        ("explicit: a.b", "", &["a.b"]),
-        ("explicit: null, vip: a.b", "a.b:6443", &[]),
-        ("explicit: {}, vip: a.b", "a.b:6443", &[]),
-        ("host: a.b", "a.b:6443", &[]),
-        ("host: null, vip: a.b", "a.b:6443", &[]),
-        ("host: 3", "", &["3"]),
-        ("host: [a.b]", "", &["[a.b]"]),
-        ("kube_vip: {address: a.b}", "", &[]),
-        ("vip: a.b, kube_vip: {mode: smoke}", "a.b:6443", &["smoke"]),
-        ("vip: a.b, kube_vip: {mode: 1}", "a.b:6443", &["1"]),
-        ("vip: a.b, kube_vip: on", "a.b:6443", &["on"]),
-        ("vip: a.b, cert_sans: a.b", "a.b:6443", &["a.b"]),
-        ("vip: a.b, cert_sans: [1]", "a.b:6443", &["[1]"]),
-        ("vip: a.b, subnets: 192.0.2.0/24", "a.b:6443", &[]),
-        ("vip: a.b, subnets: null", "a.b:6443", &[]),
-        (
-            "vip: a.b, subnets: [192.0.2.0/33, 1]",
-            "a.b:6443",
-            &["192.0.2.0/33", "1"],
-        ),
-    ]);
+    each(
+        "
+        vip: '2001:db8::1' | 2001:db8::1:6443 |
+        vip: ' ' |  |
+        vip: null |  |
+        vip: 3 |  | 3
+        vip: a_b |  | a_b
+        explicit: a.b |  | a.b
+        explicit: null, vip: a.b | a.b:6443 |
+        explicit: {}, vip: a.b | a.b:6443 |
+        host: a.b | a.b:6443 |
+        host: null, vip: a.b | a.b:6443 |
+        host: 3 |  | 3
+        host: [a.b] |  | [a.b]
+        kube_vip: {address: a.b} |  |
+        vip: a.b, kube_vip: {mode: smoke} | a.b:6443 | smoke
+        vip: a.b, kube_vip: {mode: 1} | a.b:6443 | 1
+        vip: a.b, kube_vip: on | a.b:6443 | on
+        vip: a.b, cert_sans: a.b | a.b:6443 | a.b
+        vip: a.b, cert_sans: [1] | a.b:6443 | [1]
+        vip: a.b, subnets: 192.0.2.0/24 | a.b:6443 |
+        vip: a.b, subnets: null | a.b:6443 |
+        vip: a.b, subnets: [192.0.2.0/33, 1] | a.b:6443 | 192.0.2.0/33 & 1
+        ",
+    );
 }
 
 /// The host of the lowest name that the selector matches and that has an address of the first class that any of them has.
 #[test]
 fn a_host_of_the_inventory_is_the_first_with_the_first_class() {
-    each(&[
-        ("host: {}", "192.0.2.12:6443", &[]),
-        ("host: {address: null}", "192.0.2.12:6443", &[]),
-        ("host: {address: vpn}", "192.0.2.31:6443", &[]),
-        ("host: {address: [vpn, internal]}", "192.0.2.31:6443", &[]),
-        (
-            "host: {address: [public, internal]}",
-            "192.0.2.12:6443",
-            &[],
-        ),
-        ("host: {address: primary}", "", &[]),
-        ("host: {address: []}", "", &[]),
-        ("host: {address: 3}", "", &["3"]),
-        ("host: {address: [3]}", "", &["[3]"]),
-        (
-            "host: {selector: {matchLabels: {role: worker}}}",
-            "192.0.2.11:6443",
-            &[],
-        ),
-        (
-            "host: {selector: {matchLabels: {zone: '1'}}}",
-            "192.0.2.12:6443",
-            &[],
-        ),
-        ("host: {selector: {matchLabels: {role: gpu}}}", "", &[]),
-        ("host: {selector: {}}", "192.0.2.12:6443", &[]),
-        ("host: {selector: text}", "", &["text"]),
-        (
-            "host: {address: internal}, port: 7443",
-            "192.0.2.12:7443",
-            &[],
-        ),
-    ]);
+    each(
+        "
+        host: {} | 192.0.2.12:6443 |
+        host: {address: null} | 192.0.2.12:6443 |
+        host: {address: vpn} | 192.0.2.31:6443 |
+        host: {address: [vpn, internal]} | 192.0.2.31:6443 |
+        host: {address: [public, internal]} | 192.0.2.12:6443 |
+        host: {address: primary} |  |
+        host: {address: []} |  |
+        host: {address: 3} |  | 3
+        host: {address: [3]} |  | [3]
+        host: {selector: {matchLabels: {role: worker}}} | 192.0.2.11:6443 |
+        host: {selector: {matchLabels: {zone: '1'}}} | 192.0.2.12:6443 |
+        host: {selector: {matchLabels: {role: gpu}}} |  |
+        host: {selector: {}} | 192.0.2.12:6443 |
+        host: {selector: text} |  | text
+        host: {address: internal}, port: 7443 | 192.0.2.12:7443 |
+        ",
+    );
 }
 
 /// The subnets of the endpoint's own settings, else Sylva's primary network of Metal3, the control plane's before the cluster's.

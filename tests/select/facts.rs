@@ -1,9 +1,20 @@
 //! What files say of images: of which build, in which type, and where it disagrees with another source.
 
-use super::super::support::Metalmark;
-use super::super::support::manifests::repository;
 use super::super::support::project::Project;
-use super::{CLUSTER, answers};
+use super::super::support::stage::project;
+use super::{CLUSTER, answers, rows};
+
+/// A cluster whose images are described in a file.
+fn with_facts(matching: &str, values: &str, facts: &str) -> Project {
+    let file = format!(
+        "version: 1\nmatching: {matching}\nclusters: [{{name: edge, values: [values.yaml]}}]\nimages: {{facts: [facts.yaml]}}\n"
+    );
+    Project::new(&[
+        ("metalmark.yaml", &file),
+        ("values.yaml", values),
+        ("facts.yaml", facts),
+    ])
+}
 
 /// Sylva stops at a fact that is no string once a selector reaches it, wherever it comes from (docs/sylva.md#selectors); what the
 /// values say with a string is that string.
@@ -16,15 +27,7 @@ fn a_number_among_the_facts_of_a_file_stops_only_exact_matching() {
                 "os_images: {{img-a: {{uri: 'https://s/a'{values}}}}}\n\
                  {CLUSTER}  capm3: {{os_image_selector: {{os: suse, os-release: '15.6'}}}}\n"
             );
-            let project = format!(
-                "version: 1\nmatching: {mode}\nclusters: [{{name: edge, values: [values.yaml]}}]\nimages: {{facts: [facts.yaml]}}\n"
-            );
-            let project = Project::new(&[
-                ("metalmark.yaml", &project),
-                ("values.yaml", &values),
-                ("facts.yaml", facts),
-            ]);
-            let answers = answers(&project.view());
+            let answers = answers(&with_facts(mode, &values, facts).view());
             assert_eq!(answers[0].1, expected, "{mode}: {values}");
         }
     }
@@ -48,14 +51,7 @@ fn facts_of_another_build_prove_nothing() {
         );
         let facts =
             format!("os_images: {{img-a: {{uri: '{uri}', os: suse}}, listed: {{os: suse}}}}\n");
-        let project = Project::new(&[
-            (
-                "metalmark.yaml",
-                "version: 1\nclusters: [{name: edge, values: [values.yaml]}]\nimages: {facts: [facts.yaml]}\n",
-            ),
-            ("values.yaml", &values),
-            ("facts.yaml", &facts),
-        ]);
+        let project = with_facts("normalized", &values, &facts);
         let view = project.view();
         // The builder's list says which images there are; a file adds none.
         let keys: Vec<&str> = view.images.keys().map(|key| &**key).collect();
@@ -75,40 +71,29 @@ fn facts_of_another_build_prove_nothing() {
 #[test]
 fn facts_that_disagree_are_found() {
     let name = "ubuntu-noble-plain-rke2-1-31-8";
-    let cases = [
-        ("", true),
-        ("k8s-version: 1.31.8+rke2r1", true),
-        ("k8s-version: 1.31.8-rke2r1", true),
-        ("k8s-version: v1.31.8", true),
-        ("k8s-version: 1.31.9", false),
-        ("k8s-version: '1.31'", false),
-        ("os: ubuntu, os-release: '24.04'", true),
-        ("os: ubuntu, os-release: jammy", false),
-        ("hardened: 'true'", false),
-        ("k8s-flavor: kubeadm", false),
-        (
-            "filename: ubuntu-noble-plain-rke2-1-31-8.qcow2, image-format: qcow2",
-            true,
-        ),
-        (
-            "filename: ubuntu-noble-plain-rke2-1-31-8.qcow2, image-format: raw",
-            false,
-        ),
-    ];
-    for (facts, agrees) in cases {
+    for [facts, agrees] in rows(
+        "
+        | yes
+        k8s-version: 1.31.8+rke2r1 | yes
+        k8s-version: 1.31.8-rke2r1 | yes
+        k8s-version: v1.31.8 | yes
+        k8s-version: 1.31.9 | no
+        k8s-version: '1.31' | no
+        os: ubuntu, os-release: '24.04' | yes
+        os: ubuntu, os-release: jammy | no
+        hardened: 'true' | no
+        k8s-flavor: kubeadm | no
+        filename: ubuntu-noble-plain-rke2-1-31-8.qcow2, image-format: qcow2 | yes
+        filename: ubuntu-noble-plain-rke2-1-31-8.qcow2, image-format: raw | no
+        ",
+    ) {
         let facts = format!("os_images: {{{name}: {{{facts}}}}}\n");
         let values = format!(
             "sylva_diskimagebuilder_version: 1\nsylva_diskimagebuilder_images: {{{name}: {{}}}}\n{CLUSTER}"
         );
-        let project = Project::new(&[
-            (
-                "metalmark.yaml",
-                "version: 1\nclusters: [{name: edge, values: [values.yaml]}]\nimages: {facts: [facts.yaml]}\n",
-            ),
-            ("values.yaml", &values),
-            ("facts.yaml", &facts),
-        ]);
-        assert_eq!(project.found("fact-conflict").is_empty(), agrees, "{facts}");
+        let project = with_facts("normalized", &values, &facts);
+        let is_clean = project.found("fact-conflict").is_empty();
+        assert_eq!(is_clean, agrees == "yes", "{facts}");
     }
 }
 
@@ -138,38 +123,26 @@ fn what_the_values_say_beside_a_stronger_source_is_to_be_corrected() {
 
 #[test]
 fn a_fact_of_an_image_is_a_scalar_a_list_of_them_or_a_path_in_a_map() {
-    for (property, fact, expected) in [
-        ("mine: a", "mine", Some("a")),
-        ("mine: 1", "mine", Some("1")),
-        ("mine: true", "mine", Some("true")),
-        ("mine: null", "mine", None),
-        (
-            "sysexts: [containerd, kubernetes]",
-            "sysexts",
-            Some("containerd,kubernetes"),
-        ),
-        ("sysexts: [a, 1, true]", "sysexts", Some("a,1,true")),
-        ("sysexts: []", "sysexts", None),
-        ("sysexts: [a, {b: c}]", "sysexts", None),
-        (
-            "mine: {size: 10, deep: {a: [b, c]}}",
-            "mine.size",
-            Some("10"),
-        ),
-        (
-            "mine: {size: 10, deep: {a: [b, c]}}",
-            "mine.deep.a",
-            Some("b,c"),
-        ),
-        ("mine: {size: 10}", "mine", None),
-    ] {
+    for [property, fact, expected] in rows(
+        "
+        mine: a | mine | a
+        mine: 1 | mine | 1
+        mine: true | mine | true
+        mine: null | mine |
+        sysexts: [containerd, kubernetes] | sysexts | containerd,kubernetes
+        sysexts: [a, 1, true] | sysexts | a,1,true
+        sysexts: [] | sysexts |
+        sysexts: [a, {b: c}] | sysexts |
+        mine: {size: 10, deep: {a: [b, c]}} | mine.size | 10
+        mine: {size: 10, deep: {a: [b, c]}} | mine.deep.a | b,c
+        mine: {size: 10} | mine |
+        ",
+    ) {
         let values = format!("os_images: {{img-a: {{uri: 'https://s/a', {property}}}}}\n{CLUSTER}");
         let view = Project::of(&values, "").view();
-        assert_eq!(
-            view.images["img-a"].facts.text(fact),
-            expected,
-            "{property}"
-        );
+        let found = view.images["img-a"].facts.text(fact);
+        assert_eq!(found.unwrap_or_default(), expected, "{property}");
+        assert_ne!(found, Some(""), "{property}");
     }
 }
 
@@ -194,14 +167,12 @@ fn a_file_of_other_maps_holds_no_image_facts() {
         ("server: {port: '80'}\nclient: {name: x}\n", false),
         ("img-a: {sha256: aa}\nversion: '1'\n", false),
     ] {
-        let project = "version: 1\nclusters: [{name: edge, values: [values.yaml]}]\nimages: {facts: [facts.yaml]}\n";
-        let folder = repository(&[
-            ("metalmark.yaml", project),
-            ("values.yaml", CLUSTER),
-            ("facts.yaml", facts),
-        ]);
-        let outcome = Metalmark::within(folder.path()).args(["check"]).run();
-        let is_empty = outcome.stdout.contains("`facts.yaml` holds no image facts");
-        assert_eq!(is_empty, !holds, "{facts}: {}", outcome.stdout);
+        let stage = project()
+            .cluster("edge", CLUSTER)
+            .settings("images: {facts: [facts.yaml]}")
+            .file("facts.yaml", facts);
+        let printed = stage.run("check").outcome.stdout;
+        let is_empty = printed.contains("`facts.yaml` holds no image facts");
+        assert_eq!(is_empty, !holds, "{facts}: {printed}");
     }
 }

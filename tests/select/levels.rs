@@ -2,7 +2,7 @@
 //! in either spelling of the key.
 
 use super::super::support::project::Project;
-use super::{answer, answers};
+use super::{answer, answers, rows};
 
 /// What a level writes about the key.
 #[derive(Clone, Copy, Debug)]
@@ -87,148 +87,33 @@ cluster:
 #[test]
 fn selectors_are_merged_term_by_term_and_other_settings_are_replaced() {
     // Settings of the cluster, the default and the pool; what the pool boots.
-    let cases = [
-        (
-            "os_image_selector: {os: ubuntu, hardened: true}",
-            "",
-            "",
-            "ubuntu-hard",
-        ),
-        (
-            "os_image_selector: {os: ubuntu, hardened: true}",
-            "os_image_selector: {os: suse}",
-            "",
-            "suse-hard",
-        ),
-        (
-            "os_image_selector: {os: ubuntu, hardened: true}",
-            "os_image_selector: {os: suse}",
-            "os_image_selector: {os: ubuntu}",
-            "ubuntu-hard",
-        ),
-        (
-            "os_image_selector: {os: ubuntu}",
-            "os_image_selector: {hardened: true}",
-            "os_image_selector: {hardened: false}",
-            "ubuntu-plain",
-        ),
-        (
-            "os_image_selector: {os: ubuntu, hardened: true}",
-            "os_image_selector: {}",
-            "",
-            "ubuntu-hard",
-        ),
-        (
-            "os_image_selector: {os: ubuntu, hardened: true}",
-            "os_image_selector: false",
-            "",
-            "(nothing)",
-        ),
-        (
-            "os_image_selector: {os: ubuntu, hardened: true}",
-            "os_image_selector: ''",
-            "",
-            "(nothing)",
-        ),
-        (
-            "os_image_selector: {os: ubuntu, hardened: true}",
-            "os_image_selector: null",
-            "",
-            "(nothing)",
-        ),
-        (
-            "os_image_selector: {os: ubuntu, hardened: true}",
-            "os_image_selector: false",
-            "os_image_selector: {os: suse, hardened: false}",
-            "suse-plain",
-        ),
-        (
-            "os_image_selector: {os: ubuntu, hardened: true}",
-            "os_image_selector: {os: ''}",
-            "",
-            "(none)",
-        ),
-        (
-            "os_image_selector: {os: ubuntu, hardened: true}",
-            "",
-            "image_key: ubuntu-hard",
-            "ubuntu-hard",
-        ),
-        (
-            "os_image_selector: {os: ubuntu, hardened: true}",
-            "",
-            "image_key: suse-hard",
-            "(disagree) suse-hard / ubuntu-hard",
-        ),
-        (
-            "os_image_selector: {os: ubuntu, hardened: true}",
-            "image_key: suse-hard",
-            "os_image_selector: {os: suse}",
-            "suse-hard",
-        ),
-        (
-            "os_image_selector: {os: ubuntu}",
-            "",
-            "image_key: ubuntu-hard",
-            "(several) ubuntu-hard ubuntu-plain",
-        ),
-        (
-            "os_image_selector: {os: windows}",
-            "",
-            "image_key: ubuntu-hard",
-            "(none)",
-        ),
-        (
-            "image_key: suse-hard",
-            "os_image_selector: {os: ubuntu, hardened: true}",
-            "image_key: ''",
-            "ubuntu-hard",
-        ),
-        ("machine_image_url: 'https://s/x'", "", "", "(url)"),
-        (
-            "machine_image_url: 'https://s/x'",
-            "machine_image_url: ''",
-            "",
-            "(nothing)",
-        ),
-        (
-            "machine_image_url: 'https://s/x'",
-            "machine_image_url: false",
-            "",
-            "(nothing)",
-        ),
-        (
-            "machine_image_url: 'https://s/x'",
-            "",
-            "image_key: suse-hard",
-            "suse-hard",
-        ),
-        (
-            "machine_image_url: 'https://s/x'",
-            "",
-            "image_key: gone",
-            "(unknown) gone",
-        ),
-        (
-            "machine_image_url: 'https://s/x'",
-            "",
-            "image_key: ''",
-            "(url)",
-        ),
-        (
-            "machine_image_url: 'https://s/x'",
-            "os_image_selector: {os: ubuntu}",
-            "",
-            "(several) ubuntu-hard ubuntu-plain",
-        ),
-        (
-            "image_key: gone",
-            "image_key: gone-too",
-            "image_key: suse-plain",
-            "suse-plain",
-        ),
-    ];
-    for (cluster, default, pool, expected) in cases {
+    let cases = "
+        os_image_selector: {os: ubuntu, hardened: true} | | | ubuntu-hard
+        os_image_selector: {os: ubuntu, hardened: true} | os_image_selector: {os: suse} | | suse-hard
+        os_image_selector: {os: ubuntu, hardened: true} | os_image_selector: {os: suse} | os_image_selector: {os: ubuntu} | ubuntu-hard
+        os_image_selector: {os: ubuntu} | os_image_selector: {hardened: true} | os_image_selector: {hardened: false} | ubuntu-plain
+        os_image_selector: {os: ubuntu, hardened: true} | os_image_selector: {} | | ubuntu-hard
+        os_image_selector: {os: ubuntu, hardened: true} | os_image_selector: false | | (nothing)
+        os_image_selector: {os: ubuntu, hardened: true} | os_image_selector: '' | | (nothing)
+        os_image_selector: {os: ubuntu, hardened: true} | os_image_selector: null | | (nothing)
+        os_image_selector: {os: ubuntu, hardened: true} | os_image_selector: false | os_image_selector: {os: suse, hardened: false} | suse-plain
+        os_image_selector: {os: ubuntu, hardened: true} | os_image_selector: {os: ''} | | (none)
+        os_image_selector: {os: ubuntu, hardened: true} | | image_key: ubuntu-hard | ubuntu-hard
+        os_image_selector: {os: ubuntu, hardened: true} | | image_key: suse-hard | (disagree) suse-hard / ubuntu-hard
+        os_image_selector: {os: ubuntu, hardened: true} | image_key: suse-hard | os_image_selector: {os: suse} | suse-hard
+        os_image_selector: {os: ubuntu} | | image_key: ubuntu-hard | (several) ubuntu-hard ubuntu-plain
+        os_image_selector: {os: windows} | | image_key: ubuntu-hard | (none)
+        image_key: suse-hard | os_image_selector: {os: ubuntu, hardened: true} | image_key: '' | ubuntu-hard
+        machine_image_url: 'https://s/x' | | | (url)
+        machine_image_url: 'https://s/x' | machine_image_url: '' | | (nothing)
+        machine_image_url: 'https://s/x' | machine_image_url: false | | (nothing)
+        machine_image_url: 'https://s/x' | | image_key: suse-hard | suse-hard
+        machine_image_url: 'https://s/x' | | image_key: gone | (unknown) gone
+        machine_image_url: 'https://s/x' | | image_key: '' | (url)
+        machine_image_url: 'https://s/x' | os_image_selector: {os: ubuntu} | | (several) ubuntu-hard ubuntu-plain
+        image_key: gone | image_key: gone-too | image_key: suse-plain | suse-plain
+    ";
+    for [cluster, default, pool, expected] in rows(cases) {
         let values = format!(
             "{CATALOG}  capm3: {{{cluster}}}\n  machine_deployment_default: {{capm3: {{{default}}}}}\n  \
              machine_deployments: {{md0: {{capm3: {{{pool}}}}}}}\n"

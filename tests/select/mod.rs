@@ -21,6 +21,16 @@ cluster:
   capi_providers: {infra_provider: capm3, bootstrap_provider: cabpr}
 ";
 
+/// The rows of a table of cases, `a | b | c`.
+fn rows<const N: usize>(table: &str) -> Vec<[&str; N]> {
+    let lines = table.lines().filter(|line| !line.trim().is_empty());
+    let row = |line| {
+        let cells: Vec<&str> = str::split(line, '|').map(str::trim).collect();
+        <[&str; N]>::try_from(cells).unwrap_or_else(|cells| panic!("{cells:?}"))
+    };
+    lines.map(row).collect()
+}
+
 /// What a pool came to, in a few words.
 fn answer(outcome: &Outcome) -> String {
     let list = |keys: &[std::sync::Arc<str>]| keys.join(" ");

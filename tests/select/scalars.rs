@@ -1,7 +1,7 @@
 //! Odd scalars where the values choose an image or count nodes: what is taken for text, for nothing, and for a mistake.
 
 use super::super::support::project::Project;
-use super::answer;
+use super::{answer, rows};
 
 /// What a setting of pool `md0` comes to, and the rules that report it.
 fn pool(setting: &str) -> (Project, String) {
@@ -21,32 +21,25 @@ fn mistakes(project: &Project) -> Vec<String> {
 
 #[test]
 fn a_key_of_an_odd_type() {
-    let cases: [(&str, &str, &[&str]); 11] = [
-        ("image_key: img-b", "img-b", &[]),
-        ("image_key: false", "(nothing)", &[]),
-        (
-            "image_key: true",
-            "(unknown) true",
-            &["error md0 [true] => image_key: \"true\""],
-        ),
-        ("image_key: ''", "(nothing)", &[]),
-        ("image_key: null", "(nothing)", &[]),
-        ("image_key: 3", "3", &["error md0 [3] => image_key: \"3\""]),
-        ("image_key: '3'", "3", &[]),
-        (
-            "image_key: 2.5",
-            "(unknown) 2.5",
-            &["error md0 [2.5] => image_key: \"2.5\""],
-        ),
-        ("image_key: [img-b]", "(nothing)", &["error md0 [[img-b]]"]),
-        ("image_key: '{{ printf \"img-%s\" \"b\" }}'", "img-b", &[]),
-        ("image_key: img-b, os_image_key: img-a", "img-b", &[]),
-    ];
-    for (setting, expected, wrong) in cases {
+    for [setting, expected, wrong] in rows(
+        r#"
+        image_key: img-b | img-b |
+        image_key: false | (nothing) |
+        image_key: true | (unknown) true | error md0 [true] => image_key: "true"
+        image_key: '' | (nothing) |
+        image_key: null | (nothing) |
+        image_key: 3 | 3 | error md0 [3] => image_key: "3"
+        image_key: '3' | 3 |
+        image_key: 2.5 | (unknown) 2.5 | error md0 [2.5] => image_key: "2.5"
+        image_key: [img-b] | (nothing) | error md0 [[img-b]]
+        image_key: '{{ printf "img-%s" "b" }}' | img-b |
+        image_key: img-b, os_image_key: img-a | img-b |
+        "#,
+    ) {
         let (project, values) = pool(&format!("capm3: {{{setting}}}"));
         let outcome = &project.view().selections[1].outcome;
         assert_eq!(answer(outcome), expected, "{values}");
-        assert_eq!(mistakes(&project), wrong, "{values}");
+        assert_eq!(mistakes(&project).join("; "), wrong, "{values}");
     }
 }
 
@@ -152,53 +145,26 @@ fn a_selector_or_a_level_of_an_odd_type() {
 
 #[test]
 fn bundle_settings_of_an_odd_type() {
-    let cases: [(&str, &str, &[&str]); 15] = [
-        // The pool's settings, over `all` of the cluster; the bundle of the pool, and what is wrong.
-        ("", "key all", &[]),
-        ("component_bundle_key: own", "key own", &[]),
-        ("component_bundle_key: false", "", &[]),
-        ("component_bundle_key: null", "", &[]),
-        ("component_bundle_key: ''", "key ", &[]),
-        (
-            "component_bundle_key: true",
-            "key true",
-            &["error md0 [true] => component_bundle_key: \"true\""],
-        ),
-        (
-            "component_bundle_key: false, componentsBundle: own",
-            "key own",
-            &[],
-        ),
-        (
-            "component_bundle_key: own, componentsBundle: other",
-            "key own",
-            &[],
-        ),
-        (
-            "component_bundle_selector: {a: b}",
-            "key all, selector 1",
-            &[],
-        ),
-        ("component_bundle_selector: {}", "key all, selector 0", &[]),
-        ("component_bundle_selector: false", "key all", &[]),
-        ("component_bundle_selector: null", "key all", &[]),
-        (
-            "component_bundle_selector: true",
-            "key all",
-            &["error md0 [true]"],
-        ),
-        (
-            "component_bundle_env: {A: 1, B: true, C: c, D: 2.5}",
-            "key all, A=1, B=true, C=c, D=2.5",
-            &[],
-        ),
-        (
-            "component_bundle_env: {A: null, B: [], C: c}",
-            "key all, C=c",
-            &["error md0 [null]", "error md0 [[]]"],
-        ),
-    ];
-    for (setting, expected, wrong) in cases {
+    // The pool's settings, over `all` of the cluster; the bundle of the pool, and what is wrong.
+    for [setting, expected, wrong] in rows(
+        r#"
+        | key all |
+        component_bundle_key: own | key own |
+        component_bundle_key: false | |
+        component_bundle_key: null | |
+        component_bundle_key: '' | key |
+        component_bundle_key: true | key true | error md0 [true] => component_bundle_key: "true"
+        component_bundle_key: false, componentsBundle: own | key own |
+        component_bundle_key: own, componentsBundle: other | key own |
+        component_bundle_selector: {a: b} | key all, selector 1 |
+        component_bundle_selector: {} | key all, selector 0 |
+        component_bundle_selector: false | key all |
+        component_bundle_selector: null | key all |
+        component_bundle_selector: true | key all | error md0 [true]
+        component_bundle_env: {A: 1, B: true, C: c, D: 2.5} | key all, A=1, B=true, C=c, D=2.5 |
+        component_bundle_env: {A: null, B: [], C: c} | key all, C=c | error md0 [null]; error md0 [[]]
+        "#,
+    ) {
         let values = format!(
             "cluster:\n  capi_providers: {{infra_provider: capm3}}\n  capm3: {{component_bundle_key: all}}\n  \
              machine_deployments:\n    md0: {{capm3: {{{setting}}}}}\n"
@@ -212,82 +178,66 @@ fn bundle_settings_of_an_odd_type() {
         let env = bundle.env.iter();
         let env = env.map(|(name, text)| format!("{name}={}", text.value));
         let found: Vec<String> = key.chain(selector).chain(env).collect();
-        assert_eq!(found.join(", "), expected, "{values}");
-        assert_eq!(mistakes(&project), wrong, "{values}");
+        assert_eq!(found.join(", ").trim_end(), expected, "{values}");
+        assert_eq!(mistakes(&project).join("; "), wrong, "{values}");
     }
 }
 
 #[test]
 fn a_cluster_of_odd_types() {
-    let whole = "cluster:\n  k8s_version: v1.31.8\n  capm3: {image_key: img-a}\n  ";
-    let bare = "cluster:\n  capm3: {image_key: img-a}\n  ";
-    let none = "cluster:\n  capm3: {}\n  ";
-    let cases: [(&str, &str, &[&str], bool); 24] = [
-        // The text that each wrong type has, and whether a value is missing.
-        (whole, "name: edge", &[], false),
-        (whole, "name: 3", &["3"], false),
-        (whole, "capi_providers: text", &["text"], false),
-        (whole, "capi_providers: null", &[], false),
-        (whole, "capi_providers: {infra_provider: 3}", &["3"], false),
-        (whole, "machine_deployments: text", &["text"], false),
-        (whole, "machine_deployments: null", &[], false),
-        (whole, "machine_deployments: {md0: text}", &["text"], false),
-        (whole, "machine_deployments: {md0: null}", &["md0"], false),
-        (whole, "machine_deployments: {md0: {}}", &[], false),
-        (whole, "machine_deployment_default: null", &["null"], false),
-        (whole, "control_plane: text", &["text"], false),
-        (
-            whole,
-            "os_image_selector_autoselect_registries: 3",
-            &["3"],
-            false,
-        ),
-        (bare, "k8s_version: 1.31", &["1.31"], false),
-        (bare, "k8s_version: null", &[], true),
-        (bare, "name: edge", &[], true),
-        (none, "name: edge", &[], false),
-        ("", "cluster: text", &["text"], false),
-        ("", "cluster: null", &[], false),
-        ("", "other: {}", &[], true),
-        (
-            whole,
-            "name: e\nos_image_server_additional_selectors: text",
-            &["text"],
-            false,
-        ),
-        (
-            whole,
-            "name: e\nos_image_server_additional_selectors: null",
-            &[],
-            false,
-        ),
-        (
-            whole,
-            "name: e\nos_image_server_additional_selectors: {a: {}, b: text}",
-            &["text"],
-            false,
-        ),
-        (
-            whole,
-            "name: e\nos_image_server_additional_selectors: {a: null}",
-            &["null"],
-            false,
-        ),
-    ];
-    for (above, setting, wrong, is_missing) in cases {
-        let values = format!("os_images: {{img-a: {{uri: 'https://s/a'}}}}\n{above}{setting}\n");
+    let above = |what: &str| match what {
+        "whole" => "cluster:\n  k8s_version: v1.31.8\n  capm3: {image_key: img-a}\n  ",
+        "bare" => "cluster:\n  capm3: {image_key: img-a}\n  ",
+        "none" => "cluster:\n  capm3: {}\n  ",
+        _ => "",
+    };
+    // What is above; the text that has a wrong type, and whether a value is missing.
+    for [what, setting, wrong, missing] in rows(
+        "
+        whole | name: edge | |
+        whole | name: 3 | 3 |
+        whole | capi_providers: text | text |
+        whole | capi_providers: null | |
+        whole | capi_providers: {infra_provider: 3} | 3 |
+        whole | machine_deployments: text | text |
+        whole | machine_deployments: null | |
+        whole | machine_deployments: {md0: text} | text |
+        whole | machine_deployments: {md0: null} | md0 |
+        whole | machine_deployments: {md0: {}} | |
+        whole | machine_deployment_default: null | null |
+        whole | control_plane: text | text |
+        whole | os_image_selector_autoselect_registries: 3 | 3 |
+        bare | k8s_version: 1.31 | 1.31 |
+        bare | k8s_version: null | | missing
+        bare | name: edge | | missing
+        none | name: edge | |
+        | cluster: text | text |
+        | cluster: null | |
+        | other: {} | | missing
+        beside | text | text |
+        beside | null | |
+        beside | {a: {}, b: text} | text |
+        beside | {a: null} | null |
+        ",
+    ) {
+        let setting = if what == "beside" {
+            format!(
+                "{}name: e\nos_image_server_additional_selectors: {setting}",
+                above("whole")
+            )
+        } else {
+            format!("{}{setting}", above(what))
+        };
+        let values = format!("os_images: {{img-a: {{uri: 'https://s/a'}}}}\n{setting}\n");
         let project = Project::of(&values, "");
         let found = mistakes(&project);
-        let marked = found
-            .iter()
-            .filter_map(|line| line.split(['[', ']']).nth(1));
-        assert_eq!(marked.collect::<Vec<_>>(), wrong, "{values}");
-        assert_eq!(
-            !project.found("value-missing").is_empty(),
-            is_missing,
-            "{values}"
-        );
-    } // A cluster that is no map has no pools; one that is null or empty has its control plane.
+        let marked = found.iter();
+        let marked = marked.filter_map(|line| line.split(['[', ']']).nth(1));
+        assert_eq!(marked.collect::<Vec<_>>().join(" "), wrong, "{values}");
+        let is_missing = !project.found("value-missing").is_empty();
+        assert_eq!(is_missing, !missing.is_empty(), "{values}");
+    }
+    // A cluster that is no map has no pools; one that is null or empty has its control plane.
     for (cluster, pools) in [("text", 0), ("[]", 0), ("null", 1), ("{}", 1)] {
         let view = Project::of(&format!("cluster: {cluster}\n"), "").view();
         assert_eq!(view.cluster.pools.len(), pools, "{cluster}");

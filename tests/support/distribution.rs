@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use oci_artifacts::Digest;
+use oci_artifacts::registries::{Host, RegistrySettings};
 use yaml_tree::bytes::BASE64;
 
 use super::registry::{Authority, MANIFEST, Registry};
@@ -17,6 +18,21 @@ use crate::programs;
 /// Who may ask `docker-registry` that wants a password, and the line that `htpasswd -B` makes of it.
 pub(crate) const USER: (&str, &str) = ("bob", "hunter2");
 const HTPASSWD: &str = "bob:$2y$05$abcdefghijklmnopqrstuuoXuKqgZXLiJqzfmMXDDhSFPIvxV7t8.\n";
+
+/// What to say of registries that speak plain HTTP.
+pub(crate) fn plain_http(hosts: &[String]) -> RegistrySettings {
+    let plain = Host {
+        plain_http: true,
+        ..Host::default()
+    };
+    let hosts = hosts.iter();
+    RegistrySettings {
+        hosts: hosts
+            .map(|host| (host.as_str().into(), plain.clone()))
+            .collect(),
+        ..RegistrySettings::default()
+    }
+}
 
 /// A registry that tests push to.
 pub(crate) trait Pushed {

@@ -13,6 +13,7 @@ pub(crate) mod registry;
 pub(crate) mod seen;
 pub(crate) mod skips;
 pub(crate) mod stage;
+pub(crate) mod story;
 pub(crate) mod stub;
 pub(crate) mod tarball;
 pub(crate) mod webdriver;

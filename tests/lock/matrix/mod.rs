@@ -148,7 +148,7 @@ fn lock_writes_what_the_key_the_lock_and_the_registry_allow() {
                 "{key}"
             );
         }
-        let written = site.project.read("metalmark.lock");
+        let written = crate::lock::lock_of(&site.project);
         let failed = cells.iter().filter(|cell| rules::lock(**cell).fails);
         assert_eq!(reported.failures(), failed.count(), "{}", reported.rest);
         let (actual, mut wrong) = (blocks(&written), Wrong::default());
@@ -169,7 +169,7 @@ fn lock_writes_what_the_key_the_lock_and_the_registry_allow() {
         assert_eq!(written, whole, "every byte");
         let proof = |cell| site.proof_after(cell, &rules::lock(cell).after);
         assert_eq!(
-            site.project.read("metalmark.evidence"),
+            crate::lock::read(&site.project, "metalmark.evidence"),
             site.evidence_of(proof),
             "every byte"
         );

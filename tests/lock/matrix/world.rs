@@ -7,12 +7,13 @@ use serde_json::{Value, json};
 use yaml_tree::bytes::BASE64;
 
 use super::rules::{After, Answer, ENTRIES, Entry, Key, Signer};
-use crate::lock::{Project, facts};
+use crate::lock::facts;
+use crate::support::Outcome;
 use crate::support::cosign::{
     self, ANNOTATION, BUNDLE, SIGN, SIMPLE, Signs, payload, signed_bundle, statement,
 };
 use crate::support::registry::{MANIFEST, Registry, Reply, fault};
-use crate::support::{Metalmark, Outcome};
+use crate::support::stage::{Stage, project};
 
 /// One cell of the matrix: one image of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -208,13 +209,13 @@ impl World {
 pub(super) struct Site<'a> {
     pub(super) world: &'a World,
     pub(super) cells: &'a [Cell],
-    pub(super) project: Project,
+    pub(super) project: Stage,
 }
 
 impl<'a> Site<'a> {
     /// Each of the cells' images is booted by a pool of its own, where `has_pools`; else one for all.
     pub(super) fn new(world: &'a World, cells: &'a [Cell], has_pools: bool) -> Self {
-        let project = Project::new();
+        let project = project();
         let mut by_key: BTreeMap<Key, Vec<Cell>> = BTreeMap::new();
         for cell in cells {
             by_key.entry(cell.key).or_default().push(*cell);
@@ -224,19 +225,19 @@ impl<'a> Site<'a> {
             let cluster = format!("{key:?}").to_lowercase();
             clusters.push(format!("{{name: {cluster}, values: [{cluster}.yaml]}}"));
             let values = values(&world.registry.host(), &cluster, *key, cells, has_pools);
-            project.write(&format!("{cluster}.yaml"), &values);
+            project.write(&format!("{cluster}.yaml"), values);
         }
         project.write(
             "metalmark.yaml",
-            &format!(
+            format!(
                 "version: 1\nclusters: [{}]\nregistries: {{hosts: {{'{}': {{plain-http: true}}}}}}\n\
                  outputs: [{{target: manifests, path: out}}]\n",
                 clusters.join(", "),
                 world.registry.host(),
             ),
         );
-        project.write("a.pub", &world.a.pem());
-        project.write("b.pub", &world.b.pem());
+        project.write("a.pub", world.a.pem());
+        project.write("b.pub", world.b.pem());
         project.write("noise.pub", "not a key\n");
         let site = Self {
             world,
@@ -375,9 +376,7 @@ impl<'a> Site<'a> {
     }
 
     pub(super) fn run(&self, arguments: &str) -> Outcome {
-        Metalmark::within(self.project.path())
-            .args(arguments.split_whitespace())
-            .run()
+        self.project.run(arguments).outcome
     }
 }
 

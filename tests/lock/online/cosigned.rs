@@ -10,7 +10,7 @@ use crate::support::distribution::{Distribution, Pushed};
 
 fn cosign(program: &Path, site: &Site, arguments: &[&str]) -> String {
     let output = Command::new(program)
-        .current_dir(site.project.path())
+        .current_dir(site.stage.path())
         .env("COSIGN_PASSWORD", "")
         .args(arguments)
         .output()
@@ -29,6 +29,7 @@ fn what_cosign_signed_is_locked_under_its_key_and_under_no_other() {
         return;
     };
     let site = Site::of(&registry, PLAIN);
+    site.stage.remove("sylva.pub");
     for key in ["sylva", "stranger"] {
         cosign(
             &program,
@@ -55,22 +56,15 @@ fn what_cosign_signed_is_locked_under_its_key_and_under_no_other() {
         &[]
     };
     cosign(&program, &site, &[&sign[..], more, &[&image]].concat());
-    site.values("0.4.12", &[NOBLE], &KEY.replace("sylva", "stranger"));
-    let reported = site.ends(1, "lock");
-    assert!(
-        reported.stderr.contains("error[signature-invalid]"),
-        "{}",
-        reported.stderr
-    );
+    site.write_values("0.4.12", &[NOBLE], &KEY.replace("sylva", "stranger"));
+    let reported = site.stage.run("lock").exit(1).outcome.stderr;
+    assert!(reported.contains("error[signature-invalid]"), "{reported}");
     assert_eq!(site.lock(), "");
-    site.values("0.4.12", &[NOBLE], KEY);
-    site.ends(0, "lock");
+    site.write_values("0.4.12", &[NOBLE], KEY);
+    let _ = site.stage.run("lock").exit(0);
     let form = if is_3 { "bundle" } else { "tag" };
-    assert!(
-        site.lock().contains(&format!("    form: {form}\n")),
-        "{}",
-        site.lock()
-    );
-    site.ends(0, "verify");
-    site.ends(0, "render --frozen");
+    let lock = site.lock();
+    assert!(lock.contains(&format!("    form: {form}\n")), "{lock}");
+    let _ = site.stage.run("verify").exit(0);
+    let _ = site.stage.run("render --frozen").exit(0);
 }

@@ -2,110 +2,116 @@
 
 use std::fs;
 
-use super::{KEY, PLAIN, Site, layer, publish, reference, sign, signed_site};
+use serde_json::Value;
+use snapbox::str;
+
+use super::{KEY, PLAIN, Site, layer, publish, reference, sign};
 use crate::lock::{JAMMY, NOBLE};
 use crate::support::distribution::{Distribution, Pushed, USER};
 use crate::support::registry::{Authority, Lock, Registry};
 
-/// What a user does with signed images at a registry. `asked` counts its requests, where they can be counted.
-fn life(site: &Site, registry: &dyn Pushed, asked: &dyn Fn() -> usize) {
-    let first = site.ends(0, "lock");
-    assert!(first.stdout.contains("2 added"), "{}", first.stdout);
+/// What a user does with signed images at a registry. `count` counts its requests, where they can be counted.
+fn live(site: &Site, registry: &dyn Pushed, count: &dyn Fn() -> usize) {
+    let mut story = site.story();
+    story.runs(&["lock"]);
     let lock = site.lock();
-    assert_eq!(lock.matches("    form: tag\n").count(), 2, "{lock}");
     // What is locked is not asked for.
-    let before = asked();
-    let second = site.ends(0, "lock");
-    assert!(
-        second.stdout.ends_with("; unchanged\n"),
-        "{}",
-        second.stdout
-    );
-    for command in ["lock --check", "check --frozen", "render --frozen"] {
-        site.ends(0, command);
-    }
-    assert_eq!(asked(), before);
+    let before = count();
+    story.runs(&["lock", "lock --check", "check --frozen", "render --frozen"]);
+    assert_eq!(count(), before);
+    story.runs(&["lock --upgrade"]);
     assert_eq!(site.lock(), lock);
-    site.ends(0, "lock --upgrade");
-    assert_eq!(site.lock(), lock);
-    fs::remove_file(site.project.path().join("metalmark.lock")).expect("removed");
-    site.ends(0, "lock");
+    site.stage.remove("metalmark.lock");
+    story.note("the lock is gone").runs(&["lock", "verify"]);
     assert_eq!(site.lock(), lock, "the same answers give the same bytes");
-    let verified = site.ends(0, "verify");
-    assert_eq!(verified.stdout.matches("as locked  sha256:").count(), 2);
-    offered(site, &lock);
-    moved(site, registry, &lock);
-    drifted(site);
-}
-
-/// `registry ls` and `facts` see what the lock holds.
-fn offered(site: &Site, lock: &str) {
+    // `registry ls` and `facts` see what the lock holds.
     let noble = reference(site, NOBLE, "0.4.12");
-    let tags = site.ends(
-        0,
-        &format!("registry ls {}", noble.trim_end_matches(":0.4.12")),
-    );
-    assert_eq!(tags.stdout, "0.4.12\n");
-    let all = site.ends(0, &format!("registry ls {}", site.host));
-    assert_eq!(all.stdout, format!("os/{JAMMY}\nos/{NOBLE}\n"));
-    let facts = site.ends(0, &format!("registry facts {noble} --output json"));
-    let facts: serde_json::Value = serde_json::from_str(&facts.stdout).expect("JSON");
+    let tags = format!("registry ls {}", noble.trim_end_matches(":0.4.12"));
+    let all = format!("registry ls {}", site.host);
+    story.runs(&[&tags, &all]);
+    let facts = format!("registry facts {noble} --output json");
+    let facts = site.stage.run(&facts).exit(0).outcome.stdout;
+    let facts: Value = serde_json::from_str(&facts).expect("JSON");
     assert_eq!(facts["facts"]["k8s-version"], "1.31.8+rke2r1");
     assert!(lock.contains(facts["digest"].as_str().expect("a digest")));
-}
-
-/// A tag that moves is refused; what is meant has to be signed too.
-fn moved(site: &Site, registry: &dyn Pushed, lock: &str) {
+    // A tag that moves is refused; what is meant has to be signed too.
     let digest = publish(registry, JAMMY, "0.4.12", "b");
-    site.ends(0, "lock");
-    for (command, is_reported_by) in [("lock --upgrade", JAMMY), ("verify", JAMMY)] {
-        let reported = site.ends(1, command);
-        assert_eq!(
-            reported.stderr.matches("error[tag-moved]").count(),
-            1,
-            "{}",
-            reported.stderr
-        );
-        assert!(
-            reported.stderr.contains(is_reported_by),
-            "{}",
-            reported.stderr
-        );
-    }
+    let accept = format!("lock --accept-moved {JAMMY}");
+    story.note("jammy moved");
+    story.runs(&["lock", "lock --upgrade", "verify", &accept]);
     assert_eq!(site.lock(), lock);
-    let unsigned = site.ends(1, &format!("lock --accept-moved {JAMMY}"));
-    assert!(
-        unsigned.stderr.contains("error[signature-missing]"),
-        "{}",
-        unsigned.stderr
-    );
-    assert_eq!(site.lock(), lock);
-    sign(registry, &site.project, JAMMY, &digest, "sylva");
-    let accepted = site.ends(0, &format!("lock --accept-moved {JAMMY}"));
-    assert!(
-        accepted.stdout.contains("1 kept, 0 added, 1 updated"),
-        "{}",
-        accepted.stdout
-    );
-    site.ends(0, "verify");
-}
-
-/// A missing version is reported, and so is a missing name.
-fn drifted(site: &Site) {
+    sign(registry, JAMMY, &digest, &site.key);
+    story.note("and is signed").runs(&[&accept, "verify"]);
+    // A missing name is reported, and so is a missing version.
     let unknown = NOBLE.replace("noble", "nobel");
-    site.values("0.4.12", &[NOBLE, &unknown], KEY);
-    let reported = site.ends(1, "lock");
-    let expected = format!("error[catalog-drift]: the catalog names image `{unknown}`");
-    assert!(reported.stderr.contains(&expected), "{}", reported.stderr);
-    assert!(
-        reported.stderr.contains("--> values.yaml:"),
-        "{}",
-        reported.stderr
-    );
-    site.values("0.4.13", &[NOBLE], KEY);
-    let reported = site.ends(1, "lock");
-    let expected = format!("error[catalog-drift]: the catalog names image `{NOBLE}`");
-    assert!(reported.stderr.contains(&expected), "{}", reported.stderr);
+    site.write_values("0.4.12", &[NOBLE, &unknown], KEY);
+    story.note("a name that is not there").runs(&["lock"]);
+    site.write_values("0.4.13", &[NOBLE], KEY);
+    story.note("a version that is not there").runs(&["lock"]);
+    story.is(str![[r#"
+$ lock => 0
+added   JAMMY sha256:db7319ac7f97… oci://HOST/os/JAMMY:0.4.12
+added   NOBLE sha256:b9d75cfd7c79… oci://HOST/os/NOBLE:0.4.12
+metalmark.lock: 0 kept, 2 added, 0 updated, 0 dropped; written
+$ lock => 0
+metalmark.lock: 2 kept, 0 added, 0 updated, 0 dropped; unchanged
+$ lock --check => 0
+no findings in 1 cluster
+$ check --frozen => 0
+no findings in 1 cluster; 1 node pool checked: 1 proven
+$ render --frozen => 0
+created  out/edge-1.yaml  +19
+1 file rendered: 1 created
+$ lock --upgrade => 0
+metalmark.lock: 2 kept, 0 added, 0 updated, 0 dropped; unchanged
+# the lock is gone
+$ lock => 0
+added   JAMMY sha256:db7319ac7f97… oci://HOST/os/JAMMY:0.4.12
+added   NOBLE sha256:b9d75cfd7c79… oci://HOST/os/NOBLE:0.4.12
+metalmark.lock: 0 kept, 2 added, 0 updated, 0 dropped; written
+$ verify => 0
+IMAGE                           TAG        SIGNED BY            REFERENCE
+JAMMY  as locked  SYLVA  oci://HOST/os/JAMMY:0.4.12
+NOBLE  as locked  SYLVA  oci://HOST/os/NOBLE:0.4.12
+$ registry ls oci://HOST/os/NOBLE => 0
+0.4.12
+$ registry ls HOST => 0
+os/JAMMY
+os/NOBLE
+# jammy moved
+$ lock => 0
+metalmark.lock: 2 kept, 0 added, 0 updated, 0 dropped; unchanged
+$ lock --upgrade => 1
+metalmark.lock: 2 kept, 0 added, 0 updated, 0 dropped; unchanged
+error[tag-moved]: `oci://HOST/os/JAMMY:0.4.12` has moved: it is `sha256:f944f8c7a06b596daf621ab0961849b577e2d814d5805859c36510caede2e082` now --> metalmark.lock:7:11
+$ verify => 1
+IMAGE                           TAG            SIGNED BY            REFERENCE
+JAMMY  not as locked  SYLVA  oci://HOST/os/JAMMY:0.4.12
+NOBLE  as locked      SYLVA  oci://HOST/os/NOBLE:0.4.12
+error[tag-moved]: `oci://HOST/os/JAMMY:0.4.12` has moved: it is `sha256:f944f8c7a06b596daf621ab0961849b577e2d814d5805859c36510caede2e082` now --> metalmark.lock:7:11
+$ lock --accept-moved JAMMY => 1
+metalmark.lock: 2 kept, 0 added, 0 updated, 0 dropped; unchanged
+error[signature-missing]: `oci://HOST/os/JAMMY:0.4.12` is not trusted: it has no signature --> values.yaml:3:3
+# and is signed
+$ lock --accept-moved JAMMY => 0
+updated JAMMY sha256:f944f8c7a06b… oci://HOST/os/JAMMY:0.4.12
+metalmark.lock: 1 kept, 0 added, 1 updated, 0 dropped; written
+$ verify => 0
+IMAGE                           TAG        SIGNED BY            REFERENCE
+JAMMY  as locked  SYLVA  oci://HOST/os/JAMMY:0.4.12
+NOBLE  as locked  SYLVA  oci://HOST/os/NOBLE:0.4.12
+# a name that is not there
+$ lock => 1
+dropped JAMMY sha256:f944f8c7a06b… oci://HOST/os/JAMMY:0.4.12
+metalmark.lock: 1 kept, 0 added, 0 updated, 1 dropped; written
+error[catalog-drift]: the catalog names image `ubuntu-nobel-plain-rke2-1-31-8`, and `HOST` answered 404 (not found) --> values.yaml:3:3
+# a version that is not there
+$ lock => 1
+dropped NOBLE sha256:b9d75cfd7c79… oci://HOST/os/NOBLE:0.4.12
+metalmark.lock: 0 kept, 0 added, 0 updated, 1 dropped; written
+error[catalog-drift]: the catalog names image `NOBLE`, and `HOST` answered 404 (not found) --> values.yaml:2:3
+
+"#]]);
 }
 
 fn uncounted() -> usize {
@@ -115,20 +121,16 @@ fn uncounted() -> usize {
 #[test]
 fn at_an_open_registry() {
     let registry = Registry::plain();
-    let Some(site) = signed_site(&registry, PLAIN) else {
-        return;
-    };
-    life(&site, &registry, &|| registry.count());
+    let site = Site::signed(&registry, PLAIN);
+    live(&site, &registry, &|| registry.count());
 }
 
 #[test]
 fn at_a_registry_that_sells_tokens_over_tls() {
     let authority = Authority::new();
     let registry = Registry::tls(&authority);
-    let Some(mut site) = signed_site(&registry, "{ca: site.pem}") else {
-        return;
-    };
-    authority.file(site.project.path());
+    let site = Site::signed(&registry, "{ca: site.pem}");
+    authority.file(site.stage.path());
     registry.lock(Lock::Bearer {
         realm: None,
         password: Some((USER.0.to_owned(), USER.1.to_owned())),
@@ -136,67 +138,57 @@ fn at_a_registry_that_sells_tokens_over_tls() {
         life: 300,
     });
     site.log_in(USER.0, USER.1);
-    life(&site, &registry, &|| registry.count());
+    live(&site, &registry, &|| registry.count());
 }
 
-#[test]
-fn at_the_distribution_registry() {
-    let Some(registry) = Distribution::open() else {
-        return;
-    };
-    let Some(site) = signed_site(&registry, PLAIN) else {
-        return;
-    };
-    life(&site, &registry, &uncounted);
-    site.values("0.4.12", &[NOBLE, JAMMY], KEY);
-    site.ends(0, "lock");
-    // Half of a layer is lost, and all of another one.
-    let of = |image: &str, build| {
-        let digest = oci_artifacts::Digest::compute(layer(image, build).as_bytes());
-        registry.stored(&digest)
-    };
-    fs::write(of(NOBLE, "a"), "the disk").expect("written");
-    fs::remove_file(of(JAMMY, "b")).expect("removed");
-    let reported = site.ends(1, "verify");
-    assert_eq!(
-        reported.stderr.matches("error[image-incomplete]").count(),
-        2,
-        "{}",
-        reported.stderr
-    );
-    assert!(
-        reported
-            .stderr
-            .contains("has 8 bytes, and its manifest says"),
-        "{}",
-        reported.stderr
-    );
-    assert!(reported.stderr.contains("is gone: "), "{}", reported.stderr);
-}
-
+/// Debian's registry behind a password, and what of it is lost on its disk.
 #[test]
 fn at_the_distribution_registry_behind_a_password() {
     let Some(registry) = Distribution::with_password() else {
         return;
     };
-    let Some(mut site) = signed_site(&registry, PLAIN) else {
-        return;
-    };
-    let reported = site.ends(2, "lock");
-    assert!(
-        reported.stderr.contains("log in with `docker login`"),
-        "{}",
-        reported.stderr
-    );
+    let site = Site::signed(&registry, PLAIN);
+    let mut story = site.story();
+    let mut reported = story.run("lock").stderr;
     site.log_in(USER.0, "a guess of hunter2");
-    let reported = site.ends(2, "lock");
-    assert!(
-        reported.stderr.contains("to user `bob` from `"),
-        "{}",
-        reported.stderr
-    );
+    reported += &story.run("lock").stderr;
+    for words in ["log in with `docker login`", "to user `bob` from `"] {
+        assert!(reported.contains(words), "{words}: {reported}");
+    }
     site.log_in(USER.0, USER.1);
-    life(&site, &registry, &uncounted);
+    live(&site, &registry, &uncounted);
+    site.write_values("0.4.12", &[NOBLE, JAMMY], KEY);
+    story.runs(&["lock"]);
+    // Half of a layer is lost, and all of another one.
+    let file = |image: &str, build| {
+        let digest = oci_artifacts::Digest::compute(layer(image, build).as_bytes());
+        registry.stored(&digest)
+    };
+    fs::write(file(NOBLE, "a"), "the disk").expect("written");
+    fs::remove_file(file(JAMMY, "b")).expect("removed");
+    story.note("layers are lost").runs(&["verify"]);
+    story.is(str![[r#"
+$ lock => 2
+metalmark.lock: 0 kept, 0 added, 0 updated, 0 dropped; unchanged
+error: oci://HOST/os/JAMMY:0.4.12: `HOST` answered 401 (authentication required) to a request for os/JAMMY without credentials --> values.yaml:3:3 (`JAMMY`)
+oci://HOST/os/NOBLE:0.4.12: `HOST` answered 401 (authentication required) to a request for os/NOBLE without credentials --> values.yaml:2:3 (`NOBLE`)
+$ lock => 2
+metalmark.lock: 0 kept, 0 added, 0 updated, 0 dropped; unchanged
+error: oci://HOST/os/JAMMY:0.4.12: `HOST` answered 401 (authentication required) to user `bob` from `[FOLDER]/login/config.json`, key `HOST`, on a request for os/JAMMY --> values.yaml:3:3 (`JAMMY`)
+oci://HOST/os/NOBLE:0.4.12: `HOST` answered 401 (authentication required) to user `bob` from `[FOLDER]/login/config.json`, key `HOST`, on a request for os/NOBLE --> values.yaml:2:3 (`NOBLE`)
+$ lock => 0
+added   JAMMY sha256:f944f8c7a06b… oci://HOST/os/JAMMY:0.4.12
+added   NOBLE sha256:b9d75cfd7c79… oci://HOST/os/NOBLE:0.4.12
+metalmark.lock: 0 kept, 2 added, 0 updated, 0 dropped; written
+# layers are lost
+$ verify => 1
+IMAGE                           TAG        SIGNED BY            REFERENCE
+JAMMY  as locked  SYLVA  oci://HOST/os/JAMMY:0.4.12
+NOBLE  as locked  SYLVA  oci://HOST/os/NOBLE:0.4.12
+error[image-incomplete]: layer `sha256:979893823f03b4863fb6551fec9ec1428d3cf238bca7b33eeb65107696119463` of `JAMMY` is gone: `HOST` answered 404 (not found) --> metalmark.lock:7:11
+error[image-incomplete]: layer `sha256:faef16159ce4af984fd3869428e9d8b6d9ea33330ba503f58b5144b2c0c452be` of `NOBLE` has 8 bytes, and its manifest says 68 --> metalmark.lock:22:11
+
+"#]]);
 }
 
 #[test]
@@ -204,18 +196,15 @@ fn at_the_distribution_registry_over_tls() {
     let Some(registry) = Distribution::over_tls() else {
         return;
     };
-    let Some(site) = signed_site(&registry, "{ca: site.pem}") else {
-        return;
-    };
-    let copied = fs::copy(registry.certificate(), site.project.path().join("site.pem"));
+    let site = Site::signed(&registry, "{ca: site.pem}");
+    let copied = fs::copy(registry.certificate(), site.stage.path().join("site.pem"));
     copied.expect("copied");
-    life(&site, &registry, &uncounted);
-    site.registries("");
-    let reported = site.ends(2, "lock --upgrade");
+    live(&site, &registry, &uncounted);
+    site.write_registries("");
+    let reported = site.stage.run("lock --upgrade").exit(2).outcome.stderr;
     let setting = format!("`{}`", site.host);
     assert!(
-        reported.stderr.contains("ca") && reported.stderr.contains(&setting),
-        "{}",
-        reported.stderr
+        reported.contains("ca") && reported.contains(&setting),
+        "{reported}"
     );
 }

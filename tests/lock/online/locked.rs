@@ -1,87 +1,95 @@
 //! What the lock says against what the values say.
 
+use snapbox::str;
+
 use super::{PLAIN, Site, publish};
-use crate::lock::NOBLE;
+use crate::lock::{NOBLE, PROJECT_FILE, site, write_values};
+use crate::support::layout::LayoutWriter;
 use crate::support::registry::Registry;
+
+/// A site with one image.
+fn site_of(registry: &Registry) -> Site {
+    let site = Site::of(registry, PLAIN);
+    publish(registry, NOBLE, "0.4.12", "a");
+    site.write_values("0.4.12", &[NOBLE], "");
+    site
+}
 
 /// Facts come from the lock first; the value that says otherwise is shown at its line.
 #[test]
 fn the_lock_counts_before_the_users_value() {
     let registry = Registry::plain();
-    let site = Site::of(&registry, PLAIN);
-    publish(&registry, NOBLE, "0.4.12", "a");
-    site.values("0.4.12", &[NOBLE], "");
+    let site = site_of(&registry);
     let entry = format!("  {NOBLE}: {{os_images_oci_registry: sylva");
-    let text = site.project.read("values.yaml");
-    let wrong = text.replace(&entry, &format!("{entry}, image-format: qcow2"));
-    assert_ne!(wrong, text);
-    site.project.write("values.yaml", &wrong);
-    site.ends(0, "lock");
-    let reported = site.ends(0, "check --frozen");
-    assert!(
-        reported.stdout.contains("warning[fact-conflict]"),
-        "{}",
-        reported.stdout
-    );
-    assert!(
-        reported.stdout.contains("--> values.yaml:2:"),
-        "{}",
-        reported.stdout
-    );
-    assert!(
-        reported.stdout.contains("::: metalmark.lock:"),
-        "{}",
-        reported.stdout
-    );
-    let rendered = site.ends(0, "render --frozen --stdout");
-    assert!(rendered.stdout.contains("raw"), "{}", rendered.stdout);
-    assert!(!rendered.stdout.contains("qcow2"), "{}", rendered.stdout);
+    let wrong = format!("{entry}, image-format: qcow2");
+    site.stage.edit("values.yaml", &entry, &wrong);
+    let mut story = site.story();
+    story.runs(&["lock", "check --frozen"]);
+    let rendered = story.run("render --frozen --stdout").stdout;
+    story.is(str![[r#"
+$ lock => 0
+added   NOBLE sha256:b9d75cfd7c79… oci://HOST/os/NOBLE:0.4.12
+metalmark.lock: 0 kept, 1 added, 0 updated, 0 dropped; written
+$ check --frozen => 0
+warning[fact-conflict]: `image-format` of `NOBLE` is `raw` by the lock, `qcow2` by the values --> values.yaml:2:81 ::: metalmark.lock:10:19
+$ render --frozen --stdout => 0
+---
+# out/edge-1.yaml
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: Metal3MachineTemplate
+metadata:
+spec:
+warning[fact-conflict]: `image-format` of `NOBLE` is `raw` by the lock, `qcow2` by the values --> values.yaml:2:81 ::: metalmark.lock:10:19
+
+"#]]);
+    assert!(rendered.contains("raw"), "{rendered}");
+    assert!(!rendered.contains("qcow2"), "{rendered}");
 }
 
 /// Where a fact is not known, the lock would tell it; once it is locked, that is no advice any more.
 #[test]
 fn what_the_lock_would_prove_is_to_be_locked() {
     let registry = Registry::plain();
-    let site = Site::of(&registry, PLAIN);
-    publish(&registry, NOBLE, "0.4.12", "a");
-    site.values("0.4.12", &[NOBLE], "");
-    let reported = site.ends(1, "check");
-    for rule in ["error[checksum-missing]", "error[format-missing]"] {
-        assert!(reported.stdout.contains(rule), "{}", reported.stdout);
-    }
+    let site = site_of(&registry);
+    let mut story = site.story();
+    let reported = story.run("check").stdout;
     let advice = "help: run `metalmark lock` to query its registry";
-    assert!(reported.stdout.contains(advice), "{}", reported.stdout);
-    site.ends(0, "lock");
-    site.ends(0, "check");
+    assert!(reported.contains(advice), "{reported}");
+    story.runs(&["lock", "check"]).is(str![[r#"
+$ check => 1
+error[checksum-missing]: the sha256 of image `NOBLE` is not known --> values.yaml:13:22
+error[format-missing]: the format of image `NOBLE` is not known --> values.yaml:13:22
+warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1` --> values.yaml:13:22
+2 errors, 1 warning in 1 cluster; 1 node pool checked: 1 by name only
+$ lock => 0
+added   NOBLE sha256:b9d75cfd7c79… oci://HOST/os/NOBLE:0.4.12
+metalmark.lock: 0 kept, 1 added, 0 updated, 0 dropped; written
+$ check => 0
+no findings in 1 cluster; 1 node pool checked: 1 proven
+
+"#]]);
 }
 
 /// The project's architecture chooses the manifest of an index in a layout of facts too.
 #[test]
 fn facts_of_a_layout_are_those_of_the_wanted_architecture() {
-    use crate::support::layout::LayoutWriter;
-    let project = crate::lock::Project::new();
-    let mut layout = LayoutWriter::new(&project.path().join("images"));
-    let mut of = |format: &str| {
+    let stage = site();
+    let mut layout = LayoutWriter::new(&stage.path().join("images"));
+    let mut image = |format: &str| {
         let facts = [("sylva/image-format", format), ("sylva/sha256", "00")];
         layout.image(None, &facts)
     };
-    let (amd, arm) = (of("raw"), of("qcow2"));
+    let (amd, arm) = (image("raw"), image("qcow2"));
     let name = format!("registry.example.org/os/{NOBLE}:0.4.12");
     layout.index(Some(&name), &[("amd64", &amd), ("arm64", &arm)]);
-    project.values("0.4.12", &[NOBLE], "");
+    write_values(&stage, "0.4.12", &[NOBLE], "");
     for (architecture, format) in [("amd64", "raw"), ("arm64", "qcow2")] {
-        let file = format!(
-            "version: 1\nclusters: [{{name: edge-1, values: [values.yaml]}}]\n\
-             images: {{facts: ['oci-layout:images']}}\nregistries: {{architecture: {architecture}}}\n"
-        );
-        project.write("metalmark.yaml", &file);
-        let reported = project.run("images --output json");
-        assert_eq!(reported.status, 0, "{}", reported.stderr);
-        let images: serde_json::Value = serde_json::from_str(&reported.stdout).expect("JSON");
-        assert_eq!(
-            images[0]["facts"]["image-format"], format,
-            "{}",
-            reported.stdout
-        );
+        let own = "{mirrors: {registry.example.org/os: 'oci-layout:registry'}}";
+        let other =
+            format!("{{architecture: {architecture}}}\nimages: {{facts: ['oci-layout:images']}}");
+        stage.write("metalmark.yaml", PROJECT_FILE.replace(own, &other));
+        let images = stage.run("images --output json").exit(0).outcome.stdout;
+        let images: serde_json::Value = serde_json::from_str(&images).expect("JSON");
+        assert_eq!(images[0]["facts"]["image-format"], format, "{images}");
     }
 }
