@@ -2,7 +2,8 @@
 
 use super::project::{Project, parsed};
 use super::reduced::{self, OVERLAYS};
-use crate::{host_pages, programs};
+use crate::hosts::pages;
+use crate::programs;
 
 const KEY: &str = "environment-values/workload-clusters/edge-key";
 const METAL: &str = "environment-values/metal";
@@ -303,7 +304,7 @@ fn a_component_that_nothing_renders_is_reported() {
 /// A project that names its own output as a layer, and facts that metalmark rendered.
 #[test]
 fn rendered_files_of_the_project_file_are_left_out_with_a_warning() {
-    let project = Project::of(tempfile::tempdir().expect("a folder"));
+    let project = Project::new();
     let sha256 = "a".repeat(64);
     let values = |key: &str| {
         format!(
@@ -340,13 +341,13 @@ fn rendered_files_of_the_project_file_are_left_out_with_a_warning() {
 /// The steps of docs/hosts/sylva-units.md.
 #[test]
 fn the_page_on_sylva_units_is_true() {
-    let page = host_pages::page("sylva-units.md");
+    let page = pages::page("sylva-units.md");
     assert!(page.contains(KEY));
     let project = reduced::start();
-    let outputs = host_pages::block(&page, "outputs");
+    let outputs = pages::block(&page, "outputs");
     project.outputs(outputs.strip_prefix("outputs:").expect("outputs"));
     let kustomization = format!("{KEY}/kustomization.yaml");
-    let component = host_pages::block(&page, "component");
+    let component = pages::block(&page, "component");
     let text = project.read(&kustomization);
     project.write(&kustomization, &format!("{text}{component}\n"));
     project.succeeds("render");
@@ -372,7 +373,7 @@ fn the_page_on_sylva_units_is_true() {
 /// What metalmark rendered is no cluster, whatever pattern matches it.
 #[test]
 fn a_rendered_values_file_is_no_cluster() {
-    let project = Project::of(tempfile::tempdir().expect("a folder"));
+    let project = Project::new();
     let values = "cluster:\n  k8s_version: v1.31.8+rke2r1\n  capi_providers: {infra_provider: capm3, bootstrap_provider: cabpr}\n\
                   \x20 capm3: {image_key: one-rke2-1-31-8}\nos_images:\n  one-rke2-1-31-8: {uri: 'oci://r.example/one:1', k8s-version: v1.31.8, image-format: raw, filename: one.raw, sha256: SHA256}\n"
         .replace("SHA256", &"a".repeat(64));
