@@ -22,7 +22,7 @@ fn change_the_key(project: &Project) {
 fn add_component(project: &Project, environment: &str, component: &str) {
     let path = format!("{environment}/kustomization.yaml");
     let text = project.read(&path);
-    project.write(&path, &format!("{text}components: [{component}]\n"));
+    project.write(&path, format!("{text}components: [{component}]\n"));
 }
 
 /// Puts a rendered overlay into the environment, as the last of its `valuesFrom`.
@@ -165,7 +165,7 @@ fn an_image_without_facts_becomes_no_entry() {
     let mut info = parsed(&project.read("os-images-info.yaml"));
     let facts = info["os_images"].as_object_mut().expect("a map");
     facts.remove(image).expect("its facts");
-    project.write("os-images-info.yaml", &info.to_string());
+    project.write("os-images-info.yaml", info.to_string());
     let outcome = project.succeeds("render");
     assert!(
         outcome.stderr.contains("k8s-version-unproven"),
@@ -275,7 +275,7 @@ fn a_component_is_left_out_after_a_merge_conflict() {
     let ours = project.read(record);
     project.write(
         record,
-        &format!("<<<<<<< HEAD\n{ours}=======\n{ours}>>>>>>> other\n"),
+        format!("<<<<<<< HEAD\n{ours}=======\n{ours}>>>>>>> other\n"),
     );
     change_the_key(&project);
     project.succeeds("render");
@@ -313,7 +313,7 @@ fn rendered_files_of_the_project_file_are_left_out_with_a_warning() {
              \x20 two-rke2-1-31-8: {{uri: 'oci://r.example/two:1', k8s-version: v1.31.8, image-format: raw, filename: one.raw, sha256: {sha256}}}\n"
         )
     };
-    project.write("edge.yaml", &values("one-rke2-1-31-8"));
+    project.write("edge.yaml", values("one-rke2-1-31-8"));
     project.write(
         "metalmark.yaml",
         "version: 1\nclusters: [{name: edge, values: [edge.yaml, out/edge.values.yaml]}]\n\
@@ -325,7 +325,7 @@ fn rendered_files_of_the_project_file_are_left_out_with_a_warning() {
         "os_images: {other-rke2-1-31-8: {}}\n",
     );
     project.succeeds("render --adopt");
-    project.write("edge.yaml", &values("two-rke2-1-31-8"));
+    project.write("edge.yaml", values("two-rke2-1-31-8"));
     let outcome = project.succeeds("render");
     for (file, key) in [("edge", "values"), ("os-images", "facts")] {
         let reported =
@@ -349,7 +349,7 @@ fn the_page_on_sylva_units_is_true() {
     let kustomization = format!("{KEY}/kustomization.yaml");
     let component = pages::block(&page, "component");
     let text = project.read(&kustomization);
-    project.write(&kustomization, &format!("{text}{component}\n"));
+    project.write(&kustomization, format!("{text}{component}\n"));
     project.succeeds("render");
     change_the_key(&project);
     project.succeeds("render");
