@@ -270,6 +270,139 @@ fn no_function_takes_a_callback_for_findings() {
     assert_eq!(wrong, Vec::<PathBuf>::new());
 }
 
+/// What is in tests/support alone: the stage gives every test its folder and the program. With a reason, who may use it too.
+const SCAFFOLDS: &[(&str, &[&str])] = &[
+    ("CARGO_BIN_EXE", &[]),
+    (
+        "tempdir",
+        &[
+            // The folder of a server that lives longer than the test that starts it.
+            "apiserver/server.rs",
+        ],
+    ),
+];
+
+/// Files that are not on the stage yet. Nothing is added here.
+const OFF_STAGE: &[&str] = &[
+    "bundle/folders.rs",
+    "bundle/foreign.rs",
+    "bundle/kinds.rs",
+    "bundle/large.rs",
+    "bundle/mod.rs",
+    "bundle/remote.rs",
+    "bundle/remote_signed.rs",
+    "bundle/terminal.rs",
+    "catalog.rs",
+    "charts_templates.rs",
+    "components.rs",
+    "compose.rs",
+    "confinement/git.rs",
+    "confinement/reading.rs",
+    "confinement/writing.rs",
+    "cosign.rs",
+    "fix.rs",
+    "git.rs",
+    "helm.rs",
+    "helm_charts.rs",
+    "helm_versions.rs",
+    "impact.rs",
+    "index_page.rs",
+    "killed/case.rs",
+    "killed/meanwhile.rs",
+    "killed/no_room.rs",
+    "layout.rs",
+    "layout_sink.rs",
+    "limits/archives.rs",
+    "limits/budget.rs",
+    "limits/files.rs",
+    "limits/history.rs",
+    "limits/memory.rs",
+    "limits/rendering.rs",
+    "lock/demo.rs",
+    "lock/frozen.rs",
+    "lock/matrix/cosign.rs",
+    "lock/merge.rs",
+    "lock/mod.rs",
+    "lock/online/failures.rs",
+    "management.rs",
+    "merges.rs",
+    "oracle_selection/project.rs",
+    "page/browser.rs",
+    "page/document.rs",
+    "page/fleet.rs",
+    "page/plan.rs",
+    "page/size.rs",
+    "plain_manifests.rs",
+    "plan/manifests.rs",
+    "plan/mod.rs",
+    "plan/waves.rs",
+    "printed.rs",
+    "project_schema.rs",
+    "providers.rs",
+    "registry/command.rs",
+    "registry/distribution.rs",
+    "registry/mirrors.rs",
+    "registry/mod.rs",
+    "registry/proof.rs",
+    "reports/mod.rs",
+    "rules/manifests.rs",
+    "rules/mod.rs",
+    "secrets.rs",
+    "security.rs",
+    "shard_hosts.rs",
+    "shards.rs",
+    "signatures/limits.rs",
+    "signatures/mod.rs",
+    "signing.rs",
+    "stamp/markers.rs",
+    "stamp/patches.rs",
+    "stamp/rotation.rs",
+    "stamp/selectors.rs",
+    "stamp/shapes.rs",
+    "stamp/since.rs",
+    "summary.rs",
+    "tracked.rs",
+    "update/mod.rs",
+    "update/world.rs",
+    "values.rs",
+    "values_schema.rs",
+    "write/copied.rs",
+    "yaml_emit.rs",
+];
+
+#[test]
+fn every_test_is_on_the_stage() {
+    let mut wrong = Vec::new();
+    let mut off_stage = BTreeSet::new();
+    for (path, code) in sources_in("tests") {
+        let name = path.to_string_lossy();
+        let is_own = ["support/", "interop/", "mutants/", "architecture.rs"];
+        if is_own.iter().any(|own| name.starts_with(own)) {
+            continue;
+        }
+        for (word, allowed) in SCAFFOLDS {
+            if !code.contains(word) || allowed.contains(&&*name) {
+                continue;
+            }
+            off_stage.insert(name.to_string());
+            if !OFF_STAGE.contains(&&*name) {
+                wrong.push(format!(
+                    "tests/{name} uses `{word}`: take `support::stage::project()`"
+                ));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let done: Vec<&&str> = OFF_STAGE
+        .iter()
+        .filter(|name| !off_stage.contains(**name))
+        .collect();
+    assert!(
+        done.is_empty(),
+        "these are on the stage, and need no exception: {done:?}"
+    );
+}
+
 /// The files that print bytes as they are, past the masks and escapes of [`metalmark::printer::Printer`]: the product of a run.
 const PRODUCTS: &[&str] = &[
     // The BundleDeployment of a bundle.

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::programs;
-use super::support::{golden, repository};
+use super::support::stage::project;
+use super::support::{Metalmark, golden, repository};
 
 fn page(path: &str) -> String {
     fs::read_to_string(repository().join(path)).expect("a page")
@@ -198,15 +199,9 @@ fn the_table_of_dependencies_lists_every_dependency_and_its_user() {
     assert_eq!(column("docs/dependencies.md", "dependencies"), names);
 }
 
-fn run(arguments: &[&str]) -> String {
-    let mut metalmark = Command::new(env!("CARGO_BIN_EXE_metalmark"));
-    let output = metalmark.args(arguments).output();
-    String::from_utf8(output.expect("metalmark runs").stdout).expect("UTF-8")
-}
-
 /// What a command prints of itself.
-fn help(command: &[&str]) -> String {
-    run(&[command, &["--help"]].concat())
+fn help(command: &str) -> String {
+    project().run(&format!("{command} --help")).outcome.stdout
 }
 
 #[test]
@@ -220,16 +215,16 @@ fn the_readme_the_help_the_manual_and_the_package_say_the_same_of_metalmark() {
     let first = library.split("\n\n").next().expect("a paragraph");
     assert_eq!(words(first), sentence);
     let said = env!("CARGO_PKG_DESCRIPTION");
-    let help = help(&[]);
+    let help = help("");
     let first = help.split("\n\n").next().expect("a paragraph");
     assert_eq!(words(first), said);
-    let manual = run(&["man"]);
+    let manual = project().run("man").exit(0).outcome.stdout;
     assert!(manual.contains(&format!("metalmark \\- {said}")));
 }
 
 #[test]
 fn the_table_of_commands_lists_every_command_and_only_options_that_it_has() {
-    let all = help(&[]);
+    let all = help("");
     let listed = all.split("Commands:\n").nth(1).expect("commands");
     let listed = listed.split("\n\n").next().expect("a list");
     // A line that goes on is indented further.
@@ -250,7 +245,7 @@ fn the_table_of_commands_lists_every_command_and_only_options_that_it_has() {
         .collect();
     assert_eq!(written, names);
     for (name, row) in names.iter().zip(rows) {
-        let known = help(&[name]) + &subcommands(name);
+        let known = help(name) + &subcommands(name);
         for part in row.split('`').filter(|part| part.starts_with("--")) {
             let option = part.split([' ', '=']).next().expect("a word");
             assert!(
@@ -263,14 +258,16 @@ fn the_table_of_commands_lists_every_command_and_only_options_that_it_has() {
 
 /// The help of the commands below a command.
 fn subcommands(command: &str) -> String {
-    let all = help(&[command]);
+    let all = help(command);
     let Some(listed) = all.split("Commands:\n").nth(1) else {
         return String::new();
     };
     let names = listed.lines().take_while(|line| !line.is_empty());
     let names = names.filter_map(|line| line.split_whitespace().next());
     let known = names.filter(|name| all.contains(&format!("\n  {name} ")));
-    known.map(|name| help(&[command, name])).collect()
+    known
+        .map(|name| help(&format!("{command} {name}")))
+        .collect()
 }
 
 #[test]
@@ -299,67 +296,38 @@ fn the_main_job_of_the_readme_runs() {
     let arguments = line
         .strip_prefix("cargo run --quiet -- ")
         .expect("cargo run");
-    let outcome = Command::new(env!("CARGO_BIN_EXE_metalmark"))
-        .current_dir(repository())
-        .args(arguments.split_whitespace())
-        .output()
-        .expect("the binary starts");
-    assert!(
-        outcome.status.success(),
-        "{}",
-        String::from_utf8_lossy(&outcome.stderr)
-    );
-    assert!(String::from_utf8_lossy(&outcome.stdout).contains("kind: Metal3MachineTemplate"));
+    let here = Metalmark::within(repository());
+    let outcome = here.args(arguments.split_whitespace()).run();
+    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+    assert!(outcome.stdout.contains("kind: Metal3MachineTemplate"));
 }
 
 #[test]
 fn the_project_file_of_the_readme_is_read_without_a_finding() {
     let text = readme();
-    let block = text
-        .split("```yaml\nversion: 1\n")
-        .nth(1)
-        .expect("a project file")
-        .split("\n```")
-        .next()
-        .expect("text");
-    let scratch =
-        super::support::copy_of(&repository().join("fixtures/workspaces/sylva-baremetal"));
-    fs::write(
-        scratch.path().join("metalmark.yaml"),
-        format!("version: 1\n{block}\n"),
-    )
-    .expect("written");
-    let outcome = super::support::Metalmark::within(scratch.path())
-        .args(["check"])
-        .run();
-    assert!(
-        !outcome.stdout.contains("project-file"),
-        "{}",
-        outcome.stdout
-    );
+    let (_, block) = text
+        .split_once("```yaml\nversion: 1\n")
+        .expect("a project file");
+    let (block, _) = block.split_once("\n```").expect("its end");
+    let project = project()
+        .folder("fixtures/workspaces/sylva-baremetal")
+        .file("metalmark.yaml", format!("version: 1\n{block}\n"));
+    assert_eq!(project.check().of_rule("project-file"), [""; 0]);
 }
 
 #[test]
 fn the_first_ten_minutes_of_the_readme_work() {
-    let Some(scratch) = super::git::repository() else {
+    let project = project().folder("fixtures/workspaces/sylva-flux");
+    project.remove("metalmark.yaml");
+    let Some(project) = project.commit("values") else {
         return;
     };
-    let workspace = repository().join("fixtures/workspaces/sylva-flux");
-    super::git::copy(&workspace, scratch.path());
-    fs::remove_file(scratch.path().join("metalmark.yaml")).expect("removed");
-    super::git::commit(scratch.path(), "values");
     let mut said = String::new();
     for line in command("first ten minutes").lines() {
-        let arguments = line.strip_prefix("metalmark ").expect("our own command");
-        let outcome = Command::new(env!("CARGO_BIN_EXE_metalmark"))
-            .current_dir(scratch.path())
-            .args(arguments.split_whitespace())
-            .output()
-            .expect("the binary starts");
-        let reported =
-            String::from_utf8_lossy(&outcome.stdout) + String::from_utf8_lossy(&outcome.stderr);
-        assert_ne!(outcome.status.code(), Some(2), "{line}: {reported}");
-        said.push_str(&reported);
+        let words = line.strip_prefix("metalmark ").expect("our own command");
+        let outcome = project.run(words).outcome;
+        assert_ne!(outcome.status, 2, "{line}: {}", outcome.stderr);
+        said += &(outcome.stdout + &outcome.stderr);
     }
     for reported in [
         "wrote metalmark.yaml",
@@ -367,6 +335,20 @@ fn the_first_ten_minutes_of_the_readme_work() {
         "no machine is re-provisioned",
     ] {
         assert!(said.contains(reported), "{reported}: {said}");
+    }
+}
+
+/// But for what the snapshots hold.
+#[test]
+fn the_first_test_of_the_page_is_one_of_the_suite() {
+    let text = page("docs/development.md");
+    let (_, block) = text.split_once("```rust\n").expect("a test");
+    let (block, _) = block.split_once("```\n").expect("its end");
+    let mut rest = include_str!("example.rs");
+    for line in block.lines() {
+        let line = line.split("str![").next().unwrap_or(line);
+        let found = rest.split_once(line);
+        (_, rest) = found.unwrap_or_else(|| panic!("`{line}` is not in tests/example.rs"));
     }
 }
 

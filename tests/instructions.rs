@@ -10,6 +10,7 @@ use std::process::Command;
 use generator::write_fleet;
 
 use super::programs;
+use super::support::stage::project;
 
 /// What a cluster of the benchmark's fleet took when it was counted last, in the static binary of a release for x86_64. Who
 /// changes a number says why in the commit.
@@ -34,7 +35,7 @@ fn a_cluster_takes_no_more_instructions_than_it_did() {
     }
     let binary = std::fs::canonicalize(binary).expect("a binary");
     let fleets = SIZES.map(|size| {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = project();
         write_fleet(folder.path(), size, 0);
         let rendered = run(Command::new(&binary).arg("render"), folder.path());
         assert!(rendered.status.success());

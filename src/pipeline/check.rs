@@ -333,100 +333,12 @@ fn waivers(
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use proptest::prelude::{ProptestConfig, prop, prop_assert, proptest};
 
-    use super::{Checked, MOST_TRIED, Trial, UNTRIED, cluster, findings, run_rules, workspace};
+    use super::{MOST_TRIED, Trial, UNTRIED, cluster, run_rules};
     use crate::model::cluster::ChoiceLevel;
-    use crate::model::cluster_view::ClusterView;
-    use crate::model::date::Date;
-    use crate::model::finding::Finding;
-    use crate::model::policy::{Waiver, pattern};
-    use crate::model::rule::{Level, RuleId};
     use crate::model::selection::Outcome;
-    use crate::model::settings::Settings;
-    use crate::rules::{ImageUse, RunScope, WorkspaceInput};
     use crate::testing::{Given, settings, today};
-    use capi::image::Images;
-    use yaml_tree::place::Sources;
-
-    const MISSING: RuleId = RuleId::ChecksumMissing;
-
-    /// A cluster whose image has no checksum and a format.
-    fn without_checksum() -> Given {
-        let mut given = Given::new();
-        let facts = [("k8s-version", "1.31.8+rke2r1"), ("image-format", "raw")];
-        given.image("noble-a", &facts);
-        given.boots("noble-a");
-        given
-    }
-
-    fn waived(rule: RuleId, place: &str, until: Option<&str>) -> Settings {
-        let mut settings = settings();
-        settings.policy.waivers.push(Waiver {
-            rule,
-            pattern: pattern(place).unwrap(),
-            reason: "ticket 4711".into(),
-            until: until.and_then(Date::parse),
-            spot: None,
-        });
-        settings
-    }
-
-    fn rules(checked: &Checked) -> Vec<RuleId> {
-        let rules = checked.findings.iter().map(|judged| judged.finding.rule);
-        rules.collect()
-    }
-
-    fn whole(settings: &Settings, used: &BTreeSet<usize>, today: Date) -> Checked {
-        let input = WorkspaceInput {
-            run_scope: RunScope::Fleet,
-            uses: &ImageUse::default(),
-            images: &Images::new(),
-            sources: &Sources::default(),
-            settings,
-            facts_given: true,
-            lock: None,
-        };
-        workspace(&input, Vec::new(), used, today)
-    }
-
-    #[test]
-    fn a_clean_cluster_has_no_findings() {
-        let mut given = without_checksum();
-        given.settings.images.url = "{{ image.uri }}".into();
-        let checked = cluster(&given.finished(), &given.settings, today());
-        assert_eq!(rules(&checked), Vec::<RuleId>::new());
-        assert!(!checked.has_errors());
-    }
-
-    #[test]
-    fn stages_and_rules_findings_are_judged_alike() {
-        let mut given = without_checksum();
-        given.view.findings = vec![Finding::new(RuleId::ValueSurprising, "odd")];
-        let mut settings = settings();
-        let checked = cluster(&given.finished(), &settings, today());
-        assert_eq!(rules(&checked), [RuleId::ValueSurprising, MISSING]);
-        assert_eq!(checked.findings[0].level, Level::Warning);
-        assert!(checked.has_errors());
-        settings.policy.rules = [MISSING, RuleId::ValueSurprising]
-            .map(|rule| (rule, Level::Off.into()))
-            .into();
-        let checked = cluster(&given.finished(), &settings, today());
-        assert_eq!(rules(&checked), Vec::<RuleId>::new());
-    }
-
-    #[test]
-    fn a_file_that_does_not_parse_is_reported_alone() {
-        let mut given = without_checksum();
-        given.view.findings = vec![
-            Finding::new(RuleId::ValueMissing, "`cluster` is not set"),
-            Finding::new(RuleId::YamlSyntax, "a tab"),
-        ];
-        let checked = cluster(&given.finished(), &settings(), today());
-        assert_eq!(rules(&checked), [RuleId::YamlSyntax]);
-    }
 
     #[test]
     fn as_many_repairs_of_a_cluster_are_tried_as_is_stated() {
@@ -474,53 +386,6 @@ mod tests {
             assert!(finding.help[0].starts_with("did you mean"), "{finding:?}");
         }
         assert_eq!(trial.tried.len(), 1);
-    }
-
-    #[test]
-    fn a_waiver_accepts_and_is_counted_as_used() {
-        let settings = waived(MISSING, "edge-*", Some("2027-03-01"));
-        let given = without_checksum();
-        let checked = cluster(&given.finished(), &settings, today());
-        assert_eq!(rules(&checked), Vec::<RuleId>::new());
-        assert_eq!(checked.waivers_used, BTreeSet::from([0]));
-        let checked = whole(&settings, &checked.waivers_used, today());
-        assert_eq!(rules(&checked), Vec::<RuleId>::new());
-    }
-
-    #[test]
-    fn an_expired_waiver_accepts_nothing_and_is_reported() {
-        let settings = waived(MISSING, "edge-*", Some("2026-11-20"));
-        let given = without_checksum();
-        let checked = cluster(&given.finished(), &settings, today());
-        assert_eq!(rules(&checked), [MISSING]);
-        let checked = whole(&settings, &checked.waivers_used, today());
-        assert_eq!(rules(&checked), [RuleId::WaiverExpired]);
-    }
-
-    #[test]
-    fn a_waiver_that_accepts_nothing_is_reported() {
-        let settings = waived(MISSING, "edge-2", None);
-        let checked = whole(&settings, &BTreeSet::new(), today());
-        assert_eq!(rules(&checked), [RuleId::WaiverUnused]);
-    }
-
-    #[test]
-    fn findings_of_later_stages_keep_their_own_level() {
-        let found = vec![Finding::new(RuleId::DuplicateKey, "twice").unless_set(Level::Warning)];
-        let checked = findings(found, &settings(), today());
-        assert_eq!(checked.findings[0].level, Level::Warning);
-    }
-
-    #[test]
-    fn a_view_without_pools_is_no_trouble() {
-        let view = ClusterView {
-            selections: Vec::new(),
-            ..Given::new().finished()
-        };
-        assert_eq!(
-            rules(&cluster(&view, &settings(), today())),
-            Vec::<RuleId>::new()
-        );
     }
 
     proptest! {

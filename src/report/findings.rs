@@ -319,32 +319,4 @@ mod tests {
         let reversed: Vec<Judged> = findings.iter().rev().cloned().collect();
         assert_eq!(order(&reversed), expected);
     }
-
-    #[test]
-    fn what_many_clusters_share_is_reported_once() {
-        let error = Level::Error;
-        let findings = [
-            judged("a", 1, "bad", "c2", error),
-            judged("a", 1, "bad", "c1", error),
-            judged("a", 1, "bad", "c2", error),
-            judged("a", 1, "bad", "lab", Level::Warning),
-            judged("a", 2, "bad", "c1", error),
-        ];
-        let expected = vec![
-            ("bad", vec!["c1", "c2"]),
-            ("bad", vec!["lab"]),
-            ("bad", vec!["c1"]),
-        ];
-        assert_eq!(shown(&findings), expected);
-        let summary = Findings::new(&findings, 9, Color::Never).summary;
-        assert_eq!(
-            (
-                summary.errors,
-                summary.warnings,
-                summary.clusters,
-                summary.checked
-            ),
-            (2, 1, 3, 9)
-        );
-    }
 }

@@ -4,19 +4,18 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
 
 use serde_json::{Value, json};
 
 use super::argocd_controller::{ArgoCd, address, application};
 use super::demo::{
-    NAMESPACES, chart, demo, render, render_another_image, render_without_a_cluster, replace, seen,
-    stored,
+    NAMESPACES, chart, demo, render, render_another_image, render_without_a_cluster, seen, stored,
 };
 use super::golden::{lost, objects_of};
 use super::objects::{Object, object, values};
 use super::server::{Server, own_server};
 use crate::support::copy_into;
+use crate::support::stage::Stage;
 
 /// The server, and Argo CD. None where a program is missing.
 fn start() -> Option<(Server, ArgoCd)> {
@@ -43,13 +42,16 @@ fn assert_stored(server: &Server, app: &str, wanted: &[Object]) {
 }
 
 /// The demo for Argo CD with the chart, which is in the same repository.
-fn demo_with_chart(server: &Server, more: &str) -> tempfile::TempDir {
+fn demo_with_chart(server: &Server, more: &str) -> Stage {
     let demo = demo(&format!(
         "outputs:\n  - {{target: argocd, path: out, repo-url: REPOSITORY, server: SERVER{more}}}\n"
     ));
-    let project = demo.path().join("metalmark.yaml");
-    replace(&project, "REPOSITORY", &address(demo.path()));
-    replace(&project, "SERVER", server.connection().0);
+    let text = demo.read("metalmark.yaml");
+    let text = text.replace("REPOSITORY", &address(demo.path()));
+    demo.write(
+        "metalmark.yaml",
+        text.replace("SERVER", server.connection().0),
+    );
     copy_into(
         chart().path(),
         &demo.path().join("charts/sylva-capi-cluster"),
@@ -84,7 +86,7 @@ fn argocd_syncs_rendered_manifests_and_keeps_the_templates_that_machines_were_ma
     let shared = "  - {target: configmap, path: out/shared}\n";
     let demo = demo(&format!("{outputs}{shared}"));
     let (folder, out) = (demo.path(), demo.path().join("out"));
-    render(folder);
+    render(&demo);
     let first = objects_of(&out);
     server.prepare(&first);
     let revision = argocd.push(&server, folder);
@@ -99,7 +101,7 @@ fn argocd_syncs_rendered_manifests_and_keeps_the_templates_that_machines_were_ma
     assert_eq!(stored(&server, &first), before);
 
     // docs/providers.md: a template that is replaced stays, for machines were made from it, and the Application is synced.
-    render_another_image(folder);
+    render_another_image(&demo);
     let second = objects_of(&out);
     let is_new = |object: &&Object| first.iter().all(|known| known.name() != object.name());
     assert_eq!(
@@ -113,9 +115,9 @@ fn argocd_syncs_rendered_manifests_and_keeps_the_templates_that_machines_were_ma
     assert_stored(&server, "fleet", &both);
 
     // What machines do not need is pruned.
-    replace(&folder.join("metalmark.yaml"), shared, "");
+    demo.edit("metalmark.yaml", shared, "");
     fs::remove_dir_all(out.join("shared")).expect("removed");
-    render_without_a_cluster(folder);
+    render_without_a_cluster(&demo);
     let revision = argocd.push(&server, folder);
     argocd.wait_synced(&server, "fleet", &revision);
     let kept = both.iter().filter(|object| object.kind() != "ConfigMap");
@@ -133,7 +135,7 @@ fn argocd_gives_each_chart_the_values_that_were_rendered() {
     };
     let demo = demo_with_chart(&server, "");
     let (folder, out) = (demo.path(), demo.path().join("out"));
-    render(folder);
+    render(&demo);
     let first = objects_of(&out);
     server.prepare(&first);
     let revision = argocd.push(&server, folder);
@@ -160,7 +162,7 @@ fn argocd_gives_each_chart_the_values_that_were_rendered() {
     assert_eq!(stored(&server, &others), before);
 
     // Another image.
-    render_another_image(folder);
+    render_another_image(&demo);
     let second = objects_of(&out);
     let changed = given(&second)["edge-lyon"].clone();
     assert_ne!(given(&first)["edge-lyon"], &changed);
@@ -170,7 +172,7 @@ fn argocd_gives_each_chart_the_values_that_were_rendered() {
     assert_eq!(seen(&server, "edge-lyon"), Some(changed));
 
     // A cluster that is gone: its Application is pruned. What that installed stays, for it has no finalizer.
-    render_without_a_cluster(folder);
+    render_without_a_cluster(&demo);
     let revision = argocd.push(&server, folder);
     argocd.wait_synced(&server, "fleet", &revision);
     let gone = application("lab-7", &json!({}));
@@ -193,7 +195,7 @@ fn argocd_makes_an_application_of_each_cluster_from_a_rendered_set() {
     let more = ", applicationset: true, rendered-repo-url: REPOSITORY";
     let demo = demo_with_chart(&server, more);
     let (folder, out) = (demo.path(), demo.path().join("out"));
-    render(folder);
+    render(&demo);
     server.prepare(&objects_of(&out));
     let revision = argocd.push(&server, folder);
     argocd.deploy(&mut server, "fleet", folder, json!({"path": "out"}));
@@ -220,7 +222,7 @@ fn argocd_makes_an_application_of_each_cluster_from_a_rendered_set() {
         "values-seen",
         &json!({}),
     ));
-    render_without_a_cluster(folder);
+    render_without_a_cluster(&demo);
     argocd.push(&server, folder);
     argocd.wait(&server, "the removed cluster", |server| {
         let left = installed.iter().filter(|object| {
@@ -242,13 +244,13 @@ fn argocd_syncs_what_the_plugin_generates() {
     let demo = demo("outputs:\n  - {target: manifests, path: \"out/{{ cluster.name }}\"}\n");
     let folder = demo.path();
     // Nothing rendered is in the repository.
-    let rendered = |folder: &Path| {
-        render(folder);
+    let rendered = || {
+        render(&demo);
         let objects = objects_of(&folder.join("out/edge-lyon"));
         fs::remove_dir_all(folder.join("out")).expect("removed");
         objects
     };
-    let first = rendered(folder);
+    let first = rendered();
     server.prepare(&first);
     let revision = argocd.push(&server, folder);
     let source = json!({"path": ".", "plugin": {"name": "metalmark"}});
@@ -260,9 +262,9 @@ fn argocd_syncs_what_the_plugin_generates() {
     assert_eq!(stored(&server, &first), before);
 
     // Findings are shown, and nothing changes.
-    let file = folder.join("environment-values/workload-clusters/edge-lyon/values.yaml");
-    let text = fs::read_to_string(&file).expect("text");
-    fs::write(&file, "cluster: [\n").expect("written");
+    let file = "environment-values/workload-clusters/edge-lyon/values.yaml";
+    let text = demo.read(file);
+    demo.write(file, "cluster: [\n");
     argocd.push(&server, folder);
     argocd.wait(&server, "the finding is shown", |server| {
         let app = server.get(&application("edge-lyon", &json!({}))).body;
@@ -272,9 +274,9 @@ fn argocd_syncs_what_the_plugin_generates() {
     assert_eq!(stored(&server, &first), before);
 
     // Another image.
-    fs::write(&file, text).expect("written");
-    render_another_image(folder);
-    let second = rendered(folder);
+    demo.write(file, text);
+    render_another_image(&demo);
+    let second = rendered();
     let revision = argocd.push(&server, folder);
     argocd.wait_synced(&server, "edge-lyon", &revision);
     assert_stored(&server, "edge-lyon", &[first, second].concat());

@@ -13,9 +13,10 @@ use serde_json::{Value, json};
 
 use super::objects::{Object, object};
 use super::server::Server;
-use crate::cmp_server;
 use crate::git::{commit, git};
+use crate::hosts::argocd_server;
 use crate::programs::{self, Running};
+use crate::support::stage::{Stage, project};
 
 /// How long a busy machine may take to start a program, or to reconcile something.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -33,8 +34,8 @@ const REFRESH: [(&str, &str); 2] = [
 /// The running programs.
 pub(super) struct ArgoCd {
     programs: Running,
-    folder: tempfile::TempDir,
-    sidecar: cmp_server::Server,
+    folder: Stage,
+    sidecar: argocd_server::Server,
 }
 
 impl ArgoCd {
@@ -45,13 +46,13 @@ impl ArgoCd {
         let helm = programs::find("helm4")?;
         programs::find("git")?;
         prepare(server);
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = project();
         symlink(helm, folder.path().join("helm")).expect("linked");
         let listeners = [0; 2].map(|_| TcpListener::bind("127.0.0.1:0").expect("a free port"));
         let [data, rendering] = listeners.map(|it| it.local_addr().expect("an address"));
         let mut started = Self {
             programs: Running::default(),
-            sidecar: cmp_server::start_sidecar(&argocd),
+            sidecar: argocd_server::start_sidecar(&argocd),
             folder,
         };
         let port = data.port().to_string();

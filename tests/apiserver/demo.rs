@@ -2,13 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
 
 use serde_json::{Value, json};
 
 use super::objects::{Object, object};
 use super::server::Server;
-use crate::support::{Metalmark, copy_of, repository};
+use crate::support::stage::{Stage, project};
 
 /// A chart that shows which values it was given.
 const CHART: [(&str, &str); 2] = [
@@ -26,58 +25,42 @@ const CHART: [(&str, &str); 2] = [
 pub(super) const NAMESPACES: [&str; 4] = ["edge-lyon", "edge-paris", "lab-7", "sylva-system"];
 
 /// The demo with these outputs.
-pub(super) fn demo(outputs: &str) -> tempfile::TempDir {
-    let scratch = copy_of(&repository().join("fixtures/workspaces/sylva-baremetal"));
-    fs::remove_dir_all(scratch.path().join("expected")).expect("removed");
-    let file = scratch.path().join("metalmark.yaml");
-    let project = fs::read_to_string(&file).expect("a project file");
-    let (head, tail) = project.split_once("\noutputs:").expect("outputs");
+pub(super) fn demo(outputs: &str) -> Stage {
+    let demo = project().folder("fixtures/workspaces/sylva-baremetal");
+    fs::remove_dir_all(demo.path().join("expected")).expect("removed");
+    let text = demo.read("metalmark.yaml");
+    let (head, tail) = text.split_once("\noutputs:").expect("outputs");
     let (_, policy) = tail.split_once("\npolicy:").expect("a policy");
-    fs::write(&file, format!("{head}\n{outputs}policy:{policy}")).expect("written");
-    scratch
+    demo.file(
+        "metalmark.yaml",
+        format!("{head}\n{outputs}policy:{policy}"),
+    )
 }
 
-pub(super) fn render(folder: &Path) {
-    let outcome = Metalmark::within(folder).args(["render"]).run();
-    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+pub(super) fn render(demo: &Stage) {
+    demo.run("render").exit(0);
 }
 
 /// Renders after another image was selected for one cluster.
-pub(super) fn render_another_image(folder: &Path) {
-    replace(
-        &folder.join("environment-values/workload-clusters/edge-lyon/values.yaml"),
-        "ubuntu-noble-plain-kubeadm-1-31-8",
-        "opensuse-15-6-plain-kubeadm-1-31-8",
-    );
-    render(folder);
+pub(super) fn render_another_image(demo: &Stage) {
+    let lyon = "environment-values/workload-clusters/edge-lyon/values.yaml";
+    let [old, new] =
+        ["ubuntu-noble", "opensuse-15-6"].map(|os| format!("{os}-plain-kubeadm-1-31-8"));
+    render(demo.edit(lyon, &old, &new));
 }
 
 /// Renders after the cluster `lab-7` was removed.
-pub(super) fn render_without_a_cluster(folder: &Path) {
-    let gone = folder.join("environment-values/workload-clusters/lab-7");
-    fs::remove_dir_all(gone).expect("removed");
-    replace(
-        &folder.join("metalmark.yaml"),
-        "    - rule: checksum-by-url\n      where: lab-7\n",
-        "    - rule: checksum-by-url\n      where: none\n",
-    );
-    render(folder);
-}
-
-pub(super) fn replace(path: &Path, old: &str, new: &str) {
-    let text = fs::read_to_string(path).expect("read");
-    assert!(text.contains(old), "{old}: {text}");
-    fs::write(path, text.replace(old, new)).expect("written");
+pub(super) fn render_without_a_cluster(demo: &Stage) {
+    let gone = "environment-values/workload-clusters/lab-7";
+    fs::remove_dir_all(demo.path().join(gone)).expect("removed");
+    let [old, new] =
+        ["lab-7", "none"].map(|at| format!("    - rule: checksum-by-url\n      where: {at}\n"));
+    render(demo.edit("metalmark.yaml", &old, &new));
 }
 
 /// A folder with the chart.
-pub(super) fn chart() -> tempfile::TempDir {
-    let folder = tempfile::tempdir().expect("a folder");
-    fs::create_dir(folder.path().join("templates")).expect("created");
-    for (path, text) in CHART {
-        fs::write(folder.path().join(path), text).expect("written");
-    }
-    folder
+pub(super) fn chart() -> Stage {
+    project().files(&CHART)
 }
 
 /// The values that the chart was given in a namespace.

@@ -9,7 +9,8 @@ use super::kubectl::Kubectl;
 use super::objects::{Object, objects};
 use super::server::{content, server};
 use super::shapes::SHAPES;
-use crate::support::{Metalmark, copy_of, repository};
+use crate::support::repository;
+use crate::support::stage::{Stage, project};
 
 /// The checksum of the image that most shapes name.
 const CHECKSUM: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
@@ -43,20 +44,18 @@ fn take(objects: &mut [Value], way: &str) -> String {
 }
 
 /// The shapes before and after stamping with a project whose image has that checksum.
-fn stamped(checksum: &str) -> [tempfile::TempDir; 2] {
-    let before = copy_of(&repository().join("fixtures/stamp/shapes"));
-    let project = before.path().join("metalmark.yaml");
-    let text = fs::read_to_string(&project).expect("text");
-    let text = text.replace(CHECKSUM, &format!("'{checksum}'"));
-    fs::write(&project, text).expect("written");
-    let after = copy_of(before.path());
-    let outcome = Metalmark::within(after.path()).args(["stamp"]).run();
-    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
-    [before, after]
+fn stamped(checksum: &str) -> [Stage; 2] {
+    let sides = [(); 2].map(|()| {
+        let shapes = project().folder("fixtures/stamp/shapes");
+        shapes.edit("metalmark.yaml", CHECKSUM, &format!("'{checksum}'"));
+        shapes
+    });
+    sides[1].run("stamp").exit(0);
+    sides
 }
 
 /// All objects of all shapes.
-fn pairs(kubectl: &Kubectl, folders: &[tempfile::TempDir; 2], checksum: &str) -> Vec<Pair> {
+fn pairs(kubectl: &Kubectl, folders: &[Stage; 2], checksum: &str) -> Vec<Pair> {
     let mut read: BTreeMap<&str, [Vec<Value>; 2]> = BTreeMap::new();
     for depth in 0..3 {
         let rows = SHAPES
@@ -67,7 +66,7 @@ fn pairs(kubectl: &Kubectl, folders: &[tempfile::TempDir; 2], checksum: &str) ->
         for (name, patches) in &rows {
             for (side, texts) in texts.iter_mut().enumerate() {
                 let text = match name.rsplit_once('#') {
-                    None => fs::read_to_string(folders[side].path().join(name)).expect("text"),
+                    None => folders[side].read(name),
                     Some((parent, way)) => take(
                         &mut read.get_mut(parent).expect("its parent is before it")[side],
                         way,

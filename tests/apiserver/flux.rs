@@ -44,7 +44,7 @@ fn flux_gives_each_chart_the_values_that_were_rendered() {
     };
     let (demo, charts) = (demo("outputs:\n  - {target: flux, path: out}\n"), chart());
     let (folder, chart) = (demo.path(), charts.path());
-    render(folder);
+    render(&demo);
     server.prepare(&objects_of(&folder.join("out")));
     flux.push(&mut server, "flux-system", folder);
     flux.reconcile(&mut server, "fleet", "flux-system", "./out");
@@ -59,14 +59,14 @@ fn flux_gives_each_chart_the_values_that_were_rendered() {
     });
     // Another image: the release is upgraded at once, for the label of the ConfigMap has it watched.
     let before = given(&out, "edge-lyon");
-    render_another_image(folder);
+    render_another_image(&demo);
     assert_ne!(given(&out, "edge-lyon"), before);
     flux.push(&mut server, "flux-system", folder);
     flux.wait(&server, "the values after a change", chart, |server| {
         arrived(&out, &NAMESPACES, server)
     });
     // A cluster that is gone.
-    render_without_a_cluster(folder);
+    render_without_a_cluster(&demo);
     flux.push(&mut server, "flux-system", folder);
     let releases = object(
         "helm.toolkit.fluxcd.io/v2",
@@ -107,7 +107,7 @@ fn flux_applies_rendered_manifests_and_keeps_the_templates_that_machines_were_ma
     let demo = demo("outputs:\n  - {target: manifests, path: \"out/{{ cluster.name }}\"}\n");
     let (folder, chart) = (demo.path(), chart());
     let (chart, out) = (chart.path(), folder.join("out"));
-    render(folder);
+    render(&demo);
     server.prepare(&objects_of(&out));
     flux.push(&mut server, "flux-system", folder);
     flux.reconcile(&mut server, "fleet", "flux-system", "./out");
@@ -123,7 +123,7 @@ fn flux_applies_rendered_manifests_and_keeps_the_templates_that_machines_were_ma
     flux.wait(&server, "the first manifests", chart, |server| {
         is_as_rendered(server, &first)
     });
-    render_another_image(folder);
+    render_another_image(&demo);
     let second = objects_of(&out);
     // docs/providers.md: a template that is replaced stays, for machines were made from it.
     let both: Vec<Object> = first.iter().chain(&second).cloned().collect();

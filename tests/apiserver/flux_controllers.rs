@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use super::objects::{Object, object};
 use super::server::Server;
 use crate::programs::{self, Running};
+use crate::support::stage::{Stage, project};
 use crate::support::tarball::{Tarball, gzip};
 
 /// How long a busy machine may take to reconcile something.
@@ -38,7 +39,7 @@ const WATCHED: [(&str, &str); 8] = [
 /// The running controllers.
 pub(super) struct Flux {
     _controllers: Running,
-    folder: tempfile::TempDir,
+    folder: Stage,
     artifacts: Artifacts,
 }
 
@@ -52,7 +53,7 @@ impl Flux {
         server.prepare(
             &WATCHED.map(|(version, kind)| object(version, kind, "flux-system", "x", &json!({}))),
         );
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = project();
         let kubeconfig = server.kubeconfig();
         let controllers = programs.iter().map(|program| {
             let name = program.file_name().expect("a program").to_string_lossy();

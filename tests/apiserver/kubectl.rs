@@ -1,12 +1,12 @@
 //! kubectl without a server: how it reads files, and what its patches make of objects.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
 
 use crate::programs;
+use crate::support::stage::project;
 
 pub(super) struct Kubectl(PathBuf);
 
@@ -56,12 +56,12 @@ impl Kubectl {
 
     /// The objects of texts after a patch of each: a JSON patch if it is a list, else a merge patch.
     pub(super) fn patch(&self, texts: &[&str], patch: &str) -> Vec<Value> {
-        let scratch = tempfile::tempdir().expect("a folder");
+        let scratch = project();
         let files: Vec<String> = (0..texts.len())
             .map(|index| format!("{index}.yaml"))
             .collect();
         for (file, text) in files.iter().zip(texts) {
-            fs::write(scratch.path().join(file), text).expect("written");
+            scratch.write(file, text);
         }
         self.patched(scratch.path(), &files, patch)
     }

@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 
 use super::objects::{Object, objects};
 use super::server::{Server, content, server};
-use crate::support::{Metalmark, copy_of, repository};
+use crate::support::repository;
+use crate::support::stage::{Stage, project};
 
 /// The annotation of a template that is kept for existing machines; its value is the name of the new one.
 const KEPT: &str = "/metadata/annotations/metalmark.dev~1kept";
@@ -23,22 +24,20 @@ pub(super) fn fleet(folder: &Path) -> Vec<Object> {
     texts.flat_map(|text| objects(&text)).collect()
 }
 
-/// Stamps a folder with that build of the image.
-pub(super) fn rotate(folder: &Path, build: u32) {
-    rotate_to(folder, build, build);
+/// Stamps a fleet with that build of the image.
+pub(super) fn rotate(stage: &Stage, build: u32) {
+    rotate_to(stage, build, build);
 }
 
-fn rotate_to(folder: &Path, build: u32, patch: u32) {
-    let project = fs::read_to_string(repository().join("fixtures/stamp/fleet/metalmark.yaml"));
-    let project = project
+fn rotate_to(stage: &Stage, build: u32, patch: u32) {
+    let text = fs::read_to_string(repository().join("fixtures/stamp/fleet/metalmark.yaml"));
+    let text = text
         .expect("text")
         .replace("build-1", &format!("build-{build}"));
-    let project = project.replace(&"1".repeat(64), &build.to_string().repeat(64));
-    let project = project.replace("version: 1.34.1", &format!("version: 1.34.{patch}"));
-    fs::write(folder.join("metalmark.yaml"), project).expect("written");
-    let arguments = ["stamp", "--rotate", "--set-version"];
-    let outcome = Metalmark::within(folder).args(arguments).run();
-    assert_eq!(outcome.status, 0, "{}{}", outcome.stdout, outcome.stderr);
+    let text = text.replace(&"1".repeat(64), &build.to_string().repeat(64));
+    let text = text.replace("version: 1.34.1", &format!("version: 1.34.{patch}"));
+    stage.write("metalmark.yaml", text);
+    stage.run("stamp --rotate --set-version").exit(0);
 }
 
 /// What an object refers to in its namespace: every map with a kind, a name, and a group.
@@ -152,8 +151,8 @@ fn restored(value: &Value, names: &BTreeMap<String, String>) -> Value {
 }
 
 /// The fleet on the server, and its folder.
-fn applied(server: &mut Server) -> (tempfile::TempDir, State) {
-    let scratch = copy_of(&repository().join("fixtures/stamp/fleet"));
+fn applied(server: &mut Server) -> (Stage, State) {
+    let scratch = project().folder("fixtures/stamp/fleet");
     server.prepare(&fleet(scratch.path()));
     let state = synchronize(server, scratch.path(), &State::new());
     (scratch, state)
@@ -164,7 +163,7 @@ fn every_reference_resolves_to_the_new_image() {
     let Some(mut server) = server() else { return };
     let (folder, before) = applied(&mut server);
     let first = booted(&server, folder.path());
-    rotate(folder.path(), 1);
+    rotate(&folder, 1);
     synchronize(&mut server, folder.path(), &before);
     let after = booted(&server, folder.path());
     assert_eq!(first.len(), after.len());
@@ -188,7 +187,7 @@ fn every_reference_resolves_to_the_new_image() {
 fn all_that_changes_is_names_versions_and_images() {
     let Some(mut server) = server() else { return };
     let (folder, before) = applied(&mut server);
-    rotate(folder.path(), 1);
+    rotate(&folder, 1);
     let after = synchronize(&mut server, folder.path(), &before);
     let kept = after.values().filter_map(|stored| {
         let old = stored.pointer("/metadata/name")?.as_str()?.to_owned();
@@ -225,13 +224,13 @@ fn all_that_changes_is_names_versions_and_images() {
 fn what_rotates_back_ends_with_the_first_objects() {
     let Some(mut server) = server() else { return };
     let (folder, before) = applied(&mut server);
-    rotate(folder.path(), 1);
+    rotate(&folder, 1);
     let first = synchronize(&mut server, folder.path(), &before);
-    rotate(folder.path(), 2);
+    rotate(&folder, 2);
     let second = synchronize(&mut server, folder.path(), &first);
     assert_ne!(living(&first), living(&second));
     // Kubernetes goes back to no older version.
-    rotate_to(folder.path(), 1, 2);
+    rotate_to(&folder, 1, 2);
     let third = synchronize(&mut server, folder.path(), &second);
     let templates = |state: &State| {
         let mut living = living(state);

@@ -11,7 +11,8 @@ use super::golden::objects_of;
 use super::objects::Object;
 use super::rotation::{fleet, rotate};
 use crate::programs;
-use crate::support::{copy_of, repository};
+
+use crate::support::stage::project;
 use crate::workspaces::trees;
 
 /// The answers to changes from one object, or none, to another; none where the program is not found.
@@ -58,10 +59,10 @@ fn accepted(changes: &[(Option<&Object>, &Object)]) -> Option<BTreeMap<String, u
 
 #[test]
 fn webhooks_accept_what_stamp_changes() {
-    let folder = copy_of(&repository().join("fixtures/stamp/fleet"));
+    let folder = project().folder("fixtures/stamp/fleet");
     let mut before = fleet(folder.path());
     for build in 1..3 {
-        rotate(folder.path(), build);
+        rotate(&folder, build);
         let after = fleet(folder.path());
         let was: BTreeMap<String, &Object> = before
             .iter()

@@ -72,7 +72,10 @@ fn a_folder_that_looks_like_a_repository_is_none() {
 fn neither_filters_nor_monitors_are_executed() {
     let Some(clone) = clone() else { return };
     let top = clone.path();
-    clone.write(".gitattributes", "*.yaml filter=one.two diff=one\na.yaml filter=a=b\n");
+    clone.write(
+        ".gitattributes",
+        "*.yaml filter=one.two diff=one\na.yaml filter=a=b\n",
+    );
     commit(top, "Attributes");
     for (key, value) in [
         ("filter.one.two.clean", "touch ran; cat"),

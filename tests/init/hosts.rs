@@ -2,122 +2,142 @@
 
 use std::fs;
 
+use serde_json::{Value, json};
+use snapbox::str;
 use yaml_tree::engine::Engine;
 use yaml_tree::json::{Html, to_json};
 use yaml_tree::place::FileId;
 
 use super::{init, workspace};
-use crate::support::{Metalmark, copy_into, repository, shell};
+use crate::support::stage::{Stage, assert_text, project, table};
+use crate::support::{copy_into, repository};
+
+const FLUX: &str = "fixtures/workspaces/sylva-flux";
+
+fn ours(path: &str) -> String {
+    fs::read_to_string(repository().join(path)).expect("a text")
+}
+
+fn read_json(text: &str) -> Value {
+    serde_json::from_str(text).expect("JSON")
+}
 
 #[test]
 fn hosts_settings_are_written_where_there_are_none_and_said_where_there_are() {
-    let scratch = workspace("sylva-flux");
     let own = "repos: [] # mine\n";
-    fs::write(scratch.path().join(".pre-commit-config.yaml"), own).expect("written");
-    let outcome = init(scratch.path(), &["--pre-commit", "--renovate"]);
-    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
-    assert!(
-        outcome
-            .stdout
-            .contains("add under `repos:` in `.pre-commit-config.yaml`:\n  - repo: local"),
-        "{}",
-        outcome.stdout
+    let stage = workspace("sylva-flux").file(".pre-commit-config.yaml", own);
+    let said = init(&stage, "--pre-commit --renovate");
+    let (_, settings) = said.split_once("\nadd under").expect("what to add");
+    assert_text(
+        settings,
+        str![[r#"
+ `repos:` in `.pre-commit-config.yaml`:
+  - repo: local
+    hooks:
+      - id: metalmark-render
+        name: metalmark render
+        entry: metalmark render --fail-on-change --tracked
+        language: system
+        pass_filenames: false
+        always_run: true
+        require_serial: true
+        stages: [pre-commit, pre-merge-commit, pre-push, manual]
+
+wrote renovate.json
+found 5 clusters with 6 node pools, which are served 3 images
+`metalmark render` would write 5 files for 5 clusters that have no error
+next: `metalmark render`, then commit what it wrote
+
+"#]],
     );
-    assert!(
-        outcome.stdout.contains("wrote renovate.json"),
-        "{}",
-        outcome.stdout
-    );
-    assert_eq!(
-        fs::read_to_string(scratch.path().join(".pre-commit-config.yaml")).expect("read"),
-        own
-    );
-    let renovate = fs::read(scratch.path().join("renovate.json")).expect("read");
-    let renovate: serde_json::Value = serde_json::from_slice(&renovate).expect("JSON");
+    assert_eq!(stage.read(".pre-commit-config.yaml"), own);
     // The preset, and the usual rules of Renovate.
-    let preset = repository().join("templates/hosts/renovate/metalmark.json");
-    let preset = fs::read(preset).expect("the preset");
-    let mut preset: serde_json::Value = serde_json::from_slice(&preset).expect("JSON");
-    preset["extends"] = serde_json::json!(["config:recommended"]);
-    assert_eq!(renovate, preset);
+    let mut preset = read_json(&ours("templates/hosts/renovate/metalmark.json"));
+    preset["extends"] = json!(["config:recommended"]);
+    assert_eq!(read_json(&stage.read("renovate.json")), preset);
 }
 
 #[test]
 fn for_an_own_renovate_configuration_the_lists_of_the_preset_are_printed() {
-    let scratch = workspace("sylva-flux");
-    fs::write(scratch.path().join("renovate.json"), "{}\n").expect("written");
-    let outcome = init(scratch.path(), &["--renovate"]);
-    let (_, lists) = outcome
-        .stdout
-        .split_once("add to the lists of these names in `renovate.json`:\n")
-        .expect("what to add");
+    let said = init(
+        &workspace("sylva-flux").file("renovate.json", "{}\n"),
+        "--renovate",
+    );
+    let before = "add to the lists of these names in `renovate.json`:\n";
+    let (_, lists) = said.split_once(before).expect("what to add");
     let (lists, _) = lists.split_once("\n\n").expect("its end");
-    let lists: serde_json::Value = serde_json::from_str(&format!("{{{lists}}}")).expect("JSON");
-    assert!(lists["customManagers"].is_array() && lists["packageRules"].is_array());
-    assert_eq!(lists.as_object().map(serde_json::Map::len), Some(2));
+    let lists = read_json(&format!("{{{lists}}}"));
+    let preset = read_json(&ours("templates/hosts/renovate/metalmark.json"));
+    let wanted = ["customManagers", "packageRules"].map(|list| (list, preset[list].clone()));
+    assert_eq!(
+        lists,
+        json!({ wanted[0].0: wanted[0].1, wanted[1].0: wanted[1].1 })
+    );
 }
 
-/// git, pre-commit and Renovate read the top of the repository alone.
+/// The demo workspace in a folder of a repository.
+fn below(folder: &str) -> Stage {
+    let stage = project().file(".git/HEAD", "");
+    copy_into(&repository().join(FLUX), &stage.path().join(folder));
+    stage
+}
+
+/// The lines of the settings at the top that name the project's folder.
+fn lines_of(stage: &Stage, folder: &str) -> String {
+    let names = [".gitattributes", ".pre-commit-config.yaml", "renovate.json"];
+    table(names, |name| {
+        let text = stage.read(name);
+        let lines = text.lines().filter(|line| line.contains(folder));
+        lines.map(|line| line.trim().to_owned()).collect()
+    })
+}
+
+/// git, pre-commit and Renovate read the top of the repository alone; each has its own rules for what is quoted.
 #[test]
-fn settings_of_a_project_in_a_folder_are_written_at_the_top() {
-    let scratch = tempfile::tempdir().expect("a folder");
-    let (top, deploy) = (scratch.path(), scratch.path().join("deploy"));
-    fs::create_dir_all(top.join(".git")).expect("created");
-    copy_into(
-        &repository().join("fixtures/workspaces/sylva-flux"),
-        &deploy,
+fn settings_of_a_project_in_a_folder_are_written_at_the_top_as_hosts_read_them() {
+    let stage = below("deploy");
+    let line = "init --pre-commit --renovate";
+    stage.run_in("deploy", line).exit(0);
+    assert_text(
+        &lines_of(&stage, "deploy"),
+        str![[r#"
+.gitattributes
+    deploy/rendered/** text eol=lf
+.pre-commit-config.yaml
+    args: [-C, deploy]
+renovate.json
+    "commands": ["metalmark -C deploy update --from-renovate"],
+
+"#]],
     );
-    let outcome = init(&deploy, &["--pre-commit", "--renovate"]);
-    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
-    for (name, text) in [
-        (".gitattributes", "deploy/rendered/** text eol=lf\n"),
-        (".pre-commit-config.yaml", "        args: [-C, deploy]\n"),
-        (
-            "renovate.json",
-            "[\"metalmark -C deploy update --from-renovate\"]",
-        ),
-    ] {
-        let written = fs::read_to_string(top.join(name)).expect(name);
-        assert!(written.contains(text), "{written}");
-        assert!(!deploy.join(name).exists(), "{name}");
-    }
+    let names = stage.list("deploy");
+    assert!(!names.contains(&"renovate.json".to_owned()), "{names:?}");
     // A later run changes nothing, and says nothing that is done.
-    let outcome = init(&deploy, &["--pre-commit", "--renovate"]);
-    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
-    let lines: Vec<&str> = outcome.stdout.lines().skip(1).collect();
-    assert_eq!(
-        lines,
-        [
-            "`.gitattributes` has metalmark already",
-            "`.pre-commit-config.yaml` has metalmark already",
-            "`renovate.json` has metalmark already"
-        ]
-    );
-}
+    let said = stage.run_in("deploy", line).exit(0).outcome.stdout;
+    let (_, said) = said.split_once('\n').expect("lines");
+    assert_text(
+        said,
+        str![[r#"
+`.gitattributes` has metalmark already
+`.pre-commit-config.yaml` has metalmark already
+`renovate.json` has metalmark already
 
-/// Each host has its own rules for what is quoted.
-#[test]
-fn settings_of_a_project_in_a_folder_of_any_name_are_what_hosts_read() {
-    let scratch = tempfile::tempdir().expect("a folder");
-    let (top, project) = (scratch.path(), scratch.path().join("my d'ir"));
-    fs::create_dir_all(top.join(".git")).expect("created");
-    copy_into(
-        &repository().join("fixtures/workspaces/sylva-flux"),
-        &project,
+"#]],
     );
-    let outcome = init(&project, &["--pre-commit", "--renovate"]);
-    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
-    let renovate = fs::read(top.join("renovate.json")).expect("read");
-    let renovate: serde_json::Value = serde_json::from_slice(&renovate).expect("JSON");
-    assert_eq!(
-        renovate["packageRules"][0]["postUpgradeTasks"]["commands"][0],
-        r"metalmark -C 'my d'\''ir' update --from-renovate"
+    let stage = below("my d'ir");
+    stage.run_in("my d'ir", line).exit(0);
+    assert_text(
+        &lines_of(&stage, "my d'"),
+        str![[r#"
+.gitattributes
+    "my d'ir/rendered/**" text eol=lf
+.pre-commit-config.yaml
+    args: [-C, 'my d''ir']
+renovate.json
+    "commands": ["metalmark -C 'my d'\\''ir' update --from-renovate"],
+
+"#]],
     );
-    let attributes = fs::read_to_string(top.join(".gitattributes")).expect("read");
-    let line = "\n\"my d'ir/rendered/**\" text eol=lf\n";
-    assert!(attributes.contains(line), "{attributes}");
-    let hooks = fs::read_to_string(top.join(".pre-commit-config.yaml")).expect("read");
-    assert!(hooks.contains("args: [-C, 'my d''ir']\n"), "{hooks}");
 }
 
 /// Renovate reads the first of its files, and no other.
@@ -130,59 +150,33 @@ fn no_configuration_of_renovate_is_written_over_one_of_another_name() {
         ("package.json", "{\"renovate\": {}}", true),
         ("package.json", "{\"name\": \"a\"}", false),
     ] {
-        let scratch = workspace("sylva-flux");
-        let path = scratch.path().join(name);
-        fs::create_dir_all(path.parent().expect("a folder")).expect("created");
-        fs::write(&path, text).expect("written");
-        let outcome = init(scratch.path(), &["--renovate"]);
-        assert_eq!(outcome.status, 0, "{}", outcome.stderr);
-        let is_said = outcome.stdout.contains(&format!("in `{name}`:"));
-        let is_written = scratch.path().join("renovate.json").exists();
-        assert_eq!(
-            (is_said, is_written),
-            (is_own, !is_own),
-            "{name}: {}",
-            outcome.stdout
-        );
+        let stage = workspace("sylva-flux").file(name, text);
+        let said = init(&stage, "--renovate");
+        let is_said = said.contains(&format!("in `{name}`:"));
+        let is_written = stage.path().join("renovate.json").exists();
+        assert_eq!((is_said, is_written), (is_own, !is_own), "{name}: {said}");
     }
 }
 
 #[test]
 fn the_hook_that_is_written_is_the_manifest_s() {
-    let scratch = workspace("sylva-flux");
-    assert_eq!(init(scratch.path(), &["--pre-commit"]).status, 0);
-    let read = |text: &str| -> serde_json::Value {
+    let stage = workspace("sylva-flux");
+    init(&stage, "--pre-commit");
+    let read = |text: &str| {
         let values = yaml_tree::values(text, FileId(0), Engine::Kubectl).expect("YAML");
-        serde_json::from_str(&to_json(&values.value, Html::Plain)).expect("JSON")
+        read_json(&to_json(&values.value, Html::Plain))
     };
-    let written = scratch.path().join(".pre-commit-config.yaml");
-    let written = read(&fs::read_to_string(written).expect("written"));
-    let manifest = fs::read_to_string(repository().join(".pre-commit-hooks.yaml")).expect("read");
-    let manifest = read(&format!("hooks:\n{manifest}"));
-    let hooks = manifest["hooks"].as_array().expect("a list");
-    let mut hook = hooks
-        .iter()
-        .find(|hook| hook["id"] == "metalmark-render-system")
-        .expect("the hook")
-        .clone();
+    let written = read(&stage.read(".pre-commit-config.yaml"));
+    let manifest = read(&format!("hooks:\n{}", ours(".pre-commit-hooks.yaml")));
+    let mut hooks = manifest["hooks"].as_array().expect("a list").iter();
+    let hook = hooks.find(|hook| hook["id"] == "metalmark-render-system");
+    let mut hook = hook.expect("the hook").clone();
     let fields = hook.as_object_mut().expect("a map");
     // A local hook is of no package, and names itself.
     fields.remove("description");
     fields.remove("minimum_pre_commit_version");
     fields.insert("id".to_owned(), "metalmark-render".into());
     assert_eq!(written["repos"][0]["hooks"][0], hook);
-}
-
-/// `init --ci` in a repository with these files, and what it left of them.
-fn with_ci(files: &[(&str, &str)], argument: &str) -> (tempfile::TempDir, crate::support::Outcome) {
-    let scratch = workspace("sylva-flux");
-    for (path, text) in files {
-        let path = scratch.path().join(path);
-        fs::create_dir_all(path.parent().expect("a folder")).expect("created");
-        fs::write(path, text).expect("written");
-    }
-    let outcome = init(scratch.path(), &[argument]);
-    (scratch, outcome)
 }
 
 #[test]
@@ -192,82 +186,62 @@ fn the_job_is_that_of_the_code_host_of_the_repository() {
     let remote = |url: &str| format!("[remote \"origin\"]\n\turl = {url}\n");
     let gitlab = remote("git@gitlab.example.org:a/b.git");
     let github = remote("https://github.com/a/b");
-    for (files, expected) in [
-        ([(".git/config", &*gitlab)], GITLAB),
-        ([(".git/config", &github)], GITHUB),
-        ([(".github/workflows/own.yml", "on: push\n")], GITHUB),
+    for (path, text, expected) in [
+        (".git/config", &*gitlab, GITLAB),
+        (".git/config", &github, GITHUB),
+        (".github/workflows/own.yml", "on: push\n", GITHUB),
     ] {
-        let (scratch, outcome) = with_ci(&files, "--ci");
-        assert_eq!(outcome.status, 0, "{}", outcome.stderr);
-        let job = fs::read_to_string(scratch.path().join(expected)).expect("written");
+        let stage = workspace("sylva-flux").file(path, text);
+        let said = init(&stage, "--ci");
+        assert!(said.contains(&format!("wrote {expected}")), "{said}");
+        let job = stage.read(expected);
+        let mut lines = job.lines().map(str::trim);
         assert!(
-            job.contains("\n          metalmark render --check ")
-                || job.contains("\n      metalmark render --check "),
+            lines.any(|line| line.starts_with("metalmark render --check ")),
             "{job}"
-        );
-        assert!(
-            outcome.stdout.contains(&format!("wrote {expected}")),
-            "{}",
-            outcome.stdout
         );
     }
     // An own pipeline is left as it is.
-    let (scratch, outcome) = with_ci(&[(GITLAB, "stages: [test]\n")], "--ci");
+    let stage = workspace("sylva-flux").file(GITLAB, "stages: [test]\n");
+    let said = init(&stage, "--ci");
     assert!(
-        outcome
-            .stdout
-            .contains("add as a job of its own in `.gitlab-ci.yml`:\n"),
-        "{}",
-        outcome.stdout
+        said.contains("add as a job of its own in `.gitlab-ci.yml`:\n"),
+        "{said}"
     );
-    let own = fs::read_to_string(scratch.path().join(GITLAB)).expect("read");
-    assert_eq!(own, "stages: [test]\n");
+    assert_eq!(stage.read(GITLAB), "stages: [test]\n");
 }
 
 /// A pipeline runs at the top, and finds the reports of a project in any folder there.
 #[test]
-#[cfg(unix)]
 fn the_job_of_a_project_in_a_folder_leaves_its_reports_at_the_top() {
-    let scratch = tempfile::tempdir().expect("a folder");
-    let (top, project) = (scratch.path(), scratch.path().join("my d'ir"));
-    fs::create_dir_all(top.join(".git")).expect("created");
-    copy_into(
-        &repository().join("fixtures/workspaces/sylva-flux"),
-        &project,
-    );
-    let rendered = Metalmark::within(&project).args(["render"]).run();
-    assert_eq!(rendered.status, 0, "{}", rendered.stderr);
-    let place = top.to_string_lossy();
-    for (host, file, variable, reports) in [
+    let stage = below("my d'ir");
+    stage.run_in("my d'ir", "render").exit(0);
+    let top = stage.path().to_string_lossy().into_owned();
+    let gitlab = [
+        "metalmark-codequality.json",
+        "metalmark-junit.xml",
+        "metalmark.md",
+    ];
+    let stage = stage
+        .variable("CI_PROJECT_DIR", &top)
+        .variable("GITHUB_WORKSPACE", &top);
+    for (host, file, reports) in [
+        ("gitlab", ".gitlab-ci.yml", &gitlab[..]),
         (
-            "--ci=gitlab",
-            ".gitlab-ci.yml",
-            "CI_PROJECT_DIR",
-            &[
-                "metalmark-codequality.json",
-                "metalmark-junit.xml",
-                "metalmark.md",
-            ][..],
-        ),
-        (
-            "--ci=github",
+            "github",
             ".github/workflows/metalmark.yml",
-            "GITHUB_WORKSPACE",
             &["metalmark.sarif"],
         ),
     ] {
-        let outcome = init(&project, &[host]);
-        assert_eq!(outcome.status, 0, "{}", outcome.stderr);
-        let job = fs::read_to_string(top.join(file)).expect("written");
-        let command = job
-            .lines()
-            .find(|line| line.trim_start().starts_with("metalmark -C "))
-            .expect("its command");
-        let output = shell(top, &[(variable, &place)], command);
-        let printed = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(0), "{command}: {printed}");
+        stage
+            .run_in("my d'ir", &format!("init --ci={host}"))
+            .exit(0);
+        let job = stage.read(file);
+        let mut lines = job.lines().map(str::trim);
+        let command = lines.find(|line| line.starts_with("metalmark -C "));
+        stage.shell(command.expect("its command")).exit(0);
         for report in reports {
-            assert!(top.join(report).is_file(), "{report}");
+            assert_ne!(stage.read(report), "", "{report}");
             assert!(job.contains(&format!(": {report}\n")) || job.contains(&format!("[{report}]")));
         }
     }
@@ -275,36 +249,27 @@ fn the_job_of_a_project_in_a_folder_leaves_its_reports_at_the_top() {
 
 #[test]
 fn without_a_known_code_host_nothing_is_written() {
-    let (scratch, outcome) = with_ci(&[], "--ci");
-    assert_eq!(outcome.status, 2);
+    let stage = workspace("sylva-flux");
+    let before = stage.list("");
+    let stderr = stage.run("init --ci").exit(2).outcome.stderr;
     assert!(
-        outcome
-            .stderr
-            .contains("write `--ci=gitlab` or `--ci=github`"),
-        "{}",
-        outcome.stderr
+        stderr.contains("write `--ci=gitlab` or `--ci=github`"),
+        "{stderr}"
     );
-    assert!(!scratch.path().join("metalmark.yaml").exists());
-    let (scratch, outcome) = with_ci(&[], "--ci=gitlab");
-    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
-    assert!(scratch.path().join(".gitlab-ci.yml").is_file());
+    assert_eq!(stage.list(""), before);
+    init(&stage, "--ci=gitlab");
+    assert_ne!(stage.read(".gitlab-ci.yml"), "");
 }
 
 #[test]
-#[cfg(unix)]
 fn a_link_leads_no_job_out_of_the_repository() {
-    let outside = tempfile::tempdir().expect("a folder");
-    let scratch = workspace("sylva-flux");
-    std::os::unix::fs::symlink(outside.path(), scratch.path().join(".github")).expect("linked");
-    let outcome = init(scratch.path(), &["--ci=github"]);
-    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+    let (outside, stage) = (project(), workspace("sylva-flux"));
+    let link = stage.path().join(".github");
+    std::os::unix::fs::symlink(outside.path(), link).expect("linked");
+    let said = init(&stage, "--ci=github");
     assert!(
-        outcome
-            .stdout
-            .contains(".github/workflows/metalmark.yml:\n#"),
-        "{}",
-        outcome.stdout
+        said.contains(".github/workflows/metalmark.yml:\n#"),
+        "{said}"
     );
-    let mut left = fs::read_dir(outside.path()).expect("read");
-    assert!(left.next().is_none());
+    assert_eq!(outside.list(""), [""; 0]);
 }

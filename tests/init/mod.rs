@@ -3,300 +3,274 @@
 mod hosts;
 mod records;
 
-use std::fs;
-use std::path::Path;
+use snapbox::str;
 
-use tempfile::TempDir;
+use super::support::stage::{Stage, assert_text, project};
 
-use super::support::manifests;
-use super::support::{Metalmark, Outcome, copy_of, repository};
-
-fn init(folder: &Path, arguments: &[&str]) -> Outcome {
-    let all = ["init"].into_iter().chain(arguments.iter().copied());
-    Metalmark::within(folder).args(all).run()
+/// What `init` says; it must end well.
+fn init(stage: &Stage, words: &str) -> String {
+    stage.run(&format!("init {words}")).exit(0).outcome.stdout
 }
 
-fn workspace(name: &str) -> TempDir {
-    let scratch = copy_of(&repository().join("fixtures/workspaces").join(name));
-    fs::remove_file(scratch.path().join("metalmark.yaml")).expect("removed");
-    scratch
+fn workspace(name: &str) -> Stage {
+    let stage = project().folder(&format!("fixtures/workspaces/{name}"));
+    stage.remove("metalmark.yaml");
+    stage
 }
 
-/// That the project file is there and nothing is wrong with it.
-fn is_read(folder: &Path) {
-    let check = Metalmark::within(folder).args(["check"]).run();
-    assert!(!check.stdout.contains("[project-file]"), "{}", check.stdout);
-    assert_ne!(check.status, 2, "{}", check.stderr);
+/// The project file that `init` wrote, with which nothing is wrong: without its comments.
+fn written(stage: &Stage) -> String {
+    let checked = stage.check();
+    assert_eq!(checked.of_rule("project-file"), [""; 0]);
+    assert_ne!(checked.status, 2, "{:?}", checked.findings);
+    let text = stage.read("metalmark.yaml");
+    let lines = text
+        .lines()
+        .filter(|line| !line.trim_start().starts_with('#'));
+    lines.map(|line| format!("{line}\n")).collect()
 }
 
 #[test]
 fn a_repository_of_sylva_s_shape_becomes_a_project() {
-    for name in ["sylva-flux", "sylva-baremetal"] {
-        let scratch = workspace(name);
-        let outcome = init(scratch.path(), &[]);
-        assert_eq!(outcome.status, 0, "{}", outcome.stderr);
-        assert!(
-            outcome.stdout.starts_with("wrote metalmark.yaml\nfound "),
-            "{}",
-            outcome.stdout
-        );
-        assert!(
-            outcome.stdout.contains("`metalmark render` would write "),
-            "{}",
-            outcome.stdout
-        );
-        let text = fs::read_to_string(scratch.path().join("metalmark.yaml")).expect("written");
-        assert!(text.contains("facts: [os-images-info.yaml]"), "{text}");
-        is_read(scratch.path());
-    }
+    let flux = workspace("sylva-flux");
+    assert_text(
+        &init(&flux, ""),
+        str![[r#"
+wrote metalmark.yaml
+found 5 clusters with 6 node pools, which are served 3 images
+`metalmark render` would write 5 files for 5 clusters that have no error
+next: `metalmark render`, then commit what it wrote
+
+"#]],
+    );
+    assert_text(
+        &written(&flux),
+        str![[r#"
+version: 1
+clusters:
+  - {name: lyon, values: [environment-values/lyon]}
+  - {name: paris, values: [environment-values/paris]}
+  - each: 'environment-values/workload-clusters/*/'    # one cluster a match, named by its folder
+images:
+  facts: [os-images-info.yaml]
+  url: "http://os-image-server-{{ image.key }}.os-images.svc.cluster.local:8080/{{ image.filename }}"
+outputs:
+  - {target: manifests, path: "rendered/clusters/{{ cluster.name }}"}
+  - {target: configmap, path: rendered/shared}
+
+"#]],
+    );
+    let metal = workspace("sylva-baremetal");
+    assert_text(
+        &init(&metal, ""),
+        str![[r#"
+wrote metalmark.yaml
+found 4 clusters with 9 node pools, which are served 5 images
+`metalmark render` would write 3 files for 3 clusters that have no error
+1 error must be fixed first: k8s-version-mismatch 1
+  such as: image `ubuntu-noble-plain-rke2-1-30-12` holds Kubernetes `1.30.12+rke2r1`, not `v1.31.8+rke2r1`
+next: `metalmark check` shows each at its place; `metalmark explain RULE` says why it matters
+
+"#]],
+    );
+    assert_text(
+        &written(&metal),
+        str![[r#"
+version: 1
+values:
+  - charts/sylva-units/values.yaml
+clusters:
+  - {name: mgmt, values: [environment-values/mgmt/values.yaml]}
+  - each: 'environment-values/workload-clusters/*/values.yaml'    # one cluster a match, named by its folder
+images:
+  facts: [os-images-info.yaml]
+  url: "http://os-image-server-{{ image.key }}.os-images.svc.cluster.local:8080/{{ image.filename }}"
+outputs:
+  - {target: manifests, path: "rendered/clusters/{{ cluster.name }}"}
+  - {target: configmap, path: rendered/shared}
+
+"#]],
+    );
 }
 
 #[test]
-fn a_project_file_that_is_there_is_left_alone() {
-    let scratch = copy_of(&repository().join("fixtures/workspaces/sylva-flux"));
-    let path = scratch.path().join("metalmark.yaml");
-    let before = fs::read(&path).expect("read");
-    let outcome = init(scratch.path(), &[]);
-    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+fn a_project_file_that_is_there_is_left_alone_and_a_dry_run_writes_nothing() {
+    let stage = project().folder("fixtures/workspaces/sylva-flux");
+    let before = stage.read("metalmark.yaml");
+    let said = init(&stage, "");
     assert!(
-        outcome
-            .stdout
-            .starts_with("`metalmark.yaml` is there already"),
-        "{}",
-        outcome.stdout
+        said.starts_with("`metalmark.yaml` is there already"),
+        "{said}"
     );
-    assert_eq!(fs::read(&path).expect("read"), before);
-    let dry = init(scratch.path(), &["--dry-run"]);
-    assert_eq!(dry.status, 0, "{}", dry.stderr);
-    assert!(
-        dry.stdout.starts_with("# What metalmark reads"),
-        "{}",
-        dry.stdout
-    );
-    assert_eq!(fs::read(&path).expect("read"), before);
+    let dry = init(&stage, "--dry-run");
+    assert!(dry.starts_with("# What metalmark reads"), "{dry}");
+    assert_eq!(stage.read("metalmark.yaml"), before);
+    let stage = workspace("sylva-flux");
+    let before = stage.list("");
+    init(&stage, "--dry-run --pre-commit --renovate");
+    assert_eq!(stage.list(""), before);
 }
 
-#[test]
-fn a_dry_run_writes_nothing() {
-    let scratch = workspace("sylva-flux");
-    let outcome = init(scratch.path(), &["--dry-run", "--pre-commit", "--renovate"]);
-    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
-    for name in ["metalmark.yaml", ".pre-commit-config.yaml", "renovate.json"] {
-        assert!(!scratch.path().join(name).exists(), "{name}");
-    }
-}
-
-#[test]
-fn plain_values_files_become_clusters() {
-    let scratch = tempfile::tempdir().expect("a folder");
-    for name in ["a", "b"] {
-        let folder = scratch.path().join("clusters").join(name);
-        fs::create_dir_all(&folder).expect("created");
-        fs::write(
-            folder.join("values.yaml"),
-            "cluster: {k8s_version: v1.31.8}\n",
-        )
-        .expect("written");
-    }
-    let outcome = init(scratch.path(), &[]);
-    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
-    assert!(
-        outcome.stdout.contains("found 2 clusters"),
-        "{}",
-        outcome.stdout
-    );
-    let text = fs::read_to_string(scratch.path().join("metalmark.yaml")).expect("written");
-    assert!(text.contains("each: 'clusters/*/values.yaml'"), "{text}");
-    is_read(scratch.path());
-}
-
-#[test]
-fn the_management_cluster_beside_workload_clusters_is_one_of_them() {
-    let scratch = workspace("sylva-baremetal");
-    let outcome = init(scratch.path(), &[]);
-    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
-    assert!(
-        outcome.stdout.contains("found 4 clusters"),
-        "{}",
-        outcome.stdout
-    );
-    let text = fs::read_to_string(scratch.path().join("metalmark.yaml")).expect("written");
-    let entry = "  - {name: mgmt, values: [environment-values/mgmt/values.yaml]}\n";
-    assert!(text.contains(entry), "{text}");
-}
+const TEMPLATE: &str = "apiVersion: infrastructure.cluster.x-k8s.io/v1beta1\nkind: Metal3MachineTemplate\nmetadata: {name: a}\n";
 
 #[test]
 fn in_a_repository_without_values_the_missing_files_are_reported() {
-    let scratch = tempfile::tempdir().expect("a folder");
-    let empty = init(scratch.path(), &[]);
-    assert_eq!(empty.status, 2);
-    assert!(
-        empty
-            .stderr
-            .contains("there is nothing here to make a project from\nhelp: "),
-        "{}",
-        empty.stderr
+    let stage = project();
+    stage.run("init").exit(2).screen(str![[r#"
+error: there is nothing here to make a project from
+help: metalmark reads Helm values that hold `cluster:`, as Sylva's do, in any YAML file; `--values` and `--clusters` name those that it does not recognize; and manifests with machine templates, which `metalmark stamp` keeps up to date
+
+"#]]);
+    stage.write("template.yaml", TEMPLATE);
+    assert_text(
+        &init(&stage, ""),
+        str![[r#"
+wrote metalmark.yaml
+found 1 file with machine templates (`template.yaml`), and no Sylva values
+next: describe the images under `images.records`, say under `stamps` who boots which; then `metalmark stamp --check`
+
+"#]],
     );
-    let manifest = "apiVersion: infrastructure.cluster.x-k8s.io/v1beta1\nkind: Metal3MachineTemplate\nmetadata: {name: a}\n";
-    fs::write(scratch.path().join("template.yaml"), manifest).expect("written");
-    let plain = init(scratch.path(), &[]);
-    assert_eq!(plain.status, 0, "{}", plain.stderr);
-    assert!(
-        plain
-            .stdout
-            .contains("found 1 file with machine templates (`template.yaml`)")
-            && plain.stdout.contains("metalmark stamp --check"),
-        "{}",
-        plain.stdout
-    );
-    let stamped = Metalmark::within(scratch.path()).args(["stamp"]).run();
-    assert_eq!(stamped.status, 0, "{}{}", stamped.stdout, stamped.stderr);
-    assert!(
-        stamped.stderr.contains("nothing says which image"),
-        "{}",
-        stamped.stderr
-    );
+    let stderr = stage.run("stamp").exit(0).outcome.stderr;
+    assert!(stderr.contains("nothing says which image"), "{stderr}");
 }
 
 /// Files in the root and objects with references on one line: what is left out is not checked.
 #[test]
 fn init_leaves_no_object_of_a_cluster_out() {
-    let scratch = tempfile::tempdir().expect("a folder");
-    let write = |path: &str, text: &str| {
-        let path = scratch.path().join(path);
-        fs::create_dir_all(path.parent().expect("a folder")).expect("created");
-        fs::write(path, text).expect("written");
-    };
-    let template = "apiVersion: infrastructure.cluster.x-k8s.io/v1beta1\nkind: Metal3MachineTemplate\nmetadata: {name: a}\n";
     let deployment = "apiVersion: cluster.x-k8s.io/v1beta1\nkind: MachineDeployment\nmetadata: {name: md}\n\
                       spec: {template: {spec: {infrastructureRef: {kind: Metal3MachineTemplate, name: a}}}}\n";
     let definition = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nspec:\n  names:\n    kind: AMachineTemplate\n";
-    write("templates/a.yaml", template);
-    write("pools/md.yaml", deployment);
-    write("crds/a.yaml", definition);
-    let outcome = init(scratch.path(), &["--dry-run"]);
-    assert!(
-        outcome.stdout.contains("manifests: [pools/, templates/]\n"),
-        "{}",
-        outcome.stdout
+    let stage = project().files(&[
+        ("templates/a.yaml", TEMPLATE),
+        ("pools/md.yaml", deployment),
+        ("crds/a.yaml", definition),
+    ]);
+    let manifests = || {
+        let outcome = stage.run("init --dry-run").exit(0).outcome;
+        let mut lines = outcome.stdout.lines().map(str::to_owned);
+        lines.find(|line| line.starts_with("manifests:"))
+    };
+    assert_eq!(
+        manifests().as_deref(),
+        Some("manifests: [pools/, templates/]")
     );
-    assert!(
-        outcome
-            .stderr
-            .contains("found 1 file with machine templates"),
-        "{}",
-        outcome.stderr
-    );
-    write(
-        "cluster.yaml",
-        "apiVersion: cluster.x-k8s.io/v1beta1\nkind: Cluster\nmetadata: {name: c}\n",
-    );
-    let outcome = init(scratch.path(), &["--dry-run"]);
-    assert!(
-        outcome.stdout.contains("manifests: ['.']\n"),
-        "{}",
-        outcome.stdout
-    );
+    let cluster = "apiVersion: cluster.x-k8s.io/v1beta1\nkind: Cluster\nmetadata: {name: c}\n";
+    stage.write("cluster.yaml", cluster);
+    assert_eq!(manifests().as_deref(), Some("manifests: ['.']"));
 }
 
 #[test]
 fn a_cluster_stack_has_a_pair_and_is_checked() {
-    let scratch = tempfile::tempdir().expect("a scratch folder");
-    let write = |path: &str, text: &str| {
-        let path = scratch.path().join(path);
-        fs::create_dir_all(path.parent().expect("a folder")).expect("created");
-        fs::write(path, text).expect("written");
-    };
-    write(
-        "providers/scs/csctl.yaml",
-        "config: {kubernetesVersion: v1.32.5}\n",
+    let images = "images: {worker: {name: ubuntu-capi-image-v1.32.4}}\n";
+    let stage = project().files(&[
+        (
+            "providers/scs/csctl.yaml",
+            "config: {kubernetesVersion: v1.32.5}\n",
+        ),
+        ("providers/scs/cluster-class/values.yaml", images),
+    ]);
+    init(&stage, "");
+    assert_text(
+        &written(&stage),
+        str![[r#"
+version: 1
+pairs:
+  - {version: '**/csctl.yaml#config.kubernetesVersion', image: 'cluster-class/values.yaml#images.**.name'}
+
+"#]],
     );
-    write(
-        "providers/scs/cluster-class/values.yaml",
-        "images: {worker: {name: ubuntu-capi-image-v1.32.4}}\n",
-    );
-    let outcome = init(scratch.path(), &[]);
-    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
-    let text = fs::read_to_string(scratch.path().join("metalmark.yaml")).expect("written");
-    let pair = "  - {version: '**/csctl.yaml#config.kubernetesVersion', image: 'cluster-class/values.yaml#images.**.name'}\n";
-    assert!(text.ends_with(pair), "{text}");
-    let checked = Metalmark::within(scratch.path()).args(["check"]).run();
-    assert!(
-        checked.stdout.contains("1 mismatched"),
-        "{}",
-        checked.stdout
-    );
+    stage.check().pools(str![[r#"
+providers/scs/csctl.yaml/images.worker.name v1.32.5 (providers/scs/csctl.yaml:1:29): mismatched, ubuntu-capi-image-v1.32.4 (providers/scs/cluster-class/values.yaml:1:25) holds 1.32.4
+
+"#]]);
 }
 
 /// Values of a cluster that selects no image.
 const VALUES: &str = "cluster:\n  k8s_version: v1.31.8\n  capi_providers: {infra_provider: capm3, bootstrap_provider: cabpk}\n  control_plane_replicas: 1\n";
 
-/// What `init` makes of values files at these paths: its screen and the project file.
-fn of_values(paths: &[&str]) -> (TempDir, String, String) {
-    let scratch = tempfile::tempdir().expect("a folder");
-    for path in paths {
-        let path = scratch.path().join(path);
-        fs::create_dir_all(path.parent().expect("a folder")).expect("created");
-        fs::write(path, VALUES).expect("written");
-    }
-    let outcome = init(scratch.path(), &[]);
-    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
-    is_read(scratch.path());
-    let text = fs::read_to_string(scratch.path().join("metalmark.yaml")).expect("written");
-    (scratch, outcome.stdout, text)
+/// The clusters in what `init` makes of values files at these paths.
+fn clusters(paths: &[&str]) -> String {
+    let files: Vec<(&str, &str)> = paths.iter().map(|path| (*path, VALUES)).collect();
+    let stage = project().files(&files);
+    let said = init(&stage, "");
+    let count = format!("found {} clusters", paths.len());
+    assert!(said.contains(&count), "{said}");
+    let text = written(&stage);
+    let (_, clusters) = text.split_once("clusters:\n").expect("clusters");
+    let lines = clusters.lines().take_while(|line| line.starts_with(' '));
+    lines.map(|line| format!("{line}\n")).collect()
 }
 
 #[test]
-fn values_in_folders_of_one_name_are_named_by_the_folders_that_differ() {
-    let (_, screen, text) = of_values(&[
-        "sites/paris/prod/values.yaml",
-        "sites/paris/test/values.yaml",
-        "sites/lyon/prod/values.yaml",
-    ]);
-    let entry = "  - each: 'sites/*/*/values.yaml'    # one cluster a match\n    name: \"{{ path.segments[1] }}-{{ path.segments[2] }}\"\n";
-    assert!(text.contains(entry), "{text}");
-    assert!(screen.contains("found 3 clusters"), "{screen}");
-}
+fn values_files_anywhere_become_clusters_named_by_what_differs() {
+    let names = ["sites/paris/prod", "sites/paris/test", "sites/lyon/prod"];
+    let paths = names.map(|name| format!("{name}/values.yaml"));
+    assert_text(
+        &clusters(&paths.each_ref().map(String::as_str)),
+        str![[r#"
+  - each: 'sites/*/*/values.yaml'    # one cluster a match
+    name: "{{ path.segments[1] }}-{{ path.segments[2] }}"
 
-#[test]
-fn values_files_anywhere_become_clusters() {
-    let (scratch, screen, text) = of_values(&[
+"#]],
+    );
+    let anywhere = [
         "fleet/eu/paris.yaml",
         "fleet/eu/lyon.yaml",
         "fleet/us/austin.yaml",
         "fleet/us/boston.yaml",
         "other/special/cluster.yaml",
-    ]);
-    assert!(
-        text.contains("  - {name: special, values: [other/special/cluster.yaml]}\n"),
-        "{text}"
+    ];
+    assert_text(
+        &clusters(&anywhere),
+        str![[r#"
+  - {name: special, values: [other/special/cluster.yaml]}
+  - each: 'fleet/*/*.yaml'    # one cluster a match, named by its file
+
+"#]],
     );
-    assert!(
-        text.contains("  - each: 'fleet/*/*.yaml'    # one cluster a match, named by its file\n"),
-        "{text}"
+    assert_text(
+        &clusters(&["a/one/values.yaml", "a/two/values.yaml"]),
+        str![[r#"
+  - each: 'a/*/values.yaml'    # one cluster a match, named by its folder
+
+"#]],
     );
-    assert!(screen.contains("found 5 clusters"), "{screen}");
+    // What YAML would read as something else is quoted.
+    let odd = [
+        "x/yes/values.yaml",
+        "y/1.30/a.yaml",
+        "z/a b/b.yaml",
+        "it's/c.yaml",
+    ];
+    assert_text(
+        &clusters(&odd),
+        str![[r#"
+  - {name: 'it''s', values: ['it''s/c.yaml']}
+  - {name: '1.30', values: [y/1.30/a.yaml]}
+  - {name: 'a b', values: ['z/a b/b.yaml']}
+  - {name: 'yes', values: [x/yes/values.yaml]}
+
+"#]],
+    );
     // A pattern that found another file too would make a cluster of it.
-    let (_, _, text) = of_values(&["a/one/values.yaml", "a/two/values.yaml"]);
-    assert!(text.contains("'a/*/values.yaml'"), "{text}");
-    fs::remove_file(scratch.path().join("metalmark.yaml")).expect("removed");
-    fs::write(scratch.path().join("fleet/eu/notes.yaml"), "a: 1\n").expect("written");
-    let printed = init(scratch.path(), &["--dry-run"]).stdout;
+    let files = anywhere.map(|path| (path, VALUES));
+    let stage = project()
+        .files(&files)
+        .file("fleet/eu/notes.yaml", "a: 1\n");
+    let printed = init(&stage, "--dry-run");
     assert!(!printed.contains("each:"), "{printed}");
     assert!(printed.contains("{name: austin, "), "{printed}");
 }
 
 #[test]
 fn as_many_errors_are_announced_as_check_prints() {
-    let (scratch, screen, _) = of_values(&["clusters/a/values.yaml", "clusters/b/values.yaml"]);
+    let paths = ["clusters/a/values.yaml", "clusters/b/values.yaml"];
+    let stage = project().files(&paths.map(|path| (path, VALUES)));
+    let said = init(&stage, "");
     let expected = "2 errors must be fixed first: image-not-chosen 2\n  such as: no node pool selects an image (2 times)\n";
-    assert!(screen.contains(expected), "{screen}");
-    let check = Metalmark::within(scratch.path()).args(["check"]).run();
-    assert!(
-        check.stdout.contains("\n2 errors in 2 clusters"),
-        "{}",
-        check.stdout
-    );
+    assert!(said.contains(expected), "{said}");
+    assert_eq!(stage.check().of_rule("image-not-chosen").len(), 2);
 }
 
 /// A file that patches what it deploys names no object of Cluster API.
@@ -327,20 +301,20 @@ spec: {template: {spec: {customImage: 'kindest/node:v1.33.1'}}}
         ("lyon/kustomization.yaml", overlay),
         ("flux/edge.yaml", flux),
     ] {
-        let scratch = manifests::repository(&[
+        let stage = project().files(&[
+            (".git/HEAD", ""),
             ("base/c.yaml", machines),
             ("base/kustomization.yaml", "resources: [c.yaml]\n"),
             (path, &text),
         ]);
-        let check = || {
-            let outcome = Metalmark::within(scratch.path()).args(["check"]).run();
-            (
-                outcome.status,
-                outcome.stdout.contains("error[k8s-version-mismatch]"),
-            )
+        let judge = || {
+            let checked = stage.check();
+            assert_eq!(checked.of_rule("k8s-version-mismatch").len(), 1, "{path}");
+            assert_eq!(checked.findings.len(), 1, "{path}");
+            checked.status
         };
-        assert_eq!(check(), (1, true), "{path}");
-        assert_eq!(init(scratch.path(), &[]).status, 0);
-        assert_eq!(check(), (1, true), "{path}");
+        assert_eq!(judge(), 1);
+        init(&stage, "");
+        assert_eq!(judge(), 1);
     }
 }

@@ -1,10 +1,9 @@
 //! The images that machine templates name already, as `init` describes them.
 
-use std::fs;
-use std::path::Path;
+use snapbox::str;
 
 use super::init;
-use crate::support::Metalmark;
+use crate::support::stage::{Stage, assert_text, project, table};
 
 /// A machine template with this spec.
 fn template(kind: &str, version: &str, name: &str, spec: &str) -> String {
@@ -13,99 +12,123 @@ fn template(kind: &str, version: &str, name: &str, spec: &str) -> String {
     )
 }
 
-/// `init` there, and that the first `stamp` changes nothing. The project file.
-fn described(files: &[(&str, &str)]) -> (String, String) {
-    let scratch = tempfile::tempdir().expect("a folder");
-    for (path, text) in files {
-        let path = scratch.path().join(path);
-        fs::create_dir_all(path.parent().expect("a folder")).expect("created");
-        fs::write(path, text).expect("written");
+/// Makes the project file there, and runs the first `stamp`, which changes nothing. What `init` says.
+fn describe(stage: &Stage) -> String {
+    let before = stage
+        .list("")
+        .into_iter()
+        .map(|path| (stage.read(&path), path));
+    let before: Vec<(String, String)> = before.collect();
+    let said = init(stage, "");
+    stage.run("stamp --check").exit(0);
+    stage.run("stamp").exit(0);
+    for (text, path) in before {
+        assert_eq!(stage.read(&path), text, "{path}");
     }
-    let outcome = init(scratch.path(), &[]);
-    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
-    let stamp = Metalmark::within(scratch.path())
-        .args(["stamp", "--check"])
-        .run();
-    assert_eq!(stamp.status, 0, "{}{}", stamp.stdout, stamp.stderr);
-    let stamp = Metalmark::within(scratch.path()).args(["stamp"]).run();
-    assert_eq!(stamp.status, 0, "{}{}", stamp.stdout, stamp.stderr);
-    for (path, text) in files {
-        assert_eq!(
-            fs::read_to_string(scratch.path().join(path)).expect("read"),
-            *text
-        );
-    }
-    let text = fs::read_to_string(scratch.path().join("metalmark.yaml")).expect("written");
-    (outcome.stdout, text)
+    said
+}
+
+/// The images and the stamps of the project file.
+fn records(stage: &Stage) -> Vec<String> {
+    let text = stage.read("metalmark.yaml");
+    let (_, records) = text.split_once("records:\n").expect("records");
+    let lines = records.lines().map(str::trim);
+    lines
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        .map(str::to_owned)
+        .collect()
 }
 
 #[test]
 fn images_of_each_provider_become_records_that_change_nothing() {
     let digest = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
     let metal3 = format!(
-        "{{image: {{url: https://images.example.org/noble-1.raw, checksum: {digest}, checksumType: sha256, format: raw}}}}"
+        "Metal3MachineTemplate v1beta1 {{image: {{url: https://images.example.org/noble-1.raw, checksum: {digest}, checksumType: sha256, format: raw}}}}"
     );
     let v1beta2 = format!(
-        "{{image: {{url: https://images.example.org/noble-1.raw, checksum: {digest}, checksumType: sha256, diskFormat: raw}}}}"
+        "Metal3MachineTemplate v1beta2 {{image: {{url: https://images.example.org/noble-1.raw, checksum: {digest}, checksumType: sha256, diskFormat: raw}}}}"
     );
-    for (kind, version, spec, location) in [
-        (
-            "AWSMachineTemplate",
-            "v1beta2",
-            "{imageLookupFormat: capa-ami-ubuntu-22.04-v1.30.2-1}",
-            "ami: {name: ",
-        ),
-        (
-            "AzureMachineTemplate",
-            "v1beta1",
-            "{image: {id: /subscriptions/s/images/i}}",
-            "azure: {id: ",
-        ),
-        (
-            "AzureMachineTemplate",
-            "v1beta1",
-            "{image: {computeGallery: {gallery: g, name: capi-ubuntu, version: 1.34.1}}}",
-            "gallery: g",
-        ),
-        (
-            "DockerMachineTemplate",
-            "v1beta1",
-            "{customImage: 'kindest/node:v1.30.2'}",
-            "docker: {image: ",
-        ),
-        (
-            "HCloudMachineTemplate",
-            "v1beta1",
-            "{imageName: ubuntu-24.04}",
-            "hcloud: {image: ubuntu-24.04}",
-        ),
-        ("Metal3MachineTemplate", "v1beta1", &*metal3, digest),
-        ("Metal3MachineTemplate", "v1beta2", &*v1beta2, digest),
-        (
-            "OpenStackMachineTemplate",
-            "v1beta1",
-            "{image: {filter: {name: ubuntu-2204-kube-v1.31.8}}}",
-            "glance: {name: ",
-        ),
-        (
-            "OpenStackMachineTemplate",
-            "v1beta1",
-            "{image: {id: 8f1b2c3d-0000-4000-8000-000000000001}}",
-            "glance: {id: ",
-        ),
-        (
-            "VSphereMachineTemplate",
-            "v1beta1",
-            "{template: /dc/vm/ubuntu-2204-kube-v1.31.8}",
-            "vsphere: {template: ",
-        ),
-    ] {
-        let manifest = template(kind, version, "edge", spec);
-        let (screen, text) = described(&[("edge.yaml", &manifest)]);
-        assert!(screen.contains("wrote 1 image that "), "{kind}: {screen}");
-        assert!(text.contains(location), "{text}");
-        assert!(text.contains(&format!("kind: {kind}, image: ")), "{text}");
-    }
+    let templates = [
+        "AWSMachineTemplate v1beta2 {imageLookupFormat: capa-ami-ubuntu-22.04-v1.30.2-1}",
+        "AzureMachineTemplate v1beta1 {image: {id: /subscriptions/s/images/i}}",
+        "AzureMachineTemplate v1beta1 {image: {computeGallery: {gallery: g, name: capi-ubuntu, version: 1.34.1}}}",
+        "DockerMachineTemplate v1beta1 {customImage: 'kindest/node:v1.30.2'}",
+        "HCloudMachineTemplate v1beta1 {imageName: ubuntu-24.04}",
+        &metal3,
+        &v1beta2,
+        "OpenStackMachineTemplate v1beta1 {image: {filter: {name: ubuntu-2204-kube-v1.31.8}}}",
+        "OpenStackMachineTemplate v1beta1 {image: {id: 8f1b2c3d-0000-4000-8000-000000000001}}",
+        "VSphereMachineTemplate v1beta1 {template: /dc/vm/ubuntu-2204-kube-v1.31.8}",
+    ];
+    let records = table(templates, |words| {
+        let mut words = words.splitn(3, ' ');
+        let mut word = || words.next().expect("KIND VERSION SPEC");
+        let manifest = template(word(), word(), "edge", word());
+        let stage = project().file("edge.yaml", manifest);
+        let said = describe(&stage);
+        assert!(said.contains("wrote 1 image that "), "{said}");
+        records(&stage)
+    });
+    assert_text(
+        &records,
+        str![[r#"
+AWSMachineTemplate v1beta2 {imageLookupFormat: capa-ami-ubuntu-22.04-v1.30.2-1}
+    capa-ami-ubuntu-22-04-v1-30-2-1:
+    locations: {ami: {name: capa-ami-ubuntu-22.04-v1.30.2-1}}
+    stamps:
+    - {kind: AWSMachineTemplate, image: capa-ami-ubuntu-22-04-v1-30-2-1}
+AzureMachineTemplate v1beta1 {image: {id: /subscriptions/s/images/i}}
+    i:
+    locations: {azure: {id: '/subscriptions/s/images/i'}}
+    stamps:
+    - {kind: AzureMachineTemplate, image: i}
+AzureMachineTemplate v1beta1 {image: {computeGallery: {gallery: g, name: capi-ubuntu, version: 1.34.1}}}
+    g:
+    locations: {azure: {definition: capi-ubuntu, gallery: g, version: '1.34.1'}}
+    stamps:
+    - {kind: AzureMachineTemplate, image: g}
+DockerMachineTemplate v1beta1 {customImage: 'kindest/node:v1.30.2'}
+    node:
+    locations: {docker: {image: 'kindest/node:v1.30.2'}}
+    stamps:
+    - {kind: DockerMachineTemplate, image: node}
+HCloudMachineTemplate v1beta1 {imageName: ubuntu-24.04}
+    ubuntu-24-04:
+    locations: {hcloud: {image: ubuntu-24.04}}
+    stamps:
+    - {kind: HCloudMachineTemplate, image: ubuntu-24-04}
+Metal3MachineTemplate v1beta1 {image: {url: https://images.example.org/noble-1.raw, checksum: 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef, checksumType: sha256, format: raw}}
+    noble-1-raw:
+    digests: {uncompressed: {sha256: '0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'}}
+    format: raw
+    locations: {https: 'https://images.example.org/noble-1.raw'}
+    stamps:
+    - {kind: Metal3MachineTemplate, image: noble-1-raw}
+Metal3MachineTemplate v1beta2 {image: {url: https://images.example.org/noble-1.raw, checksum: 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef, checksumType: sha256, diskFormat: raw}}
+    noble-1-raw:
+    digests: {uncompressed: {sha256: '0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'}}
+    format: raw
+    locations: {https: 'https://images.example.org/noble-1.raw'}
+    stamps:
+    - {kind: Metal3MachineTemplate, image: noble-1-raw}
+OpenStackMachineTemplate v1beta1 {image: {filter: {name: ubuntu-2204-kube-v1.31.8}}}
+    ubuntu-2204-kube-v1-31-8:
+    locations: {glance: {name: ubuntu-2204-kube-v1.31.8}}
+    stamps:
+    - {kind: OpenStackMachineTemplate, image: ubuntu-2204-kube-v1-31-8}
+OpenStackMachineTemplate v1beta1 {image: {id: 8f1b2c3d-0000-4000-8000-000000000001}}
+    '8f1b2c3d-0000-4000-8000-000000000001':
+    locations: {glance: {id: '8f1b2c3d-0000-4000-8000-000000000001'}}
+    stamps:
+    - {kind: OpenStackMachineTemplate, image: '8f1b2c3d-0000-4000-8000-000000000001'}
+VSphereMachineTemplate v1beta1 {template: /dc/vm/ubuntu-2204-kube-v1.31.8}
+    ubuntu-2204-kube-v1-31-8:
+    locations: {vsphere: {template: '/dc/vm/ubuntu-2204-kube-v1.31.8'}}
+    stamps:
+    - {kind: VSphereMachineTemplate, image: ubuntu-2204-kube-v1-31-8}
+
+"#]],
+    );
 }
 
 #[test]
@@ -118,43 +141,67 @@ fn what_a_record_cannot_say_is_left_out() {
     let variable = openstack("edge-cp", "${IMAGE}");
     let [one, other] = ["v1.30.2", "v1.29.1"]
         .map(|version| openstack("twice", &format!("ubuntu-2204-kube-{version}")));
-    let files = [
-        ("clusters/edge.yaml", &*own),
-        ("clusters/cp.yaml", &*variable),
-        ("clusters/a/t.yaml", &*one),
-        ("clusters/b/t.yaml", &*other),
-    ];
-    let (screen, text) = described(&files);
-    assert!(screen.contains("wrote 1 image that "), "{screen}");
-    assert!(screen.contains("left out 3 machine templates"), "{screen}");
-    let stamps = "stamps:\n  - {kind: OpenStackMachineTemplate, name: edge-md, image: ubuntu-2204-kube-v1-31-8}\n";
-    assert!(text.contains(stamps), "{text}");
+    let stage = project().files(&[
+        ("clusters/edge.yaml", &own),
+        ("clusters/cp.yaml", &variable),
+        ("clusters/a/t.yaml", &one),
+        ("clusters/b/t.yaml", &other),
+    ]);
+    assert_text(
+        &describe(&stage),
+        str![[r#"
+wrote metalmark.yaml
+found 4 files with machine templates (`clusters/a/t.yaml`), and no Sylva values
+wrote 1 image that they name under `images.records`, and who boots them under `stamps`: `metalmark stamp` changes nothing yet
+left out 3 machine templates: an image that is a variable, that a record cannot describe, that differs under one name or does not fit its version
+next: `metalmark check`; then say under `images.records` which Kubernetes version each image holds
+
+"#]],
+    );
+    assert_text(
+        &records(&stage).join("\n"),
+        str![[r#"
+ubuntu-2204-kube-v1-31-8:
+locations: {glance: {name: ubuntu-2204-kube-v1.31.8}}
+stamps:
+- {kind: OpenStackMachineTemplate, name: edge-md, image: ubuntu-2204-kube-v1-31-8}
+"#]],
+    );
 }
 
 #[test]
 fn what_check_finds_it_still_finds_with_the_records() {
     let wrong = crate::support::manifests::cluster("v1.30.2", crate::support::manifests::GOOD);
     let right =
-        crate::support::manifests::cluster("v1.32.4", "{filter: {name: ubuntu-2204-kube-v1.32.4}}")
-            .replace("edge", "west");
-    let files = [("edge.yaml", &*wrong), ("west.yaml", &*right)];
-    let check = |folder: &Path| Metalmark::within(folder).args(["check"]).run();
-    let scratch = tempfile::tempdir().expect("a folder");
-    for (path, text) in files {
-        fs::write(scratch.path().join(path), text).expect("written");
-    }
-    let before = check(scratch.path()).stdout;
-    assert!(before.contains("2 mismatched"), "{before}");
+        crate::support::manifests::cluster("v1.32.4", "{filter: {name: ubuntu-2204-kube-v1.32.4}}");
+    let stage = project()
+        .file("edge.yaml", wrong)
+        .file("west.yaml", right.replace("edge", "west"));
+    stage.check().pools(str![[r#"
+edge/control-plane v1.30.2 (edge.yaml:12:12): mismatched, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
+edge/edge-md v1.30.2 (edge.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
+west/control-plane v1.32.4 (west.yaml:12:12): by_name, ubuntu-2204-kube-v1.32.4 (west.yaml:29:49) holds 1.32.4
+west/west-md v1.32.4 (west.yaml:23:16): by_name, ubuntu-2204-kube-v1.32.4 (west.yaml:29:49) holds 1.32.4
+
+"#]]);
     // The image that does not match gets no record, and is no reason to leave out the others: `stamp` runs.
-    let (screen, text) = described(&files);
-    assert!(screen.contains("wrote 1 image that "), "{screen}");
-    assert!(
-        text.contains("name: west, image: ubuntu-2204-kube-v1-32-4"),
-        "{text}"
+    describe(&stage);
+    assert_text(
+        &records(&stage).join("\n"),
+        str![[r#"
+ubuntu-2204-kube-v1-32-4:
+locations: {glance: {name: ubuntu-2204-kube-v1.32.4}}
+stamps:
+- {kind: OpenStackMachineTemplate, name: west, image: ubuntu-2204-kube-v1-32-4}
+"#]],
     );
-    fs::write(scratch.path().join("metalmark.yaml"), text).expect("written");
-    let after = check(scratch.path()).stdout;
-    assert!(after.contains("2 mismatched"), "{after}");
+    stage.check().pools(str![[r#"
+edge/control-plane v1.30.2 (edge.yaml:12:12): mismatched, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
+edge/edge-md v1.30.2 (edge.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
+west/control-plane v1.32.4 (west.yaml:12:12): by_name, ubuntu-2204-kube-v1-32-4 (west.yaml:29:49) holds 1.32.4 (metalmark.yaml:9:7)
+west/west-md v1.32.4 (west.yaml:23:16): by_name, ubuntu-2204-kube-v1-32-4 (west.yaml:29:49) holds 1.32.4 (metalmark.yaml:9:7)
+
+"#]]);
 }
 
 #[test]
@@ -188,7 +235,7 @@ spec: {{topology: {{class: quick, version: v1.35.2}}}}
         "edge",
         "{image: {filter: {name: ubuntu-2204-kube-v1.31.1}}}",
     );
-    let project = "\
+    let project_file = "\
 version: 1
 manifests: [edge.yaml]
 images: {records: {noble: {locations: {glance: {name: ubuntu-2204-kube-v1.31.1}}}}}
@@ -198,17 +245,15 @@ stamps: [{kind: OpenStackMachineTemplate, image: noble}]
         ("/spec/template/spec/image/filter/name", 0),
         ("/spec/template/spec/flavor", 1),
     ] {
-        let scratch = tempfile::tempdir().expect("a folder");
-        let write = |path: &str, text: &str| {
-            fs::write(scratch.path().join(path), text).expect("written");
-        };
-        write("edge.yaml", &(patch(path) + &template));
-        write("metalmark.yaml", project);
-        let outcome = Metalmark::within(scratch.path());
-        let outcome = outcome.args(["stamp", "--check"]).run();
+        let stage = project()
+            .file("edge.yaml", patch(path) + &template)
+            .file("metalmark.yaml", project_file);
+        let outcome = stage.run("stamp --check").exit(status).outcome;
         let screen = outcome.stdout + &outcome.stderr;
-        assert_eq!(outcome.status, status, "{path}: {screen}");
-        let is_reported = screen.contains("k8s-version-mismatch");
-        assert_eq!(is_reported, status == 1, "{screen}");
+        assert_eq!(
+            screen.contains("k8s-version-mismatch"),
+            status == 1,
+            "{screen}"
+        );
     }
 }

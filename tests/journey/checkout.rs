@@ -8,6 +8,7 @@ use super::facts;
 use super::project::{AFTER, BEFORE, Project};
 use crate::programs;
 use crate::support::copy_into;
+use crate::support::stage::{self, Stage};
 
 pub(super) const CHART: &str = "charts/sylva-units";
 const REGISTRY: &str = "oci://registry.gitlab.com/sylva-projects/sylva-elements/diskimage-builder";
@@ -21,7 +22,7 @@ pub(super) struct Checkout {
     pub(super) project: Project,
     pub(super) kind: &'static Kind,
     /// The copy of the chart that prints what it hands over.
-    pub(super) printing: tempfile::TempDir,
+    pub(super) printing: Stage,
 }
 
 impl Checkout {
@@ -30,9 +31,9 @@ impl Checkout {
             programs::missing("sylva_core");
             return None;
         };
-        let project = Project::of(tempfile::tempdir().expect("a folder"));
+        let project = Project::new();
         copy_into(&root.join(CHART), &project.path().join(CHART));
-        let printing = tempfile::tempdir().expect("a folder");
+        let printing = stage::project();
         copy_into(&root.join(CHART), printing.path());
         let folders = kind.environments.iter().map(|one| one.folder);
         for folder in kind.bases.iter().copied().chain(folders) {
@@ -70,12 +71,12 @@ impl Checkout {
             images.push((key, BEFORE));
         }
         assert_eq!(images.len(), 38);
-        project.write("os-images-info.yaml", &facts::info(&images));
+        project.write("os-images-info.yaml", facts::info(&images));
         let known = facts::registry(REGISTRY, &images);
-        fs::write(self.printing.path().join("facts.yaml"), known).expect("written");
+        self.printing.write("facts.yaml", known);
         let offered = images.iter().filter(|(_, tag)| *tag == AFTER);
         let offered: Vec<&str> = offered.map(|(key, _)| key.as_str()).collect();
-        project.write("offered.txt", &offered.join("\n"));
+        project.write("offered.txt", offered.join("\n"));
     }
 
     /// A component that puts the site's values over the environment's own.
@@ -110,7 +111,8 @@ impl Checkout {
                 fs::remove_file(path).expect("removed");
             }
         }
-        fs::write(templates.join("handed.yaml"), include_str!("handed.yaml")).expect("written");
+        let printed = include_str!("handed.yaml");
+        self.printing.write("templates/handed.yaml", printed);
     }
 
     pub(super) fn select(&self, spelling: &Spelling, first: usize) {
@@ -162,6 +164,6 @@ impl Checkout {
         project.write("state.json", STATE);
         let state = "state: {ConfigMap/mgmt-cluster-state-values: state.json}\n";
         let text = project.read("metalmark.yaml");
-        project.write("metalmark.yaml", &format!("{text}{state}"));
+        project.write("metalmark.yaml", format!("{text}{state}"));
     }
 }

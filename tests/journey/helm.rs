@@ -1,7 +1,6 @@
 //! What a chart hands over, by real programs: kubectl composes an environment's layers, Helm 3 and 4 evaluate them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -10,6 +9,7 @@ use yaml_tree::bytes::BASE64;
 
 use super::project::{Reported, parsed};
 use crate::programs;
+use crate::support::stage::project;
 
 pub(super) struct Programs {
     pub(super) helms: Vec<(&'static str, PathBuf)>,
@@ -96,7 +96,7 @@ pub(super) fn template(
     release: &Release,
     overlay: Option<&str>,
 ) -> Result<String, String> {
-    let scratch = tempfile::tempdir().expect("a scratch folder");
+    let scratch = project();
     let mut command = Command::new(helm);
     command.arg("template").arg("sylva-units").arg(chart);
     command.args(["--namespace", &release.namespace]);
@@ -106,9 +106,9 @@ pub(super) fn template(
     let inline = std::iter::once(release.inline.as_str());
     let texts = release.texts.iter().map(String::as_str);
     for (number, text) in texts.chain(overlay).chain(inline).enumerate() {
-        let path = scratch.path().join(format!("{number}.yaml"));
-        fs::write(&path, text).expect("written");
-        command.arg("-f").arg(path);
+        let file = format!("{number}.yaml");
+        scratch.write(&file, text);
+        command.arg("-f").arg(scratch.path().join(file));
     }
     succeeds(command.output())
 }

@@ -2,7 +2,8 @@
 
 use super::project::{Project, parsed};
 use super::reduced::{self, OVERLAYS};
-use crate::{host_pages, programs};
+use crate::hosts::pages;
+use crate::programs;
 
 const KEY: &str = "environment-values/workload-clusters/edge-key";
 const METAL: &str = "environment-values/metal";
@@ -21,7 +22,7 @@ fn change_the_key(project: &Project) {
 fn add_component(project: &Project, environment: &str, component: &str) {
     let path = format!("{environment}/kustomization.yaml");
     let text = project.read(&path);
-    project.write(&path, &format!("{text}components: [{component}]\n"));
+    project.write(&path, format!("{text}components: [{component}]\n"));
 }
 
 /// Puts a rendered overlay into the environment, as the last of its `valuesFrom`.
@@ -164,7 +165,7 @@ fn an_image_without_facts_becomes_no_entry() {
     let mut info = parsed(&project.read("os-images-info.yaml"));
     let facts = info["os_images"].as_object_mut().expect("a map");
     facts.remove(image).expect("its facts");
-    project.write("os-images-info.yaml", &info.to_string());
+    project.write("os-images-info.yaml", info.to_string());
     let outcome = project.succeeds("render");
     assert!(
         outcome.stderr.contains("k8s-version-unproven"),
@@ -274,7 +275,7 @@ fn a_component_is_left_out_after_a_merge_conflict() {
     let ours = project.read(record);
     project.write(
         record,
-        &format!("<<<<<<< HEAD\n{ours}=======\n{ours}>>>>>>> other\n"),
+        format!("<<<<<<< HEAD\n{ours}=======\n{ours}>>>>>>> other\n"),
     );
     change_the_key(&project);
     project.succeeds("render");
@@ -303,7 +304,7 @@ fn a_component_that_nothing_renders_is_reported() {
 /// A project that names its own output as a layer, and facts that metalmark rendered.
 #[test]
 fn rendered_files_of_the_project_file_are_left_out_with_a_warning() {
-    let project = Project::of(tempfile::tempdir().expect("a folder"));
+    let project = Project::new();
     let sha256 = "a".repeat(64);
     let values = |key: &str| {
         format!(
@@ -312,7 +313,7 @@ fn rendered_files_of_the_project_file_are_left_out_with_a_warning() {
              \x20 two-rke2-1-31-8: {{uri: 'oci://r.example/two:1', k8s-version: v1.31.8, image-format: raw, filename: one.raw, sha256: {sha256}}}\n"
         )
     };
-    project.write("edge.yaml", &values("one-rke2-1-31-8"));
+    project.write("edge.yaml", values("one-rke2-1-31-8"));
     project.write(
         "metalmark.yaml",
         "version: 1\nclusters: [{name: edge, values: [edge.yaml, out/edge.values.yaml]}]\n\
@@ -324,7 +325,7 @@ fn rendered_files_of_the_project_file_are_left_out_with_a_warning() {
         "os_images: {other-rke2-1-31-8: {}}\n",
     );
     project.succeeds("render --adopt");
-    project.write("edge.yaml", &values("two-rke2-1-31-8"));
+    project.write("edge.yaml", values("two-rke2-1-31-8"));
     let outcome = project.succeeds("render");
     for (file, key) in [("edge", "values"), ("os-images", "facts")] {
         let reported =
@@ -340,15 +341,15 @@ fn rendered_files_of_the_project_file_are_left_out_with_a_warning() {
 /// The steps of docs/hosts/sylva-units.md.
 #[test]
 fn the_page_on_sylva_units_is_true() {
-    let page = host_pages::page("sylva-units.md");
+    let page = pages::page("sylva-units.md");
     assert!(page.contains(KEY));
     let project = reduced::start();
-    let outputs = host_pages::block(&page, "outputs");
+    let outputs = pages::block(&page, "outputs");
     project.outputs(outputs.strip_prefix("outputs:").expect("outputs"));
     let kustomization = format!("{KEY}/kustomization.yaml");
-    let component = host_pages::block(&page, "component");
+    let component = pages::block(&page, "component");
     let text = project.read(&kustomization);
-    project.write(&kustomization, &format!("{text}{component}\n"));
+    project.write(&kustomization, format!("{text}{component}\n"));
     project.succeeds("render");
     change_the_key(&project);
     project.succeeds("render");
@@ -372,7 +373,7 @@ fn the_page_on_sylva_units_is_true() {
 /// What metalmark rendered is no cluster, whatever pattern matches it.
 #[test]
 fn a_rendered_values_file_is_no_cluster() {
-    let project = Project::of(tempfile::tempdir().expect("a folder"));
+    let project = Project::new();
     let values = "cluster:\n  k8s_version: v1.31.8+rke2r1\n  capi_providers: {infra_provider: capm3, bootstrap_provider: cabpr}\n\
                   \x20 capm3: {image_key: one-rke2-1-31-8}\nos_images:\n  one-rke2-1-31-8: {uri: 'oci://r.example/one:1', k8s-version: v1.31.8, image-format: raw, filename: one.raw, sha256: SHA256}\n"
         .replace("SHA256", &"a".repeat(64));

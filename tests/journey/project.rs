@@ -2,21 +2,29 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::ops::Deref;
+use std::path::PathBuf;
 
 use serde_json::Value;
 use yaml_tree::engine::Engine;
 use yaml_tree::json::{Html, to_json};
 use yaml_tree::place::FileId;
 
-use crate::support::{Metalmark, Outcome};
+use crate::support::Outcome;
+use crate::support::stage::{self, Stage};
 
 /// The version of the image builder that the journey starts with, and the next one.
 pub(super) const BEFORE: &str = "0.4.12";
 pub(super) const AFTER: &str = "0.4.13";
 
-pub(super) struct Project {
-    folder: tempfile::TempDir,
+pub(super) struct Project(Stage);
+
+impl Deref for Project {
+    type Target = Stage;
+
+    fn deref(&self) -> &Stage {
+        &self.0
+    }
 }
 
 /// What metalmark reports: each pool's image as key, reference and sha256, and the keys that the server serves.
@@ -27,29 +35,23 @@ pub(super) struct Reported {
 }
 
 impl Project {
-    pub(super) fn of(folder: tempfile::TempDir) -> Self {
-        Self { folder }
+    /// An empty project.
+    pub(super) fn new() -> Self {
+        Self(stage::project())
     }
 
-    pub(super) fn path(&self) -> &Path {
-        self.folder.path()
+    /// A copy of a folder of the repository.
+    pub(super) fn copy(folder: &str) -> Self {
+        Self(stage::project().folder(folder))
     }
 
     pub(super) fn run(&self, words: &str) -> Outcome {
-        Metalmark::within(self.path())
-            .args(words.split_whitespace())
-            .run()
+        self.0.run(words).outcome
     }
 
     /// Runs it and requires success.
     pub(super) fn succeeds(&self, words: &str) -> Outcome {
-        let outcome = self.run(words);
-        assert_eq!(
-            outcome.status, 0,
-            "{words}: {}{}",
-            outcome.stdout, outcome.stderr
-        );
-        outcome
+        self.0.run(words).exit(0).outcome
     }
 
     /// `init`, and then the one edit that the journey needs: the outputs.
@@ -63,24 +65,7 @@ impl Project {
     pub(super) fn outputs(&self, outputs: &str) {
         let text = self.read("metalmark.yaml");
         let (before, _) = text.split_once("outputs:").expect("outputs");
-        self.write("metalmark.yaml", &format!("{before}outputs: {outputs}\n"));
-    }
-
-    pub(super) fn read(&self, path: &str) -> String {
-        fs::read_to_string(self.path().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
-    }
-
-    pub(super) fn write(&self, path: &str, text: &str) {
-        let path = self.path().join(path);
-        fs::create_dir_all(path.parent().expect("a folder")).expect("created");
-        fs::write(path, text).expect("written");
-    }
-
-    /// Replaces a text that occurs once.
-    pub(super) fn edit(&self, path: &str, from: &str, to: &str) {
-        let text = self.read(path);
-        assert_eq!(text.matches(from).count(), 1, "{path}: {from}");
-        self.write(path, &text.replace(from, to));
+        self.write("metalmark.yaml", format!("{before}outputs: {outputs}\n"));
     }
 
     pub(super) fn json(&self, words: &str) -> Value {

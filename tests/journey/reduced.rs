@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use super::facts;
 use super::helm;
 use super::project::{AFTER, BEFORE, Project, Reported};
-use crate::support::{copy_of, repository};
 
 pub(super) const CHART: &str = "charts/sylva-units/values.yaml";
 const REGISTRY: &str = "oci://registry.example.org/images/builder";
@@ -83,12 +82,12 @@ pub(super) fn next(text: &str) -> String {
 
 /// A copy with the facts of both versions and the list of what the next version offers, before `init`.
 pub(super) fn copy() -> Project {
-    let project = Project::of(copy_of(&repository().join("fixtures/journey")));
+    let project = Project::copy("fixtures/journey");
     let images = images(&project);
-    project.write("os-images-info.yaml", &facts::info(&images));
+    project.write("os-images-info.yaml", facts::info(&images));
     let offered = images.iter().filter(|(_, tag)| *tag == AFTER);
     let offered: Vec<&str> = offered.map(|(key, _)| key.as_str()).collect();
-    project.write("offered.txt", &offered.join("\n"));
+    project.write("offered.txt", offered.join("\n"));
     project
 }
 

@@ -16,7 +16,7 @@ units:
 fn with_secret_template() -> Project {
     let project = reduced::start();
     let chart = project.read(CHART);
-    project.write(CHART, &format!("{chart}{SECRET_TEMPLATE}"));
+    project.write(CHART, format!("{chart}{SECRET_TEMPLATE}"));
     project.succeeds("render");
     reduced::own_image_is_rebuilt(&project);
     project
@@ -42,7 +42,7 @@ fn a_chart_with_a_template_of_a_secret_shows_its_values() {
 /// Bare values of the project's founding document: dots in names, as the registry of that time has them.
 #[test]
 fn names_with_dots_keep_their_dots() {
-    let project = Project::of(tempfile::tempdir().expect("a folder"));
+    let project = Project::new();
     let values = |patch: &str, version: &str| {
         format!(
             "sylva_diskimagebuilder_version: {version}\n\
@@ -52,7 +52,7 @@ fn names_with_dots_keep_their_dots() {
              \x20 capm3: {{os_image_selector: {{os: ubuntu}}}}\n"
         )
     };
-    project.write("values.yaml", &values("9", "0.1.1"));
+    project.write("values.yaml", values("9", "0.1.1"));
     project.write(
         "metalmark.yaml",
         "version: 1\nclusters: [{name: edge, values: [values.yaml]}]\n",
@@ -71,11 +71,11 @@ fn a_key_with_an_expression_is_left_alone() {
     let path = "environment-values/workload-clusters/edge-key/values.yaml";
     let entry = "sylva_diskimagebuilder_images:\n  \
          '{{ printf \"debian-trixie-plain-rke2-%s\" (.Values.k8s_version_short | replace \".\" \"-\") }}': {os_images_oci_registry: sylva}\n";
-    project.write(path, &format!("{}{entry}", project.read(path)));
+    project.write(path, format!("{}{entry}", project.read(path)));
     let offered = project.read("offered.txt");
     project.write(
         "offered.txt",
-        &format!("{offered}\ndebian-trixie-plain-rke2-1-31\n"),
+        format!("{offered}\ndebian-trixie-plain-rke2-1-31\n"),
     );
     let outcome = project.run(&update());
     assert_ne!(outcome.status, 2, "{}", outcome.stderr);
@@ -106,13 +106,13 @@ fn a_catalog_whose_first_entry_is_replaced_and_whose_others_go_is_edited() {
         "\n  ubuntu-noble-plain-kubeadm-1-28-0:\n    a: 1\n  ubuntu-noble-hardened-kubeadm-1-28-0:\n    a: 1\n",
         "\n  ubuntu-noble-hardened-kubeadm-1-28-0:\n    a: 1\n  ubuntu-noble-plain-kubeadm-1-28-0:\n    a: 1\n",
     ] {
-        let project = Project::of(tempfile::tempdir().expect("a folder"));
+        let project = Project::new();
         let values = |version: &str, list: &str| {
             format!(
                 "sylva_diskimagebuilder_version: {version}\nsylva_diskimagebuilder_images: {list}last: 1\n"
             )
         };
-        project.write("values.yaml", &values("0.4.12", list));
+        project.write("values.yaml", values("0.4.12", list));
         project.write("edge.yaml", "cluster: {name: edge}\n");
         project.write(
             "metalmark.yaml",

@@ -4,7 +4,6 @@
 //! Helm evaluates a copy of the chart: its values, schema, helpers and library as they are, and instead of its manifests one
 //! template that prints what the helpers make of the values (`handed.yaml`).
 
-use std::fs;
 use std::path::PathBuf;
 
 use yaml_tree::bytes::BASE64;
@@ -77,7 +76,7 @@ impl Checkout {
             "workload-cluster.values.yaml",
         ] {
             let text = project.read(&format!("{CHART}/{file}"));
-            fs::write(self.printing.path().join(file), text).expect("written");
+            self.printing.write(file, text);
         }
     }
 

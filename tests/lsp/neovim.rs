@@ -1,25 +1,25 @@
 //! Neovim's own client, driven by a script: what a person does.
 
-use std::fs;
 use std::process::{Command, Stdio};
 
-use crate::programs;
+use snapbox::str;
 
 use super::{PARIS, sylva};
-use crate::support::repository;
+use crate::programs;
+use crate::support::stage::{assert_text, project};
+use crate::support::{binary, repository};
 
 #[test]
 fn neovim_hovers_jumps_finds_and_fixes() {
     let Some(neovim) = programs::find("nvim") else {
         return;
     };
-    let folder = sylva();
-    let home = tempfile::tempdir().expect("a folder");
+    let (folder, home) = (sylva(), project());
     let log = home.path().join("log");
     let status = Command::new(neovim)
         .args(["--headless", "-n", "-u"])
         .arg(repository().join("tests/lsp/neovim.lua"))
-        .env("METALMARK", env!("CARGO_BIN_EXE_metalmark"))
+        .env("METALMARK", binary())
         .env("ROOT", folder.path())
         .env("FILE", folder.path().join(PARIS))
         .env("LOG", &log)
@@ -27,18 +27,19 @@ fn neovim_hovers_jumps_finds_and_fixes() {
         .stdin(Stdio::null())
         .output()
         .expect("it starts");
-    let log = fs::read_to_string(log).unwrap_or_else(|_| panic!("{status:?}"));
-    let lines: Vec<&str> = log.lines().collect();
-    assert_eq!(
-        lines,
-        [
-            "hover: edge-paris/storage boots image `opensuse-15-6-hardened-rke2-1-31-8`",
-            "definition: sylva-units/values.yaml:30",
-            "found: k8s-version-mismatch in line 23",
-            "action: Set `cluster.machine_deployments.storage.capm3.image_key: ubuntu-noble-hardened-rke2-1-31-8`",
-            "left: 0",
-            "line:         image_key: ubuntu-noble-hardened-rke2-1-31-8",
-            "ended: well",
-        ]
+    let made = home.list("");
+    assert!(made.contains(&"log".to_owned()), "{made:?} {status:?}");
+    assert_text(
+        &home.read("log"),
+        str![[r#"
+hover: edge-paris/storage boots image `opensuse-15-6-hardened-rke2-1-31-8`
+definition: sylva-units/values.yaml:30
+found: k8s-version-mismatch in line 23
+action: Set `cluster.machine_deployments.storage.capm3.image_key: ubuntu-noble-hardened-rke2-1-31-8`
+left: 0
+line:         image_key: ubuntu-noble-hardened-rke2-1-31-8
+ended: well
+
+"#]],
     );
 }

@@ -1,35 +1,29 @@
 //! What the server does in a git repository: it compares with the merge base, and runs git and nothing else.
 
 use std::ffi::OsStr;
-use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use super::client::{Client, usual};
-use super::{LYON, PARIS};
-use crate::git::{commit, copy, git, repository};
+use super::{LYON, PARIS, sylva};
+use crate::git::{commit, git};
 use crate::programs;
+use crate::support::lsp::{Client, usual};
+use crate::support::stage::{Stage, project};
 
 const REFRESH: &str = "workspace/inlayHint/refresh";
 
-/// A clone of the demo workspace, with one commit.
-fn clone() -> Option<tempfile::TempDir> {
-    let scratch = repository()?;
-    let ours = crate::support::repository();
-    copy(
-        &ours.join("fixtures/workspaces/sylva-baremetal"),
-        scratch.path(),
-    );
-    commit(scratch.path(), "Base");
-    Some(scratch)
-}
+const IMAGES: [&str; 2] = [
+    "opensuse-15-6-hardened-rke2-1-31-8",
+    "ubuntu-noble-hardened-rke2-1-31-8",
+];
 
 #[test]
 fn hints_count_the_machines_that_roll_since_the_merge_base() {
-    let Some(folder) = clone() else { return };
+    let Some(folder) = sylva().commit("Base") else {
+        return;
+    };
     git(folder.path(), &["checkout", "--quiet", "-b", "change"]);
-    let mut client = Client::start(folder.path(), &usual());
-    client.open(PARIS);
+    let mut client = Client::start(&folder, &[PARIS]);
     let storage = |client: &mut Client| {
         let hints = client.hints(PARIS);
         hints
@@ -37,10 +31,7 @@ fn hints_count_the_machines_that_roll_since_the_merge_base() {
             .find(|hint| hint.starts_with("image_key"))
             .expect("a hint")
     };
-    let (old, new) = (
-        "opensuse-15-6-hardened-rke2-1-31-8",
-        "ubuntu-noble-hardened-rke2-1-31-8",
-    );
+    let [old, new] = IMAGES;
     assert!(storage(&mut client).ends_with("proven)"));
     client.replace(PARIS, old, new);
     client.settled(PARIS);
@@ -51,7 +42,7 @@ fn hints_count_the_machines_that_roll_since_the_merge_base() {
         storage(&mut client)
     );
     // Committed on the branch it still rolls them, and undone it does not.
-    fs::write(folder.path().join(PARIS), client.text(PARIS)).expect("written");
+    folder.write(PARIS, client.text(PARIS));
     commit(folder.path(), "Change");
     client.open(LYON);
     assert!(client.hints(LYON)[0].ends_with("proven)"));
@@ -64,10 +55,8 @@ fn hints_count_the_machines_that_roll_since_the_merge_base() {
 }
 
 /// Gives a clone everything that makes programs run, or leads outside.
-fn make_hostile(top: &Path, outside: &Path) {
-    fs::write(top.join(".gitattributes"), "*.yaml filter=one diff=one\n").expect("written");
-    fs::create_dir_all(top.join(".git/hooks")).expect("made");
-    let settings = [
+fn make_hostile(clone: &Stage, outside: &Path) {
+    for (key, value) in [
         ("filter.one.clean", "touch ran; cat"),
         ("filter.one.smudge", "touch ran; cat"),
         ("filter.one.process", "touch ran"),
@@ -81,30 +70,38 @@ fn make_hostile(top: &Path, outside: &Path) {
         ("gpg.program", "touch ran"),
         ("remote.origin.url", "ext::touch ran"),
         ("remote.origin.promisor", "true"),
-    ];
-    for (key, value) in settings {
-        git(top, &["config", key, value]);
+    ] {
+        git(clone.path(), &["config", key, value]);
     }
-    let secret = "outside-of-the-clone: true\n";
-    fs::write(outside.join("values.yaml"), secret).expect("written");
-    symlink(outside.join("values.yaml"), top.join("link.yaml")).expect("linked");
-    let kustomization = "configMapGenerator: [{name: a, files: [link.yaml]}]\n";
-    fs::write(top.join("kustomization.yaml"), kustomization).expect("written");
-    let bare = top.join("bare");
-    for part in ["objects", "refs"] {
-        fs::create_dir_all(bare.join(part)).expect("made");
+    for (path, text) in [
+        (".gitattributes", "*.yaml filter=one diff=one\n"),
+        (".git/hooks/none", ""),
+        (
+            "kustomization.yaml",
+            "configMapGenerator: [{name: a, files: [link.yaml]}]\n",
+        ),
+        ("bare/objects/none", ""),
+        ("bare/refs/none", ""),
+        ("bare/HEAD", "ref: refs/heads/main\n"),
+        (
+            "bare/config",
+            "[core]\nworktree = .\nfsmonitor = \"touch ran; false\"\n",
+        ),
+        ("bare/metalmark.yaml", &clone.read("metalmark.yaml")),
+    ] {
+        clone.write(path, text);
     }
-    fs::write(bare.join("HEAD"), "ref: refs/heads/main\n").expect("written");
-    let config = "[core]\nworktree = .\nfsmonitor = \"touch ran; false\"\n";
-    fs::write(bare.join("config"), config).expect("written");
-    fs::copy(top.join("metalmark.yaml"), bare.join("metalmark.yaml")).expect("copied");
+    let link = clone.path().join("link.yaml");
+    symlink(outside.join("values.yaml"), link).expect("linked");
 }
 
 #[test]
 fn a_hostile_repository_runs_nothing_and_shows_nothing_from_outside() {
-    let Some(folder) = clone() else { return };
-    let outside = tempfile::tempdir().expect("a folder");
-    make_hostile(folder.path(), outside.path());
+    let Some(folder) = sylva().commit("Base") else {
+        return;
+    };
+    let outside = project().file("values.yaml", "outside-of-the-clone: true\n");
+    make_hostile(&folder, outside.path());
     let log = outside.path().join("calls");
     let strace = programs::find("strace");
     let watcher: Vec<&OsStr> = match &strace {
@@ -119,19 +116,15 @@ fn a_hostile_repository_runs_nothing_and_shows_nothing_from_outside() {
         ],
         None => Vec::new(),
     };
-    let mut client = Client::start_under(&watcher, folder.path(), &usual());
-    client.open(PARIS);
-    client.open("bare/metalmark.yaml");
-    client.open("kustomization.yaml");
+    let mut client = Client::start_under(&watcher, &folder, &usual());
+    for file in [PARIS, "bare/metalmark.yaml", "kustomization.yaml"] {
+        client.open(file);
+    }
     let first = client.hints(PARIS);
     let definition = "textDocument/definition";
     let file = client.about(definition, "kustomization.yaml", "[li|nk.yaml]");
     assert_eq!(file, serde_json::json!([]));
-    client.replace(
-        PARIS,
-        "opensuse-15-6-hardened-rke2-1-31-8",
-        "ubuntu-noble-hardened-rke2-1-31-8",
-    );
+    client.replace(PARIS, IMAGES[0], IMAGES[1]);
     client.settled(PARIS);
     // The comparison has ended where it is compared with the commit.
     client.wait_for(REFRESH, 0);
@@ -144,11 +137,11 @@ fn a_hostile_repository_runs_nothing_and_shows_nothing_from_outside() {
     assert!(sent.contains("machines roll"), "{sent}");
     assert!(!sent.contains("outside-of-the-clone"), "{sent}");
     assert_eq!(client.shutdown(), 0);
-    let made = walkdir::WalkDir::new(folder.path()).into_iter().flatten();
-    let mut made = made.filter(|entry| entry.file_name() == "ran");
-    assert!(made.next().is_none());
+    let made = folder.list("").into_iter();
+    let ran: Vec<String> = made.filter(|path| path.ends_with("ran")).collect();
+    assert_eq!(ran, [""; 0]);
     if strace.is_some() {
-        let calls = fs::read_to_string(log).expect("a log");
+        let calls = outside.read("calls");
         let begun = calls
             .lines()
             .filter(|line| line.contains("execve(") && line.ends_with("= 0"));

@@ -1,19 +1,15 @@
 //! What an editor shows of values: what they evaluate to, and the files and images that they name.
 
-use std::fs;
-
 use serde_json::Value;
+use snapbox::str;
 
-use super::client::{Client, usual};
 use super::{LYON, PARIS, UNITS, sylva};
-use crate::support::Metalmark;
+use crate::support::lsp::{Client, assert_lines};
 
 #[test]
 fn a_hover_of_a_value_is_what_values_prints_with_why() {
-    let folder = sylva();
-    let mut client = Client::start(folder.path(), &usual());
-    client.open(UNITS);
-    client.open(PARIS);
+    let sylva = sylva();
+    let mut client = Client::start(&sylva, &[UNITS, PARIS]);
     // A shared file is shown for the first cluster.
     for (part, path) in [
         (
@@ -27,11 +23,9 @@ fn a_hover_of_a_value_is_what_values_prints_with_why() {
         ),
     ] {
         let hover = client.hover(UNITS, part);
-        let printed = Metalmark::within(folder.path())
-            .args(["values", "mgmt", path, "--why"])
-            .run();
-        assert_eq!(printed.status, 0, "{}", printed.stderr);
-        assert!(hover.contains(printed.stdout.trim_end()), "{hover}");
+        let printed = sylva.run(&format!("values mgmt {path} --why")).exit(0);
+        let printed = printed.outcome.stdout;
+        assert!(hover.contains(printed.trim_end()), "{hover}");
     }
     // A cluster's own file, for that cluster.
     let own = client.hover(
@@ -47,9 +41,8 @@ fn a_hover_of_a_value_is_what_values_prints_with_why() {
 
 #[test]
 fn a_hover_of_a_version_shows_the_versions_that_follow() {
-    let folder = sylva();
-    let mut client = Client::start(folder.path(), &usual());
-    client.open(LYON);
+    let sylva = sylva();
+    let mut client = Client::start(&sylva, &[LYON]);
     client.replace(
         LYON,
         "  control_plane_replicas: 3\n",
@@ -79,61 +72,53 @@ fn a_hover_of_a_version_shows_the_versions_that_follow() {
 
 #[test]
 fn paths_lead_to_their_files() {
-    let folder = sylva();
-    let write = |file: &str, text: &str| {
-        let path = folder.path().join(file);
-        fs::create_dir_all(path.parent().expect("a folder")).expect("made");
-        fs::write(path, text).expect("written");
-    };
     let kustomization = "flux/kustomization.yaml";
-    write(
-        kustomization,
-        "resources: [base, ../no/such]
+    let text = "resources: [base, ../no/such]
 configMapGenerator:
   - name: values
     files: [values.yaml=../environment-values/mgmt/values.yaml]
 secretGenerator:
   - name: outside
     files: [../../../../etc/passwd, ../environment-values/mgmt/secrets.yaml]
-",
-    );
-    write("flux/base/kustomization.yml", "resources: []\n");
-    let mut client = Client::start(folder.path(), &usual());
-    client.open("metalmark.yaml");
-    client.open(kustomization);
-    let mut file = |part: &str| {
+";
+    let sylva = sylva()
+        .file(kustomization, text)
+        .file("flux/base/kustomization.yml", "resources: []\n");
+    let mut client = Client::start(&sylva, &["metalmark.yaml", kustomization]);
+    let top = client.uri("x").trim_end_matches('x').to_owned();
+    let mut places = Vec::new();
+    for part in [
+        "mgmt|/values.yaml",
+        "mgmt/|secrets.yaml",
+        "[ba|se,",
+        "no/su|ch",
+        "etc/pas|swd",
+        "name: |values",
+    ] {
         let answer = client.about("textDocument/definition", kustomization, part);
-        let places = answer.as_array().expect("places").clone();
-        let uri = |place: &Value| place["uri"].as_str().expect("a text").to_owned();
-        places.iter().map(uri).collect::<Vec<_>>()
-    };
-    let below = |file: &str| {
-        let path = folder.path().canonicalize().expect("a folder").join(file);
-        vec![
-            url::Url::from_file_path(path)
-                .expect("absolute")
-                .to_string(),
-        ]
-    };
-    assert_eq!(
-        file("mgmt|/values.yaml"),
-        below("environment-values/mgmt/values.yaml")
-    );
-    assert_eq!(
-        file("mgmt/|secrets.yaml"),
-        below("environment-values/mgmt/secrets.yaml")
-    );
-    assert_eq!(file("[ba|se,"), below("flux/base/kustomization.yml"));
-    for part in ["no/su|ch", "etc/pas|swd", "name: |values"] {
-        assert_eq!(file(part), [""; 0], "{part}");
+        let uris = answer.as_array().expect("places").iter();
+        let uris = uris.map(|place| place["uri"].as_str().expect("a text"));
+        let paths: Vec<String> = uris.map(|uri| uri.replace(&top, "")).collect();
+        places.push(format!("{part} → {}", paths.join(" ")));
     }
+    assert_lines(
+        &places,
+        str![[r#"
+mgmt|/values.yaml → environment-values/mgmt/values.yaml
+mgmt/|secrets.yaml → environment-values/mgmt/secrets.yaml
+[ba|se, → flux/base/kustomization.yml
+no/su|ch → 
+etc/pas|swd → 
+name: |values → 
+
+"#]],
+    );
 }
 
 #[test]
 fn a_selector_is_replaced_by_the_key_of_its_image() {
-    let folder = sylva();
-    let mut client = Client::start(folder.path(), &usual());
-    client.open(PARIS);
+    let sylva = sylva();
+    let mut client = Client::start(&sylva, &[PARIS]);
     let pin = |actions: Vec<(String, Value)>| {
         let mut actions = actions.into_iter();
         actions.find(|(title, _)| title.starts_with("Pin "))
@@ -174,10 +159,8 @@ fn a_selector_is_replaced_by_the_key_of_its_image() {
 
 #[test]
 fn registries_are_offered_by_name_and_by_prefix() {
-    let folder = sylva();
-    let mut client = Client::start(folder.path(), &usual());
-    client.open(UNITS);
-    client.open("metalmark.yaml");
+    let sylva = sylva();
+    let mut client = Client::start(&sylva, &[UNITS, "metalmark.yaml"]);
     client.settled(UNITS);
     let catalog = "  opensuse-15-6-plain-kubeadm-1-31-8:\n    os_images_oci_registry: ";
     client.replace(UNITS, &format!("{catalog}sylva"), &format!("{catalog}s"));
@@ -189,13 +172,14 @@ fn registries_are_offered_by_name_and_by_prefix() {
         "    reg\n    registry.example.org/sylva-projects: oci",
     );
     let prefixes = client.completion("metalmark.yaml", "    reg|\n");
-    assert_eq!(
-        prefixes,
-        [
-            "registry.example.org (images of the catalog)",
-            "registry.example.org/sylva-projects (images of the catalog)",
-            "registry.example.org/sylva-projects/sylva-elements (images of the catalog)",
-            "registry.example.org/sylva-projects/sylva-elements/diskimage-builder (images of the catalog)",
-        ]
+    assert_lines(
+        &prefixes,
+        str![[r#"
+registry.example.org (images of the catalog)
+registry.example.org/sylva-projects (images of the catalog)
+registry.example.org/sylva-projects/sylva-elements (images of the catalog)
+registry.example.org/sylva-projects/sylva-elements/diskimage-builder (images of the catalog)
+
+"#]],
     );
 }

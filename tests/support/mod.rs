@@ -6,6 +6,7 @@ pub(crate) mod cosign;
 pub(crate) mod distribution;
 pub(crate) mod grammar;
 pub(crate) mod layout;
+pub(crate) mod lsp;
 pub(crate) mod manifests;
 pub(crate) mod project;
 pub(crate) mod recorded;
@@ -27,6 +28,18 @@ pub(crate) use seen::property;
 /// The repository's folder.
 pub(crate) fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The program under test.
+pub(crate) fn binary() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_metalmark"))
+}
+
+/// The search path of a run that finds the program under test on it, before everything else.
+pub(crate) fn search_path() -> String {
+    let folder = binary().parent().expect("a folder");
+    let path = std::env::var("PATH").unwrap_or_default();
+    format!("{}:{path}", folder.display())
 }
 
 /// How often a test repeats itself, or how much it moves: the first number in plain `cargo test`, the second where
@@ -61,7 +74,7 @@ pub(crate) struct Outcome {
 impl Metalmark {
     /// A run in that folder, untouched by the developer's environment.
     pub(crate) fn within(folder: &Path) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_metalmark"));
+        let mut command = Command::new(binary());
         command.current_dir(folder).env_clear().stdin(Stdio::null());
         Self {
             command,
@@ -135,18 +148,12 @@ impl Metalmark {
 
 /// A shell with metalmark on its PATH and the variables of a runner.
 pub(crate) fn shell(folder: &Path, variables: &[(&str, &str)], script: &str) -> Output {
-    let binary = Path::new(env!("CARGO_BIN_EXE_metalmark"));
-    let path = format!(
-        "{}:{}",
-        binary.parent().expect("a folder").display(),
-        std::env::var("PATH").unwrap_or_default()
-    );
     Command::new("sh")
         .args(["-euc", script])
         .current_dir(folder)
         .env_clear()
         .envs(variables.iter().copied())
-        .env("PATH", path)
+        .env("PATH", search_path())
         .env("HOME", folder)
         .env("GIT_CONFIG_NOSYSTEM", "1")
         .output()

@@ -21,7 +21,7 @@ use snapbox::Data;
 use tempfile::TempDir;
 
 use super::super::git;
-use super::{Metalmark, Outcome, copy_into, repository};
+use super::{Metalmark, Outcome, copy_into, repository, shell};
 
 /// The day of every run: 2026-11-21.
 const DAY: &str = "1795219200";
@@ -195,12 +195,64 @@ impl Stage {
         }
     }
 
+    /// The same with further variables.
+    #[must_use = "a run that nobody looks at proves nothing"]
+    pub(crate) fn run_with(&self, words: &str, variables: &[(&str, &str)]) -> Run {
+        let program = self.program().args(words.split_whitespace());
+        Run {
+            command: words.to_owned(),
+            outcome: program.envs(variables).run(),
+        }
+    }
+
+    /// Runs the program with these words and a text on stdin.
+    #[must_use = "a run that nobody looks at proves nothing"]
+    pub(crate) fn feed(&self, words: &str, input: &str) -> Run {
+        let program = self.program().args(words.split_whitespace());
+        Run {
+            command: words.to_owned(),
+            outcome: program.run_with(input),
+        }
+    }
+
+    /// Runs the program with these words in a folder of the project.
+    #[must_use = "a run that nobody looks at proves nothing"]
+    pub(crate) fn run_in(&self, folder: &str, words: &str) -> Run {
+        let program = self.program_in(folder).args(words.split_whitespace());
+        Run {
+            command: words.to_owned(),
+            outcome: program.run(),
+        }
+    }
+
+    /// Runs a script with `sh`, in the project and with the program on the search path.
+    #[must_use = "a run that nobody looks at proves nothing"]
+    pub(crate) fn shell(&self, script: &str) -> Run {
+        let outcome = shell(self.path(), &self.environment(), script);
+        let text = |bytes| String::from_utf8(bytes).expect("output is UTF-8");
+        Run {
+            command: script.to_owned(),
+            outcome: Outcome {
+                status: outcome.status.code().expect("not killed"),
+                stdout: text(outcome.stdout),
+                stderr: text(outcome.stderr),
+            },
+        }
+    }
+
     /// The program in this project, for a run that needs more than arguments.
     pub(crate) fn program(&self) -> Metalmark {
+        Metalmark::within(self.path()).envs(&self.environment())
+    }
+
+    /// The same in a folder of the project.
+    pub(crate) fn program_in(&self, folder: &str) -> Metalmark {
+        Metalmark::within(&self.path().join(folder)).envs(&self.environment())
+    }
+
+    fn environment(&self) -> Vec<(&str, &str)> {
         let variables = self.variables.iter();
-        let variables: Vec<(&str, &str)> =
-            variables.map(|(name, value)| (&**name, &**value)).collect();
-        Metalmark::within(self.path()).envs(&variables)
+        variables.map(|(name, value)| (&**name, &**value)).collect()
     }
 
     /// What `check` finds, and what it says of each node pool.

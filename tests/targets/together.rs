@@ -1,11 +1,9 @@
 //! What a run renders, taken together: no object meets another one, every folder builds, and errors keep a cluster out.
 
-use std::fs;
-use std::path::Path;
+use snapbox::str;
 
-use tempfile::TempDir;
-
-use crate::support::{Metalmark, Outcome};
+use super::lines_with;
+use crate::support::stage::{Stage, assert_text, project, table};
 
 const IMAGES: &str = "\
 os_images:
@@ -20,190 +18,164 @@ fn values(name: &str, image: &str) -> String {
     )
 }
 
-/// Two clusters that boot two images, with these entries and outputs.
-fn two(one: &str, two: &str, names: [&str; 2], outputs: &str) -> TempDir {
-    let scratch = tempfile::tempdir().expect("a folder");
-    let project = format!(
-        "version: 1\nclusters:\n  - {{name: one, values: [one.yaml]{one}}}\n  - {{name: two, values: [two.yaml]{two}}}\noutputs:\n{outputs}"
+/// Two clusters that boot two images, with more in their entries, and these outputs.
+fn two(entries: [&str; 2], outputs: &str) -> Stage {
+    let [one, two] = entries;
+    let clusters = format!(
+        "version: 1\nclusters:\n  - {{name: one, values: [one.yaml]{one}}}\n  - {{name: two, values: [two.yaml]{two}}}\n"
     );
-    for (name, text) in [
-        ("metalmark.yaml", project),
-        ("one.yaml", values(names[0], "a")),
-        ("two.yaml", values(names[1], "b")),
-    ] {
-        fs::write(scratch.path().join(name), text).expect("written");
-    }
-    scratch
+    project().files(&[
+        (
+            "metalmark.yaml",
+            &format!("{clusters}outputs:\n  - {outputs}\n"),
+        ),
+        ("one.yaml", &values("", "a")),
+        ("two.yaml", &values("", "b")),
+    ])
 }
 
-fn render(folder: &Path, arguments: &[&str]) -> Outcome {
-    let all = ["render"].into_iter().chain(arguments.iter().copied());
-    Metalmark::within(folder).args(all).run()
-}
-
-const FLUX: &str = "  - {target: flux, path: flux}\n";
-const FLEET: &str = ", namespace: fleet";
-const ONE_NAME: [&str; 2] = ["name: cluster, ", "name: cluster, "];
+const NONE: [&str; 2] = [""; 2];
+const FLUX: &str = "{target: flux, path: flux}";
+const FLEET: [&str; 2] = [", namespace: fleet"; 2];
 
 #[test]
 fn two_clusters_that_render_one_object_are_an_error() {
-    let outputs = |path: &str, more: &str| format!("  - {{target: flux, path: '{path}'{more}}}\n");
+    let flux = |path: &str, more: &str| format!("{{target: flux, path: '{path}'{more}}}");
+    let argocd = "{target: argocd, path: argo, repo-url: https://git.example.org/charts.git}";
     let named = ", release: '{{ cluster.name }}', config-map: '{{ cluster.name }}-images'";
-    let argocd = ", repo-url: https://git.example.org/charts.git";
-    for (entries, names, outputs, wrong) in [
-        // Both are in one namespace, with one release and one ConfigMap.
+    let managed = |one: &'static str, two: &'static str| {
+        [one, two].map(|name| format!(", namespace: fleet, management: {name}"))
+    };
+    let [own_one, own_two] = managed("one", "two");
+    // In namespaces of their own they meet nowhere, whatever their values call them. Two Clusters of one name and namespace are on
+    // two API servers: each needs its own folder. The project may say which server has them; one that another names is on its own.
+    // Argo CD's folder is applied as a whole. A component is listed by the kustomization of each cluster's own release.
+    let cases = [
+        (FLEET, false, flux("flux", "")),
+        (FLEET, false, flux("{{ cluster.name }}", "")),
+        (FLEET, false, flux("flux", named)),
+        (NONE, false, flux("flux", "")),
+        (NONE, true, flux("flux", "")),
+        (FLEET, true, flux("flux", "")),
+        (FLEET, true, flux("flux/{{ cluster.name }}", "")),
+        (FLEET, true, flux("flux", ", patch: sylva-units")),
+        ([&own_one, &own_two], false, flux("flux", "")),
+        ([FLEET[0], &own_one], true, flux("{{ cluster.name }}", "")),
+        ([&own_one, &own_one], true, flux("{{ cluster.name }}", "")),
+        (FLEET, false, argocd.to_owned()),
+        (NONE, true, argocd.to_owned()),
         (
-            [FLEET; 2],
-            [""; 2],
-            outputs("flux", ""),
-            vec![
-                "ConfigMap `fleet/os-images-info`",
-                "HelmRelease `fleet/cluster`",
-            ],
-        ),
-        (
-            [FLEET; 2],
-            [""; 2],
-            outputs("{{ cluster.name }}", ""),
-            vec![
-                "ConfigMap `fleet/os-images-info`",
-                "HelmRelease `fleet/cluster`",
-            ],
-        ),
-        ([FLEET; 2], [""; 2], outputs("flux", named), vec![]),
-        // In namespaces of their own they meet nowhere, whatever their values call them.
-        ([""; 2], [""; 2], outputs("flux", ""), vec![]),
-        ([""; 2], ONE_NAME, outputs("flux", ""), vec![]),
-        // Two Clusters of one name and namespace are on two API servers: each needs its own folder.
-        (
-            [FLEET; 2],
-            ONE_NAME,
-            outputs("flux", ""),
-            vec![
-                "ConfigMap `fleet/os-images-info`",
-                "HelmRelease `fleet/cluster`",
-            ],
-        ),
-        (
-            [FLEET; 2],
-            ONE_NAME,
-            outputs("flux/{{ cluster.name }}", ""),
-            vec![],
-        ),
-        // A component is listed by the kustomization of each cluster's own release.
-        (
-            [FLEET; 2],
-            ONE_NAME,
-            outputs("flux", ", patch: sylva-units"),
-            vec![],
-        ),
-        // The project says which API server has them.
-        (
-            [
-                ", namespace: fleet, management: one",
-                ", namespace: fleet, management: two",
-            ],
-            [""; 2],
-            outputs("flux", ""),
-            vec![],
-        ),
-        // A cluster that another one names is on its own API server.
-        (
-            [", namespace: fleet", ", namespace: fleet, management: one"],
-            ONE_NAME,
-            outputs("{{ cluster.name }}", ""),
-            vec![
-                "ConfigMap `fleet/os-images-info`",
-                "HelmRelease `fleet/cluster`",
-            ],
-        ),
-        (
-            [
-                ", namespace: fleet, management: one",
-                ", namespace: fleet, management: one",
-            ],
-            ONE_NAME,
-            outputs("{{ cluster.name }}", ""),
-            vec![
-                "ConfigMap `fleet/os-images-info`",
-                "HelmRelease `fleet/cluster`",
-            ],
-        ),
-        // Argo CD's folder is applied as a whole.
-        (
-            [FLEET; 2],
-            [""; 2],
-            format!("  - {{target: argocd, path: argo{argocd}}}\n"),
-            vec!["ConfigMap `fleet/os-images-info`"],
-        ),
-        (
-            [""; 2],
-            ONE_NAME,
-            format!("  - {{target: argocd, path: argo{argocd}}}\n"),
-            vec![],
-        ),
-        (
-            [""; 2],
-            ONE_NAME,
-            "  - {target: flux-artifact, path: flux}\n  - {target: flux-resourceset, path: sets}\n"
+            NONE,
+            true,
+            "{target: flux-artifact, path: flux}\n  - {target: flux-resourceset, path: sets}"
                 .to_owned(),
-            vec![],
         ),
-    ] {
-        let scratch = two(entries[0], entries[1], names, &outputs);
-        let outcome = render(scratch.path(), &[]);
-        let found: Vec<&str> = outcome
-            .stderr
-            .lines()
-            .filter_map(|line| line.strip_prefix("error[object-duplicate]: "))
-            .collect();
-        let wrong_here = format!("{entries:?} {names:?} {outputs}{}", outcome.stderr);
-        assert_eq!(found.len(), wrong.len(), "{wrong_here}");
-        for (found, wanted) in found.iter().zip(&wrong) {
-            assert!(
-                found.starts_with(&format!("{wanted} is rendered twice: ")),
-                "{wrong_here}"
-            );
+    ];
+    let title = |(entries, has_one_name, outputs): &([&str; 2], bool, String)| {
+        let names = if *has_one_name {
+            "one name"
+        } else {
+            "two names"
+        };
+        format!("{entries:?} {names} {outputs:?}")
+    };
+    let met = table(cases.iter().map(title), |wanted| {
+        let case = cases.iter().find(|case| title(case) == *wanted);
+        let (entries, has_one_name, outputs) = case.expect("a case");
+        let stage = two(*entries, outputs);
+        if *has_one_name {
+            stage.write("one.yaml", values("name: cluster, ", "a"));
+            stage.write("two.yaml", values("name: cluster, ", "b"));
         }
-        assert_eq!(outcome.status, i32::from(!wrong.is_empty()), "{wrong_here}");
-        let is_written = ["flux", "argo", "one"]
+        let outcome = stage.run("render").outcome;
+        let found = lines_with(&outcome.stderr, &["error[object-duplicate]"]);
+        assert_eq!(
+            outcome.status,
+            i32::from(!found.is_empty()),
+            "{}",
+            outcome.stderr
+        );
+        let is_written = stage.list("").len() > 3;
+        assert_eq!(is_written, found.is_empty(), "{}", outcome.stderr);
+        let objects = found
             .iter()
-            .any(|name| scratch.path().join(name).exists());
-        assert_eq!(is_written, wrong.is_empty(), "{wrong_here}");
-    }
+            .map(|line| line.split(" is rendered twice: ").next());
+        objects.flatten().map(str::to_owned).collect()
+    });
+    assert_text(
+        &met,
+        str![[r#"
+[", namespace: fleet", ", namespace: fleet"] two names "{target: flux, path: 'flux'}"
+    error[object-duplicate]: ConfigMap `fleet/os-images-info`
+    error[object-duplicate]: HelmRelease `fleet/cluster`
+[", namespace: fleet", ", namespace: fleet"] two names "{target: flux, path: '{{ cluster.name }}'}"
+    error[object-duplicate]: ConfigMap `fleet/os-images-info`
+    error[object-duplicate]: HelmRelease `fleet/cluster`
+[", namespace: fleet", ", namespace: fleet"] two names "{target: flux, path: 'flux', release: '{{ cluster.name }}', config-map: '{{ cluster.name }}-images'}"
+["", ""] two names "{target: flux, path: 'flux'}"
+["", ""] one name "{target: flux, path: 'flux'}"
+[", namespace: fleet", ", namespace: fleet"] one name "{target: flux, path: 'flux'}"
+    error[object-duplicate]: ConfigMap `fleet/os-images-info`
+    error[object-duplicate]: HelmRelease `fleet/cluster`
+[", namespace: fleet", ", namespace: fleet"] one name "{target: flux, path: 'flux/{{ cluster.name }}'}"
+[", namespace: fleet", ", namespace: fleet"] one name "{target: flux, path: 'flux', patch: sylva-units}"
+[", namespace: fleet, management: one", ", namespace: fleet, management: two"] two names "{target: flux, path: 'flux'}"
+[", namespace: fleet", ", namespace: fleet, management: one"] one name "{target: flux, path: '{{ cluster.name }}'}"
+    error[object-duplicate]: ConfigMap `fleet/os-images-info`
+    error[object-duplicate]: HelmRelease `fleet/cluster`
+[", namespace: fleet, management: one", ", namespace: fleet, management: one"] one name "{target: flux, path: '{{ cluster.name }}'}"
+    error[object-duplicate]: ConfigMap `fleet/os-images-info`
+    error[object-duplicate]: HelmRelease `fleet/cluster`
+[", namespace: fleet", ", namespace: fleet"] two names "{target: argocd, path: argo, repo-url: https://git.example.org/charts.git}"
+    error[object-duplicate]: ConfigMap `fleet/os-images-info`
+["", ""] one name "{target: argocd, path: argo, repo-url: https://git.example.org/charts.git}"
+["", ""] one name "{target: flux-artifact, path: flux}\n  - {target: flux-resourceset, path: sets}"
+
+"#]],
+    );
 }
 
 #[test]
-fn two_outputs_with_one_object_of_a_cluster_are_a_warning() {
-    let outputs = format!("{FLUX}  - {{target: configmap, path: shared, scope: cluster}}\n");
-    let scratch = two("", "", [""; 2], &outputs);
-    let outcome = render(scratch.path(), &[]);
-    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
-    let warning = "warning[object-duplicate]: ConfigMap `one/os-images-info` is rendered twice";
-    assert!(outcome.stderr.contains(warning), "{}", outcome.stderr);
-    // Of a shared object too.
-    let outputs = format!("{FLUX}  - {{target: configmap, path: shared, namespace: one}}\n");
-    let scratch = two("", "", [""; 2], &outputs);
-    let outcome = render(scratch.path(), &[]);
-    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
-    assert!(outcome.stderr.contains(warning), "{}", outcome.stderr);
-}
+fn two_outputs_with_one_object_of_a_cluster_are_a_warning_and_the_policy_decides() {
+    let outputs = [
+        (
+            NONE,
+            format!("{FLUX}\n  - {{target: configmap, path: shared, scope: cluster}}"),
+        ),
+        (
+            NONE,
+            format!("{FLUX}\n  - {{target: configmap, path: shared, namespace: one}}"),
+        ),
+        (
+            FLEET,
+            format!("{FLUX}\npolicy: {{rules: {{object-duplicate: off}}}}"),
+        ),
+    ];
+    let found = outputs.map(|(entries, outputs)| {
+        let stderr = two(entries, &outputs).run("render").exit(0).outcome.stderr;
+        lines_with(&stderr, &["[object-duplicate]"]).join("\n") + "\n--\n"
+    });
+    assert_text(
+        &found.concat(),
+        str![[r#"
+warning[object-duplicate]: ConfigMap `one/os-images-info` is rendered twice: `flux/one/os-images-info.yaml` and `shared/one-os-images-info.yaml`
+warning[object-duplicate]: ConfigMap `two/os-images-info` is rendered twice: `flux/two/os-images-info.yaml` and `shared/two-os-images-info.yaml`
+--
+warning[object-duplicate]: ConfigMap `one/os-images-info` is rendered twice: `flux/one/os-images-info.yaml` and `shared/os-images-info.yaml`
+--
 
-#[test]
-fn the_policy_decides_about_objects_that_meet() {
-    let outputs = format!("{FLUX}policy: {{rules: {{object-duplicate: off}}}}\n");
-    let scratch = two(FLEET, FLEET, [""; 2], &outputs);
-    assert_eq!(render(scratch.path(), &[]).status, 0);
+--
+
+"#]],
+    );
 }
 
 #[test]
 fn a_file_for_all_clusters_has_one_image_under_a_key() {
-    let one_file = [
+    let outputs = [
         "{target: configmap, path: out}",
         "{target: flux-resourceset, path: out, form: inputs}",
         "{target: helm-values, path: out, chart: sylva-capi-cluster}",
-    ];
-    let own_files = [
         "{target: configmap, path: out, scope: cluster}",
         "{target: configmap, path: 'out/{{ cluster.name }}', scope: cluster}",
         "{target: flux-resourceset, path: 'out/{{ cluster.name }}', form: inputs}",
@@ -212,197 +184,214 @@ fn a_file_for_all_clusters_has_one_image_under_a_key() {
         "{target: manifests, path: out}",
         "{target: flux, path: out}",
     ];
-    let differs = ["aaaa'", "aaab'"];
-    let edits = [differs, ["kubeadm}", "kubeadm, os: ubuntu}"]];
-    for output in one_file.iter().chain(&own_files) {
-        let scratch = two("", "", [""; 2], &format!("  - {output}\n"));
-        let outcome = render(scratch.path(), &["--check"]);
-        assert_eq!(outcome.stderr, "", "{output}: alike");
-        for [old, new] in edits {
+    let met = table(outputs, |output| {
+        let stage = two(NONE, output);
+        assert_eq!(stage.run("render --check").outcome.stderr, "", "{output}");
+        let edits = [["aaaa'", "aaab'"], ["kubeadm}", "kubeadm, os: ubuntu}"]];
+        let found = edits.map(|[old, new]| {
             // The second cluster's own entry of the image of the first.
-            let values = values("", "a").replacen(old, new, 1);
-            fs::write(scratch.path().join("two.yaml"), values).expect("written");
-            let outcome = render(scratch.path(), &[]);
+            stage.write("two.yaml", values("", "a").replacen(old, new, 1));
+            let outcome = stage.run("render").outcome;
             let collides = outcome.stderr.contains("error[image-name-collision]");
-            assert_eq!(
-                collides,
-                one_file.contains(output),
-                "{output}: {}",
-                outcome.stderr
-            );
-            assert_eq!(
-                outcome.status,
-                i32::from(collides),
-                "{output}: {}",
-                outcome.stderr
-            );
-            let is_written = scratch.path().join("out").exists();
-            assert_eq!(is_written, !collides, "{output}");
-        }
-    }
+            assert_eq!(outcome.status, i32::from(collides), "{}", outcome.stderr);
+            assert_eq!(stage.list("out").is_empty(), collides, "{output}");
+            if collides { "refused" } else { "rendered" }
+        });
+        vec![found.join(", ")]
+    });
+    assert_text(
+        &met,
+        str![[r#"
+{target: configmap, path: out}
+    refused, refused
+{target: flux-resourceset, path: out, form: inputs}
+    refused, refused
+{target: helm-values, path: out, chart: sylva-capi-cluster}
+    refused, refused
+{target: configmap, path: out, scope: cluster}
+    rendered, rendered
+{target: configmap, path: 'out/{{ cluster.name }}', scope: cluster}
+    rendered, rendered
+{target: flux-resourceset, path: 'out/{{ cluster.name }}', form: inputs}
+    rendered, rendered
+{target: helm-values, path: 'out/{{ cluster.name }}', chart: sylva-capi-cluster}
+    rendered, rendered
+{target: helm-values, path: out}
+    rendered, rendered
+{target: manifests, path: out}
+    rendered, rendered
+{target: flux, path: out}
+    rendered, rendered
+
+"#]],
+    );
 }
 
 #[test]
 fn a_template_of_the_project_file_is_wrong_where_the_file_has_it() {
-    for (key, outputs) in [
-        (
-            "url:",
-            "  - {target: manifests, path: out}\nimages:\n  url: 'https://x/{{ image.wrong }}'\n",
-        ),
-        (
-            "{target",
-            "  - {target: manifests, path: 'out/{{ cluster.nam }}'}\n",
-        ),
-        (
-            "{target",
-            "  - {target: flux, path: out, release: '{{ cluster.nam }}'}\n",
-        ),
-    ] {
-        let scratch = two("", "", [""; 2], outputs);
-        let outcome = render(scratch.path(), &[]);
-        let project = fs::read_to_string(scratch.path().join("metalmark.yaml")).expect("read");
-        let line = project
-            .lines()
-            .position(|line| line.contains(key))
-            .expect("there")
-            + 1;
-        let place = format!("--> metalmark.yaml:{line}:");
-        assert!(
-            outcome.stderr.contains("error[template-error]"),
-            "{}",
-            outcome.stderr
-        );
-        assert!(
-            outcome.stderr.contains(&place),
-            "{place}: {}",
-            outcome.stderr
-        );
-    }
+    let outputs = [
+        "{target: manifests, path: out}\nimages:\n  url: 'https://x/{{ image.wrong }}'",
+        "{target: manifests, path: 'out/{{ cluster.nam }}'}",
+        "{target: flux, path: out, release: '{{ cluster.nam }}'}",
+        "{target: argocd, path: argo, repo-url: https://git.example.org/charts.git, server: 'https://{{ cluster.nam }}.example.org'}",
+    ];
+    let wrong = table(outputs, |output| {
+        let stderr = two(NONE, output).run("render").exit(1).outcome.stderr;
+        lines_with(&stderr, &["error[", "-->"])
+    });
+    assert_text(
+        &wrong,
+        str![[r#"
+{target: manifests, path: out}
+images:
+  url: 'https://x/{{ image.wrong }}'
+    error[template-error]: template `images.url` cannot be rendered: undefined value: `image.wrong` is undefined
+    --> metalmark.yaml:8:8
+{target: manifests, path: 'out/{{ cluster.nam }}'}
+    error[template-error]: template `outputs[0].path` cannot be rendered: undefined value: `cluster.nam` is undefined
+    --> metalmark.yaml:6:5
+{target: flux, path: out, release: '{{ cluster.nam }}'}
+    error[template-error]: template `outputs[0].release` cannot be rendered: undefined value: `cluster.nam` is undefined
+    --> metalmark.yaml:6:5
+    error[manifest-invalid]: rendered file `out/one/helmrelease.yaml`: HelmRelease `{{ cluster.nam }}`: `{{ cluster.nam }}` is not a legal name: Flux writes it as a label of the objects that it applies, at most 63
+    --> out/one/helmrelease.yaml:4:9
+    error[manifest-invalid]: rendered file `out/one/helmrelease.yaml`: HelmRelease `{{ cluster.nam }}`: `{{ cluster.nam }}` is not a legal name: lower-case letters, digits, `-` and `.`, at most 253
+    --> out/one/helmrelease.yaml:4:9
+    error[manifest-invalid]: rendered file `out/two/helmrelease.yaml`: HelmRelease `{{ cluster.nam }}`: `{{ cluster.nam }}` is not a legal name: Flux writes it as a label of the objects that it applies, at most 63
+    --> out/two/helmrelease.yaml:4:9
+    error[manifest-invalid]: rendered file `out/two/helmrelease.yaml`: HelmRelease `{{ cluster.nam }}`: `{{ cluster.nam }}` is not a legal name: lower-case letters, digits, `-` and `.`, at most 253
+    --> out/two/helmrelease.yaml:4:9
+{target: argocd, path: argo, repo-url: https://git.example.org/charts.git, server: 'https://{{ cluster.nam }}.example.org'}
+    error[template-error]: template `outputs[0].server` cannot be rendered: undefined value: `cluster.nam` is undefined
+    --> metalmark.yaml:6:5
+
+"#]],
+    );
 }
 
 /// A sha512 was once no checksum, although Metal3 takes it.
 #[test]
 fn a_sha512_is_a_checksum() {
-    let scratch = two("", "", [""; 2], "  - {target: manifests, path: out}\n");
-    for name in ["one", "two"] {
-        let file = scratch.path().join(format!("{name}.yaml"));
-        let text = fs::read_to_string(&file).expect("read");
-        let digest = |letter: &str| format!("sha256: '{}'", letter.repeat(64));
-        let sha512 = |letter: &str| format!("sha512: '{}'", letter.repeat(128));
-        let text = text
-            .replace(&digest("a"), &sha512("a"))
-            .replace(&digest("b"), &sha512("b"));
-        fs::write(file, text).expect("written");
+    let stage = two(NONE, "{target: manifests, path: out}");
+    for name in ["one.yaml", "two.yaml"] {
+        let mut text = stage.read(name);
+        for letter in ["a", "b"] {
+            let sha256 = format!("sha256: '{}'", letter.repeat(64));
+            text = text.replace(&sha256, &format!("sha512: '{}'", letter.repeat(128)));
+        }
+        stage.write(name, text);
     }
-    let outcome = render(scratch.path(), &["--stdout"]);
-    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
-    assert!(
-        outcome.stdout.contains("checksumType: sha512"),
-        "{}",
-        outcome.stdout
-    );
+    let stream = stage.run("render --stdout").exit(0).outcome.stdout;
+    assert!(stream.contains("checksumType: sha512"), "{stream}");
 }
 
 /// A file that lists images and is left out where there are none was once not taken for one of all clusters.
 #[test]
 fn a_file_for_all_clusters_is_whole_in_a_shard_and_in_a_second_run() {
-    let output = "  - {target: helm-values, path: out, chart: sylva-capi-cluster}\n";
-    let made = |arguments: &[&[&str]]| {
-        let scratch = two("", "", [""; 2], output);
+    let make = |runs: &[&str]| {
+        let stage = two(
+            NONE,
+            "{target: helm-values, path: out, chart: sylva-capi-cluster}",
+        );
         // Its own images, not those that both have.
         for (name, image) in [("one", "a"), ("two", "b")] {
-            let file = scratch.path().join(format!("{name}.yaml"));
             let values = values("", image).replace("img-", &format!("{name}-"));
-            fs::write(file, values).expect("written");
+            stage.write(&format!("{name}.yaml"), values);
         }
-        for arguments in arguments {
-            let outcome = render(scratch.path(), arguments);
-            assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+        for words in runs {
+            stage.run(words).exit(0);
         }
-        fs::read_to_string(scratch.path().join("out/os-images.values.yaml")).expect("rendered")
+        stage.read("out/os-images.values.yaml")
     };
-    let whole = made(&[&[]]);
+    let whole = make(&["render"]);
     assert!(
         whole.contains("one-a") && whole.contains("two-b"),
         "{whole}"
     );
-    assert_eq!(made(&[&["--shard", "1/2"], &["--shard", "2/2"]]), whole);
-    assert_eq!(made(&[&[], &[]]), whole);
+    assert_eq!(make(&["render --shard 1/2", "render --shard 2/2"]), whole);
+    assert_eq!(make(&["render", "render"]), whole);
 }
 
 #[test]
 fn keep_going_writes_no_cluster_whose_files_are_wrong() {
-    let outputs = "  - {target: manifests, path: rendered}\n";
-    let scratch = two("", "", ["name: Edge_7, ", ""], outputs);
-    let outcome = render(scratch.path(), &["--keep-going"]);
-    assert_eq!(outcome.status, 1, "{}", outcome.stderr);
-    assert!(
-        outcome.stderr.contains("manifest-invalid"),
-        "{}",
-        outcome.stderr
+    let stage = two(NONE, "{target: manifests, path: rendered}");
+    let (wrong, right) = (values("name: Edge_7, ", "a"), values("", "a"));
+    let run = stage.write("one.yaml", &wrong).run("render --keep-going");
+    let errors = lines_with(&run.exit(1).outcome.stderr, &["error["]);
+    assert_text(
+        &errors.join("\n"),
+        str![
+            "error[manifest-invalid]: rendered file `rendered/one.yaml`: Metal3MachineTemplate `Edge_7-control-plane-8efae373ff`: `Edge_7-control-plane-8efae373ff` is not a legal name: lower-case letters, digits, `-` and `.`, at most 253"
+        ],
     );
-    let rendered = scratch.path().join("rendered");
-    assert!(rendered.join("two.yaml").is_file());
-    assert!(!rendered.join("one.yaml").exists(), "`Edge_7` is no name");
+    assert_eq!(stage.list("rendered"), [".metalmark-owned", "two.yaml"]);
     // On a stream too.
-    let outcome = render(scratch.path(), &["--keep-going", "--stdout"]);
-    assert!(outcome.stdout.contains("name: two-") && !outcome.stdout.contains("Edge_7"));
+    let stream = stage.run("render --keep-going --stdout").outcome.stdout;
+    assert!(
+        stream.contains("name: two-") && !stream.contains("Edge_7"),
+        "{stream}"
+    );
     // An earlier file stays.
-    fs::write(scratch.path().join("one.yaml"), values("", "a")).expect("written");
-    assert_eq!(render(scratch.path(), &[]).status, 0);
-    fs::write(
-        scratch.path().join("one.yaml"),
-        values("name: Edge_7, ", "a"),
-    )
-    .expect("written");
-    assert_eq!(render(scratch.path(), &["--keep-going"]).status, 1);
-    assert!(rendered.join("one.yaml").is_file());
+    stage.write("one.yaml", &right).run("render").exit(0);
+    stage
+        .write("one.yaml", &wrong)
+        .run("render --keep-going")
+        .exit(1);
+    let files = stage.list("rendered");
+    assert_eq!(files, [".metalmark-owned", "one.yaml", "two.yaml"]);
 }
 
 #[test]
 fn keep_going_writes_no_clusters_that_render_one_object() {
-    let scratch = two(FLEET, FLEET, [""; 2], FLUX);
-    let third = scratch.path().join("metalmark.yaml");
-    let text = fs::read_to_string(&third).expect("text");
-    let entry = "  - {name: three, values: [two.yaml]}\noutputs:";
-    fs::write(&third, text.replace("outputs:", entry)).expect("written");
-    let outcome = render(scratch.path(), &["--keep-going"]);
-    assert_eq!(outcome.status, 1, "{}", outcome.stderr);
-    let flux = scratch.path().join("flux");
-    let root = fs::read_to_string(flux.join("kustomization.yaml")).expect("written");
-    assert!(
-        root.contains("- three.yaml") && !root.contains("- one.yaml"),
-        "{root}"
+    let stage = two(FLEET, FLUX);
+    let third = "  - {name: three, values: [two.yaml]}\noutputs:";
+    stage.edit("metalmark.yaml", "outputs:", third);
+    stage.run("render --keep-going").exit(1);
+    assert_text(
+        &stage.list("flux").join("\n"),
+        str![[r#"
+.metalmark-owned
+kustomization.yaml
+three/helmrelease.yaml
+three/kustomization.yaml
+three/os-images-info.yaml
+three.yaml
+"#]],
     );
-    assert!(flux.join("three/helmrelease.yaml").is_file() && !flux.join("one").exists());
+    assert_text(
+        &stage.read("flux/kustomization.yaml"),
+        str![[r#"
+apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+resources:
+- three.yaml
+
+"#]],
+    );
 }
 
 #[test]
 fn a_cluster_name_that_is_no_label_is_an_error() {
     let long = "n".repeat(64);
     for (name, is_legal) in [(&long[..63], true), (&long[..], false)] {
-        let scratch = two("", "", [""; 2], FLUX);
-        let project = scratch.path().join("metalmark.yaml");
-        let text = fs::read_to_string(&project).expect("text");
-        let text = text.replace("name: one,", &format!("name: {name}, namespace: one,"));
-        fs::write(&project, text).expect("written");
-        let outcome = render(scratch.path(), &[]);
-        assert_eq!(outcome.status == 0, is_legal, "{}", outcome.stderr);
-        let told = outcome
-            .stderr
-            .contains("Flux writes it as a label of the objects");
-        assert_eq!(told, !is_legal, "{}", outcome.stderr);
+        let stage = two(NONE, FLUX);
+        let named = format!("name: {name}, namespace: one,");
+        stage.edit("metalmark.yaml", "name: one,", &named);
+        let run = stage.run("render").exit(i32::from(!is_legal));
+        let told = "Flux writes it as a label of the objects";
+        assert_eq!(run.outcome.stderr.contains(told), !is_legal);
     }
 }
 
 #[test]
 fn a_folder_of_one_cluster_applies_its_objects_once() {
     for target in ["flux", "flux-artifact", "flux-resourceset"] {
-        let outputs = format!("  - {{target: {target}, path: 'out/{{{{ cluster.name }}}}'}}\n");
-        let scratch = two("", "", [""; 2], &outputs);
-        assert_eq!(render(scratch.path(), &[]).status, 0);
-        let root = scratch.path().join("out/one/kustomization.yaml");
-        let root = fs::read_to_string(root).expect("a kustomization");
+        let stage = two(
+            NONE,
+            &format!("{{target: {target}, path: 'out/{{{{ cluster.name }}}}'}}"),
+        );
+        stage.run("render").exit(0);
+        let root = stage.read("out/one/kustomization.yaml");
         assert!(
             root.ends_with("resources:\n- one.yaml\n"),
             "{target}: {root}"
@@ -412,75 +401,60 @@ fn a_folder_of_one_cluster_applies_its_objects_once() {
 
 #[test]
 fn an_option_may_name_the_cluster() {
-    let outputs = "  - {target: argocd, path: argo, repo-url: https://git.example.org/charts.git, server: 'https://{{ cluster.name }}.example.org', chart-path: 'charts/{{ .path }}'}\n";
-    let scratch = two("", "", [""; 2], outputs);
-    let outcome = render(scratch.path(), &[]);
-    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
-    let text = fs::read_to_string(scratch.path().join("argo/two.yaml")).expect("written");
+    let output = "{target: argocd, path: argo, repo-url: https://git.example.org/charts.git, server: 'https://{{ cluster.name }}.example.org', chart-path: 'charts/{{ .path }}'}";
+    let stage = two(NONE, output);
+    stage.run("render").exit(0);
+    let text = stage.read("argo/two.yaml");
     assert!(text.contains("server: https://two.example.org\n"), "{text}");
     // An expression of another program stays.
     assert!(text.contains("charts/{{ .path }}"), "{text}");
-    let wrong = outputs.replace("cluster.name", "cluster.nam");
-    let scratch = two("", "", [""; 2], &wrong);
-    let outcome = render(scratch.path(), &[]);
-    assert_eq!(outcome.status, 1);
-    assert!(
-        outcome.stderr.contains("template `outputs[0].server`"),
-        "{}",
-        outcome.stderr
-    );
 }
 
 #[test]
 fn a_folder_of_the_configmap_target_contains_objects_only() {
     for scope in ["shared", "cluster"] {
-        let outputs = format!(
-            "  - {{target: configmap, path: shared, scope: {scope}, openstack-images-uuids: true}}\n"
+        let output = format!(
+            "{{target: configmap, path: shared, scope: {scope}, openstack-images-uuids: true}}"
         );
-        let scratch = two("", "", [""; 2], &outputs);
-        assert_eq!(render(scratch.path(), &[]).status, 0);
-        for entry in fs::read_dir(scratch.path().join("shared")).expect("a folder") {
-            let path = entry.expect("an entry").path();
-            let is_yaml = path
-                .extension()
-                .is_some_and(|end| end == "yaml" || end == "yml" || end == "json");
-            if is_yaml {
-                let text = fs::read_to_string(&path).expect("text");
-                assert!(
-                    text.contains("\nkind: ConfigMap\n"),
-                    "{}: {text}",
-                    path.display()
-                );
-            }
+        let stage = two(NONE, &output);
+        stage.run("render").exit(0);
+        for file in stage.list("shared") {
+            let text = stage.read(&format!("shared/{file}"));
+            let is_object = [".yaml", ".yml", ".json"]
+                .iter()
+                .any(|end| file.ends_with(end));
+            assert!(
+                !is_object || text.contains("\nkind: ConfigMap\n"),
+                "{file}: {text}"
+            );
         }
     }
 }
 
 #[test]
 fn a_required_field_is_missed_without_a_folder_of_crds() {
-    let values = |network: &str| {
-        format!(
-            "\
-os_images: {{img-a: {{uri: https://images.example.org/a.ova, sha256: '{}', image-format: ova, k8s-version: 1.31.8, k8s-flavor: kubeadm, locations.vsphere.template: tpl}}}}
+    let sha256 = "a".repeat(64);
+    let values = format!(
+        "\
+os_images: {{img-a: {{uri: https://images.example.org/a.ova, sha256: '{sha256}', image-format: ova, k8s-version: 1.31.8, k8s-flavor: kubeadm, locations.vsphere.template: tpl}}}}
 cluster:
   k8s_version: v1.31.8
   capi_providers: {{infra_provider: capv, bootstrap_provider: cabpk}}
-  capv: {{image_key: img-a{network}}}
-",
-            "a".repeat(64)
-        )
-    };
-    let scratch = two("", "", [""; 2], "  - {target: manifests, path: rendered}\n");
-    let one = scratch.path().join("one.yaml");
-    fs::write(&one, values("")).expect("written");
-    let outcome = render(scratch.path(), &[]);
-    assert_eq!(outcome.status, 1, "{}", outcome.stderr);
-    let found = "`spec.template.spec` `network` is required";
-    assert!(outcome.stderr.contains(found), "{}", outcome.stderr);
-    let help = "`schemas: FOLDER` names the CRDs of your release";
-    assert!(outcome.stderr.contains(help), "{}", outcome.stderr);
-    let network = ", networks: {default: {networkName: vms}}";
-    fs::write(&one, values(network)).expect("written");
-    let outcome = render(scratch.path(), &[]);
-    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+  capv: {{image_key: img-a}}
+"
+    );
+    let stage = two(NONE, "{target: manifests, path: rendered}").file("one.yaml", values);
+    let stderr = stage.run("render").exit(1).outcome.stderr;
+    assert_text(
+        &lines_with(&stderr, &["error[", "help:"]).join("\n"),
+        str![[r#"
+error[manifest-invalid]: rendered file `rendered/one.yaml`: VSphereMachineTemplate `one-control-plane-2a6bfa5640`: `spec.template.spec` `network` is required
+= help: the CRD of the newest release requires this; `schemas: FOLDER` names the CRDs of your release
+"#]],
+    );
+    let network = "image_key: img-a, networks: {default: {networkName: vms}}";
+    stage
+        .edit("one.yaml", "image_key: img-a", network)
+        .run("render")
+        .exit(0);
 }

@@ -187,29 +187,3 @@ fn address_findings(view: &ClusterView, required: &RequiredSignatures) -> Vec<Fi
 fn address(image: &Image) -> &str {
     image.uri.as_ref().map_or("", |uri| &uri.value)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::address_findings;
-    use crate::model::signing::RequiredSignatures;
-    use crate::testing::Given;
-    use yaml_tree::place::{Located, Place};
-
-    #[test]
-    fn a_file_of_a_web_server_is_reported_where_it_is_used_and_signatures_are_required() {
-        let mut given = Given::new();
-        for key in ["used", "idle"] {
-            let uri = format!("https://a.b/{key}.raw").into();
-            given.image(key, &[]).uri = Some(Located::new(uri, Place::NONE));
-        }
-        given.view.served = vec!["used".into()];
-        let found = address_findings(&given.finished(), &RequiredSignatures::Everywhere);
-        let found: Vec<&str> = found.iter().map(|finding| &*finding.message).collect();
-        assert_eq!(
-            found,
-            [
-                "`policy.signatures` requires signatures, and nothing can sign image `used`: it is no OCI artifact"
-            ]
-        );
-    }
-}

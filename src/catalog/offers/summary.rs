@@ -143,52 +143,7 @@ impl Summary {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Added, Drift};
     use super::{PoolChange, Summary};
-
-    #[test]
-    fn a_summary_names_images_and_pools() {
-        let summary = Summary {
-            from: Some("0.4.12".into()),
-            to: "0.4.13".into(),
-            drift: Drift {
-                renamed: vec![("a-1".into(), "a-2".into())],
-                added: vec![Added {
-                    name: "b".into(),
-                    behind: None,
-                }],
-                removed: vec!["c".into()],
-            },
-            pools: Some(vec![
-                PoolChange {
-                    cluster: "edge".into(),
-                    pool: "md0".into(),
-                    before: Some("a-1:0.4.12".into()),
-                    after: Some("a-2:0.4.13".into()),
-                },
-                PoolChange {
-                    cluster: "edge".into(),
-                    pool: "md1".into(),
-                    before: Some("c:0.4.12".into()),
-                    after: None,
-                },
-            ]),
-            since: Some("the last commit".into()),
-            doubt: None,
-        };
-        assert_eq!(
-            summary.markdown().as_str(),
-            "## OS images: 0.4.12 → 0.4.13\n\n### Changed\n\n- `a-1` → `a-2`\n\n### Added\n\n- `b`\n\n\
-             ### Removed\n\n- `c`\n\n### Node pools whose machines will be re-provisioned\n\n\
-             - edge/md0: `a-1:0.4.12` → `a-2:0.4.13`\n\n### Node pools left without an image\n\n\
-             - edge/md1: `c:0.4.12` → no image\n\n1 node pool in 1 cluster will be re-provisioned, compared with the last commit.\n"
-        );
-        assert!(
-            summary
-                .text()
-                .starts_with("OS images: 0.4.12 → 0.4.13\n\nChanged\n")
-        );
-    }
 
     #[test]
     fn what_is_not_known_is_not_none() {

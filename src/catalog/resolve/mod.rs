@@ -280,6 +280,3 @@ pub fn cluster(
         cluster: read.cluster,
     })
 }
-
-#[cfg(test)]
-mod tests;

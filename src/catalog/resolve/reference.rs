@@ -112,42 +112,9 @@ fn name_and_tag(uri: &str) -> Option<(&str, Option<&str>)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{artifact, is_same_build, prefix};
+    use super::prefix;
     use crate::model::catalog::{Catalog, CatalogEntry, Registry};
     use yaml_tree::place::{Located, Place};
-
-    #[test]
-    fn the_artifact_is_the_last_part_of_an_oci_reference() {
-        let uri = "oci://registry.example.org:5000/os/ubuntu-jammy-plain-rke2-1.26.9:0.0.12";
-        assert_eq!(artifact(uri), Some("ubuntu-jammy-plain-rke2-1.26.9"));
-        assert_eq!(artifact("oci://r/os/a@sha256:00"), Some("a"));
-        assert_eq!(artifact("http://server/ubuntu.qcow2"), None);
-        assert_eq!(artifact("oci://r"), None);
-    }
-
-    #[test]
-    fn a_mirror_holds_the_same_build() {
-        assert!(is_same_build(
-            "oci://a.org/x/image:1",
-            "oci://b.org/y/image:1"
-        ));
-        assert!(is_same_build(
-            "oci://a.org/x/image:1",
-            "oci://a.org/x/image:1@sha256:00"
-        ));
-        assert!(!is_same_build(
-            "oci://a.org/x/image:1",
-            "oci://a.org/x/image:2"
-        ));
-        assert!(!is_same_build(
-            "oci://a.org/x/image:1",
-            "oci://a.org/x/other:1"
-        ));
-        assert!(is_same_build(
-            "oci://a.org/x/image:1",
-            "https://a.org/image.raw"
-        ));
-    }
 
     #[test]
     fn a_registry_serves_no_entry_that_has_a_reference_of_its_own() {

@@ -22,29 +22,3 @@ fn is_keyword(text: &str) -> bool {
             .is_none_or(|node| node.value.as_str().is_none_or(|read| **read != *text))
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::word;
-
-    #[test]
-    fn words_are_quoted_where_they_must_be() {
-        let words = [
-            "edge-1",
-            "yes",
-            "1.30",
-            "a b",
-            "it's",
-            "clusters/*/values.yaml",
-        ];
-        let wanted = [
-            "edge-1",
-            "'yes'",
-            "'1.30'",
-            "'a b'",
-            "'it''s'",
-            "'clusters/*/values.yaml'",
-        ];
-        assert_eq!(words.map(word), wanted);
-    }
-}

@@ -143,23 +143,3 @@ fn no_reference(template: &Rendered<'_>) -> Finding {
         base(name)
     ))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{Rendered, follow};
-
-    #[test]
-    fn only_machine_templates_have_to_be_referred_to() {
-        let group = "infrastructure.cluster.x-k8s.io";
-        for (kind, group, count) in [
-            ("Metal3MachineTemplate", group, 1),
-            ("Metal3DataTemplate", group, 0),
-            ("Metal3MachineTemplate", "example.org", 0),
-        ] {
-            let identity = format!("{kind}.{group} ns/a-0123456789");
-            let rendered = Rendered::read(&identity, None).expect("a name with a hash");
-            let found = follow(&[], &[rendered]).findings;
-            assert_eq!(found.len(), count, "{identity}");
-        }
-    }
-}

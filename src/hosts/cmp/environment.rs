@@ -60,36 +60,3 @@ impl FromIterator<(String, String)> for Environment {
         Self(variables.into_iter().collect())
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::Environment;
-
-    fn environment(name: &str, value: &str) -> Environment {
-        [(name.to_owned(), value.to_owned())].into_iter().collect()
-    }
-
-    #[test]
-    fn an_application_outside_argo_cds_namespace_is_known_by_its_bare_name_too() {
-        let names = |name: &str| -> Vec<String> {
-            let environment = environment("ARGOCD_APP_NAME", name);
-            environment
-                .app_names()
-                .into_iter()
-                .map(str::to_owned)
-                .collect()
-        };
-        assert_eq!(names("edge-1"), ["edge-1"]);
-        assert_eq!(names("team-a_edge-1"), ["team-a_edge-1", "edge-1"]);
-        assert_eq!(names(""), Vec::<String>::new());
-    }
-
-    #[test]
-    fn the_root_lies_as_many_folders_up_as_the_path_has_names() {
-        let steps = |path: &str| environment("ARGOCD_APP_SOURCE_PATH", path).steps();
-        assert_eq!(steps("clusters/edge-1"), Some(2));
-        assert_eq!(steps("./clusters//edge-1/"), Some(2));
-        assert_eq!(steps("."), Some(0));
-        assert_eq!(Environment::default().steps(), None);
-    }
-}

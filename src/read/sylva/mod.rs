@@ -11,8 +11,6 @@ mod pools;
 mod report;
 mod signing;
 mod spelling;
-#[cfg(test)]
-mod tests;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

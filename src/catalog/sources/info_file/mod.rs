@@ -214,6 +214,3 @@ fn is_map_of_images(map: &Map) -> bool {
     };
     map.iter().all(|entry| entry.node.value.as_map().is_some()) && map.iter().any(has_fact)
 }
-
-#[cfg(test)]
-mod tests;

@@ -2,9 +2,7 @@
 //! own client (tests/interop/argocd). `METALMARK_ARGOCD` names Argo CD's programs in one, `METALMARK_CMP_CLIENT` the client.
 
 use std::fs;
-use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -12,16 +10,15 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::programs;
-use super::support::{Metalmark, copy_of, repository};
-
-/// Argo CD's own user, which the server runs as where the test may.
-const ARGOCD: u32 = 999;
+use super::{demo, run_as_argocd};
+use crate::programs;
+use crate::support::stage::{Stage, project};
+use crate::support::{binary, repository};
 
 /// A running server, ended when dropped.
 pub(crate) struct Server {
     process: Child,
-    folder: tempfile::TempDir,
+    folder: Stage,
     socket: PathBuf,
 }
 
@@ -47,14 +44,13 @@ pub(crate) fn start_sidecar(server: &Path) -> Server {
 }
 
 fn start(server: &Path, plugin: &str) -> Server {
-    let folder = tempfile::tempdir().expect("a scratch folder");
+    let folder = project().file("config/plugin.yaml", plugin);
     let at = |name: &str| folder.path().join(name);
-    for name in ["bin", "config", "plugins", "work"] {
+    for name in ["bin", "plugins", "work"] {
         fs::create_dir(at(name)).expect("created");
     }
-    fs::copy(env!("CARGO_BIN_EXE_metalmark"), at("bin/metalmark")).expect("copied");
+    fs::copy(binary(), at("bin/metalmark")).expect("copied");
     fs::copy(server, at("bin/argocd-cmp-server")).expect("copied");
-    fs::write(at("config/plugin.yaml"), plugin).expect("written");
     let mode = |name: &str, mode: u32| {
         fs::set_permissions(at(name), fs::Permissions::from_mode(mode)).expect("its own file");
     };
@@ -77,19 +73,10 @@ fn start(server: &Path, plugin: &str) -> Server {
             .stderr(Stdio::null());
         command
     };
-    let spawn = || match command().uid(ARGOCD).gid(ARGOCD).spawn() {
-        Err(error) if error.kind() == ErrorKind::PermissionDenied => command().spawn(),
-        other => other,
-    };
-    let mut process = spawn();
-    // Another test that forks holds the copy open for writing until it becomes another program.
-    while matches!(&process, Err(error) if error.kind() == ErrorKind::ExecutableFileBusy) {
-        thread::sleep(Duration::from_millis(20));
-        process = spawn();
-    }
+    let process = run_as_argocd(command, Command::spawn);
     let socket = at("plugins/metalmark.sock");
     let server = Server {
-        process: process.expect("the server starts"),
+        process,
         folder,
         socket,
     };
@@ -105,16 +92,15 @@ fn start(server: &Path, plugin: &str) -> Server {
 }
 
 /// What Argo CD's client receives for an Application.
-fn received(client: &Path, server: &Server, workspace: &Path, app: &str) -> Value {
-    let manifest = server.folder.path().join("app.yaml");
-    fs::write(&manifest, app).expect("written");
+fn receive(client: &Path, server: &Server, demo: &Stage, app: &str) -> Value {
+    server.folder.write("app.yaml", app);
     let output = Command::new(client)
         .arg("-socket")
         .arg(&server.socket)
         .arg("-repository")
-        .arg(workspace)
+        .arg(demo.path())
         .arg("-app")
-        .arg(&manifest)
+        .arg(server.folder.path().join("app.yaml"))
         .args(["-revision", &"0".repeat(40), "-kube-version", "1.32.4"])
         .output()
         .expect("the client starts");
@@ -133,11 +119,10 @@ fn application(name: &str, plugin: &str) -> String {
 }
 
 /// The programs, and the demo workspace in a folder.
-fn given() -> Option<(PathBuf, PathBuf, tempfile::TempDir)> {
+fn given() -> Option<(PathBuf, PathBuf, Stage)> {
     let server = programs::find("argocd")?;
     let client = programs::find("cmp_client")?;
-    let workspace = copy_of(&repository().join("fixtures/workspaces/sylva-baremetal"));
-    Some((server, client, workspace))
+    Some((server, client, demo()))
 }
 
 /// The objects of a stream as Argo CD passes them on: JSON.
@@ -153,27 +138,15 @@ fn objects(stream: &str) -> Vec<Value> {
         .collect()
 }
 
-fn simulated(workspace: &Path, app: &str, more: &[&str]) -> String {
-    let manifest = workspace.join("app.yaml");
-    fs::write(&manifest, app).expect("written");
-    let line = [
-        "cmp",
-        "simulate",
-        "--app",
-        "app.yaml",
-        "--kube-version",
-        "1.32.4",
-    ];
-    let outcome = Metalmark::within(workspace)
-        .args(line.into_iter().chain(more.iter().copied()))
-        .run();
-    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
-    outcome.stdout
+fn simulate(demo: &Stage, app: &str, more: &str) -> String {
+    demo.write("app.yaml", app);
+    let line = format!("cmp simulate --app app.yaml --kube-version 1.32.4 {more}");
+    demo.run(&line).exit(0).outcome.stdout
 }
 
 #[test]
 fn the_real_server_generates_what_is_simulated() {
-    let Some((server, client, workspace)) = given() else {
+    let Some((server, client, demo)) = given() else {
         return;
     };
     let server = start_sidecar(&server);
@@ -184,7 +157,7 @@ fn the_real_server_generates_what_is_simulated() {
         application("edge-paris", "    plugin: {name: metalmark}\n"),
         application("anything", block),
     ] {
-        let answer = received(&client, &server, workspace.path(), &app);
+        let answer = receive(&client, &server, &demo, &app);
         assert_eq!(answer["errors"], Value::Null, "{answer}");
         assert_eq!(answer["discovery"], false);
         let manifests = answer["manifests"].as_array().expect("a list");
@@ -193,12 +166,12 @@ fn the_real_server_generates_what_is_simulated() {
             .map(|text| serde_json::from_str(text.as_str().expect("a text")).expect("JSON"))
             .collect();
         assert!(!manifests.is_empty());
-        assert_eq!(manifests, objects(&simulated(workspace.path(), &app, &[])));
+        assert_eq!(manifests, objects(&simulate(&demo, &app, "")));
 
         let lines = answer["environment"].as_array().expect("a list");
         let mut lines: Vec<&str> = lines.iter().filter_map(Value::as_str).collect();
         lines.sort_unstable();
-        let environment = simulated(workspace.path(), &app, &["--environment"]);
+        let environment = simulate(&demo, &app, "--environment");
         assert_eq!(lines, environment.lines().collect::<Vec<_>>());
 
         let announced = answer["parameters"].as_array().expect("a list");
@@ -226,21 +199,18 @@ fn the_real_server_generates_what_is_simulated() {
 
 #[test]
 fn the_real_server_shows_why_an_application_fails() {
-    let Some((server, client, workspace)) = given() else {
+    let Some((server, client, demo)) = given() else {
         return;
     };
-    let plugin = Metalmark::within(workspace.path())
-        .args(["cmp", "plugin-config", "--discover"])
-        .run()
-        .stdout;
-    let server = start(&server, &plugin);
+    let plugin = demo.run("cmp plugin-config --discover").exit(0);
+    let server = start(&server, &plugin.outcome.stdout);
     let app = |name: &str| application(name, "");
-    let answer = received(&client, &server, workspace.path(), &app("edge-paris"));
+    let answer = receive(&client, &server, &demo, &app("edge-paris"));
     assert_eq!(
         (&answer["discovery"], &answer["matches"]),
         (&true.into(), &true.into())
     );
-    let answer = received(&client, &server, workspace.path(), &app("grafana"));
+    let answer = receive(&client, &server, &demo, &app("grafana"));
     assert_eq!(answer["matches"], false);
     let errors = answer["errors"].to_string();
     assert!(
@@ -248,8 +218,8 @@ fn the_real_server_shows_why_an_application_fails() {
         "{errors}"
     );
     let values = "environment-values/workload-clusters/edge-paris/values.yaml";
-    fs::write(workspace.path().join(values), "cluster: [\n").expect("written");
-    let answer = received(&client, &server, workspace.path(), &app("edge-paris"));
+    demo.write(values, "cluster: [\n");
+    let answer = receive(&client, &server, &demo, &app("edge-paris"));
     let errors = answer["errors"].to_string();
     assert!(
         errors.contains("failed exit status 1: error[yaml-syntax]: ") && errors.contains(values),

@@ -6,18 +6,20 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::programs::find;
-use super::support::{copy_of, repository};
+use super::demo;
+use crate::programs::find;
+use crate::support::stage::{Stage, project};
+use crate::support::{repository, search_path};
 
 /// A repository with the demo workspace, its hooks configured, everything committed but what is rendered.
 struct Scratch {
     runner: PathBuf,
-    folder: tempfile::TempDir,
-    home: tempfile::TempDir,
+    demo: Stage,
+    home: Stage,
 }
 
 /// What a run of a hook came to.
-struct Run {
+struct HookRun {
     passed: bool,
     said: String,
 }
@@ -27,57 +29,50 @@ impl Scratch {
     fn new(runner: &str) -> Option<Self> {
         let runner = find(runner)?;
         find("git")?;
-        let home = tempfile::tempdir().expect("a scratch folder");
-        let folder = copy_of(&repository().join("fixtures/workspaces/sylva-baremetal"));
-        fs::remove_dir_all(folder.path().join("expected")).expect("removed");
+        let manifest = ".pre-commit-hooks.yaml";
+        let hooks = fs::read(repository().join(manifest)).expect("the hooks");
+        let home = project().file(&format!("hooks/{manifest}"), hooks);
         let scratch = Self {
             runner,
-            folder,
+            demo: demo(),
             home,
         };
+        fs::remove_dir_all(scratch.path("expected")).expect("removed");
         let hooks = scratch.home.path().join("hooks");
-        fs::create_dir(&hooks).expect("made");
-        let manifest = ".pre-commit-hooks.yaml";
-        fs::copy(repository().join(manifest), hooks.join(manifest)).expect("copied");
-        for folder in [&hooks, scratch.folder.path()] {
-            scratch.git(folder, &["init", "--quiet"]);
+        for folder in [&hooks, scratch.demo.path()] {
+            scratch.git_in(folder, &["init", "--quiet"]);
         }
-        scratch.commit(&hooks);
-        let revision = scratch.git(&hooks, &["rev-parse", "HEAD"]);
+        scratch.commit_in(&hooks);
+        let revision = scratch.git_in(&hooks, &["rev-parse", "HEAD"]);
         let config = format!(
             "repos:\n- repo: {}\n  rev: {revision}  hooks:\n  - id: metalmark-render-system\n  - id: metalmark-check-system\n",
             hooks.display()
         );
-        fs::write(scratch.path(".pre-commit-config.yaml"), config).expect("written");
-        scratch.commit(scratch.folder.path());
+        scratch.demo.write(".pre-commit-config.yaml", config);
+        scratch.commit();
         Some(scratch)
     }
 
     fn path(&self, below: &str) -> PathBuf {
-        self.folder.path().join(below)
+        self.demo.path().join(below)
     }
 
     /// A program with nothing of the developer's own around it.
     fn command(&self, program: &Path, folder: &Path) -> Command {
-        let binary = Path::new(env!("CARGO_BIN_EXE_metalmark"))
-            .parent()
-            .expect("a folder");
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let path = std::env::split_paths(&path);
-        let path = std::iter::once(binary.to_owned()).chain(path);
+        let home = self.home.path();
         let mut command = Command::new(program);
         command
             .current_dir(folder)
             .env_clear()
-            .env("PATH", std::env::join_paths(path).expect("a search path"))
-            .env("HOME", self.home.path())
-            .env("PRE_COMMIT_HOME", self.home.path().join("pre-commit"))
-            .env("PREK_HOME", self.home.path().join("prek"))
+            .env("PATH", search_path())
+            .env("HOME", home)
+            .env("PRE_COMMIT_HOME", home.join("pre-commit"))
+            .env("PREK_HOME", home.join("prek"))
             .env("GIT_CONFIG_NOSYSTEM", "1");
         command
     }
 
-    fn git(&self, folder: &Path, arguments: &[&str]) -> String {
+    fn git_in(&self, folder: &Path, arguments: &[&str]) -> String {
         let author = ["-c", "user.name=a", "-c", "user.email=a@example.org"];
         let output = self
             .command(Path::new("git"), folder)
@@ -90,22 +85,28 @@ impl Scratch {
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
-    fn commit(&self, folder: &Path) {
-        self.git(folder, &["add", "--all"]);
-        self.git(
-            folder,
-            &["commit", "--quiet", "--no-verify", "--message", "x"],
-        );
+    fn git(&self, arguments: &[&str]) -> String {
+        self.git_in(self.demo.path(), arguments)
     }
 
-    fn run(&self, hook: &str) -> Run {
+    fn commit_in(&self, folder: &Path) {
+        self.git_in(folder, &["add", "--all"]);
+        let arguments = ["commit", "--quiet", "--no-verify", "--message", "x"];
+        self.git_in(folder, &arguments);
+    }
+
+    fn commit(&self) {
+        self.commit_in(self.demo.path());
+    }
+
+    fn run(&self, hook: &str) -> HookRun {
         let output = self
-            .command(&self.runner, self.folder.path())
+            .command(&self.runner, self.demo.path())
             .args(["run", &format!("metalmark-{hook}-system")])
             .output()
             .expect("the runner starts");
         let said = [output.stdout, output.stderr].concat();
-        Run {
+        HookRun {
             passed: output.status.success(),
             said: String::from_utf8_lossy(&said).into_owned(),
         }
@@ -113,18 +114,15 @@ impl Scratch {
 
     /// What git sees changed, untracked files included.
     fn changed(&self) -> String {
-        self.git(
-            self.folder.path(),
-            &["status", "--porcelain", "--untracked-files=all"],
-        )
+        self.git(&["status", "--porcelain", "--untracked-files=all"])
     }
 }
 
-fn passes(run: &Run) {
+fn passes(run: &HookRun) {
     assert!(run.passed, "{}", run.said);
 }
 
-fn fails(run: &Run, reported: &str) {
+fn fails(run: &HookRun, reported: &str) {
     assert!(
         !run.passed && run.said.contains(reported),
         "no `{reported}` in: {}",
@@ -146,26 +144,20 @@ fn new_files_fail_until_they_are_added(scratch: &Scratch) {
         &scratch.run("render"),
         &reported.replace("have changed", "are new to git"),
     );
-    scratch.git(
-        scratch.folder.path(),
-        &["add", "--all", "--", "rendered/clusters", "rendered/shared"],
-    );
+    let rendered = ["rendered/clusters", "rendered/shared"];
+    scratch.git(&[&["add", "--all", "--"], &rendered[..]].concat());
     passes(&scratch.run("render"));
     passes(&scratch.run("check"));
-    scratch.commit(scratch.folder.path());
+    scratch.commit();
     passes(&scratch.run("render"));
     assert_eq!(scratch.changed(), "");
 }
 
 fn drift_fails_and_is_repaired(scratch: &Scratch) {
-    let project = scratch.path("metalmark.yaml");
-    let text = fs::read_to_string(&project).expect("text");
-    let moved = text.replace(
-        "https://os-images.example.org",
-        "https://images.example.org",
-    );
-    fs::write(&project, moved).expect("written");
-    scratch.git(scratch.folder.path(), &["add", "--all"]);
+    let text = scratch.demo.read("metalmark.yaml");
+    let moved = text.replace("https://os-images.", "https://images.");
+    scratch.demo.write("metalmark.yaml", moved);
+    scratch.git(&["add", "--all"]);
     fails(&scratch.run("check"), "edge-lyon.yaml");
     fails(&scratch.run("render"), "git add --all -- rendered/clusters");
     assert!(
@@ -173,30 +165,30 @@ fn drift_fails_and_is_repaired(scratch: &Scratch) {
         "{}",
         scratch.changed()
     );
-    scratch.commit(scratch.folder.path());
+    scratch.commit();
     passes(&scratch.run("check"));
 }
 
 fn a_deleted_file_is_rendered_again(scratch: &Scratch) {
-    scratch.git(scratch.folder.path(), &["rm", "--quiet", RENDERED]);
+    scratch.git(&["rm", "--quiet", RENDERED]);
     fails(&scratch.run("check"), "edge-lyon.yaml");
     fails(&scratch.run("render"), "git add --all -- rendered/clusters");
     assert!(scratch.path(RENDERED).is_file());
-    scratch.git(scratch.folder.path(), &["reset", "--quiet", "--hard"]);
+    scratch.git(&["reset", "--quiet", "--hard"]);
 }
 
 fn a_deleted_cluster_takes_its_files_along(scratch: &Scratch) {
-    scratch.git(scratch.folder.path(), &["rm", "--quiet", LYON]);
+    scratch.git(&["rm", "--quiet", LYON]);
     fails(&scratch.run("render"), "git add --all -- rendered/clusters");
     assert!(!scratch.path(RENDERED).exists());
-    scratch.commit(scratch.folder.path());
+    scratch.commit();
     passes(&scratch.run("render"));
 }
 
 fn bad_input_fails_and_writes_nothing(scratch: &Scratch) {
     let paris = "environment-values/workload-clusters/edge-paris/values.yaml";
-    fs::write(scratch.path(paris), "cluster: [\n").expect("written");
-    scratch.git(scratch.folder.path(), &["add", "--all"]);
+    scratch.demo.write(paris, "cluster: [\n");
+    scratch.git(&["add", "--all"]);
     let before = scratch.changed();
     for hook in ["render", "check"] {
         fails(&scratch.run(hook), "error[yaml-syntax]");
@@ -205,18 +197,14 @@ fn bad_input_fails_and_writes_nothing(scratch: &Scratch) {
 }
 
 fn work_in_progress_is_rendered_into_nobodys_commit(scratch: &Scratch) {
-    let path = scratch.path("environment-values/workload-clusters/edge-wip/values.yaml");
-    fs::create_dir_all(path.parent().expect("a folder")).expect("made");
-    fs::write(
-        &path,
-        "cluster: {name: edge-wip, capm3: {image_key: none-yet}}\n",
-    )
-    .expect("written");
+    let path = "environment-values/workload-clusters/edge-wip/values.yaml";
+    let values = "cluster: {name: edge-wip, capm3: {image_key: none-yet}}\n";
+    scratch.demo.write(path, values);
     for hook in ["render", "check"] {
         passes(&scratch.run(hook));
     }
     assert!(!scratch.path("rendered/clusters/edge-wip").exists());
-    fs::remove_file(path).expect("removed");
+    scratch.demo.remove(path);
 }
 
 fn works_under(runner: &str) {

@@ -4,8 +4,9 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use super::programs;
-use super::support::repository;
+use crate::programs;
+use crate::support::repository;
+use crate::support::stage::project;
 
 /// The workflows and pipelines, of this repository and of those that take our templates.
 fn files(github: bool) -> Vec<PathBuf> {
@@ -40,11 +41,15 @@ fn workflows_pass_actionlint() {
         return;
     };
     // Outside of a repository, so that each is looked at alone.
-    let scratch = tempfile::tempdir().expect("a folder");
+    let scratch = project();
     for file in files(true) {
         let name = file.file_name().expect("a file");
         fs::copy(&file, scratch.path().join(name)).expect("copied");
-        passes(Command::new(&actionlint).current_dir(&scratch).arg(name));
+        passes(
+            Command::new(&actionlint)
+                .current_dir(scratch.path())
+                .arg(name),
+        );
     }
 }
 

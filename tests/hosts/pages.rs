@@ -7,8 +7,9 @@ use yaml_tree::engine::Engine;
 use yaml_tree::place::FileId;
 use yaml_tree::value::Node;
 
-use super::programs::find;
-use super::support::{Metalmark, copy_of, repository};
+use super::demo;
+use crate::programs::find;
+use crate::support::repository;
 
 pub(crate) fn page(name: &str) -> String {
     fs::read_to_string(repository().join("docs/hosts").join(name)).expect("the page")
@@ -24,96 +25,70 @@ pub(crate) fn block(page: &str, marker: &str) -> String {
     text.split("\n```").next().expect("text").to_owned()
 }
 
-fn demo() -> tempfile::TempDir {
-    let folder = copy_of(&repository().join("fixtures/workspaces/sylva-baremetal"));
-    fs::remove_dir_all(folder.path().join("expected")).expect("removed");
-    folder
-}
-
 #[test]
 fn the_commands_of_the_code_hosts_run_and_write_their_reports() {
     for name in ["gitlab.md", "github.md"] {
-        let folder = demo();
+        let demo = demo();
         let line = block(&page(name), "run");
-        let words: Vec<&str> = line.split(' ').skip(1).collect();
-        let outcome = Metalmark::within(folder.path())
-            .args(words.iter().copied())
-            .run();
-        assert_eq!(
-            outcome.status, 1,
-            "nothing is rendered yet: {}",
-            outcome.stderr
-        );
-        for report in words.iter().filter_map(|word| word.split_once('=')) {
-            assert!(folder.path().join(report.1).is_file(), "{report:?}");
+        let (_, words) = line.split_once(' ').expect("a command");
+        // Nothing is rendered yet.
+        demo.run(words).exit(1);
+        for report in words.split(' ').filter_map(|word| word.split_once('=')) {
+            assert_ne!(demo.read(report.1), "", "{report:?}");
         }
     }
 }
 
 #[test]
 fn the_outputs_of_the_flux_page_render_and_build() {
-    let folder = demo();
-    let project = fs::read_to_string(folder.path().join("metalmark.yaml")).expect("text");
-    let head = project.split("outputs:\n").next().expect("text");
+    let demo = demo();
+    let text = demo.read("metalmark.yaml");
+    let (head, rest) = text.split_once("outputs:\n").expect("outputs");
+    let (_, policy) = rest.split_once("\npolicy:").expect("a policy");
     let outputs = block(&page("flux.md"), "outputs");
-    let policy = project.split("\npolicy:").nth(1).expect("text");
-    fs::write(
-        folder.path().join("metalmark.yaml"),
+    demo.write(
+        "metalmark.yaml",
         format!("{head}{outputs}\npolicy:{policy}"),
-    )
-    .expect("written");
-    let outcome = Metalmark::within(folder.path()).args(["render"]).run();
-    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+    );
+    demo.run("render").exit(0);
     let Some(kubectl) = find("kubectl") else {
         return;
     };
     for built in ["clusters", "charts", "inputs", "charts/edge-lyon"] {
         let output = Command::new(&kubectl)
             .args(["kustomize", built])
-            .current_dir(folder.path())
+            .current_dir(demo.path())
             .output()
             .expect("kubectl runs");
-        assert!(
-            output.status.success(),
-            "{built}: {}",
-            String::from_utf8_lossy(&output.stderr)
-        );
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{built}: {errors}");
     }
 }
 
 #[test]
 fn the_application_and_the_parameters_of_the_argo_cd_page_hold() {
     let text = page("argocd.md");
-    let folder = demo();
-    let app = block(&text, "application");
-    fs::write(folder.path().join("app.yaml"), app).expect("written");
-    let simulated = Metalmark::within(folder.path())
-        .args(["cmp", "simulate", "--app", "app.yaml"])
-        .run();
-    assert_eq!(simulated.status, 0, "{}", simulated.stderr);
-    assert!(simulated.stdout.contains("name: edge-paris-md0-"));
-    let announced = Metalmark::within(folder.path())
-        .args(["cmp", "parameters"])
-        .run();
-    let announced: Vec<serde_json::Value> =
-        serde_json::from_str(&announced.stdout).expect("a JSON list");
+    let demo = demo().file("app.yaml", block(&text, "application"));
+    let simulated = demo.run("cmp simulate --app app.yaml").exit(0);
+    let objects = simulated.outcome.stdout;
+    assert!(objects.contains("name: edge-paris-md0-"), "{objects}");
+    let announced = demo.run("cmp parameters").outcome.stdout;
+    let announced: Vec<serde_json::Value> = serde_json::from_str(&announced).expect("a JSON list");
     let announced = announced.iter().filter_map(|one| one["name"].as_str());
-    let table = text
-        .split("| parameter | what it sets |\n|---|---|\n")
-        .nth(1);
-    let rows = table.expect("a table").lines();
-    let rows = rows.take_while(|line| line.starts_with('|'));
+    let rows = rows(&text, "| parameter | what it sets |\n|---|---|\n");
     let names = rows.map(|row| row.split('`').nth(1).expect("a name"));
     assert_eq!(names.collect::<Vec<_>>(), announced.collect::<Vec<_>>());
 }
 
+/// The rows of the table with that head.
+fn rows<'p>(page: &'p str, head: &str) -> impl Iterator<Item = &'p str> {
+    let table = page.split(head).nth(1).expect("a table");
+    table.lines().take_while(|line| line.starts_with('|'))
+}
+
 /// The words between backquotes in the first column of the table of inputs.
 fn listed_inputs(page: &str) -> Vec<String> {
-    let table = page
-        .split("| input | default | meaning |\n|---|---|---|\n")
-        .nth(1)
-        .expect("a table");
-    let rows = table.lines().take_while(|line| line.starts_with('|'));
+    let rows = rows(page, "| input | default | meaning |\n|---|---|---|\n");
     let cells = rows.map(|row| row.split('|').nth(1).expect("a cell"));
     let mut names: Vec<String> = cells
         .flat_map(|cell| cell.split('`').skip(1).step_by(2).map(str::to_owned))

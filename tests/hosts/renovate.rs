@@ -5,8 +5,8 @@ use std::fs;
 use regex_automata::meta::Regex;
 use serde_json::Value;
 
-use super::programs::named;
-use super::support::repository;
+use crate::programs::named;
+use crate::support::repository;
 
 fn preset() -> Value {
     let text = fs::read_to_string(repository().join("templates/hosts/renovate/metalmark.json"));

@@ -1,4 +1,4 @@
-//! An editor as the protocol sees it: it runs the real binary and counts positions in its own way.
+//! An editor as the protocol sees it, with a project of the stage: it runs the real binary and counts positions in its own way.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -11,12 +11,16 @@ use std::time::Duration;
 
 use lsp_server::{Message, Notification, Request, RequestId, Response, ResponseError};
 use serde_json::{Value, json};
+use snapbox::Data;
+
+use super::binary;
+use super::stage::{Stage, assert_text};
 
 /// Longer than any answer takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// An editor with one folder.
-pub(super) struct Client {
+pub(crate) struct Client {
     child: Child,
     to: Option<ChildStdin>,
     from: Receiver<Message>,
@@ -28,15 +32,15 @@ pub(super) struct Client {
     /// What the server has sent last, by file.
     diagnostics: BTreeMap<String, Vec<Value>>,
     /// The files that it has sent diagnostics of, in this order.
-    pub(super) published: Vec<String>,
+    pub(crate) published: Vec<String>,
     /// The methods of everything else that it has sent.
-    pub(super) received: Vec<String>,
+    pub(crate) received: Vec<String>,
     /// What it can do.
-    pub(super) capabilities: Value,
+    pub(crate) capabilities: Value,
 }
 
 /// What an editor of today says of itself.
-pub(super) fn usual() -> Value {
+pub(crate) fn usual() -> Value {
     json!({
         "textDocument": { "hover": { "contentFormat": ["markdown", "plaintext"] } },
         "workspace": {
@@ -48,14 +52,18 @@ pub(super) fn usual() -> Value {
 }
 
 impl Client {
-    /// A session that has begun.
-    pub(super) fn start(folder: &Path, capabilities: &Value) -> Self {
-        Self::start_under(&[], folder, capabilities)
+    /// A session of a usual editor that has begun, with these files open.
+    pub(crate) fn start(stage: &Stage, files: &[&str]) -> Self {
+        let mut client = Self::start_under(&[], stage, &usual());
+        for file in files {
+            client.open(file);
+        }
+        client
     }
 
     /// A session that has begun, with a program that runs and watches the server.
-    pub(super) fn start_under(watcher: &[&OsStr], folder: &Path, capabilities: &Value) -> Self {
-        let mut client = Self::spawned(watcher, folder);
+    pub(crate) fn start_under(watcher: &[&OsStr], stage: &Stage, capabilities: &Value) -> Self {
+        let mut client = Self::spawn(watcher, stage.path());
         let root = client.uri("");
         let params = json!({
             "processId": null,
@@ -69,8 +77,8 @@ impl Client {
     }
 
     /// The program before its first message.
-    fn spawned(watcher: &[&OsStr], folder: &Path) -> Self {
-        let server = [OsStr::new(env!("CARGO_BIN_EXE_metalmark")), "lsp".as_ref()];
+    fn spawn(watcher: &[&OsStr], folder: &Path) -> Self {
+        let server = [binary().as_os_str(), "lsp".as_ref()];
         let mut line = watcher.iter().chain(&server);
         let mut command = Command::new(line.next().expect("a program"));
         command.args(line).env_clear();
@@ -101,7 +109,7 @@ impl Client {
         }
     }
 
-    pub(super) fn uri(&self, file: &str) -> String {
+    pub(crate) fn uri(&self, file: &str) -> String {
         let url = url::Url::from_file_path(self.folder.join(file)).expect("an absolute path");
         url.to_string()
     }
@@ -116,18 +124,18 @@ impl Client {
         below.to_string_lossy().into_owned()
     }
 
-    pub(super) fn send(&mut self, message: Message) {
+    pub(crate) fn send(&mut self, message: Message) {
         let to = self.to.as_mut().expect("the session goes on");
         message.write(to).expect("it is taken");
     }
 
-    pub(super) fn notify(&mut self, method: &str, params: Value) {
+    pub(crate) fn notify(&mut self, method: &str, params: Value) {
         let method = method.to_owned();
         self.send(Notification { method, params }.into());
     }
 
     /// Sends a request and answers with its number.
-    pub(super) fn begin(&mut self, method: &str, params: Value) -> RequestId {
+    pub(crate) fn begin(&mut self, method: &str, params: Value) -> RequestId {
         self.next += 1;
         let id = RequestId::from(self.next);
         let request = Request {
@@ -140,7 +148,7 @@ impl Client {
     }
 
     /// The answer to a request.
-    pub(super) fn end(&mut self, wanted: &RequestId) -> Result<Value, ResponseError> {
+    pub(crate) fn end(&mut self, wanted: &RequestId) -> Result<Value, ResponseError> {
         loop {
             match self.from.recv_timeout(PATIENCE).expect("an answer") {
                 Message::Response(Response {
@@ -170,19 +178,19 @@ impl Client {
         }
     }
 
-    pub(super) fn request(&mut self, method: &str, params: Value) -> Result<Value, ResponseError> {
+    pub(crate) fn request(&mut self, method: &str, params: Value) -> Result<Value, ResponseError> {
         let id = self.begin(method, params);
         self.end(&id)
     }
 
     /// Opens a file with the text that it has on disk.
-    pub(super) fn open(&mut self, file: &str) {
+    pub(crate) fn open(&mut self, file: &str) {
         let text = fs::read_to_string(self.folder.join(file)).expect("a text");
         self.open_as(file, &text);
     }
 
     /// Opens a file with a text.
-    pub(super) fn open_as(&mut self, file: &str, text: &str) {
+    pub(crate) fn open_as(&mut self, file: &str, text: &str) {
         let document = json!({
             "uri": self.uri(file), "languageId": "yaml", "version": 0, "text": text,
         });
@@ -191,7 +199,7 @@ impl Client {
     }
 
     /// Types: replaces the one occurrence of a text by another.
-    pub(super) fn replace(&mut self, file: &str, old: &str, new: &str) {
+    pub(crate) fn replace(&mut self, file: &str, old: &str, new: &str) {
         let text = &self.texts[file];
         assert_eq!(text.matches(old).count(), 1, "`{old}` in {file}");
         let start = text.find(old).expect("it is there");
@@ -210,7 +218,7 @@ impl Client {
     }
 
     /// Makes the edits of an answer in open documents, and on disk in others.
-    pub(super) fn apply(&mut self, edit: &Value) {
+    pub(crate) fn apply(&mut self, edit: &Value) {
         let changes = edit["changes"].as_object().expect("changes").clone();
         for (uri, edits) in changes {
             let file = self.file(&Value::from(uri));
@@ -241,7 +249,7 @@ impl Client {
     }
 
     /// The findings in a file once everything that was typed is checked, each as `severity code: text of its range`.
-    pub(super) fn findings(&mut self, file: &str) -> Vec<String> {
+    pub(crate) fn findings(&mut self, file: &str) -> Vec<String> {
         let found = self.settled(file);
         let text = self.text(file);
         let line = |found: &Value| {
@@ -257,13 +265,13 @@ impl Client {
     }
 
     /// The diagnostics of a file once everything that was typed is checked.
-    pub(super) fn settled(&mut self, file: &str) -> Vec<Value> {
+    pub(crate) fn settled(&mut self, file: &str) -> Vec<Value> {
         self.symbols(file);
         self.diagnostics.get(file).cloned().unwrap_or_default()
     }
 
     /// The files that have diagnostics.
-    pub(super) fn files_with_findings(&self) -> Vec<&str> {
+    pub(crate) fn files_with_findings(&self) -> Vec<&str> {
         let found = self
             .diagnostics
             .iter()
@@ -272,7 +280,7 @@ impl Client {
     }
 
     /// A document's outline: `name: detail`.
-    pub(super) fn symbols(&mut self, file: &str) -> Vec<String> {
+    pub(crate) fn symbols(&mut self, file: &str) -> Vec<String> {
         let params = json!({ "textDocument": { "uri": self.uri(file) } });
         let answer = self
             .request("textDocument/documentSymbol", params)
@@ -288,6 +296,20 @@ impl Client {
         symbols.iter().map(line).collect()
     }
 
+    /// Says that a file is saved.
+    pub(crate) fn save(&mut self, file: &str) {
+        let params = json!({ "textDocument": { "uri": self.uri(file) } });
+        self.notify("textDocument/didSave", params);
+    }
+
+    /// The names of the symbols of all projects that a query finds, once everything that was typed is checked.
+    pub(crate) fn names(&mut self, query: &str) -> Vec<String> {
+        let found = self.request("workspace/symbol", json!({ "query": query }));
+        let found = found.expect("symbols");
+        let names = found.as_array().into_iter().flatten();
+        names.map(|one| text_of(&one["name"]).to_owned()).collect()
+    }
+
     /// Where `|` is in a part of a file's text.
     fn at(&self, file: &str, part: &str) -> Value {
         let (before, behind) = part.split_once('|').expect("a cursor");
@@ -299,7 +321,7 @@ impl Client {
     }
 
     /// A request about a place: `|` in a part of a file's text.
-    pub(super) fn about(&mut self, method: &str, file: &str, part: &str) -> Value {
+    pub(crate) fn about(&mut self, method: &str, file: &str, part: &str) -> Value {
         let params = json!({
             "textDocument": { "uri": self.uri(file) },
             "position": self.at(file, part),
@@ -309,13 +331,13 @@ impl Client {
     }
 
     /// The hover at a place, as text.
-    pub(super) fn hover(&mut self, file: &str, part: &str) -> String {
+    pub(crate) fn hover(&mut self, file: &str, part: &str) -> String {
         let answer = self.about("textDocument/hover", file, part);
         text_of(&answer["contents"]["value"]).to_owned()
     }
 
     /// Places as `file: text of the range`.
-    pub(super) fn places(&mut self, method: &str, file: &str, part: &str) -> Vec<String> {
+    pub(crate) fn places(&mut self, method: &str, file: &str, part: &str) -> Vec<String> {
         let answer = self.about(method, file, part);
         let places = answer.as_array().expect("places").clone();
         let line = |place: &Value| {
@@ -328,7 +350,7 @@ impl Client {
     }
 
     /// What is offered at a place: `label (detail)`, in the order that an editor shows.
-    pub(super) fn completion(&mut self, file: &str, part: &str) -> Vec<String> {
+    pub(crate) fn completion(&mut self, file: &str, part: &str) -> Vec<String> {
         let answer = self.about("textDocument/completion", file, part);
         let mut items = answer.as_array().expect("items").clone();
         items.sort_by_key(|item| text_of(&item["sortText"]).to_owned());
@@ -340,7 +362,7 @@ impl Client {
     }
 
     /// Waits until the server has sent a notification or a request once more than this often.
-    pub(super) fn wait_for(&mut self, method: &str, before: usize) {
+    pub(crate) fn wait_for(&mut self, method: &str, before: usize) {
         while self.count(method) <= before {
             match self.from.recv_timeout(PATIENCE).expect("a message") {
                 Message::Notification(note) => self.noted(note),
@@ -354,20 +376,20 @@ impl Client {
     }
 
     /// How often the server has sent something.
-    pub(super) fn count(&self, method: &str) -> usize {
+    pub(crate) fn count(&self, method: &str) -> usize {
         let received = self.received.iter();
         received.filter(|received| *received == method).count()
     }
 
     /// What can be done about a file's findings: titles and edits.
-    pub(super) fn actions(&mut self, file: &str) -> Vec<(String, Value)> {
+    pub(crate) fn actions(&mut self, file: &str) -> Vec<(String, Value)> {
         let text = self.text(file);
         let (start, end) = (position(&text, 0), position(&text, text.len()));
         self.actions_within(file, &start, &end)
     }
 
     /// What can be done at a place.
-    pub(super) fn actions_at(&mut self, file: &str, part: &str) -> Vec<(String, Value)> {
+    pub(crate) fn actions_at(&mut self, file: &str, part: &str) -> Vec<(String, Value)> {
         let at = self.at(file, part);
         self.actions_within(file, &at, &at)
     }
@@ -387,7 +409,7 @@ impl Client {
     }
 
     /// The hints of a file: `line: hint`.
-    pub(super) fn hints(&mut self, file: &str) -> Vec<String> {
+    pub(crate) fn hints(&mut self, file: &str) -> Vec<String> {
         let text = self.text(file);
         let params = json!({
             "textDocument": { "uri": self.uri(file) },
@@ -410,24 +432,31 @@ impl Client {
     }
 
     /// The text of a file as the editor has it.
-    pub(super) fn text(&self, file: &str) -> String {
+    pub(crate) fn text(&self, file: &str) -> String {
         let open = self.texts.get(file).cloned();
         open.unwrap_or_else(|| fs::read_to_string(self.folder.join(file)).expect("a text"))
     }
 
     /// Ends the session, and answers with the exit status.
-    pub(super) fn shutdown(mut self) -> i32 {
+    pub(crate) fn shutdown(mut self) -> i32 {
         self.request("shutdown", Value::Null).expect("it answers");
         self.exit()
     }
 
     /// Says that the program may go, and answers with the exit status.
-    pub(super) fn exit(mut self) -> i32 {
+    pub(crate) fn exit(mut self) -> i32 {
         self.notify("exit", Value::Null);
         drop(self.to.take());
         let status = self.child.wait().expect("it ends");
         status.code().expect("not killed")
     }
+}
+
+/// Compares lines with a snapshot.
+#[track_caller]
+pub(crate) fn assert_lines(lines: &[impl AsRef<str>], expected: impl Into<Data>) {
+    let lines = lines.iter().map(|line| format!("{}\n", line.as_ref()));
+    assert_text(&lines.collect::<String>(), expected);
 }
 
 fn text_of(value: &Value) -> &str {

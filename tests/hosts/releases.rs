@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::support::repository;
+use crate::support::repository;
 
 /// The texts that name a version of metalmark: those of hosts, and of the installation.
 #[test]

@@ -1,0 +1,200 @@
+//! What editors and projects do that is not usual: positions, messages, folders, files that come and go.
+
+use serde_json::{Value, json};
+use snapbox::str;
+
+use super::{LAB, LYON, sylva};
+use crate::support::lsp::{Client, assert_lines, usual};
+use crate::support::stage::project;
+
+#[test]
+fn positions_are_right_behind_letters_of_every_width_and_with_windows_line_ends() {
+    let sylva = sylva();
+    let text = "# \u{1f4a1} é\r\ncluster: {name: edge-lyon, note: \"\u{1f4a1}é\", capm3: {image_key: nowhere}, capi_providers: {bootstrap_provider: cabpk}}\r\n";
+    for encoding in ["utf-16", "utf-8"] {
+        let mut capabilities = usual();
+        capabilities["general"] = json!({ "positionEncodings": [encoding] });
+        let mut client = Client::start_under(&[], &sylva, &capabilities);
+        assert_eq!(client.capabilities["positionEncoding"], encoding);
+        client.open_as(LYON, text);
+        if encoding == "utf-16" {
+            assert_eq!(client.findings(LYON), ["error unknown-image: nowhere"]);
+            continue;
+        }
+        let line = text.lines().nth(1).expect("a line");
+        let start = json!({ "line": 1, "character": line.find("nowhere") });
+        assert_eq!(client.settled(LYON)[0]["range"]["start"], start);
+    }
+}
+
+#[test]
+fn a_file_that_changes_on_disk_is_read_again() {
+    let sylva = sylva();
+    let mut client = Client::start(&sylva, &[LAB]);
+    client.settled(LAB);
+    for method in ["client/registerCapability", "$/progress"] {
+        assert_ne!(client.count(method), 0, "{method}");
+    }
+    sylva.write(LYON, sylva.read(LYON).replace("kubeadm-1-31-8", "nothing"));
+    client.notify("workspace/didChangeWatchedFiles", json!({ "changes": [] }));
+    client.settled(LAB);
+    assert!(client.files_with_findings().contains(&LYON));
+}
+
+#[test]
+fn no_message_ends_the_server_and_the_exit_status_says_how_it_ended() {
+    let sylva = sylva();
+    let mut client = Client::start(&sylva, &[LYON]);
+    client.notify("textDocument/didOpen", json!({ "textDocument": 1 }));
+    client.notify("textDocument/didChange", json!({}));
+    client.notify("no/such", Value::Null);
+    let here = |uri: &str, position: Value| json!({ "textDocument": { "uri": uri }, "position": position });
+    let lyon = client.uri(LYON);
+    let unknown = client.request("no/such", json!({}));
+    assert_eq!(unknown.expect_err("it is not known").code, -32601);
+    let wrong = client.request("textDocument/hover", here(&lyon, json!("here")));
+    assert_eq!(wrong.expect_err("it is not valid").code, -32602);
+    for uri in [
+        "untitled:1",
+        "file:///no/such/file.yaml",
+        "http://a.example/b.yaml",
+    ] {
+        let at = here(uri, json!({ "line": 9, "character": 9 }));
+        let answer = client.request("textDocument/hover", at);
+        assert_eq!(answer.expect("an answer"), Value::Null, "{uri}");
+    }
+    let far = here(&lyon, json!({ "line": 4_000_000, "character": 4_000_000 }));
+    client
+        .request("textDocument/definition", far)
+        .expect("an answer");
+    assert_eq!(client.exit(), 1);
+    assert_eq!(Client::start(&sylva, &[]).shutdown(), 0);
+}
+
+#[test]
+fn a_request_that_is_canceled_is_answered_as_such() {
+    let sylva = sylva();
+    let mut client = Client::start(&sylva, &[LYON]);
+    let params = json!({ "textDocument": { "uri": client.uri(LYON) }, "position": { "line": 7, "character": 20 } });
+    let id = client.begin("textDocument/hover", params);
+    client.notify("$/cancelRequest", json!({ "id": id }));
+    match client.end(&id) {
+        Err(error) => assert_eq!(error.code, -32800),
+        // It may have been answered before.
+        Ok(answer) => assert!(answer["contents"].is_object()),
+    }
+}
+
+const PROJECT: &str = "version: 1\nclusters:\n  - {name: a, values: [values.yaml]}\n";
+const VALUES: &str = "cluster: {name: a, capm3: {image_key: none}}\n";
+
+#[test]
+fn nothing_is_read_outside_of_a_project_or_a_repository() {
+    let folder = project().file("values.yaml", VALUES);
+    let mut client = Client::start(&folder, &["values.yaml"]);
+    assert_eq!(client.symbols("values.yaml"), [""; 0]);
+    assert_eq!(client.files_with_findings(), [""; 0]);
+    // A project file makes it one.
+    folder.write("metalmark.yaml", PROJECT);
+    client.open("metalmark.yaml");
+    client.settled("metalmark.yaml");
+    assert_eq!(client.files_with_findings(), ["values.yaml"]);
+}
+
+#[test]
+fn a_project_that_cannot_be_read_is_a_finding_in_its_file_until_it_can() {
+    let file = "metalmark.yaml";
+    let folder = project()
+        .file(
+            file,
+            PROJECT.replace("values.yaml", "../../../../etc/hostname"),
+        )
+        .file("values.yaml", VALUES);
+    let mut client = Client::start(&folder, &[file]);
+    let fail = |client: &mut Client| {
+        let found = client.settled(file);
+        assert_eq!(found.len(), 1, "{found:#?}");
+        found[0]["message"].as_str().expect("a text").to_owned()
+    };
+    let outside = fail(&mut client);
+    assert!(
+        outside.contains("outside the repository\nhelp: "),
+        "{outside}"
+    );
+    client.replace(file, "../../../../etc/hostname", "no.yaml");
+    let missing = fail(&mut client);
+    let end = "no.yaml`: No such file or directory";
+    assert!(missing.ends_with(end), "{missing}");
+    // The same failure is logged once.
+    client.replace(file, "name: a", "name: b");
+    assert_eq!(fail(&mut client), missing);
+    assert_eq!(client.count("window/logMessage"), 2);
+    client.replace(file, "no.yaml", "values.yaml");
+    assert_eq!(client.settled(file), [Value::Null; 0]);
+    assert_eq!(client.files_with_findings(), ["values.yaml"]);
+    assert_eq!(client.shutdown(), 0);
+}
+
+#[test]
+fn a_layer_beside_the_project_is_part_of_it() {
+    let shared = "shared/values.yaml";
+    let folder = project()
+        .file(".git/HEAD", "")
+        .file(
+            "fleet/metalmark.yaml",
+            PROJECT.replace("values.yaml", "../shared/values.yaml"),
+        )
+        .file(shared, VALUES);
+    let mut client = Client::start(&folder, &[shared]);
+    assert_eq!(client.symbols(shared), [""; 0]);
+    // The folder around both has no project file: that of the project is known once a file of it is opened.
+    client.open("fleet/metalmark.yaml");
+    let found = client.findings(shared);
+    assert_lines(
+        &found,
+        str![[r#"
+error value-missing: {
+error unknown-image: none
+
+"#]],
+    );
+    client.replace(shared, "cluster:", "# typed\ncluster:");
+    assert_eq!(client.findings(shared), found);
+    assert_ne!(client.symbols(shared), [""; 0]);
+}
+
+#[test]
+fn the_command_line_cannot_say_where_the_projects_are() {
+    for place in ["-C .", "--project metalmark.yaml"] {
+        project()
+            .run(&format!("lsp {place}"))
+            .exit(2)
+            .screen(str![[r#"
+error: `metalmark lsp` takes neither -C nor --project: it reads the projects of the folders that the editor opens
+help: open the folder of the project in the editor
+
+"#]]);
+    }
+}
+
+#[test]
+fn folders_come_and_go() {
+    let folder = project();
+    for name in ["one", "two"] {
+        folder.write(&format!("{name}/metalmark.yaml"), PROJECT);
+        folder.write(&format!("{name}/values.yaml"), VALUES);
+    }
+    let mut client = Client::start(&folder, &[]);
+    let mut change = |event: &str, names: &[&str]| {
+        let one = |name: &&str| json!({ "uri": client.uri(name), "name": name });
+        let folders: Vec<Value> = names.iter().map(one).collect();
+        let mut params = json!({ "event": { "added": [], "removed": [] } });
+        params["event"][event] = json!(folders);
+        client.notify("workspace/didChangeWorkspaceFolders", params);
+        client.names("");
+        client.files_with_findings().join(" ")
+    };
+    let both = change("added", &["one", "two"]);
+    assert_eq!(both, "one/values.yaml two/values.yaml");
+    assert_eq!(change("removed", &["two"]), "one/values.yaml");
+}
