@@ -105,7 +105,6 @@ fn a_pair_that_finds_nothing_is_reported_and_a_variable_is_no_version() {
       |         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
       |
       = help: write `FILE#KEY.KEY`, such as `{version: values.yaml#kubernetesVersion, image: '#images.*.name'}`
-    
     1 error
 {version: 'values.yaml#v', image: '#missing'} of v: v1.30.1; i: x
     error[project-file]: no file has both values of a pair
@@ -115,7 +114,6 @@ fn a_pair_that_finds_nothing_is_reported_and_a_variable_is_no_version() {
       |         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
       |
       = help: write `FILE#KEY.KEY`, such as `{version: values.yaml#kubernetesVersion, image: '#images.*.name'}`
-    
     1 error
 {version: 'values.yaml', image: '#i'} of v: v1.30.1; i: x
     error[project-file]: a place of a pair has no `#`
@@ -125,14 +123,12 @@ fn a_pair_that_finds_nothing_is_reported_and_a_variable_is_no_version() {
       |         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
       |
       = help: write `FILE#KEY.KEY`, such as `{version: values.yaml#kubernetesVersion, image: '#images.*.name'}`
-    
     1 error
 {version: 'values.yaml#v', image: '#i'} of v: '{{ .Values.x }}'; i: ubuntu-2204-kube-v1.30.2
     error[nothing-checked]: 0 node pools checked; 1 skipped: its image or version is a variable
      |
      = help: docs/manifests.md says what is read of manifests
      = help: or type `--allow-empty`
-    
     1 error; 0 node pools checked; 1 skipped: its image or version is a variable
 {version: 'values.yaml#v', image: '#i'} of v: [
     error[project-file]: no file has both values of a pair
@@ -142,13 +138,11 @@ fn a_pair_that_finds_nothing_is_reported_and_a_variable_is_no_version() {
       |         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
       |
       = help: write `FILE#KEY.KEY`, such as `{version: values.yaml#kubernetesVersion, image: '#images.*.name'}`
-    
     error[yaml-syntax]: expected a value, found the end of the file
      --> values.yaml:2:1
       |
     2 |
       | ^
-    
     2 errors
 
 "#]],
@@ -160,6 +154,7 @@ fn a_pair_that_finds_nothing_is_reported_and_a_variable_is_no_version() {
                 .outcome;
             { outcome.stdout + &outcome.stderr }
                 .lines()
+                .filter(|line| !line.is_empty())
                 .map(str::to_owned)
                 .collect()
         },
