@@ -40,7 +40,7 @@ fn facts() -> impl Strategy<Value = Vec<String>> {
         fact("os", 0.99, &["ubuntu", "ubuntu", "ubuntu", "opensuse"]),
         fact(
             "os-release",
-            1.0,
+            0.99,
             &["noble", "noble", "noble", "24.04", "jammy"],
         ),
         fact("hardened", 0.99, &["true", "true", "true", "false"]),
