@@ -5,11 +5,14 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
+use snapbox::str;
 use yaml_tree::engine::Engine;
 use yaml_tree::place::FileId;
 
-use super::programs::find;
-use super::support::{Metalmark, copy_of, repository, shell};
+use crate::programs::find;
+use crate::support::stage::assert_text;
+use crate::support::{repository, shell};
+use crate::tracked::demo;
 
 fn folder() -> PathBuf {
     repository().join("templates/hosts/shards")
@@ -28,20 +31,13 @@ const YAML: [&str; 4] = [
 
 #[test]
 fn each_file_is_yaml_or_a_shell_script() {
-    let mut names: Vec<String> = fs::read_dir(folder())
-        .expect("the folder")
-        .map(|entry| {
-            entry
-                .expect("readable")
-                .file_name()
-                .to_string_lossy()
-                .into_owned()
-        })
-        .collect();
+    let entries = fs::read_dir(folder()).expect("the folder");
+    let name =
+        |entry: std::io::Result<fs::DirEntry>| entry.expect("readable").file_name().into_string();
+    let mut names: Vec<String> = entries.map(|entry| name(entry).expect("text")).collect();
     names.sort();
-    let mut known = YAML.map(str::to_owned).to_vec();
-    known.push("render-shard.sh".to_owned());
-    assert_eq!(names, known);
+    assert_eq!(names[..4], YAML);
+    assert_eq!(names[4..], ["render-shard.sh"]);
     for name in YAML {
         yaml_tree::read(&text(name), FileId(0), Engine::Kubectl).expect("it is YAML");
     }
@@ -52,32 +48,27 @@ fn each_file_is_yaml_or_a_shell_script() {
     assert!(parsed.expect("sh runs").status.success());
 }
 
-fn demo() -> tempfile::TempDir {
-    let folder = copy_of(&repository().join("fixtures/workspaces/sylva-baremetal"));
-    fs::remove_dir_all(folder.path().join("expected")).expect("removed");
-    folder
-}
-
 #[test]
 fn the_commands_of_the_gitlab_pipeline_run() {
     let pipeline = text("gitlab-ci.yml");
-    let lines = pipeline
-        .lines()
-        .filter_map(|line| line.strip_prefix("    - metalmark "));
+    let lines = pipeline.lines();
+    let lines = lines.filter_map(|line| line.strip_prefix("    - metalmark "));
     let lines: Vec<&str> = lines.collect();
     assert_eq!(lines.len(), 2);
     for line in lines {
-        let folder = demo();
-        let root = folder.path().to_string_lossy().into_owned();
+        let stage = demo();
+        let root = stage.path().to_string_lossy().into_owned();
         let variables = [
             ("CI_PROJECT_DIR", &*root),
             ("CI_NODE_INDEX", "2"),
             ("CI_NODE_TOTAL", "8"),
         ];
-        let output = shell(folder.path(), &variables, &format!("metalmark {line}"));
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success(), "{line}: {said}");
-        assert!(!folder.path().join("rendered").exists(), "{line}");
+        ok(&shell(
+            stage.path(),
+            &variables,
+            &format!("metalmark {line}"),
+        ));
+        assert!(!stage.path().join("rendered").exists(), "{line}");
     }
 }
 
@@ -111,17 +102,23 @@ fn an_application_of_the_set_renders_its_cluster() {
         .lines()
         .map(|line| format!("{}\n", line.strip_prefix("    ").unwrap_or(line)))
         .collect();
-    let folder = demo();
     let app = format!("apiVersion: argoproj.io/v1alpha1\nkind: Application\n{body}");
-    fs::write(folder.path().join("app.yaml"), app).expect("written");
-    let simulated = Metalmark::within(folder.path())
-        .args(["cmp", "simulate", "--app", "app.yaml"])
-        .run();
-    assert_eq!(simulated.status, 0, "{}", simulated.stderr);
-    assert!(
-        simulated.stdout.contains("name: edge-paris-md0-"),
-        "{}",
-        simulated.stdout
+    let run = demo()
+        .file("app.yaml", app)
+        .run("cmp simulate --app app.yaml")
+        .exit(0);
+    let names = run
+        .outcome
+        .stdout
+        .lines()
+        .filter(|line| line.starts_with("  name: "));
+    assert_text(
+        &names.collect::<Vec<_>>().join("\n"),
+        str![[r#"
+  name: edge-paris-control-plane-235cb023ad
+  name: edge-paris-md0-59719938be
+  name: edge-paris-storage-2478bffea6
+"#]],
     );
 }
 
