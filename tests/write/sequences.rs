@@ -14,6 +14,7 @@ use metalmark::model::rule::RuleId;
 use metalmark::output::{self, Foreign, Options};
 use tempfile::TempDir;
 
+use crate::support::seen::Seen;
 use crate::support::{property, rounds};
 
 use super::model::{self, Disk, Expected, Item, Listed, Run};
@@ -37,15 +38,14 @@ const SEEN: [&str; 13] = [
 ];
 
 /// A folder `out`, and beside it one that is nobody's business.
-struct World {
+struct World<'s> {
     scratch: TempDir,
     root: PathBuf,
-    /// How often what is worth a look took place.
-    seen: BTreeMap<&'static str, usize>,
+    seen: &'s Seen,
 }
 
-impl World {
-    fn new() -> Self {
+impl<'s> World<'s> {
+    fn new(seen: &'s Seen) -> Self {
         let scratch = TempDir::new().expect("a folder");
         let outside = scratch.path().join("outside");
         fs::create_dir_all(outside.join("b")).expect("made");
@@ -56,11 +56,11 @@ impl World {
         Self {
             root: scratch.path().join("out"),
             scratch,
-            seen: BTreeMap::new(),
+            seen,
         }
     }
 
-    fn step(&mut self, step: &Step) {
+    fn step(&self, step: &Step) {
         let at = |path: &str| self.root.join(path);
         match step {
             Step::Run {
@@ -139,14 +139,14 @@ impl World {
         }
     }
 
-    fn run(&mut self, run: &Run<'_>, kill: Option<usize>) {
+    fn run(&self, run: &Run<'_>, kill: Option<usize>) {
         let (old, record) = (disk(&self.root), record(&self.root));
         let planned = output::plan(&self.root, tree(run), options(run));
         let Ok(record) = record else {
             let answer = planned.and_then(|changes| output::apply(&changes));
             assert!(matches!(answer, Err(Error::Read { .. })), "{answer:?}");
             assert_eq!(disk(&self.root), old, "refused, and changed");
-            self.saw("an unreadable record");
+            self.seen.note("an unreadable record");
             return remove(&self.root.join(OWNERSHIP_FILE));
         };
         let changes = planned.expect("the folder can be read");
@@ -183,7 +183,7 @@ impl World {
                 steps[..kill]
                     .iter()
                     .for_each(|step| step.run().expect("the folder can be written"));
-                self.saw("a kill");
+                self.seen.note("a kill");
                 let left = disk(&self.root);
                 self.assert_whole(&old, &listed, &expected, &left);
             }
@@ -293,16 +293,12 @@ impl World {
         assert_eq!(found.keys().find(|path| !is_new(path)), None);
     }
 
-    fn saw(&mut self, what: &'static str) {
-        *self.seen.entry(what).or_default() += 1;
-    }
-
-    fn look(&mut self, old: &Disk, listed: &Listed, expected: &Expected) {
+    fn look(&self, old: &Disk, listed: &Listed, expected: &Expected) {
         for rule in expected.refused.values() {
-            self.saw(rule.as_str());
+            self.seen.note(rule.as_str());
         }
         for (kind, origin) in expected.changes.values() {
-            self.saw(match (kind, origin) {
+            self.seen.note(match (kind, origin) {
                 (ChangeKind::Created, _) => "created",
                 (ChangeKind::Updated, Origin::Run) => "updated",
                 (ChangeKind::Updated, Origin::Edited) => "edited",
@@ -312,7 +308,7 @@ impl World {
             });
         }
         if old.keys().any(|path| model::is_litter(path, old, listed)) {
-            self.saw("litter");
+            self.seen.note("litter");
         }
     }
 }
@@ -389,22 +385,13 @@ fn remove(path: &Path) {
 
 #[test]
 fn after_any_sequence_a_folder_is_what_the_page_on_ownership_says() {
-    let seen = std::cell::RefCell::new(BTreeMap::<&str, usize>::new());
+    let seen = Seen::new(&SEEN);
     let steps = proptest::collection::vec(a_step(), 2..10);
     property(rounds(300, 2000), &steps, |steps| {
-        let mut world = World::new();
+        let world = World::new(&seen);
         let outside = disk(&world.scratch.path().join("outside"));
         steps.iter().for_each(|step| world.step(step));
         assert_eq!(disk(&world.scratch.path().join("outside")), outside);
-        for (what, count) in world.seen {
-            *seen.borrow_mut().entry(what).or_default() += count;
-        }
     });
-    let seen = seen.into_inner();
-    for what in SEEN {
-        assert!(
-            seen.get(what).is_some_and(|count| *count > 2),
-            "too few of `{what}`: {seen:?}"
-        );
-    }
+    seen.assert_each(3);
 }
