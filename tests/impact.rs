@@ -1,306 +1,425 @@
 //! `impact` against real repositories: folders that moved, links, submodules, worktrees, bare repositories, hooks.
 
 use std::fs;
-use std::path::Path;
-use std::process::Command;
 
-use tempfile::TempDir;
+use serde_json::Value;
+use snapbox::str;
 
-use super::git::{commit, copy, git, repository};
-use super::support::repository as ours;
+use super::git::{commit_all, git, repository};
+use super::support::stage::{Stage, assert_text, project, table};
 
-/// What a run came to.
-struct Run {
-    status: i32,
-    out: String,
-    err: String,
+/// The values of a cluster: its name, its version and its image.
+fn values(name: &str, version: &str, image: &str) -> String {
+    format!(
+        "cluster:\n  name: {name}\n  k8s_version: {version}\n  capi_providers: {{infra_provider: capm3, bootstrap_provider: cabpr}}\n  \
+         control_plane_replicas: 3\n  capm3: {{image_key: {image}}}\n"
+    )
 }
 
-fn run_with(folder: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> Run {
-    let output = Command::new(env!("CARGO_BIN_EXE_metalmark"))
-        .env_clear()
-        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-        .env("SOURCE_DATE_EPOCH", "1795219200")
-        .envs(environment.iter().copied())
-        .current_dir(folder)
-        .arg("impact")
-        .args(arguments)
-        .output()
-        .expect("the binary runs");
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
-    Run {
-        status: output.status.code().expect("not killed"),
-        out: text(output.stdout),
-        err: text(output.stderr),
+const OLD: &str = "v1.30.12+rke2r1";
+const NEW: &str = "v1.31.8+rke2r1";
+
+fn images() -> Stage {
+    project().catalog(&[
+        "noble-30 rke2 1.30.12+rke2r1",
+        "noble-31 rke2 1.31.8+rke2r1",
+    ])
+}
+
+/// A repository with a project in a folder, such as `a/b/`, committed before its one cluster was upgraded.
+fn upgraded(below: &str) -> Option<Stage> {
+    let texts = images()
+        .cluster("edge", &values("edge-1", OLD, "noble-30"))
+        .texts();
+    let stage = project();
+    for (path, text) in &texts {
+        stage.write(&format!("{below}{path}"), text);
     }
-}
-
-fn run(folder: &Path, arguments: &[&str]) -> Run {
-    run_with(folder, arguments, &[])
-}
-
-/// A fixture's later side in a folder of a repository; nothing is committed.
-fn fixture(name: &str, folder: &Path) {
-    fs::create_dir_all(folder).expect("created");
-    copy(&ours().join("fixtures/impact").join(name), folder);
-}
-
-/// A repository with the project in a folder, committed as it was, and standing there as it will be.
-fn upgraded(below: &str) -> Option<TempDir> {
-    let scratch = repository()?;
-    let folder = scratch.path().join(below);
-    fixture("upgrade", &folder);
-    let good = ours().join("fixtures/impact/upgrade");
-    copy(&good.join("before"), &folder);
-    commit(scratch.path(), "before");
-    copy(&good, &folder);
-    Some(scratch)
+    let stage = stage.commit("before")?;
+    stage.write(
+        &format!("{below}edge.yaml"),
+        values("edge-1", NEW, "noble-31"),
+    );
+    Some(stage)
 }
 
 const UPGRADE: &str = "v1.30.12+rke2r1 → v1.31.8+rke2r1";
 
-#[test]
-fn a_project_below_the_top_is_compared_whatever_its_folder_is_called() {
-    let Some(scratch) = upgraded("a b/ü") else {
-        return;
-    };
-    let folder = scratch.path().join("a b/ü");
-    for (folder, arguments) in [
-        (&*folder, &["--against", "HEAD"][..]),
-        (scratch.path(), &["-C", "a b/ü", "--against", "main"][..]),
-        (&*folder, &[][..]),
-    ] {
-        let run = run(folder, arguments);
-        assert_eq!(run.status, 0, "{}", run.err);
-        assert!(run.out.contains(UPGRADE), "{}", run.out);
-        assert!(run.out.contains("3 machines re-provisioned, by roll"));
-    }
+/// That a run shows the upgrade.
+#[track_caller]
+fn assert_upgrade(stage: &Stage, args: &[&str], variables: &[(&str, &str)]) -> String {
+    let outcome = stage
+        .program()
+        .args(args.iter().copied())
+        .envs(variables)
+        .run();
+    assert_eq!(outcome.status, 0, "{args:?}: {}", outcome.stderr);
+    assert!(
+        outcome.stdout.contains(UPGRADE),
+        "{args:?}: {}",
+        outcome.stdout
+    );
+    outcome.stdout
 }
 
 #[test]
-fn a_hook_s_environment_leads_nowhere_else() {
-    let Some(scratch) = upgraded("project") else {
+fn an_upgrade_says_what_becomes_of_each_pool() {
+    let Some(stage) = upgraded("") else { return };
+    stage.run("impact --against HEAD").exit(0).stdout(str![[r#"
+Against 8b07c18bdf, `HEAD`
+
+edge
+  control-plane  3 machines re-provisioned, by roll
+                   image       noble-30 → noble-31
+                   kubernetes  v1.30.12+rke2r1 → v1.31.8+rke2r1
+
+images newly served
+  + noble-31  size unknown  https://images.example/noble-31.raw
+
+images no longer served
+  - noble-30  size unknown  https://images.example/noble-30.raw
+
+3 machines in 1 cluster re-provisioned, 0 clusters as before
+
+"#]]);
+    stage
+        .run("impact --against HEAD --output markdown")
+        .exit(0)
+        .stdout(str![[r#"
+### What this change does
+
+**3 machines in 1 cluster re-provisioned, 0 clusters as before**
+
+| cluster | pool | machines | change |
+|---|---|---|---|
+| edge | `control-plane` | 3 machines re-provisioned, by roll | image `noble-30` → `noble-31`<br>kubernetes `v1.30.12+rke2r1` → `v1.31.8+rke2r1` |
+
+Newly served:
+
+- `noble-31` (size unknown, `https://images.example/noble-31.raw`)
+
+No longer served:
+
+- `noble-30` (size unknown, `https://images.example/noble-30.raw`)
+
+<sub>Against 8b07c18bdf, `HEAD`.</sub>
+
+"#]]);
+}
+
+#[test]
+fn a_project_below_the_top_is_compared_whatever_its_folder_is_called() {
+    let Some(stage) = upgraded("a b/ü/") else {
         return;
     };
-    let folder = scratch.path().join("project");
-    let run = run_with(
-        &folder,
-        &["--against", "HEAD"],
-        &[("GIT_DIR", ".git"), ("GIT_INDEX_FILE", ".git/index")],
+    for args in [
+        &["-C", "a b/ü", "impact", "--against", "main"][..],
+        &["-C", "a b/ü", "impact"],
+    ] {
+        assert_upgrade(&stage, args, &[]);
+    }
+    // A hook's environment leads nowhere else.
+    let hook = [("GIT_DIR", ".git"), ("GIT_INDEX_FILE", ".git/index")];
+    assert_upgrade(
+        &stage,
+        &["-C", "a b/ü", "impact", "--against", "HEAD"],
+        &hook,
     );
-    assert_eq!(run.status, 0, "{}", run.err);
-    assert!(run.out.contains(UPGRADE), "{}", run.out);
 }
 
 #[test]
 fn two_commits_are_compared_in_a_bare_repository_and_in_a_worktree() {
-    let Some(scratch) = upgraded("") else { return };
-    commit(scratch.path(), "after");
+    let Some(stage) = upgraded("") else { return };
+    commit_all(stage.path(), "after");
     let elsewhere = tempfile::tempdir().expect("a folder");
-    let (bare, tree) = (
-        elsewhere.path().join("bare.git"),
-        elsewhere.path().join("tree"),
-    );
-    let text = |path: &Path| path.to_str().expect("text").to_owned();
+    let [bare, tree] =
+        ["bare.git", "tree"].map(|name| elsewhere.path().join(name).display().to_string());
+    git(stage.path(), &["clone", "--quiet", "--bare", ".", &bare]);
     git(
-        scratch.path(),
-        &["clone", "--quiet", "--bare", ".", &text(&bare)],
+        stage.path(),
+        &["worktree", "add", "--quiet", "--detach", &tree],
     );
-    git(
-        scratch.path(),
-        &["worktree", "add", "--quiet", "--detach", &text(&tree)],
-    );
-    for folder in [&*bare, &*tree, scratch.path()] {
-        let run = run(folder, &["HEAD", "--against", "HEAD~1"]);
-        assert_eq!(run.status, 0, "{}", run.err);
-        assert!(run.out.contains(UPGRADE), "{}", run.out);
+    for folder in [&*bare, &tree, "."] {
+        assert_upgrade(
+            &stage,
+            &["-C", folder, "impact", "HEAD", "--against", "HEAD~1"],
+            &[],
+        );
     }
-    let same = run(scratch.path(), &["--against", "HEAD"]);
-    assert!(
-        same.out
-            .contains("no machine is re-provisioned, 1 cluster as before"),
-        "{}",
-        same.out
-    );
+    stage.run("impact --against HEAD").exit(0).stdout(str![[r#"
+Against 19e7423b44, `HEAD`
+
+no machine is re-provisioned, 1 cluster as before
+
+"#]]);
 }
 
 #[test]
 fn a_project_whose_folder_was_renamed_is_the_same_project() {
-    let Some(scratch) = upgraded("old") else {
+    let Some(stage) = upgraded("old/") else {
         return;
     };
-    fs::rename(scratch.path().join("old"), scratch.path().join("new")).expect("renamed");
-    let run = run(&scratch.path().join("new"), &["--against", "HEAD"]);
-    assert_eq!(run.status, 0, "{}", run.err);
+    fs::rename(stage.path().join("old"), stage.path().join("new")).expect("renamed");
+    let screen = assert_upgrade(&stage, &["-C", "new", "impact", "--against", "HEAD"], &[]);
     assert!(
-        run.out.contains("note: the project was in `old` at "),
-        "{}",
-        run.out
+        screen.contains("note: the project was in `old` at "),
+        "{screen}"
     );
-    assert!(run.out.contains(UPGRADE), "{}", run.out);
-}
-
-#[test]
-fn clusters_come_go_and_are_renamed() {
-    let Some(scratch) = repository() else { return };
-    let project = "version: 1\nclusters: [{each: 'clusters/*/values.yaml', namespace: metal}]\nimages: {facts: [os-images-info.yaml]}\npolicy: {rules: {image-unused: off}}\n";
-    fixture("upgrade", scratch.path());
-    let values = fs::read_to_string(scratch.path().join("values.yaml")).expect("read");
-    let write = |name: &str, object: &str| {
-        let folder = scratch.path().join("clusters").join(name);
-        fs::create_dir_all(&folder).expect("created");
-        let text = values.replace("name: edge-1", &format!("name: {object}"));
-        fs::write(folder.join("values.yaml"), text).expect("written");
-    };
-    fs::write(scratch.path().join("metalmark.yaml"), project).expect("written");
-    for name in ["same", "goes", "moves", "turns"] {
-        write(name, name);
-    }
-    commit(scratch.path(), "before");
-    fs::remove_dir_all(scratch.path().join("clusters/goes")).expect("removed");
-    fs::remove_dir_all(scratch.path().join("clusters/moves")).expect("removed");
-    write("comes", "comes");
-    write("moved", "moves");
-    write("turns", "other");
-    let run = run(scratch.path(), &["--against", "HEAD", "--output", "json"]);
-    assert_eq!(run.status, 0, "{}", run.err);
-    let impact: serde_json::Value = serde_json::from_str(&run.out).expect("JSON");
-    let reported: Vec<String> = impact["clusters"]
-        .as_array()
-        .expect("a list")
-        .iter()
-        .map(|change| format!("{} {}", change["cluster"], change["change"]))
-        .collect();
-    let wanted = [
-        r#""comes" "added""#,
-        r#""moved" "renamed""#,
-        r#""turns" "replaced""#,
-        r#""goes" "removed""#,
-    ];
-    assert_eq!(reported, wanted);
-    assert_eq!(impact["unchanged"], 1);
-    assert_eq!(impact["clusters"][1]["from"], "moves");
-    assert_eq!(impact["clusters"][1]["pools"], serde_json::json!([]));
-    assert_eq!(impact["clusters"][3]["pools"][0]["machines"], 3);
 }
 
 #[test]
 fn a_commit_without_a_project_file_is_read_with_todays() {
-    let Some(scratch) = upgraded("") else { return };
+    let Some(stage) = upgraded("") else { return };
     git(
-        scratch.path(),
+        stage.path(),
         &["rm", "--quiet", "--cached", "metalmark.yaml"],
     );
     git(
-        scratch.path(),
+        stage.path(),
         &["commit", "--quiet", "--amend", "-m", "values alone"],
     );
-    let run = run(scratch.path(), &["--against", "HEAD"]);
+    let screen = assert_upgrade(&stage, &["impact", "--against", "HEAD"], &[]);
     assert!(
-        run.out.contains("note: there was no `metalmark.yaml` at "),
-        "{}{}",
-        run.out,
-        run.err
+        screen.contains("note: there was no `metalmark.yaml` at "),
+        "{screen}"
     );
-    assert!(run.out.contains(UPGRADE), "{}", run.out);
+}
+
+/// A fleet, each cluster in a folder of its own.
+fn fleet() -> Stage {
+    images().settings("clusters: [{each: 'clusters/*/values.yaml', namespace: metal}]")
+}
+
+fn put(stage: &Stage, folder: &str, values: &str) {
+    stage.write(&format!("clusters/{folder}/values.yaml"), values);
+}
+
+#[test]
+fn clusters_come_go_and_are_renamed() {
+    let stage = fleet();
+    for name in ["same", "goes", "moves", "turns"] {
+        put(&stage, name, &values(name, NEW, "noble-31"));
+    }
+    let Some(stage) = stage.commit("before") else {
+        return;
+    };
+    for name in ["goes", "moves"] {
+        stage.remove(&format!("clusters/{name}/values.yaml"));
+    }
+    put(&stage, "comes", &values("comes", NEW, "noble-31"));
+    put(&stage, "moved", &values("moves", NEW, "noble-31"));
+    // Another cluster has no version before it, so its older one is no downgrade.
+    put(&stage, "turns", &values("other", OLD, "noble-30"));
+    stage.run("impact --against HEAD").exit(0).stdout(str![[r#"
+Against 60cbef9bd9, `HEAD`
+
+comes (new)
+  control-plane  3 machines provisioned
+                   image       none → noble-31
+                   kubernetes  none → v1.31.8+rke2r1
+
+moved (was `moves`)
+
+turns (the cluster `metal/turns` goes, another one comes)
+  control-plane  3 machines deleted
+                   image       noble-31 → none
+                   kubernetes  v1.31.8+rke2r1 → none
+  control-plane  3 machines provisioned
+                   image       none → noble-30
+                   kubernetes  none → v1.30.12+rke2r1
+
+goes (gone)
+  control-plane  3 machines deleted
+                   image       noble-31 → none
+                   kubernetes  v1.31.8+rke2r1 → none
+
+images newly served
+  + noble-30  size unknown  https://images.example/noble-30.raw
+
+no machine is re-provisioned, 1 cluster new, 1 cluster gone, 1 cluster replaced, 1 cluster as before
+
+"#]]);
+    let json = stage
+        .run("impact --against HEAD --output json")
+        .exit(0)
+        .outcome
+        .stdout;
+    let json: Value = serde_json::from_str(&json).expect("JSON");
+    let clusters = json["clusters"].as_array().expect("a list").iter();
+    let line = |it: &Value| {
+        let pools = it["pools"].as_array().expect("a list").iter();
+        let pools =
+            pools.map(|pool| format!(" {} {} {}", pool["pool"], pool["change"], pool["machines"]));
+        format!(
+            "{} {} {}{}\n",
+            it["cluster"],
+            it["change"],
+            it["from"],
+            pools.collect::<String>()
+        )
+    };
+    let lines: String = clusters.map(line).collect();
+    assert_text(
+        &format!("{lines}{} unchanged\n", json["unchanged"]),
+        str![[r#"
+"comes" "added" null "control-plane" "added" 3
+"moved" "renamed" "moves"
+"turns" "replaced" "metal/turns" "control-plane" "removed" 3 "control-plane" "added" 3
+"goes" "removed" null "control-plane" "removed" 3
+1 unchanged
+
+"#]],
+    );
+}
+
+#[test]
+fn what_a_pool_boots_and_runs_is_compared_by_its_meaning() {
+    let cases = [
+        // The same version in another spelling.
+        (
+            values("edge", NEW, "noble-31"),
+            values("edge", "1.31.8+rke2r1", "noble-31"),
+        ),
+        (values("edge", NEW, "''"), values("edge", NEW, "noble-31")),
+        (values("edge", NEW, "noble-31"), values("edge", NEW, "''")),
+        (
+            values("edge", NEW, "noble-30"),
+            values("edge", NEW, "noble-31"),
+        ),
+    ];
+    let names = [
+        "a v less",
+        "an image where none was",
+        "none where one was",
+        "another image",
+    ];
+    let screens = table(names, |name| {
+        let (before, after) =
+            cases[names.iter().position(|other| other == name).expect("it")].clone();
+        let Some(stage) = images().cluster("edge", &before).commit("before") else {
+            return Vec::new();
+        };
+        stage.write("edge.yaml", after);
+        let run = stage.run("impact --against HEAD");
+        run.outcome
+            .stdout
+            .lines()
+            .filter(|line| !line.is_empty())
+            .map(str::to_owned)
+            .collect()
+    });
+    assert_text(
+        &screens,
+        str![[r#"
+a v less
+    Against 44abf13983, `HEAD`
+    no machine is re-provisioned, 1 cluster as before
+an image where none was
+    Against dd87c4c88c, `HEAD`
+    edge
+      control-plane  3 machines re-provisioned, by roll
+                       image       none → noble-31
+    images newly served
+      + noble-31  size unknown  https://images.example/noble-31.raw
+    3 machines in 1 cluster re-provisioned, 0 clusters as before
+none where one was
+    Against 44abf13983, `HEAD`
+    edge
+      control-plane  3 machines re-provisioned, by roll
+                       image       noble-31 → none
+    images no longer served
+      - noble-31  size unknown  https://images.example/noble-31.raw
+    3 machines in 1 cluster re-provisioned, 0 clusters as before
+another image
+    Against c2802db4f2, `HEAD`
+    edge
+      control-plane  3 machines re-provisioned, by roll
+                       image       noble-30 → noble-31
+    images newly served
+      + noble-31  size unknown  https://images.example/noble-31.raw
+    images no longer served
+      - noble-30  size unknown  https://images.example/noble-30.raw
+    3 machines in 1 cluster re-provisioned, 0 clusters as before
+
+"#]],
+    );
+}
+
+/// A repository with a cluster whose image gets other bytes at its URL.
+fn replaced_in_place(stage: Stage) -> Option<Stage> {
+    let stage = stage
+        .cluster("edge", &values("edge", NEW, "noble-31"))
+        .commit("before")?;
+    let text = stage.read("catalog.yaml");
+    let sum = &text.rsplit_once("sha256: '").expect("a sum").1[..64];
+    stage.edit("catalog.yaml", sum, &"b".repeat(64));
+    Some(stage)
 }
 
 #[test]
 fn a_template_that_keeps_its_name_replaces_no_machine() {
-    let Some(scratch) = repository() else { return };
-    let folder = scratch.path();
-    fixture("new-file", folder);
-    let mut project = fs::read_to_string(folder.join("metalmark.yaml")).expect("read");
-    project.push_str("templates: own\noutputs: [{target: manifests, path: rendered}]\n");
-    fs::write(folder.join("metalmark.yaml"), project).expect("written");
-    fs::create_dir_all(folder.join("own/manifests")).expect("created");
-    let template = "{% for template in templates %}---\napiVersion: {{ template.apiVersion }}\nkind: {{ template.kind }}\nmetadata:\n  name: fixed\n  namespace: {{ template.namespace }}\nspec:\n  {{ template.spec | yaml(2) }}\n{% endfor %}";
-    fs::write(folder.join("own/manifests/cluster.yaml.j2"), template).expect("written");
-    let good = ours().join("fixtures/impact/new-file");
-    copy(&good.join("before"), folder);
-    commit(folder, "before");
-    fs::copy(good.join("values.yaml"), folder.join("values.yaml")).expect("copied");
-    fs::copy(
-        good.join("os-images-info.yaml"),
-        folder.join("os-images-info.yaml"),
-    )
-    .expect("copied");
-    let run = run(folder, &["--against", "HEAD"]);
+    let template = "{% for template in templates %}---\napiVersion: {{ template.apiVersion }}\nkind: {{ template.kind }}\nmetadata:\n  \
+                    name: fixed\n  namespace: {{ template.namespace }}\nspec:\n  {{ template.spec | yaml(2) }}\n{% endfor %}";
+    let stage = images()
+        .settings("templates: own\noutputs: [{target: manifests, path: rendered}]")
+        .file("own/manifests/cluster.yaml.j2", template);
+    let Some(stage) = replaced_in_place(stage) else {
+        return;
+    };
+    let run = stage.run("impact --against HEAD");
+    let screen = run.outcome.stdout;
     assert!(
-        run.out
-            .contains("in place: existing machines stay as they are"),
-        "{}{}",
-        run.out,
-        run.err
+        screen.contains("in place: existing machines stay as they are"),
+        "{screen}"
     );
 }
 
 #[test]
 fn a_waiver_of_an_image_accepts_other_bytes_at_its_url() {
-    let bad = ours().join("fixtures/impact/same-file");
-    for (image, status) in [("ubuntu-noble-plain-rke2-1-31-8", 0), ("another", 1)] {
-        let Some(scratch) = repository() else { return };
-        let folder = scratch.path();
-        copy(&bad.join("before"), folder);
-        let project = fs::read_to_string(bad.join("metalmark.yaml")).expect("read");
+    for (image, status) in [("noble-31", 0), ("another", 1)] {
         let waiver = format!("{{rule: image-replaced-in-place, where: {image}, reason: tried}}");
-        let project = project + &format!("  waivers: [{waiver}]\n");
-        fs::write(folder.join("metalmark.yaml"), project).expect("written");
-        commit(folder, "before");
-        for name in ["values.yaml", "os-images-info.yaml"] {
-            fs::copy(bad.join(name), folder.join(name)).expect("copied");
-        }
-        let run = run(folder, &["--against", "HEAD"]);
-        assert_eq!(run.status, status, "{}{}", run.out, run.err);
+        let stage = images().settings(&format!("policy: {{waivers: [{waiver}]}}"));
+        let Some(stage) = replaced_in_place(stage) else {
+            return;
+        };
+        stage.run("impact --against HEAD").exit(status);
     }
 }
 
 #[cfg(unix)]
 #[test]
 fn links_are_followed_inside_the_commit() {
-    let Some(scratch) = upgraded("") else { return };
-    let folder = scratch.path();
-    let git_has = |link: &str| {
-        fs::rename(folder.join("values.yaml"), folder.join("real.yaml")).expect("renamed");
-        std::os::unix::fs::symlink(link, folder.join("values.yaml")).expect("linked");
-    };
-    git_has("./sub/../real.yaml");
-    fs::create_dir_all(folder.join("sub")).expect("created");
-    fs::write(folder.join("sub/x"), "").expect("written");
-    commit(folder, "linked");
-    let text = fs::read_to_string(folder.join("real.yaml")).expect("read");
-    fs::write(
-        folder.join("real.yaml"),
-        text.replace("replicas: 3", "replicas: 5"),
+    let Some(stage) = upgraded("") else { return };
+    fs::rename(
+        stage.path().join("edge.yaml"),
+        stage.path().join("real.yaml"),
     )
-    .expect("written");
-    let run = run(folder, &["--against", "HEAD"]);
-    assert!(
-        run.out.contains("replicas    3 → 5"),
-        "{}{}",
-        run.out,
-        run.err
-    );
-    assert!(
-        run.out.contains("no machine is re-provisioned"),
-        "{}",
-        run.out
-    );
+    .expect("renamed");
+    std::os::unix::fs::symlink("./sub/../real.yaml", stage.path().join("edge.yaml"))
+        .expect("linked");
+    stage.write("sub/x", "");
+    commit_all(stage.path(), "linked");
+    stage.edit("real.yaml", "replicas: 3", "replicas: 5");
+    stage.run("impact --against HEAD").exit(0).stdout(str![[r#"
+Against 77a4fdd850, `HEAD`
+
+edge
+  control-plane  no machine is re-provisioned
+                   replicas    3 → 5
+
+no machine is re-provisioned, 0 clusters as before
+
+"#]]);
 }
 
 #[test]
 fn a_submodule_is_read_at_the_commit_that_it_is_pinned_to() {
-    let (Some(scratch), Some(library)) = (upgraded(""), repository()) else {
+    let (Some(stage), Some(library)) = (upgraded(""), repository()) else {
         return;
     };
-    let folder = scratch.path();
-    fs::rename(
-        folder.join("values.yaml"),
-        library.path().join("values.yaml"),
-    )
-    .expect("moved");
-    commit(library.path(), "values");
-    let url = library.path().to_str().expect("text");
+    let (folder, url) = (stage.path(), library.path().to_str().expect("text"));
+    fs::rename(folder.join("edge.yaml"), library.path().join("edge.yaml")).expect("moved");
+    commit_all(library.path(), "values");
     git(
         folder,
         &[
@@ -313,146 +432,103 @@ fn a_submodule_is_read_at_the_commit_that_it_is_pinned_to() {
             "lib",
         ],
     );
-    let project = fs::read_to_string(folder.join("metalmark.yaml")).expect("read");
-    fs::write(
-        folder.join("metalmark.yaml"),
-        project.replace("[values.yaml]", "[lib/values.yaml]"),
-    )
-    .expect("written");
-    commit(folder, "with a library");
-    let values = folder.join("lib/values.yaml");
-    let text = fs::read_to_string(&values).expect("read");
-    fs::write(&values, text.replace("replicas: 3", "replicas: 4")).expect("written");
-    let seen = run(folder, &["--against", "HEAD"]);
-    assert!(
-        seen.out.contains("replicas    3 → 4"),
-        "{}{}",
-        seen.out,
-        seen.err
-    );
+    stage.edit("metalmark.yaml", "[edge.yaml]", "[lib/edge.yaml]");
+    commit_all(folder, "with a library");
+    stage.edit("lib/edge.yaml", "replicas: 3", "replicas: 4");
+    let seen = stage.run("impact --against HEAD").exit(0).outcome.stdout;
+    assert!(seen.contains("replicas    3 → 4"), "{seen}");
     git(
         folder,
         &["submodule", "--quiet", "deinit", "--force", "lib"],
     );
-    let unseen = run(folder, &["HEAD", "--against", "HEAD"]);
-    assert_eq!(unseen.status, 2);
+    let unseen = stage
+        .run("impact HEAD --against HEAD")
+        .exit(2)
+        .outcome
+        .stderr;
     assert!(
-        unseen.err.contains("help: git submodule update --init lib"),
-        "{}",
-        unseen.err
+        unseen.contains("help: git submodule update --init lib"),
+        "{unseen}"
     );
 }
 
 #[test]
 fn what_git_cannot_answer_is_reported_in_words() {
-    let Some(scratch) = upgraded("") else { return };
-    let unknown = run(scratch.path(), &["--against", "no-such"]);
-    assert_eq!(unknown.status, 2);
-    assert!(
-        unknown
-            .err
-            .starts_with("error: there is no commit `no-such` in this clone\nhelp: "),
-        "{}",
-        unknown.err
-    );
-    let option = run(scratch.path(), &["--against=--output=x"]);
-    assert_eq!(option.status, 2, "{}", option.out);
-    fs::write(
-        scratch.path().join("values.yaml"),
-        "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n",
-    )
-    .expect("written");
-    commit(scratch.path(), "pointer");
-    copy(&ours().join("fixtures/impact/upgrade"), scratch.path());
-    let pointer = run(scratch.path(), &["--against", "HEAD"]);
-    assert!(
-        pointer
-            .out
-            .contains("git holds only the Git LFS pointer to it"),
-        "{}{}",
-        pointer.out,
-        pointer.err
-    );
-    fs::remove_dir_all(scratch.path().join(".git")).expect("removed");
-    let outside = run(scratch.path(), &[]);
-    assert_eq!(outside.status, 2);
-    assert!(
-        outside.err.contains("is not in a git repository"),
-        "{}",
-        outside.err
-    );
-    let gitless = run_with(scratch.path(), &[], &[("PATH", "/nonexistent")]);
-    assert!(
-        gitless.err.contains("there is no `git` command"),
-        "{}",
-        gitless.err
-    );
-}
+    let Some(stage) = upgraded("") else { return };
+    stage
+        .run("impact --against no-such")
+        .exit(2)
+        .stderr(str![[r#"
+error: there is no commit `no-such` in this clone
+help: name a branch, a tag or a commit that this clone has; `git fetch` gets those of the server
 
-#[test]
-fn a_comment_for_a_merge_request_begins_with_the_sum() {
-    let Some(scratch) = upgraded("") else { return };
-    let run = run(
-        scratch.path(),
-        &["--against", "HEAD", "--output", "markdown"],
+"#]]);
+    stage.run("impact --against=--output=x").exit(2);
+    let upgraded = stage.read("edge.yaml");
+    stage.write(
+        "edge.yaml",
+        "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n",
     );
-    let begins = "### What this change does\n\n**3 machines in 1 cluster re-provisioned, 0 clusters as before**\n";
-    assert!(run.out.starts_with(begins), "{}", run.out);
+    commit_all(stage.path(), "pointer");
+    stage.write("edge.yaml", upgraded);
+    let pointer = stage.run("impact --against HEAD").outcome.stdout;
     assert!(
-        run.out
-            .contains("| edge-1 | `control-plane` | 3 machines re-provisioned, by roll | image "),
-        "{}",
-        run.out
+        pointer.contains("git holds only the Git LFS pointer to it"),
+        "{pointer}"
     );
+    let gitless = stage
+        .run_with("impact", &[("PATH", "/nonexistent")])
+        .outcome
+        .stderr;
+    assert!(gitless.contains("there is no `git` command"), "{gitless}");
+    fs::remove_dir_all(stage.path().join(".git")).expect("removed");
+    let outside = stage.run("impact").exit(2).outcome.stderr;
+    assert!(outside.contains("is not in a git repository"), "{outside}");
 }
 
 #[test]
 fn images_are_newly_served_or_no_longer_served_to_any_cluster() {
-    let Some(scratch) = repository() else { return };
-    let folder = scratch.path();
-    let images = ["a", "b", "c"].map(|key| {
+    let image = |key: &str| {
         format!(
-            "  {key}: {{uri: 'oci://registry.example.org/{key}:1', filename: {key}.raw, image-format: raw, k8s-flavor: kubeadm, \
-             k8s-version: 1.31.8, sha256: {}}}\n",
+            "  {key}: {{uri: 'oci://registry.example.org/{key}:1', filename: {key}.raw, image-format: raw, k8s-flavor: rke2, \
+             k8s-version: 1.31.8+rke2r1, sha256: {}}}\n",
             key.repeat(64)
         )
-    });
-    let cluster = |key: &str| {
-        format!(
-            "cluster:\n  k8s_version: v1.31.8\n  capi_providers: {{infra_provider: capm3, bootstrap_provider: cabpk}}\n  \
-             capm3: {{image_key: {key}}}\n"
-        )
     };
-    let boots = |name: &str, key: &str| {
-        fs::write(folder.join(format!("{name}.yaml")), cluster(key)).expect("written");
+    let stage = fleet().file(
+        "catalog.yaml",
+        format!("os_images:\n{}", ["a", "b", "c"].map(image).concat()),
+    );
+    let boots =
+        |stage: &Stage, name: &str, image: &str| put(stage, name, &values(name, NEW, image));
+    for (name, image) in [("one", "a"), ("two", "a"), ("gone", "b")] {
+        boots(&stage, name, image);
+    }
+    let Some(stage) = stage.commit("before") else {
+        return;
     };
-    let project =
-        "version: 1\nvalues: [catalog/images.yaml]\nclusters: [{each: '*-cluster.yaml'}]\n";
-    fs::create_dir(folder.join("catalog")).expect("created");
-    fs::write(
-        folder.join("catalog/images.yaml"),
-        format!("os_images:\n{}", images.concat()),
-    )
-    .expect("written");
-    fs::write(folder.join("metalmark.yaml"), project).expect("written");
-    boots("one-cluster", "a");
-    boots("two-cluster", "a");
-    boots("gone-cluster", "b");
-    commit(folder, "before");
-    let served = || {
-        let run = run(folder, &["--against", "HEAD", "--output", "json"]);
-        let impact: serde_json::Value = serde_json::from_str(&run.out).expect("JSON");
+    let served = |stage: &Stage| {
+        let json = stage
+            .run("impact --against HEAD --output json")
+            .outcome
+            .stdout;
+        let impact: Value = serde_json::from_str(&json).expect("JSON");
         ["added", "removed"].map(|side| {
             let images = impact["served"][side].as_array().expect("a list").iter();
-            let keys = images.map(|image| image["key"].as_str().expect("a key").to_owned());
-            keys.collect::<Vec<_>>().concat()
+            images
+                .map(|image| image["key"].as_str().expect("a key"))
+                .collect::<String>()
         })
     };
-    assert_eq!(served(), ["", ""]);
-    boots("one-cluster", "c");
-    assert_eq!(served(), ["c", ""], "the other cluster boots `a` still");
-    boots("two-cluster", "c");
-    assert_eq!(served(), ["c", "a"]);
-    fs::remove_file(folder.join("gone-cluster.yaml")).expect("removed");
-    assert_eq!(served(), ["c", "ab"], "with a cluster that is gone");
+    assert_eq!(served(&stage), ["", ""]);
+    boots(&stage, "one", "c");
+    assert_eq!(
+        served(&stage),
+        ["c", ""],
+        "the other cluster boots `a` still"
+    );
+    boots(&stage, "two", "c");
+    assert_eq!(served(&stage), ["c", "a"]);
+    stage.remove("clusters/gone/values.yaml");
+    assert_eq!(served(&stage), ["c", "ab"], "with a cluster that is gone");
 }

@@ -1,9 +1,8 @@
 //! The values that a management cluster passes to its workload clusters, computed from the repository.
 
-use std::fs;
-use std::path::Path;
+use snapbox::str;
 
-use crate::support::Metalmark;
+use super::support::stage::{Stage, assert_text, project, table};
 
 /// The chart's values, as Sylva's are made.
 const CHART: &str = "\
@@ -37,218 +36,183 @@ data:
 ";
 
 const STATE: &str = "{kind: ConfigMap, name: mgmt-cluster-state-values, valuesKey: values}, ";
+/// The values of a cluster that selects the image of its version.
+const SELECTS: &str = "cluster: {capm3: {os_image_selector: {os: ubuntu}}}";
+const MANAGEMENT: &str =
+    "cluster: {k8s_version: v1.31.8+rke2r1, capm3: {os_image_selector: {os: ubuntu}}}";
 
-fn repository() -> tempfile::TempDir {
-    let scratch = tempfile::tempdir().expect("a scratch folder");
-    write(scratch.path(), "chart/values.yaml", CHART);
-    scratch
-}
-
-fn write(root: &Path, path: &str, text: &str) {
-    let path = root.join(path);
-    fs::create_dir_all(path.parent().expect("a folder")).expect("created");
-    fs::write(path, text).expect("written");
-}
-
-/// A folder with a release: of a management cluster, or of a workload cluster that receives its values.
-fn cluster(root: &Path, name: &str, state: &str, values: &str) {
-    let values: String = values.lines().map(|line| format!("    {line}\n")).collect();
+/// Writes the release of a management cluster, or, with [`STATE`], of a workload cluster that receives its values.
+fn release(stage: &Stage, name: &str, state: &str, values: &str) {
     let release = RELEASE.replace("NAMESPACE", name).replace("STATE", state);
-    write(
-        root,
-        &format!("{name}/release.yaml"),
-        &format!("{release}{}", values),
-    );
+    let values: String = values.lines().map(|line| format!("    {line}\n")).collect();
+    stage.write(&format!("{name}/release.yaml"), release + &values);
 }
 
-/// A management cluster and a workload cluster that boots the catalog's image by version.
-fn both(root: &Path) {
-    cluster(
-        root,
-        "mgmt",
-        "",
-        "cluster: {k8s_version: v1.31.8+rke2r1, capm3: {os_image_selector: {os: ubuntu}}}",
-    );
-    cluster(
-        root,
-        "edge",
-        STATE,
-        "cluster: {capm3: {os_image_selector: {os: ubuntu}}}",
-    );
-    write(
-        root,
-        "metalmark.yaml",
-        "clusters: [{name: mgmt, values: [mgmt]}, {name: edge, values: [edge]}]\n",
-    );
+/// A management cluster, and a workload cluster with these values.
+fn edge(values: &str, settings: &str) -> Stage {
+    let stage = project()
+        .settings("clusters: [{name: mgmt, values: [mgmt]}, {name: edge, values: [edge]}]")
+        .settings(settings)
+        .file("chart/values.yaml", CHART);
+    release(&stage, "mgmt", "", MANAGEMENT);
+    release(&stage, "edge", STATE, values);
+    stage
 }
 
-fn check(root: &Path) -> String {
-    let outcome = Metalmark::within(root)
-        .args(["check", "--color", "never"])
-        .run();
-    format!("{}{}", outcome.stdout, outcome.stderr)
-}
-
-fn explain(root: &Path, cluster: &str) -> String {
-    let outcome = Metalmark::within(root)
-        .args(["explain", cluster, "--color", "never"])
-        .run();
-    format!("{}{}", outcome.stdout, outcome.stderr)
+/// What `check` finds, and what it says of the workload cluster.
+fn checked(stage: &Stage) -> Vec<String> {
+    let checked = stage.check();
+    let lines = checked.findings.iter().chain(&checked.pools);
+    lines
+        .filter(|line| !line.contains("mgmt/"))
+        .cloned()
+        .collect()
 }
 
 #[test]
 fn a_workload_cluster_has_the_values_of_its_management_cluster_with_their_places() {
-    let scratch = repository();
-    both(scratch.path());
-    for evaluation in ["lazy", "exact"] {
-        let project = "clusters: [{name: mgmt, values: [mgmt]}, {name: edge, values: [edge]}]\n";
-        write(
-            scratch.path(),
-            "metalmark.yaml",
-            &format!("evaluation: {evaluation}\n{project}"),
-        );
-        let reported = explain(scratch.path(), "edge");
-        assert!(
-            reported.contains("Kubernetes v1.31.8+rke2r1  (chart/values.yaml:"),
-            "{reported}"
-        );
-        assert!(
-            reported.contains("boots image `ubuntu-noble-plain-rke2-1-31-8`"),
-            "{reported}"
-        );
-        let found = check(scratch.path());
-        assert!(!found.contains("error["), "{found}");
-        assert!(!found.contains("never needed"), "{found}");
-    }
-}
-
-#[test]
-fn an_expression_that_yields_a_map_is_reported_as_one() {
-    let scratch = repository();
-    both(scratch.path());
     let version =
         "'{{ if .Values._internal.enabled.rancher }}v1.31.8+rke2r1{{ else }}v1.30.0{{ end }}'";
-    cluster(
-        scratch.path(),
-        "edge",
-        STATE,
-        &format!(
-            "cluster: {{k8s_version: {version}, capm3: {{os_image_selector: {{os: ubuntu}}}}}}"
+    let with_version =
+        |version: &str| SELECTS.replace("{capm3", &format!("{{k8s_version: {version}, capm3"));
+    let given = "state: {ConfigMap/mgmt-cluster-state-values: state.yaml}";
+    let cases = [
+        ("its version", "", SELECTS.to_owned()),
+        ("by need", "evaluation: lazy", SELECTS.to_owned()),
+        ("in Sylva's order", "evaluation: exact", SELECTS.to_owned()),
+        ("an expression that yields a map", "", with_version(version)),
+        (
+            "one that fails",
+            "",
+            with_version("'{{ .Values.cluster.broken }}'"),
         ),
-    );
-    let reported = explain(scratch.path(), "edge");
-    assert!(
-        reported.contains("Kubernetes v1.31.8+rke2r1  (edge/release.yaml:"),
-        "{reported}"
+        (
+            "a file that is given for the object",
+            given,
+            SELECTS.to_owned(),
+        ),
+    ];
+    let results = table(cases.iter().map(|(name, ..)| name), |name| {
+        let (_, settings, values) = cases.iter().find(|case| case.0 == **name).expect("it");
+        let state = "cluster: {k8s_version: v1.29.15+rke2r1}\n";
+        checked(&edge(values, settings).file("state.yaml", state))
+    });
+    assert_text(
+        &results,
+        str![[r#"
+its version
+    edge/control-plane v1.31.8+rke2r1 (chart/values.yaml:8:18): proven, ubuntu-noble-plain-rke2-1-31-8 (edge/release.yaml:13:42) holds 1.31.8+rke2r1 (chart/values.yaml:5:102)
+by need
+    edge/control-plane v1.31.8+rke2r1 (chart/values.yaml:8:18): proven, ubuntu-noble-plain-rke2-1-31-8 (edge/release.yaml:13:42) holds 1.31.8+rke2r1 (chart/values.yaml:5:102)
+in Sylva's order
+    edge/control-plane v1.31.8+rke2r1 (chart/values.yaml:8:18): proven, ubuntu-noble-plain-rke2-1-31-8 (edge/release.yaml:13:42) holds 1.31.8+rke2r1 (chart/values.yaml:5:102)
+an expression that yields a map
+    edge/control-plane v1.31.8+rke2r1 (edge/release.yaml:13:28): proven, ubuntu-noble-plain-rke2-1-31-8 (edge/release.yaml:13:141) holds 1.31.8+rke2r1 (chart/values.yaml:5:102)
+one that fails
+    error[expression-error] edge chart/values.yaml:9:13 `'{{ fail "never needed" }}'` edge/release.yaml:13:29 `{{ .Values.cluster.broken }}`
+    error[no-image-matches] edge/control-plane edge/release.yaml:13:87 `{os: ubuntu}`
+    edge/control-plane: unknown (no image resolved)
+a file that is given for the object
+    error[no-image-matches] edge/control-plane edge/release.yaml:13:42 `{os: ubuntu}` state.yaml:1:24 `v1.29.15+rke2r1` => ubuntu-noble-plain-rke2-1-31-8 | k8s-version: 1.31.8+rke2r1 | 1.29.15\+rke2r1
+    edge/control-plane v1.29.15+rke2r1 (state.yaml:1:24): unknown (no image resolved)
+
+"#]],
     );
 }
 
 #[test]
-fn what_fails_there_is_reported_where_it_is_needed() {
-    let scratch = repository();
-    both(scratch.path());
-    cluster(
-        scratch.path(),
-        "edge",
-        STATE,
-        "cluster: {k8s_version: '{{ .Values.cluster.broken }}', capm3: {os_image_selector: {os: ubuntu}}}",
-    );
-    let found = check(scratch.path());
-    assert!(found.contains("error[expression-error]"), "{found}");
-    assert!(
-        found.contains("`mgmt_cluster_state_values.cluster.broken` of the management cluster `mgmt` fails: never needed"),
-        "{found}"
-    );
+fn an_error_of_the_management_cluster_is_reported_with_its_value() {
+    let stage = edge("cluster: {k8s_version: '{{ .Values.cluster.broken }}'}", "");
+    let screen = stage.run("check").exit(1).outcome.stdout;
+    let why = "`mgmt_cluster_state_values.cluster.broken` of the management cluster `mgmt` fails: never needed";
+    assert!(screen.contains(why), "{screen}");
 }
 
 #[test]
 fn of_two_management_clusters_the_project_names_one() {
-    let scratch = repository();
-    both(scratch.path());
-    let other = "versions: {current: v1.30.12+rke2r1}\ncluster: {k8s_version: v1.31.8+rke2r1, capm3: {os_image_selector: {os: ubuntu}}}";
-    cluster(scratch.path(), "other", "", other);
-    let project = |management: &str| {
-        format!(
-            "clusters: [{{name: mgmt, values: [mgmt]}}, {{name: other, values: [other]}}, {{name: edge, values: [edge]{management}}}]\n"
-        )
-    };
-    write(scratch.path(), "metalmark.yaml", &project(""));
-    let found = check(scratch.path());
-    assert!(found.contains("error[value-missing]"), "{found}");
-    assert!(
-        found.contains("or name the cluster that provides it: `management: …`"),
-        "{found}"
+    let stage = edge(SELECTS, "");
+    release(
+        &stage,
+        "other",
+        "",
+        &format!("versions: {{current: v1.30.12+rke2r1}}\n{MANAGEMENT}"),
     );
-    write(
-        scratch.path(),
-        "metalmark.yaml",
-        &project(", management: other"),
+    let findings = table(
+        ["", ", management: other", ", management: othr"],
+        |management| {
+            let clusters = "{name: mgmt, values: [mgmt]}, {name: other, values: [other]}, {name: edge, values: [edge]";
+            stage.write(
+                "metalmark.yaml",
+                format!("version: 1\nclusters: [{clusters}{management}}}]\n"),
+            );
+            let mut lines = checked(&stage);
+            lines.retain(|line| !line.starts_with("other/"));
+            let outcome = stage.run("check").outcome;
+            let help = outcome
+                .stdout
+                .lines()
+                .filter(|line| line.contains("management"));
+            lines.extend(help.map(|line| line.trim().to_owned()));
+            lines
+        },
     );
-    let reported = explain(scratch.path(), "edge");
-    assert!(
-        reported.contains("Kubernetes v1.30.12+rke2r1"),
-        "{reported}"
-    );
-    write(
-        scratch.path(),
-        "metalmark.yaml",
-        &project(", management: othr"),
-    );
-    let found = check(scratch.path());
-    assert!(
-        found.contains("there is no cluster `othr` to be the management cluster"),
-        "{found}"
-    );
-    assert!(found.contains("did you mean `other`?"), "{found}");
-}
+    assert_text(
+        &findings,
+        str![[r#"
 
-#[test]
-fn a_file_given_for_the_object_wins() {
-    let scratch = repository();
-    both(scratch.path());
-    write(
-        scratch.path(),
-        "state.yaml",
-        "cluster: {k8s_version: v1.29.15+rke2r1}\n",
-    );
-    write(
-        scratch.path(),
-        "metalmark.yaml",
-        "state: {ConfigMap/mgmt-cluster-state-values: state.yaml}\nclusters: [{name: mgmt, values: [mgmt]}, {name: edge, values: [edge]}]\n",
-    );
-    let reported = explain(scratch.path(), "edge");
-    assert!(
-        reported.contains("Kubernetes v1.29.15+rke2r1  (state.yaml:1:"),
-        "{reported}"
+    error[value-missing] edge edge/release.yaml:13:14 `{` => cluster.k8s_version | ConfigMap/mgmt-cluster-state-values | state: | management: …
+    error[no-image-matches] edge/control-plane edge/release.yaml:13:42 `{os: ubuntu}`
+    edge/control-plane: unknown (no image resolved)
+    = help: `ConfigMap/mgmt-cluster-state-values` may hold it, which exists only at run time: give it as a file under `state:`, or name the cluster that provides it: `management: …`
+, management: other
+    error[no-image-matches] edge/control-plane edge/release.yaml:13:42 `{os: ubuntu}` chart/values.yaml:8:18 `'{{ .Values.versions.current }}'` => ubuntu-noble-plain-rke2-1-31-8 | cluster.k8s_version: v1.31.8+rke2r1
+    edge/control-plane v1.30.12+rke2r1 (chart/values.yaml:8:18): unknown (no image resolved)
+, management: othr
+    error[value-missing] edge edge/release.yaml:13:14 `{` => cluster.k8s_version | ConfigMap/mgmt-cluster-state-values | state: | management: …
+    error[no-image-matches] edge/control-plane edge/release.yaml:13:42 `{os: ubuntu}`
+    error[project-file] => other
+    edge/control-plane: unknown (no image resolved)
+    = help: `ConfigMap/mgmt-cluster-state-values` may hold it, which exists only at run time: give it as a file under `state:`, or name the cluster that provides it: `management: …`
+    error[project-file]: there is no cluster `othr` to be the management cluster
+
+"#]],
     );
 }
 
 /// Any ConfigMap may set any value: one that is not known was once passed over, and each pool was called proven.
 #[test]
 fn a_config_map_that_is_not_in_the_repository_is_reported() {
-    let scratch = crate::support::copy_of(
-        &crate::support::repository().join("fixtures/workspaces/sylva-flux"),
-    );
-    let at = |path: &str| scratch.path().join(path);
-    let release = at("environment-values/workload-clusters/base/release.yaml");
-    let before = fs::read_to_string(&release).expect("read");
     let last = "    - {kind: ConfigMap, name: sylva-units-values, valuesKey: values}\n";
-    let check = |entry: &str| {
-        let after = before.replace(last, &format!("{last}    - {{{entry}}}\n"));
-        fs::write(&release, after).expect("written");
-        let outcome = Metalmark::within(scratch.path()).args(["check"]).run();
-        let message = "warning[value-missing]: `ConfigMap/fleet-versions` is not in the repository";
-        outcome.stdout.contains(message)
+    let file = "environment-values/workload-clusters/base/release.yaml";
+    let cases = [
+        "kind: ConfigMap, name: fleet-versions",
+        "kind: ConfigMap, name: fleet-versions, optional: true",
+        "kind: Secret, name: fleet-versions",
+    ];
+    let flux = || project().folder("fixtures/workspaces/sylva-flux");
+    let missing = |stage: &Stage, entry: &str| -> Vec<String> {
+        stage.edit(file, last, &format!("{last}    - {{{entry}}}\n"));
+        let screen = stage.run("check").outcome.stdout;
+        let lines = screen
+            .lines()
+            .filter(|line| line.contains("[value-missing]: `ConfigMap/fleet"));
+        lines.map(str::to_owned).collect()
     };
-    assert!(check("kind: ConfigMap, name: fleet-versions"));
-    assert!(!check(
-        "kind: ConfigMap, name: fleet-versions, optional: true"
-    ));
-    assert!(!check("kind: Secret, name: fleet-versions"));
-    let project = fs::read_to_string(at("metalmark.yaml")).expect("read");
-    let state = "state:\n  ConfigMap/fleet-versions: fleet.yaml\n";
-    fs::write(at("fleet.yaml"), "a: 1\n").expect("written");
-    assert!(!project.contains("\nstate:"), "{project}");
-    fs::write(at("metalmark.yaml"), format!("{project}{state}")).expect("written");
-    assert!(!check("kind: ConfigMap, name: fleet-versions"));
+    assert_text(
+        &table(cases, |entry| missing(&flux(), entry)),
+        str![[r#"
+kind: ConfigMap, name: fleet-versions
+    warning[value-missing]: `ConfigMap/fleet-versions` is not in the repository, and its values may change what is checked
+kind: ConfigMap, name: fleet-versions, optional: true
+kind: Secret, name: fleet-versions
+
+"#]],
+    );
+    let stage = flux().file("fleet.yaml", "a: 1\n");
+    let text = stage.read("metalmark.yaml");
+    stage.write(
+        "metalmark.yaml",
+        text + "state:\n  ConfigMap/fleet-versions: fleet.yaml\n",
+    );
+    assert_eq!(missing(&stage, cases[0]), [""; 0]);
 }

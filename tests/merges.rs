@@ -1,36 +1,26 @@
 //! Merge requests of several people: what git makes of their rendered files is what would be rendered.
 
-use std::fs;
-use std::path::Path;
+use super::git::{commit, git};
+use super::support::is_long;
+use super::support::stage::{Stage, project};
+use super::tracked::demo;
 
-use tempfile::TempDir;
-
-use super::git::{commit, git, repository};
-use super::support::{Metalmark, copy_into, is_long, repository as ours};
-
-fn metalmark(folder: &Path, arguments: &[&str], after: &str) {
-    let outcome = Metalmark::within(folder)
-        .args(arguments.iter().copied())
-        .run();
-    let screen = outcome.stdout + &outcome.stderr;
-    assert_eq!(outcome.status, 0, "{arguments:?} after {after}: {screen}");
-}
-
-fn is_settled(folder: &Path, after: &str) {
-    metalmark(folder, &["render", "--check", "--frozen"], after);
-    assert_eq!(git(folder, &["status", "--porcelain"]), "", "after {after}");
+fn assert_settled(stage: &Stage, after: &str) {
+    let run = stage.run("render --check --frozen").outcome;
+    assert_eq!(run.status, 0, "after {after}: {}{}", run.stdout, run.stderr);
+    assert_eq!(
+        git(stage.path(), &["status", "--porcelain"]),
+        "",
+        "after {after}"
+    );
 }
 
 /// The demo workspace with what `init` writes, rendered and committed.
-fn rendered() -> Option<TempDir> {
-    let scratch = repository()?;
-    let folder = scratch.path();
-    copy_into(&ours().join("fixtures/workspaces/sylva-baremetal"), folder);
-    fs::remove_dir_all(folder.join("expected")).expect("removed");
-    metalmark(folder, &["init"], "a copy");
-    metalmark(folder, &["render", "--frozen"], "an edit");
-    commit(folder, "Render the clusters");
-    Some(scratch)
+fn rendered() -> Option<Stage> {
+    let stage = demo().commit("Add the clusters")?;
+    stage.run("init").exit(0);
+    stage.run("render --frozen").exit(0);
+    stage.commit("Render the clusters")
 }
 
 fn values(name: &str) -> String {
@@ -46,23 +36,18 @@ enum Request {
 }
 
 /// As a person makes it, on a branch of this name.
-fn branch(folder: &Path, name: &str, request: &Request) {
-    git(folder, &["checkout", "--quiet", "-b", name, "main"]);
-    let paris = fs::read_to_string(folder.join(values("edge-paris"))).expect("values");
-    let (path, text) = match request {
-        Request::Adds(cluster) => (values(cluster), paris.replace("edge-paris", cluster)),
-        Request::Changes(cluster, from, to) => {
-            let text = fs::read_to_string(folder.join(values(cluster))).expect("values");
-            assert!(text.contains(from), "{cluster}: {from}");
-            (values(cluster), text.replace(from, to))
+fn branch(stage: &Stage, name: &str, request: &Request) {
+    git(stage.path(), &["checkout", "--quiet", "-b", name, "main"]);
+    match request {
+        Request::Adds(cluster) => {
+            let paris = stage.read(&values("edge-paris"));
+            stage.write(&values(cluster), paris.replace("edge-paris", cluster))
         }
+        Request::Changes(cluster, from, to) => stage.edit(&values(cluster), from, to),
     };
-    let path = folder.join(path);
-    fs::create_dir_all(path.parent().expect("a folder")).expect("created");
-    fs::write(path, text).expect("written");
-    metalmark(folder, &["render", "--frozen"], "an edit");
-    commit(folder, name);
-    git(folder, &["checkout", "--quiet", "main"]);
+    stage.run("render --frozen").exit(0);
+    commit(stage.path(), name);
+    git(stage.path(), &["checkout", "--quiet", "main"]);
 }
 
 const REQUESTS: [(&str, Request); 10] = [
@@ -106,10 +91,10 @@ const REQUESTS: [(&str, Request); 10] = [
 
 #[test]
 fn branches_that_touch_different_clusters_merge_in_any_order() {
-    let Some(scratch) = rendered() else { return };
-    let folder = scratch.path();
+    let Some(stage) = rendered() else { return };
+    let folder = stage.path();
     for (name, request) in &REQUESTS {
-        branch(folder, name, request);
+        branch(&stage, name, request);
     }
     let base = git(folder, &["rev-parse", "main"]);
     // Each step visits all ten in another order.
@@ -119,55 +104,44 @@ fn branches_that_touch_different_clusters_merge_in_any_order() {
         let order: Vec<&str> = (0..10).map(|at| REQUESTS[at * step % 10].0).collect();
         for name in &order {
             git(folder, &["merge", "--quiet", "--no-edit", name]);
-            is_settled(folder, &format!("{name} in {order:?}"));
+            assert_settled(&stage, &format!("{name} in {order:?}"));
         }
         // The next change puts the list in order, and prunes what it says.
-        git(
-            folder,
-            &[
-                "rm",
-                "--quiet",
-                "-r",
-                &values("edge-a").replace("/values.yaml", ""),
-            ],
-        );
-        metalmark(folder, &["render", "--frozen"], "an edit");
+        let added = values("edge-a").replace("/values.yaml", "");
+        git(folder, &["rm", "--quiet", "-r", &added]);
+        stage.run("render --frozen").exit(0);
         assert!(!folder.join("rendered/clusters/edge-a").exists());
     }
 }
 
 #[test]
 fn rebased_and_picked_commits_are_as_rendered() {
-    let Some(scratch) = rendered() else { return };
-    let folder = scratch.path();
+    let Some(stage) = rendered() else { return };
+    let folder = stage.path();
     for (name, request) in &REQUESTS[..3] {
-        branch(folder, name, request);
+        branch(&stage, name, request);
     }
     git(folder, &["merge", "--quiet", "--no-edit", "add-b"]);
     git(folder, &["checkout", "--quiet", "add-a"]);
     git(folder, &["rebase", "--quiet", "main"]);
-    is_settled(folder, "a rebase");
+    assert_settled(&stage, "a rebase");
     git(folder, &["cherry-pick", "add-m"]);
-    is_settled(folder, "a cherry-pick");
+    assert_settled(&stage, "a cherry-pick");
 }
 
 /// As Git for Windows is set up.
 #[test]
 fn a_clone_that_converts_line_ends_is_as_rendered() {
-    let Some(scratch) = rendered() else { return };
-    let clone = tempfile::tempdir().expect("a folder");
-    let to = clone.path().join("clone");
-    let (from, shown) = (scratch.path().to_string_lossy(), to.to_string_lossy());
-    git(
-        clone.path(),
-        &[
-            "clone",
-            "--quiet",
-            "--config",
-            "core.autocrlf=true",
-            &from,
-            &shown,
-        ],
-    );
-    is_settled(&to, "a clone");
+    let Some(stage) = rendered() else { return };
+    let (clone, from) = (project(), stage.path().to_string_lossy());
+    let converting = [
+        "clone",
+        "--quiet",
+        "--config",
+        "core.autocrlf=true",
+        &from,
+        ".",
+    ];
+    git(clone.path(), &converting);
+    assert_settled(&clone, "a clone");
 }

@@ -1,88 +1,108 @@
 //! Hooks look at what git tracks: work in progress is rendered into nobody's commit, and nothing rendered is left out of one.
 
-use std::fs;
-use std::path::Path;
+use snapbox::str;
 
-use tempfile::TempDir;
-
-use super::git::{commit, git, repository};
-use super::support::{Metalmark, Outcome, copy_into, repository as ours};
+use super::git::git;
+use super::support::copy_into;
+use super::support::stage::{Run, Stage, assert_text, project};
 
 const WIP: &str = "environment-values/workload-clusters/edge-wip";
 
-fn render(folder: &Path, arguments: &[&str]) -> Outcome {
-    let arguments = [&["render", "--frozen", "--tracked"], arguments].concat();
-    Metalmark::within(folder).args(arguments).run()
+fn render(stage: &Stage, words: &str) -> Run {
+    stage.run(&format!("render --frozen --tracked {words}"))
+}
+
+/// The lines of a run that are about git or about files.
+fn said(run: Run) -> String {
+    let screen = run.outcome.stdout + &run.outcome.stderr;
+    let is_one = |line: &&str| line.contains("git") || line.contains(" rendered");
+    let lines = screen.lines().filter(is_one);
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
+/// The demo workspace without what it is rendered to.
+pub(super) fn demo() -> Stage {
+    let stage = project().folder("fixtures/workspaces/sylva-baremetal");
+    std::fs::remove_dir_all(stage.path().join("expected")).expect("removed");
+    stage
 }
 
 /// The demo workspace, rendered and committed, with a cluster that is new to git.
-fn with_work_in_progress() -> Option<TempDir> {
-    let scratch = repository()?;
-    let folder = scratch.path();
-    copy_into(&ours().join("fixtures/workspaces/sylva-baremetal"), folder);
-    fs::remove_dir_all(folder.join("expected")).expect("removed");
-    commit(folder, "Add the clusters");
-    let outcome = render(folder, &["--fail-on-change"]);
-    assert_eq!(outcome.status, 1, "{}", outcome.stderr);
-    commit(folder, "Render the clusters");
-    let paris = folder.join(WIP).with_file_name("edge-paris");
-    copy_into(&paris, &folder.join(WIP));
-    Some(scratch)
+fn with_work_in_progress() -> Option<Stage> {
+    let stage = demo().commit("Add the clusters")?;
+    render(&stage, "--fail-on-change").exit(1);
+    let stage = stage.commit("Render the clusters")?;
+    let paris = stage.path().join(WIP).with_file_name("edge-paris");
+    copy_into(&paris, &stage.path().join(WIP));
+    Some(stage)
 }
 
 #[test]
 fn a_cluster_that_is_new_to_git_is_left_out() {
-    let Some(scratch) = with_work_in_progress() else {
+    let Some(stage) = with_work_in_progress() else {
         return;
     };
-    for mode in ["--fail-on-change", "--check"] {
-        let outcome = render(scratch.path(), &[mode]);
-        assert_eq!(outcome.status, 0, "{}{}", outcome.stdout, outcome.stderr);
-        let screen = outcome.stdout + &outcome.stderr;
-        let warning = format!("git does not track `{WIP}`, which this run leaves out");
-        assert!(screen.contains(&warning), "{screen}");
-        assert!(!scratch.path().join("rendered/clusters/edge-wip").exists());
+    for words in ["--fail-on-change", "--check"] {
+        assert_text(
+            &said(render(&stage, words).exit(0)),
+            str![[r#"
+6 files rendered: 6 unchanged
+warning[project-file]: git does not track `environment-values/workload-clusters/edge-wip`, which this run leaves out
+ = help: `git add environment-values/workload-clusters/edge-wip` where it belongs to this commit
+
+"#]],
+        );
     }
+    assert!(!stage.path().join("rendered/clusters/edge-wip").exists());
     // Without the option it is looked at.
-    let check = ["render", "--frozen", "--check"];
-    assert_eq!(
-        Metalmark::within(scratch.path()).args(check).run().status,
-        1
-    );
+    stage.run("render --frozen --check").exit(1);
 }
 
 #[test]
 fn rendered_files_that_are_new_to_git_fail_until_they_are_added() {
-    let Some(scratch) = with_work_in_progress() else {
+    let Some(stage) = with_work_in_progress() else {
         return;
     };
-    let folder = scratch.path();
+    let folder = stage.path();
     git(folder, &["add", WIP]);
-    let advice = "`git add --all -- rendered/clusters`, then run this again";
-    for (mode, why) in [
-        ("--fail-on-change", "rendered files have changed: "),
-        ("--fail-on-change", "rendered files are new to git: "),
-        ("--check", "rendered files are new to git: "),
-    ] {
-        let outcome = render(folder, &[mode]);
-        assert_eq!(outcome.status, 1, "{}{}", outcome.stdout, outcome.stderr);
-        let said = format!("{why}{advice}");
-        assert!(outcome.stderr.contains(&said), "{}", outcome.stderr);
-    }
+    assert_text(
+        &said(render(&stage, "--fail-on-change").exit(1)),
+        str![[r#"
+created  rendered/clusters/edge-wip/edge-wip.yaml  +68
+7 files rendered: 1 created, 6 unchanged
+rendered files have changed: `git add --all -- rendered/clusters`, then run this again
+
+"#]],
+    );
+    assert_text(
+        &said(render(&stage, "--fail-on-change").exit(1)),
+        str![[r#"
+7 files rendered: 7 unchanged
+rendered files are new to git: `git add --all -- rendered/clusters`, then run this again
+
+"#]],
+    );
+    assert_text(
+        &said(render(&stage, "--check").exit(1)),
+        str![[r#"
+7 files rendered: 7 unchanged
+rendered files are new to git: `git add --all -- rendered/clusters`, then run this again
+
+"#]],
+    );
     git(folder, &["add", "--all", "--", "rendered/clusters"]);
-    assert_eq!(render(folder, &["--fail-on-change"]).status, 0);
+    render(&stage, "--fail-on-change").exit(0);
     git(folder, &["commit", "--quiet", "--message", "Add edge-wip"]);
     assert_eq!(git(folder, &["status", "--porcelain"]), "");
 }
 
 #[test]
 fn a_file_that_the_project_names_must_be_tracked() {
-    let Some(scratch) = with_work_in_progress() else {
+    let Some(stage) = with_work_in_progress() else {
         return;
     };
-    let folder = scratch.path();
     git(
-        folder,
+        stage.path(),
         &[
             "rm",
             "--quiet",
@@ -90,9 +110,9 @@ fn a_file_that_the_project_names_must_be_tracked() {
             "charts/sylva-units/management.values.yaml",
         ],
     );
-    let outcome = render(folder, &["--check"]);
-    assert_ne!(outcome.status, 0);
-    let screen = outcome.stdout + &outcome.stderr;
+    let run = render(&stage, "--check").outcome;
+    let screen = run.stdout + &run.stderr;
+    assert_ne!(run.status, 0);
     assert!(
         screen.contains("management.values.yaml") && screen.contains("git does not track"),
         "{screen}"
@@ -101,31 +121,25 @@ fn a_file_that_the_project_names_must_be_tracked() {
 
 #[test]
 fn outside_of_a_repository_the_option_is_refused() {
-    let scratch = tempfile::tempdir().expect("a folder");
-    copy_into(
-        &ours().join("fixtures/workspaces/sylva-baremetal"),
-        scratch.path(),
-    );
-    let outcome = render(scratch.path(), &["--check"]);
-    assert_eq!(outcome.status, 2, "{}", outcome.stdout);
-    assert!(
-        outcome.stderr.contains("is not in a git repository"),
-        "{}",
-        outcome.stderr
-    );
+    render(&demo(), "--check").exit(2).stderr(str![[r#"
+error: `.` is not in a git repository, so there is nothing to compare with
+help: run it in a clone, or start it there with -C
+
+"#]]);
 }
 
 /// A merge request's comment says why the job is red.
 #[test]
 fn the_headline_of_a_comment_counts_files_that_are_out_of_date() {
-    let scratch = tempfile::tempdir().expect("a folder");
-    copy_into(
-        &ours().join("fixtures/workspaces/sylva-baremetal"),
-        scratch.path(),
+    let run = demo()
+        .run("render --frozen --check --output markdown")
+        .exit(1);
+    let mut lines = run.outcome.stdout.lines();
+    let headline = lines.find(|line| line.starts_with("### "));
+    assert_text(
+        headline.expect("a line"),
+        str![
+            "### metalmark: 6 files out of date; 2 warnings in 1 cluster; 9 node pools checked: 7 proven, 1 by name only, 1 mismatched"
+        ],
     );
-    let markdown = ["render", "--frozen", "--check", "--output", "markdown"];
-    let outcome = Metalmark::within(scratch.path()).args(markdown).run();
-    assert_eq!(outcome.status, 1);
-    let headline = "### metalmark: 6 files out of date; ";
-    assert!(outcome.stdout.contains(headline), "{}", outcome.stdout);
 }

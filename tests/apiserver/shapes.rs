@@ -38,27 +38,37 @@ pub(super) const SHAPES: &[(&str, &[&str])] = &[
             r#"{"spec": {"image": {"url": "{url}", "checksum": "{sum}", "checksumType": "sha256", "format": "raw"}}}"#,
         ],
     ),
+    // One object of each provider.
     (
-        "17-openstack.yaml",
-        &[r#"{"spec": {"template": {"spec": {"image":
-        {"filter": null, "id": "8f1b2c3d-0000-4000-8000-000000000001"}}}}}"#],
-    ),
-    (
-        "18-vsphere.yaml",
-        &[r#"{"spec": {"template": {"spec": {"template": "noble-2"}}}}"#],
+        "17-providers.yaml",
+        &[
+            r#"{"spec": {"template": {"spec": {"image":
+        {"filter": null, "id": "8f1b2c3d-0000-4000-8000-000000000001"}}}}}"#,
+            r#"{"spec": {"template": {"spec": {"template": "noble-2"}}}}"#,
+            r#"{"spec": {"template": {"spec": {"ami": {"id": "ami-0a1b2c3d4e5f60718"}}}}}"#,
+            r#"{"spec": {"awsLaunchTemplate": {"ami": {"id": "ami-0a1b2c3d4e5f60718"}}}}"#,
+            r#"{"spec": {"template": {"spec": {"image": {"computeGallery": {"version": "1.34.2"}}}}}}"#,
+            r#"{"spec": {"template": {"image": {"computeGallery": {"version": "1.34.2"}}}}}"#,
+            r#"{"spec": {"template": {"spec": {"image": "projects/capi/global/images/noble-2"}}}}"#,
+            r#"{"spec": {"image": "projects/capi/global/images/noble-2"}}"#,
+            r#"[{"op": "replace", "value": "quay.io/capk/noble:2",
+        "path": "/spec/template/spec/virtualMachineTemplate/spec/template/spec/volumes/1/containerDisk/image"}]"#,
+            r#"{"spec": {"template": {"spec": {"sourceNode": "pve2", "templateID": 102}}}}"#,
+            r#"{"spec": {"template": {"spec": {"imageName": "noble-2"}}}}"#,
+            r#"{"spec": {"template": {"spec": {"installImage": {"image":
+            {"url": "https://images.example.org/noble-2.tar.gz", "name": "noble-2"}}}}}}"#,
+            r#"{"spec": {"template": {"spec": {"imageLookupFormat": "registry.example.org/noble:2"}}}}"#,
+            r#"{"spec": {"template": {"spec": {"customImage": "kindest/node:v1.34.2"}}}}"#,
+            r#"{"spec": {"template": {"spec": {"backend": {"docker": {"customImage": "kindest/node:v1.34.2"}}}}}}"#,
+            r#"{"spec": {"template": {"spec": {"osVersionManagement": {"osVersion": {"imageUri":
+        "oci://registry.example.org/os@sha256:2222222222222222222222222222222222222222222222222222222222222222"}}}}}}"#,
+        ],
     ),
     (
         "19-topology-variable.yaml",
         &[r#"[
         {"op": "replace", "path": "/spec/topology/variables/0/value", "value": "{url}"},
         {"op": "replace", "path": "/spec/topology/variables/1/value", "value": "{sum}"}]"#],
-    ),
-    (
-        "20-amazon-region.yaml",
-        &[
-            r#"{"spec": {"template": {"spec": {"ami": {"id": "ami-0a1b2c3d4e5f60718"}}}}}"#,
-            r#"{"spec": {"awsLaunchTemplate": {"ami": {"id": "ami-0a1b2c3d4e5f60718"}}}}"#,
-        ],
     ),
     ("21-long-text-around.yaml", &[SAME, METAL3, SAME]),
     (
@@ -113,57 +123,6 @@ pub(super) const SHAPES: &[(&str, &[&str])] = &[
     (
         "37-values-in-a-configmap.yaml#/0/data/values.yaml#/0/value/extraManifests/0",
         &[METAL3],
-    ),
-    (
-        "38-azure.yaml",
-        &[
-            r#"{"spec": {"template": {"spec": {"image": {"computeGallery": {"version": "1.34.2"}}}}}}"#,
-            r#"{"spec": {"template": {"image": {"computeGallery": {"version": "1.34.2"}}}}}"#,
-        ],
-    ),
-    (
-        "39-google.yaml",
-        &[
-            r#"{"spec": {"template": {"spec": {"image": "projects/capi/global/images/noble-2"}}}}"#,
-            r#"{"spec": {"image": "projects/capi/global/images/noble-2"}}"#,
-        ],
-    ),
-    (
-        "40-kubevirt.yaml",
-        &[r#"[{"op": "replace", "value": "quay.io/capk/noble:2",
-        "path": "/spec/template/spec/virtualMachineTemplate/spec/template/spec/volumes/1/containerDisk/image"}]"#],
-    ),
-    (
-        "41-proxmox.yaml",
-        &[r#"{"spec": {"template": {"spec": {"sourceNode": "pve2", "templateID": 102}}}}"#],
-    ),
-    (
-        "42-hetzner.yaml",
-        &[
-            r#"{"spec": {"template": {"spec": {"imageName": "noble-2"}}}}"#,
-            r#"{"spec": {"template": {"spec": {"installImage": {"image":
-            {"url": "https://images.example.org/noble-2.tar.gz", "name": "noble-2"}}}}}}"#,
-        ],
-    ),
-    (
-        "43-tinkerbell.yaml",
-        &[
-            r#"{"spec": {"template": {"spec": {"imageLookupFormat": "registry.example.org/noble:2"}}}}"#,
-        ],
-    ),
-    (
-        "44-containers.yaml",
-        &[
-            r#"{"spec": {"template": {"spec": {"customImage": "kindest/node:v1.34.2"}}}}"#,
-            r#"{"spec": {"template": {"spec": {"backend": {"docker": {"customImage": "kindest/node:v1.34.2"}}}}}}"#,
-        ],
-    ),
-    (
-        "45-elemental.yaml",
-        &[
-            r#"{"spec": {"template": {"spec": {"osVersionManagement": {"osVersion": {"imageUri":
-        "oci://registry.example.org/os@sha256:2222222222222222222222222222222222222222222222222222222222222222"}}}}}}"#,
-        ],
     ),
     (
         "46-variables.yaml",

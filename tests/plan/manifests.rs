@@ -2,16 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::fs;
-use std::path::Path;
 
 use proptest::collection::vec;
 use proptest::prelude::Strategy;
 use serde_json::Value;
-use tempfile::TempDir;
+use snapbox::str;
 
-use crate::git::{commit, git};
-use crate::support::{Metalmark, Outcome, property, rounds};
+use super::{list, read_json, text};
+use crate::git::commit_all;
+use crate::support::stage::{Stage, assert_text, changes, project, table};
+use crate::support::{property, rounds};
 
 /// How the files of a cluster say which image it boots.
 #[derive(Clone, Copy, Debug)]
@@ -69,9 +69,8 @@ fn checksum(minor: u32) -> String {
 }
 
 /// A project of these clusters, with these options of `plan`.
-fn fleet(options: &str, clusters: &[Cluster]) -> TempDir {
-    let folder = tempfile::tempdir().expect("a folder");
-    let root = folder.path();
+fn fleet(options: &str, clusters: &[Cluster]) -> Stage {
+    let stage = project();
     let (mut records, mut listed, mut stamps) = (String::new(), String::new(), String::new());
     for minor in 29..33 {
         let key = key(minor);
@@ -86,8 +85,6 @@ fn fleet(options: &str, clusters: &[Cluster]) -> TempDir {
             "  {key}: {{uri: 'oci://registry.example.org/{key}:1', filename: {key}.raw, hardened: 'false'}}"
         );
     }
-    fs::create_dir(root.join("values")).expect("created");
-    fs::create_dir(root.join("manifests")).expect("created");
     for (index, cluster) in clusters.iter().enumerate() {
         let name = name(index);
         if let Shape::Entry = cluster.shape {
@@ -104,7 +101,7 @@ fn fleet(options: &str, clusters: &[Cluster]) -> TempDir {
             Shape::Topology => (format!("manifests/{name}.yaml"), topology(&name, cluster)),
             _ => (format!("manifests/{name}.yaml"), manifests(&name, cluster)),
         };
-        fs::write(root.join(file), text).expect("written");
+        stage.write(&file, text);
     }
     let has = |wanted: fn(Shape) -> bool| clusters.iter().any(|cluster| wanted(cluster.shape));
     let mut project = format!(
@@ -119,9 +116,9 @@ fn fleet(options: &str, clusters: &[Cluster]) -> TempDir {
     if !stamps.is_empty() {
         project += &format!("stamps:\n{stamps}");
     }
-    fs::write(root.join("metalmark.yaml"), project).expect("written");
-    fs::write(root.join("catalog.yaml"), format!("os_images:\n{listed}")).expect("written");
-    folder
+    stage
+        .file("metalmark.yaml", project)
+        .file("catalog.yaml", format!("os_images:\n{listed}"))
 }
 
 /// The names of a cluster's control plane and its machine deployments.
@@ -230,23 +227,6 @@ fn topology(name: &str, cluster: &Cluster) -> String {
     text
 }
 
-fn run(folder: &Path, line: &str) -> Outcome {
-    Metalmark::within(folder).args(line.split(' ')).run()
-}
-
-fn json(folder: &Path, line: &str) -> Value {
-    let outcome = run(folder, line);
-    serde_json::from_str(&outcome.stdout).unwrap_or_else(|_| panic!("{}", outcome.stderr))
-}
-
-fn list<'v>(value: &'v Value, name: &str) -> impl Iterator<Item = &'v Value> {
-    value[name].as_array().expect("a list").iter()
-}
-
-fn text(value: &Value) -> String {
-    value.as_str().expect("a text").to_owned()
-}
-
 /// The pools of the first wave, each with its cluster and its version, as the plan names them.
 fn first_wave(plan: &Value) -> BTreeMap<(String, String), String> {
     let members: BTreeSet<String> = list(&plan["waves"][0], "clusters")
@@ -264,8 +244,8 @@ fn first_wave(plan: &Value) -> BTreeMap<(String, String), String> {
 }
 
 /// The pools whose machines a change replaces.
-fn replaced(folder: &Path) -> BTreeSet<(String, String)> {
-    let impact = json(folder, "impact --against HEAD --output json");
+fn replaced(stage: &Stage) -> BTreeSet<(String, String)> {
+    let impact = read_json(stage, "impact --against HEAD");
     let clusters = list(&impact, "clusters");
     clusters
         .flat_map(|it| list(it, "pools").map(move |pool| (it, pool)))
@@ -288,288 +268,341 @@ fn clusters() -> impl Strategy<Value = Vec<Cluster>> {
 fn all_waves_in_order_reach_the_goal_and_impact_names_the_pools_of_each() {
     property(rounds(4, 30), &clusters(), |clusters| {
         let options = "plan: {most: 2, most-machines: 8, groups: ['site=*']}\n";
-        let folder = fleet(options, &clusters);
-        let root = folder.path();
-        git(root, &["init", "-q"]);
-        git(root, &["add", "."]);
-        commit(root, "start");
-        let steps = clusters
-            .iter()
-            .map(|cluster| 32 - cluster.minor)
-            .sum::<u32>();
-        for _ in 0..steps {
-            let plan = json(root, "plan --to 1.32 --output json");
+        let Some(stage) = fleet(options, &clusters).commit("start") else {
+            return;
+        };
+        let plan = || read_json(&stage, "plan --to 1.32");
+        for _ in 0..clusters.iter().map(|cluster| 32 - cluster.minor).sum() {
+            let planned = plan();
             assert!(
-                list(&plan, "clusters").all(|it| it["blocked"].is_null()),
-                "{plan}"
+                list(&planned, "clusters").all(|it| it["blocked"].is_null()),
+                "{planned}"
             );
-            if list(&plan, "waves").next().is_none() {
+            if list(&planned, "waves").next().is_none() {
                 break;
             }
-            let expected = first_wave(&plan);
-            let applied = run(root, "plan --to 1.32 --apply 1");
-            assert_eq!(applied.status, 0, "{expected:?}: {}", applied.stderr);
-            let check = run(root, "check");
-            assert_eq!(check.status, 0, "{expected:?}: {}", check.stdout);
-            assert_eq!(replaced(root), expected.keys().cloned().collect());
-            let after = json(root, "plan --to 1.32 --output json");
+            let expected = first_wave(&planned);
+            stage.run("plan --to 1.32 --apply 1").exit(0);
+            stage.run("check").exit(0);
+            assert_eq!(replaced(&stage), expected.keys().cloned().collect());
+            let after = plan();
             for ((cluster, _), version) in &expected {
-                let mut plans = list(&after, "clusters");
-                let own = plans
-                    .find(|it| text(&it["cluster"]) == *cluster)
-                    .expect("it");
-                assert_eq!(text(&own["from"]), *version, "{cluster}");
+                let own = list(&after, "clusters").find(|it| it["cluster"] == **cluster);
+                assert_eq!(own.expect("it")["from"], **version, "{cluster}");
             }
-            git(root, &["add", "."]);
-            commit(root, "a wave");
+            commit_all(stage.path(), "a wave");
         }
-        let plan = json(root, "plan --to 1.32 --output json");
+        let planned = plan();
         assert!(
-            list(&plan, "clusters").all(|it| text(&it["from"]) == "1.32.4"),
-            "{plan}"
+            list(&planned, "clusters").all(|it| it["from"] == "1.32.4"),
+            "{planned}"
         );
     });
 }
 
-/// One cluster of each shape.
-fn one_of_each() -> Vec<Cluster> {
-    let cluster = |shape: &Shape| Cluster {
-        shape: *shape,
-        minor: 30,
-        workers: 1,
-    };
-    SHAPES.iter().map(cluster).collect()
+fn cluster(shape: Shape, minor: u32, workers: usize) -> Cluster {
+    Cluster {
+        shape,
+        minor,
+        workers,
+    }
 }
 
 #[test]
 fn a_wave_renames_templates_and_changes_what_names_their_image() {
-    let folder = fleet("", &one_of_each());
-    let root = folder.path();
-    let applied = run(root, "plan --to 1.31 --apply 1");
-    assert_eq!(applied.status, 0, "{}", applied.stderr);
-    assert_eq!(
-        applied.stdout,
-        "wave 1: 6 clusters to 1.31, 7 files edited\n"
-    );
+    let stage = fleet("", &SHAPES.map(|shape| cluster(shape, 30, 0)));
+    let before = stage.texts();
     // Each value at its place, each file of manifests by its name.
-    let edited: Vec<&str> = applied.stderr.lines().collect();
-    assert_eq!(
-        edited,
-        [
-            "edited values/c0.yaml:2:16: `k8s_version: v1.31.4`",
-            "edited values/c0.yaml:5:22: `image_key: noble-1-31-4`",
-            "edited manifests/c1.yaml",
-            "edited manifests/c2.yaml",
-            "edited manifests/c3.yaml",
-            "edited manifests/c4.yaml",
-            "edited manifests/c5.yaml",
-            "edited metalmark.yaml",
-        ]
+    stage
+        .run("plan --to 1.31 --apply 1")
+        .exit(0)
+        .screen(str![[r#"
+wave 1: 6 clusters to 1.31, 7 files edited
+edited values/c0.yaml:2:16: `k8s_version: v1.31.4`
+edited values/c0.yaml:5:22: `image_key: noble-1-31-4`
+edited manifests/c1.yaml
+edited manifests/c2.yaml
+edited manifests/c3.yaml
+edited manifests/c4.yaml
+edited manifests/c5.yaml
+edited metalmark.yaml
+
+"#]]);
+    assert_text(
+        &changes(&before, &stage.texts()),
+        str![[r#"
+manifests/c1.yaml:11
+-  version: v1.30.4 # of the cluster
++  version: v1.31.4 # of the cluster
+manifests/c1.yaml:14
+-    infrastructureRef: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: Metal3MachineTemplate, name: c1-cp}
++    infrastructureRef: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: Metal3MachineTemplate, name: c1-cp-64ea12e898}
++---
++apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
++kind: Metal3MachineTemplate
++metadata: {name: c1-cp-64ea12e898, namespace: c1}  # café
++spec:
++  template:
++    spec:
++      image: {url: 'https://images.example.org/noble-1-31-4.raw', checksum: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1f, checksumType: sha256, format: raw}
+manifests/c1.yaml:26
+-metadata: {name: c1-cp, namespace: c1}  # café
++metadata: {name: c1-cp, namespace: c1, annotations: {metalmark.dev/kept: c1-cp-64ea12e898}}  # café
+manifests/c2.yaml:11
+-  version: v1.30.4 # of the cluster
++  version: v1.31.4 # of the cluster
+manifests/c2.yaml:14
+-    infrastructureRef: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: Metal3MachineTemplate, name: c2-cp}
++    infrastructureRef: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: Metal3MachineTemplate, name: c2-cp-64ea12e898}
+manifests/c2.yaml:16
+-# metalmark: image=noble-1-30-4
++# metalmark: image=noble-1-31-4
+manifests/c2.yaml:19
+-metadata: {name: c2-cp, namespace: c2}  # café
++metadata: {name: c2-cp-64ea12e898, namespace: c2}  # café
++spec:
++  template:
++    spec:
++      image: {url: 'https://images.example.org/noble-1-31-4.raw', checksum: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1f, checksumType: sha256, format: raw}
++---
++# metalmark: image=noble-1-31-4
++apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
++kind: Metal3MachineTemplate
++metadata: {name: c2-cp, namespace: c2, annotations: {metalmark.dev/kept: c2-cp-64ea12e898}}  # café
+manifests/c3.yaml:11
+-  version: v1.30.4 # of the cluster
++  version: v1.31.4 # of the cluster
+manifests/c3.yaml:14
+-    infrastructureRef: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: Metal3MachineTemplate, name: c3-cp}
++    infrastructureRef: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: Metal3MachineTemplate, name: c3-cp-64ea12e898}
+manifests/c3.yaml:19
+-metadata: {name: c3-cp, namespace: c3}  # café
++metadata: {name: c3-cp-64ea12e898, namespace: c3}  # café
++spec:
++  template:
++    spec:
++      image: {url: 'https://images.example.org/noble-1-31-4.raw', checksum: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1f, checksumType: sha256, format: raw}
++---
++# metalmark: selector={os: ubuntu, k8s-flavor: kubeadm}
++apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
++kind: Metal3MachineTemplate
++metadata: {name: c3-cp, namespace: c3, annotations: {metalmark.dev/kept: c3-cp-64ea12e898}}  # café
+manifests/c4.yaml:11
+-  version: v1.30.4 # of the cluster
++  version: v1.31.4 # of the cluster
+manifests/c4.yaml:14
+-    infrastructureRef: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: Metal3MachineTemplate, name: c4-cp}
++    infrastructureRef: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: Metal3MachineTemplate, name: c4-cp-64ea12e898}
++---
++apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
++kind: Metal3MachineTemplate
++metadata: {name: c4-cp-64ea12e898, namespace: c4}  # café
++spec:
++  template:
++    spec:
++      image: {url: 'https://images.example.org/noble-1-31-4.raw', checksum: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1f, checksumType: sha256, format: raw}
+manifests/c4.yaml:26
+-metadata: {name: c4-cp, namespace: c4}  # café
++metadata: {name: c4-cp, namespace: c4, annotations: {metalmark.dev/kept: c4-cp-64ea12e898}}  # café
+manifests/c5.yaml:7
+-    version: v1.30.4
++    version: v1.31.4
+manifests/c5.yaml:16
+-    machineInfrastructure: {ref: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: Metal3MachineTemplate, name: c5-cp}}
++    machineInfrastructure: {ref: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: Metal3MachineTemplate, name: c5-cp-64ea12e898}}
+manifests/c5.yaml:26
+-metadata: {name: c5-cp, namespace: c5}  # café
++metadata: {name: c5-cp-64ea12e898, namespace: c5}  # café
++spec:
++  template:
++    spec:
++      image: {url: 'https://images.example.org/noble-1-31-4.raw', checksum: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1f, checksumType: sha256, format: raw}
++---
++apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
++kind: Metal3MachineTemplate
++metadata: {name: c5-cp, namespace: c5, annotations: {metalmark.dev/kept: c5-cp-64ea12e898}}  # café
+metalmark.yaml:33
+-  - {kind: Metal3MachineTemplate, name: 'c4-cp*', namespace: c4, image: noble-1-30-4} # of c4
++  - {kind: Metal3MachineTemplate, name: 'c4-cp*', namespace: c4, image: noble-1-31-4} # of c4
+values/c0.yaml:2
+-  k8s_version: v1.30.4
++  k8s_version: v1.31.4
+values/c0.yaml:5
+-  capm3: {image_key: noble-1-30-4}
++  capm3: {image_key: noble-1-31-4}
+
+"#]],
     );
-    let read = |file: &str| fs::read_to_string(root.join(file)).expect("read");
-    let marked = read("manifests/c2.yaml");
-    // Also in the copies that are kept.
-    assert_eq!(
-        marked.matches("# metalmark: image=noble-1-31-4\n").count(),
-        4
-    );
-    assert!(!marked.contains("image=noble-1-30-4"), "{marked}");
-    assert!(marked.contains("version: v1.31.4 # of the cluster\n"));
-    assert_eq!(marked.matches("  # café\n").count(), 4, "comments stay");
-    assert_eq!(marked.matches("metalmark.dev/kept").count(), 2);
-    let project = read("metalmark.yaml");
-    assert_eq!(project.matches("image: noble-1-31-4} # of c4").count(), 2);
-    assert!(
-        read("manifests/c3.yaml")
-            .contains("# metalmark: selector={os: ubuntu, k8s-flavor: kubeadm}\n")
-    );
-    assert!(read("manifests/c5.yaml").contains("version: v1.31.4\n"));
     // Nothing is left to stamp.
-    let stamped = run(root, "stamp --check --rotate");
-    assert!(
-        stamped.stdout.is_empty() || stamped.status == 0,
-        "{}{}",
-        stamped.stdout,
-        stamped.stderr
-    );
+    stage.run("stamp --check --rotate").exit(0);
 }
 
 #[test]
 fn what_cannot_be_applied_is_named_and_nothing_is_written() {
-    let plain = |minor| Cluster {
-        shape: Shape::Plain,
-        minor,
-        workers: 1,
-    };
-    let state = |root: &Path| {
-        let read = |file: &str| fs::read_to_string(root.join(file)).expect("read");
-        (read("manifests/c0.yaml"), read("metalmark.yaml"))
-    };
-    let refused = |folder: TempDir, why: &str| {
-        let before = state(folder.path());
-        let outcome = run(folder.path(), "plan --to 1.31 --apply 1");
-        assert_eq!(outcome.status, 1, "{}{}", outcome.stdout, outcome.stderr);
-        assert!(
-            outcome.stderr.starts_with("not applied: ") && outcome.stderr.contains(why),
-            "{}",
-            outcome.stderr
-        );
-        assert_eq!(state(folder.path()), before);
-    };
-    let edited = |folder: TempDir, from: &str, to: &str| {
-        let file = folder.path().join("manifests/c0.yaml");
-        let text = fs::read_to_string(&file).expect("read");
-        assert!(text.contains(from), "{text}");
-        fs::write(file, text.replace(from, to)).expect("written");
-        folder
+    let plain = cluster(Shape::Plain, 30, 1);
+    let one = || fleet("", &[plain.clone()]);
+    let apply = |stage: Stage| {
+        let before = stage.texts();
+        let run = stage.run("plan --to 1.31 --apply 1").exit(1);
+        assert_eq!(stage.texts(), before);
+        run.outcome.stderr
     };
     // Templates that clusters of several waves share.
-    let folder = fleet("plan: {most: 1}\n", &[plain(30), plain(30)]);
-    let file = folder.path().join("manifests/c1.yaml");
-    let text = fs::read_to_string(&file).expect("read");
+    let stage = fleet("plan: {most: 1}\n", &[plain.clone(), plain.clone()]);
+    let text = stage.read("manifests/c1.yaml");
     let (kept, _) = text
         .split_once("---\napiVersion: infrastructure")
         .expect("a template");
-    let shared = kept
-        .replace(
-            "kind: Metal3MachineTemplate, name: c1-cp",
-            "kind: Metal3MachineTemplate, name: c0-cp, namespace: c0",
-        )
-        .replace("namespace: c1", "namespace: c0");
-    fs::write(&file, shared).expect("written");
-    refused(folder, "c1: it is in another wave and would change too");
-    // A marker that says to leave the template alone.
-    let folder = edited(
-        fleet("", &[plain(30)]),
-        "---\napiVersion: infrastructure",
-        "---\n# metalmark: ignore\napiVersion: infrastructure",
+    let name = "kind: Metal3MachineTemplate, name: c";
+    let shared = kept.replace(
+        &format!("{name}1-cp"),
+        &format!("{name}0-cp, namespace: c0"),
     );
-    refused(
-        folder,
-        "a marker says to ignore Metal3MachineTemplate `c0-cp`",
+    stage.write(
+        "manifests/c1.yaml",
+        shared.replace("namespace: c1", "namespace: c0"),
+    );
+    assert_text(
+        &apply(stage),
+        str![[r#"
+not applied: c1: it is in another wave and would change too
+
+"#]],
+    );
+    // A marker that says to leave the template alone.
+    let stage = one();
+    let text = stage.read("manifests/c0.yaml");
+    let start = "---\napiVersion: infrastructure";
+    stage.write(
+        "manifests/c0.yaml",
+        text.replace(start, &start.replace("---", "---\n# metalmark: ignore")),
+    );
+    assert_text(
+        &apply(stage),
+        str![[r#"
+not applied: a marker says to ignore Metal3MachineTemplate `c0-cp`
+
+"#]],
     );
     // A reference that cannot be moved.
-    let folder = fleet("", &[plain(30)]);
-    fs::write(
-        folder.path().join("manifests/chart.yaml"),
-        "{{ if .Values.x }}\napiVersion: v1\nkind: Metal3MachineTemplate\nname: c0-cp\n{{ end }}\n",
-    )
-    .expect("written");
-    refused(folder, "refers to it and is no YAML");
+    let chart =
+        "{{ if .Values.x }}\napiVersion: v1\nkind: Metal3MachineTemplate\nname: c0-cp\n{{ end }}\n";
+    assert_text(
+        &apply(one().file("manifests/chart.yaml", chart)),
+        str![[r#"
+not applied: : error[image-unstamped]: Metal3MachineTemplate `c0-cp` is not stamped: `manifests/chart.yaml` refers to it and is no YAML: write the reference into a file that is
+not applied: Metal3MachineTemplate `c0-cp`: `manifests/chart.yaml` refers to it and is no YAML: write the reference into a file that is
+
+"#]],
+    );
 }
 
 #[test]
 fn waves_are_ordered_and_grouped_by_labels() {
-    let plain = |minor| Cluster {
-        shape: Shape::Plain,
-        minor,
-        workers: 0,
-    };
-    let waves = |options: &str, clusters: &[Cluster]| -> Vec<Vec<String>> {
-        let folder = fleet(options, clusters);
-        let plan = json(folder.path(), "plan --to 1.31 --output json");
-        list(&plan, "waves")
-            .map(|wave| {
-                list(wave, "clusters")
-                    .map(|it| text(&it["cluster"]))
-                    .collect()
-            })
-            .collect()
-    };
     // The label `site` of a cluster is named after its minor; values have no labels.
-    let values = Cluster {
-        shape: Shape::Values,
-        ..plain(30)
-    };
-    let three = [plain(30), plain(30), values];
-    assert_eq!(
-        waves("plan: {groups: ['site=*']}\n", &three),
-        [vec!["c2", "c0"], vec!["c1"]]
-    );
-    assert_eq!(
-        waves("plan: {groups: ['site=s29']}\n", &three),
-        [vec!["c2", "c0", "c1"]]
-    );
-    assert_eq!(
-        waves("plan: {first: ['site=s3?']}\n", &three),
-        [vec!["c0", "c1"], vec!["c2"]]
-    );
-    assert_eq!(
-        waves("plan: {last: ['site=*', c0]}\n", &three),
-        [vec!["c2"], vec!["c0", "c1"]]
-    );
-    let folder = fleet("plan: {windows: {'site=s30': at night}}\n", &three);
-    let plan = run(folder.path(), "plan --to 1.31");
-    assert!(
-        plan.stdout.contains(": c2, c0 (at night), c1 (at night)\n"),
-        "{}",
-        plan.stdout
+    let plain = cluster(Shape::Plain, 30, 0);
+    let clusters = [plain.clone(), plain, cluster(Shape::Values, 30, 0)];
+    let options = [
+        "groups: ['site=*']",
+        "groups: ['site=s29']",
+        "first: ['site=s3?']",
+        "last: ['site=*', c0]",
+        "windows: {'site=s30': at night}",
+    ];
+    let waves = table(options, |options| {
+        let run = fleet(&format!("plan: {{{options}}}\n"), &clusters).run("plan --to 1.31");
+        let lines = run
+            .outcome
+            .stdout
+            .lines()
+            .filter(|line| line.starts_with("wave "));
+        lines.map(str::to_owned).collect()
+    });
+    assert_text(
+        &waves,
+        str![[r#"
+groups: ['site=*']
+    wave 1, to 1.31, 6 machines: c2, c0
+    wave 2, to 1.31, 3 machines: c1
+groups: ['site=s29']
+    wave 1, to 1.31, 9 machines: c2, c0, c1
+first: ['site=s3?']
+    wave 1, to 1.31, 6 machines: c0, c1
+    wave 2, to 1.31, 3 machines: c2
+last: ['site=*', c0]
+    wave 1, to 1.31, 3 machines: c2
+    wave 2, to 1.31, 6 machines: c0, c1
+windows: {'site=s30': at night}
+    wave 1, to 1.31, 9 machines: c2, c0 (at night), c1 (at night)
+
+"#]],
     );
 }
 
 #[test]
 fn images_that_were_built_before_a_day_are_replaced_by_newer_ones() {
-    let cluster = |minor| Cluster {
-        shape: Shape::Plain,
-        minor,
-        workers: 0,
-    };
-    let folder = fleet("", &[cluster(30), cluster(31), cluster(32)]);
-    let project = folder.path().join("metalmark.yaml");
-    let text = fs::read_to_string(&project).expect("read");
+    let stage = fleet(
+        "",
+        &[30, 31, 32].map(|minor| cluster(Shape::Plain, minor, 0)),
+    );
     // The image of 1.30 is old and has a newer patch, that of 1.31 is old and has none, that of 1.32 is new.
     let newer = "    noble-1-30-9:\n      os: {name: ubuntu, version: '24.04', codename: noble}\n      k8s: {flavor: kubeadm, version: 1.30.9}\n      \
                  format: raw\n      digests: {uncompressed: {sha256: '1111111111111111111111111111111111111111111111111111111111111111'}}\n      \
                  locations: {https: 'https://images.example.org/noble-1-30-9.raw'}\n";
-    let mut text = text.replace("  records:\n", &format!("  records:\n{newer}"));
-    for (version, day) in [
-        ("1.30.9", "2026-07-22T10:00:00Z"),
-        ("1.30.4", "2026-01-01T10:00:00Z"),
-        ("1.31.4", "2026-01-01T10:00:00Z"),
-        ("1.32.4", "2026-07-23T10:00:00Z"),
-    ] {
+    stage.edit(
+        "metalmark.yaml",
+        "  records:\n",
+        &format!("  records:\n{newer}"),
+    );
+    let days = [
+        ("1.30.9", "2026-07-22"),
+        ("1.30.4", "2026-01-01"),
+        ("1.31.4", "2026-01-02"),
+        ("1.32.4", "2026-07-23"),
+    ];
+    for (version, day) in days {
         let k8s = format!("version: {version}}}\n");
-        let known = format!("{k8s}      provenance: {{timestamp: '{day}'}}\n");
-        text = text.replace(&k8s, &known);
+        let known = format!("{k8s}      provenance: {{timestamp: '{day}T10:00:00Z'}}\n");
+        stage.edit("metalmark.yaml", &k8s, &known);
     }
-    fs::write(&project, &text).expect("written");
-    let line = "plan --security-before 2026-07-22";
-    let plan = run(folder.path(), line);
-    assert_eq!(plan.status, 1, "{}{}", plan.stdout, plan.stderr);
-    assert_eq!(
-        plan.stdout,
-        "c0: 1.30.4 → 1.30.9\n\
-         \x20 1.30.9  control-plane  noble-1-30-9\n\
-         c1: 1.31.4, blocked before 1.31: an image is missing\n\
-         \x20 nothing follows `noble-1-31-4`: control-plane\n\
-         c2: 1.32.4\n\n\
-         missing: an image of 1.31 built on 2026-07-22 or later in the line of `noble-1-31-4`, for 1 cluster\n\
-         wave 1, to 1.30, 3 machines: c0\n\
-         3 clusters: 1 to upgrade in 1 step, 1 at images built since 2026-07-22, 1 blocked\n"
-    );
-    let applied = run(folder.path(), &format!("{line} --apply 1"));
-    assert_eq!(applied.status, 0, "{}", applied.stderr);
-    let plan = json(folder.path(), &format!("{line} --output json"));
-    assert_eq!(plan["built_since"], "2026-07-22");
-    assert_eq!(plan["clusters"][0]["from"], "1.30.9");
-    assert_eq!(plan["waves"], serde_json::json!([]));
+    let words = "plan --security-before 2026-07-22";
+    stage.run(words).exit(1).stdout(str![[r#"
+c0: 1.30.4 → 1.30.9
+  1.30.9  control-plane  noble-1-30-9
+c1: 1.31.4, blocked before 1.31: an image is missing
+  nothing follows `noble-1-31-4`: control-plane
+c2: 1.32.4
+
+missing: an image of 1.31 built on 2026-07-22 or later in the line of `noble-1-31-4`, for 1 cluster
+wave 1, to 1.30, 3 machines: c0
+3 clusters: 1 to upgrade in 1 step, 1 at images built since 2026-07-22, 1 blocked
+
+"#]]);
+    stage.run(&format!("{words} --apply 1")).exit(0);
+    stage.run(words).exit(1).stdout(str![[r#"
+c0: 1.30.9
+c1: 1.31.4, blocked before 1.31: an image is missing
+  nothing follows `noble-1-31-4`: control-plane
+c2: 1.32.4
+
+missing: an image of 1.31 built on 2026-07-22 or later in the line of `noble-1-31-4`, for 1 cluster
+3 clusters: 0 to upgrade in 0 steps, 2 at images built since 2026-07-22, 1 blocked
+
+"#]]);
+    assert_eq!(read_json(&stage, words)["built_since"], "2026-07-22");
     // What is not known stops the plan.
-    fs::write(
-        &project,
-        text.replace(
-            "provenance: {timestamp: '2026-01-01T10:00:00Z'}",
-            "provenance: {}",
-        ),
-    )
-    .expect("written");
-    let plan = run(folder.path(), line);
-    assert!(
-        plan.stdout.contains("c1: not planned: it is not known when image `noble-1-31-4` of node pool `control-plane` was built\n"),
+    stage.edit(
+        "metalmark.yaml",
+        "{timestamp: '2026-01-02T10:00:00Z'}",
         "{}",
-        plan.stdout
     );
-    assert_eq!(
-        run(folder.path(), "plan --security-before yesterday").status,
-        2
-    );
+    stage.run(words).exit(1).stdout(str![[r#"
+c0: 1.30.9
+c1: not planned: it is not known when image `noble-1-31-4` of node pool `control-plane` was built
+c2: 1.32.4
+
+3 clusters: 0 to upgrade in 0 steps, 2 at images built since 2026-07-22, 1 blocked
+
+"#]]);
+    stage.run("plan --security-before yesterday").exit(2);
 }

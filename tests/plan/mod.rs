@@ -2,17 +2,32 @@
 
 mod manifests;
 mod offers;
+mod spread;
 mod waves;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
-use std::fs;
 
 use proptest::collection::vec;
 use proptest::prelude::Strategy;
 use serde_json::{Value, json};
+use snapbox::str;
 
-use crate::support::{Metalmark, Outcome, copy_of, property, repository, rounds};
+use crate::support::stage::{Stage, assert_text, project, table};
+use crate::support::{property, rounds};
+
+/// What a command prints as JSON.
+fn read_json(stage: &Stage, words: &str) -> Value {
+    let outcome = stage.run(&format!("{words} --output json")).outcome;
+    serde_json::from_str(&outcome.stdout).unwrap_or_else(|_| panic!("{}", outcome.stderr))
+}
+
+fn list<'v>(value: &'v Value, name: &str) -> impl Iterator<Item = &'v Value> {
+    value[name].as_array().expect("a list").iter()
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().expect("a text").to_owned()
+}
 
 /// What stays in an upgrade: the flavor of an image and the distribution with its build.
 const LINES: [(&str, &str, &str); 3] = [
@@ -33,116 +48,78 @@ fn version((line, minor, patch): Built) -> String {
     format!("1.{minor}.{patch}{}", LINES[line].2)
 }
 
-/// A project of one cluster whose pools boot these images, the first one the control plane's.
-struct Project {
-    folder: tempfile::TempDir,
-    catalog: BTreeSet<Built>,
+/// A line of [`Stage::catalog`].
+fn listed(key: &str, flavor: &str, distribution: &str, version: &str) -> String {
+    let hardened = flavor == "hardened";
+    format!(
+        "{key} {distribution} {version} os=ubuntu os-release=noble flavor={flavor} hardened={hardened}"
+    )
 }
 
-impl Project {
-    fn new(catalog: &BTreeSet<Built>) -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
-        let project = "version: 1\nvalues: [catalog.yaml]\nclusters: [{name: edge, values: [edge.yaml]}]\nimages: {facts: [info.yaml]}\n";
-        fs::write(folder.path().join("metalmark.yaml"), project).expect("written");
-        let (mut listed, mut facts) = (String::new(), String::new());
-        for built in catalog {
-            let (flavor, distribution, _) = LINES[built.0];
-            let (key, version) = (key(*built), version(*built));
-            let hardened = flavor == "hardened";
-            let _ = writeln!(
-                listed,
-                "  {key}: {{uri: 'oci://registry.example.org/{key}:1'}}"
-            );
-            let _ = writeln!(
-                facts,
-                "  {key}: {{filename: {key}.raw, image-format: raw, sha256: {}, os: ubuntu, os-release: noble, \
-                 flavor: {flavor}, hardened: '{hardened}', k8s-flavor: {distribution}, k8s-version: {version}}}",
-                "a".repeat(64)
-            );
+/// A project with these images.
+fn with_images(images: impl IntoIterator<Item = Built>) -> Stage {
+    let line = |built: Built| {
+        let (flavor, distribution, _) = LINES[built.0];
+        listed(&key(built), flavor, distribution, &version(built))
+    };
+    let lines: Vec<String> = images.into_iter().map(line).collect();
+    project().catalog(&lines.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+/// The values of a cluster: its version, and the image of each pool by key, the first one the control plane's.
+fn values(distribution: &str, version: &str, images: &[String]) -> String {
+    let provider = if distribution == "rke2" {
+        "cabpr"
+    } else {
+        "cabpk"
+    };
+    let worker = |(index, key): (usize, &String)| {
+        format!("    md{index}: {{capm3: {{image_key: {key}}}}}\n")
+    };
+    let workers: String = images[1..].iter().enumerate().map(worker).collect();
+    format!(
+        "cluster:\n  k8s_version: v{version}\n  capi_providers: {{infra_provider: capm3, bootstrap_provider: {provider}}}\n  \
+         control_plane_replicas: 3\n  capm3: {{image_key: {}}}\n  machine_deployments:\n{workers}",
+        images[0]
+    )
+}
+
+/// The plan of the one cluster. It fails where it says what blocks it.
+fn plan(stage: &Stage, goal: u32) -> Value {
+    let run = stage.run(&format!("plan --to 1.{goal} --output json"));
+    let plan: Value = serde_json::from_str(&run.outcome.stdout).expect("JSON");
+    let plan = plan["clusters"][0].clone();
+    assert_eq!(
+        run.outcome.status,
+        i32::from(!plan["blocked"].is_null()),
+        "{plan}"
+    );
+    plan
+}
+
+/// The versions of the steps, from the rules alone: in each minor the newest version that all lines have; and the minor that
+/// stops it.
+fn expected(
+    catalog: &BTreeSet<Built>,
+    lines: &[usize],
+    start: (u32, u32),
+    goal: u32,
+) -> (Vec<(u32, u32)>, Option<u32>) {
+    let has = |line: usize, at: (u32, u32)| catalog.contains(&(line, at.0, at.1));
+    let first = if start.0 == goal { goal } else { start.0 + 1 };
+    let (mut steps, mut at) = (Vec::new(), start);
+    for minor in first..=goal {
+        let patches = (0..20).rev().map(|patch| (minor, patch));
+        let mut of_all = patches
+            .filter(|version| *version >= at && lines.iter().all(|line| has(*line, *version)));
+        match of_all.next() {
+            Some(next) if next != at => steps.push(next),
+            Some(_) => {}
+            None => return (steps, Some(minor)),
         }
-        fs::write(
-            folder.path().join("catalog.yaml"),
-            format!("os_images:\n{listed}"),
-        )
-        .expect("written");
-        fs::write(
-            folder.path().join("info.yaml"),
-            format!("os_images:\n{facts}"),
-        )
-        .expect("written");
-        Self {
-            folder,
-            catalog: catalog.clone(),
-        }
+        at = steps.last().copied().unwrap_or(at);
     }
-
-    /// Writes the cluster's values: its version, and the image of each pool by key.
-    fn runs(&self, distribution: &str, version: &str, images: &[String]) {
-        let provider = if distribution == "rke2" {
-            "cabpr"
-        } else {
-            "cabpk"
-        };
-        let workers: String = images[1..]
-            .iter()
-            .enumerate()
-            .map(|(index, key)| format!("    md{index}: {{capm3: {{image_key: {key}}}}}\n"))
-            .collect();
-        let values = format!(
-            "cluster:\n  k8s_version: v{version}\n  capi_providers: {{infra_provider: capm3, bootstrap_provider: {provider}}}\n  \
-             control_plane_replicas: 3\n  capm3: {{image_key: {}}}\n  machine_deployments:\n{workers}",
-            images[0]
-        );
-        fs::write(self.folder.path().join("edge.yaml"), values).expect("written");
-    }
-
-    fn values(&self) -> String {
-        fs::read_to_string(self.folder.path().join("edge.yaml")).expect("read")
-    }
-
-    fn run(&self, line: &str) -> Outcome {
-        Metalmark::within(self.folder.path())
-            .args(line.split(' '))
-            .run()
-    }
-
-    fn plan(&self, goal: u32) -> Value {
-        let outcome = self.run(&format!("plan --to 1.{goal} --output json"));
-        let plan: Value = serde_json::from_str(&outcome.stdout).expect("JSON");
-        let plan = plan["clusters"][0].clone();
-        assert_eq!(
-            outcome.status,
-            i32::from(!plan["blocked"].is_null()),
-            "{plan}"
-        );
-        plan
-    }
-
-    /// The versions of the steps, from the rules alone: in each minor the newest version that all lines have, and the minor
-    /// that stops it.
-    fn expected(
-        &self,
-        lines: &[usize],
-        start: (u32, u32),
-        goal: u32,
-    ) -> (Vec<(u32, u32)>, Option<u32>) {
-        let has =
-            |line: usize, version: (u32, u32)| self.catalog.contains(&(line, version.0, version.1));
-        let first = if start.0 == goal { goal } else { start.0 + 1 };
-        let (mut steps, mut at) = (Vec::new(), start);
-        for minor in first..=goal {
-            let patches = (0..20).rev().map(|patch| (minor, patch));
-            let mut of_all = patches
-                .filter(|version| *version >= at && lines.iter().all(|line| has(*line, *version)));
-            match of_all.next() {
-                Some(next) if next != at => steps.push(next),
-                Some(_) => {}
-                None => return (steps, Some(minor)),
-            }
-            at = steps.last().copied().unwrap_or(at);
-        }
-        (steps, None)
-    }
+    (steps, None)
 }
 
 /// A fleet of one cluster, and where it is to go.
@@ -172,6 +149,7 @@ fn fleet() -> impl Strategy<Value = Fleet> {
 
 #[test]
 fn each_step_is_the_newest_version_that_every_pool_has_an_image_for_and_check_accepts_it() {
+    let seen = crate::support::seen::Seen::new(&["a step", "a block", "nothing to do"]);
     property(rounds(24, 400), &fleet(), |fleet| {
         let Fleet {
             images,
@@ -184,32 +162,33 @@ fn each_step_is_the_newest_version_that_every_pool_has_an_image_for_and_check_ac
         let lines: Vec<usize> = if is_rke2 { vec![2; lines.len()] } else { lines };
         let mut catalog: BTreeSet<Built> = images.into_iter().collect();
         catalog.extend(lines.iter().map(|line| (*line, start.0, start.1)));
-        let project = Project::new(&catalog);
-        let distribution = LINES[lines[0]].1;
-        let built =
-            |version: (u32, u32)| lines.iter().map(move |line| (*line, version.0, version.1));
-        let keys = |version| built(version).map(key).collect::<Vec<String>>();
+        let keys = |at: (u32, u32)| -> Vec<String> {
+            lines.iter().map(|line| key((*line, at.0, at.1))).collect()
+        };
         let of = |at: (u32, u32)| version((lines[0], at.0, at.1));
-        project.runs(distribution, &of(start), &keys(start));
-        let plan = project.plan(goal);
-        let (steps, blocked) = project.expected(&lines, start, goal.max(start.0));
+        let written = |at: (u32, u32)| values(LINES[lines[0]].1, &of(at), &keys(at));
+        let stage = with_images(catalog.iter().copied()).cluster("edge", &written(start));
+        let planned = plan(&stage, goal);
         let (steps, blocked) = if goal < start.0 {
             (Vec::new(), None)
         } else {
-            (steps, blocked)
+            expected(&catalog, &lines, start, goal)
         };
-        let planned: Vec<&str> = plan["steps"]
-            .as_array()
-            .expect("a list")
-            .iter()
-            .map(|step| step["version"].as_str().expect("a version"))
+        let versions: Vec<String> = list(&planned, "steps")
+            .map(|step| text(&step["version"]))
             .collect();
-        let versions: Vec<String> = steps.iter().map(|step| of(*step)).collect();
-        assert_eq!(planned, versions, "{plan}");
+        assert_eq!(
+            versions,
+            steps.iter().map(|step| of(*step)).collect::<Vec<_>>(),
+            "{planned}"
+        );
         let minor = blocked.map_or(Value::Null, |minor| json!(format!("1.{minor}")));
-        assert_eq!(plan["blocked"]["before"], minor, "{plan}");
+        assert_eq!(planned["blocked"]["before"], minor, "{planned}");
+        seen.note_if(blocked.is_some(), "a block");
+        seen.note_if(blocked.is_none() && steps.is_empty(), "nothing to do");
         // Applied one after another, each step passes the rules, and names the image of each pool's own line.
-        for (step, at) in plan["steps"].as_array().expect("a list").iter().zip(&steps) {
+        for (step, at) in list(&planned, "steps").zip(&steps) {
+            seen.note("a step");
             let images: BTreeMap<String, String> =
                 serde_json::from_value(step["images"].clone()).expect("images");
             let wanted = keys(*at);
@@ -217,48 +196,43 @@ fn each_step_is_the_newest_version_that_every_pool_has_an_image_for_and_check_ac
             for (index, key) in wanted[1..].iter().enumerate() {
                 assert_eq!(images[&format!("md{index}")], *key);
             }
-            let applied = project.run(&format!("plan --to 1.{goal} --apply 1"));
-            assert_eq!(applied.status, 0, "{}", applied.stderr);
-            let expected = format!("wave 1: 1 cluster to 1.{}, 1 file edited\n", at.0);
-            assert_eq!(applied.stdout, expected);
+            let applied = format!("wave 1: 1 cluster to 1.{}, 1 file edited\n", at.0);
+            let _ = stage
+                .run(&format!("plan --to 1.{goal} --apply 1"))
+                .exit(0)
+                .stdout(applied);
             // The same file as a person would have written.
-            let edited = project.values();
-            project.runs(distribution, &of(*at), &wanted);
-            assert_eq!(edited, project.values());
-            let check = project.run("check");
-            assert_eq!(check.status, 0, "{}", check.stdout);
+            assert_eq!(stage.read("edge.yaml"), written(*at));
+            let check = stage.run("check").exit(0).outcome.stdout;
             assert!(
-                check.stdout.contains(&format!("{0} proven", wanted.len())),
-                "{}",
-                check.stdout
+                check.contains(&format!("{} proven", wanted.len())),
+                "{check}"
             );
         }
         // The plan of the last state goes on from there.
-        let after = project.plan(goal);
-        assert_eq!(after["steps"], json!([]), "{after}");
+        assert_eq!(plan(&stage, goal)["steps"], json!([]));
     });
+    seen.assert_each(3);
+}
+
+/// A cluster of kubeadm whose pools boot these images, in a project with all of these.
+fn edge(images: impl IntoIterator<Item = Built>, version: &str, boots: &[Built]) -> Stage {
+    let boots: Vec<String> = boots.iter().map(|built| key(*built)).collect();
+    with_images(images).cluster("edge", &values("kubeadm", version, &boots))
 }
 
 #[test]
 fn what_stops_an_upgrade_is_named_with_what_is_missing() {
-    let catalog = BTreeSet::from([
+    let images = [
         (0, 30, 2),
         (0, 31, 4),
         (0, 31, 9),
         (0, 32, 1),
         (1, 30, 2),
         (1, 31, 4),
-    ]);
-    let project = Project::new(&catalog);
-    project.runs(
-        "kubeadm",
-        "1.30.2",
-        &[key((0, 30, 2)), key((0, 30, 2)), key((1, 30, 2))],
-    );
-    let outcome = project.run("plan --to 1.32");
-    assert_eq!(
-        outcome.stdout,
-        "\
+    ];
+    let stage = edge(images, "1.30.2", &[(0, 30, 2), (0, 30, 2), (1, 30, 2)]);
+    stage.run("plan --to 1.32").exit(1).stdout(str![[r#"
 edge: 1.30.2 → 1.31.4, blocked before 1.32: an image is missing
   1.31.4  control-plane  ubuntu-noble-plain-kubeadm-1-31-4
   1.31.4  md0  ubuntu-noble-plain-kubeadm-1-31-4
@@ -268,13 +242,12 @@ edge: 1.30.2 → 1.31.4, blocked before 1.32: an image is missing
 missing: an image of 1.32 in the line of `ubuntu-noble-hardened-kubeadm-1-31-4`, for 1 cluster
 wave 1, to 1.31: edge
 1 cluster: 0 to upgrade in 1 step, 0 at 1.32 or newer, 1 blocked
-"
-    );
-    assert_eq!(outcome.status, 1);
-    let ticket = project.run("plan --to 1.32 --output markdown");
-    assert_eq!(
-        ticket.stdout,
-        "\
+
+"#]]);
+    stage
+        .run("plan --to 1.32 --output markdown")
+        .exit(1)
+        .stdout(str![[r#"
 ### The way to Kubernetes 1.32
 
 **1 cluster: 0 to upgrade in 1 step, 0 at 1.32 or newer, 1 blocked**
@@ -288,93 +261,144 @@ Missing:
 | cluster | Kubernetes | images | blocked |
 |---|---|---|---|
 | edge | 1.30.2 → 1.31.4 | 1.31.4: ubuntu-noble-hardened-kubeadm-1-31-4, ubuntu-noble-plain-kubeadm-1-31-4 | blocked before 1.32: an image is missing |
-"
-    );
+
+"#]]);
 }
 
 #[test]
 fn the_newest_patch_is_planned_without_another_minor() {
-    let catalog = BTreeSet::from([
+    let images = [
         (0, 30, 2),
         (0, 30, 5),
         (0, 30, 9),
         (0, 31, 4),
         (1, 30, 2),
         (1, 30, 5),
-    ]);
-    let project = Project::new(&catalog);
-    project.runs("kubeadm", "1.30.2", &[key((0, 30, 2)), key((1, 30, 2))]);
-    let plan = project.run("plan --patch-only");
-    assert_eq!(plan.status, 0, "{}", plan.stdout);
-    assert!(
-        plan.stdout.starts_with("edge: 1.30.2 → 1.30.5\n"),
-        "{}",
-        plan.stdout
-    );
-    assert!(
-        plan.stdout
-            .ends_with("1 cluster: 1 to upgrade in 1 step, 0 at the newest patch, 0 blocked\n"),
-        "{}",
-        plan.stdout
-    );
-    assert_eq!(project.run("plan --patch-only --apply 1").status, 0);
-    assert_eq!(project.run("check").status, 0);
-    let plan = project.run("plan --patch-only --output json");
-    let plan: Value = serde_json::from_str(&plan.stdout).expect("JSON");
-    assert_eq!(
-        (&plan["goal"], &plan["clusters"][0]["steps"]),
-        (&Value::Null, &json!([]))
-    );
-    assert_eq!(project.run("plan").status, 2);
-    assert_eq!(project.run("plan --to 1.31 --patch-only").status, 2);
+    ];
+    let stage = edge(images, "1.30.2", &[(0, 30, 2), (1, 30, 2)]);
+    stage.run("plan --patch-only").exit(0).stdout(str![[r#"
+edge: 1.30.2 → 1.30.5
+  1.30.5  control-plane  ubuntu-noble-plain-kubeadm-1-30-5
+  1.30.5  md0  ubuntu-noble-hardened-kubeadm-1-30-5
+
+wave 1, to 1.30: edge
+1 cluster: 1 to upgrade in 1 step, 0 at the newest patch, 0 blocked
+
+"#]]);
+    stage.run("plan --patch-only --apply 1").exit(0);
+    stage.run("check").exit(0);
+    stage.run("plan --patch-only").exit(0).stdout(str![[r#"
+edge: 1.30.5
+
+1 cluster: 0 to upgrade in 0 steps, 1 at the newest patch, 0 blocked
+
+"#]]);
+    assert_eq!(read_json(&stage, "plan --patch-only")["goal"], Value::Null);
+    stage.run("plan").exit(2);
+    stage.run("plan --to 1.31 --patch-only").exit(2);
 }
 
 #[test]
 fn a_cluster_that_boots_another_version_than_it_runs_is_not_planned() {
-    let project = Project::new(&BTreeSet::from([(0, 30, 2), (0, 31, 4)]));
-    project.runs("kubeadm", "1.31.4", &[key((0, 30, 2))]);
-    let plan = project.plan(31);
-    let reason = plan["blocked"]["reason"].as_str().expect("a reason");
-    assert!(
-        reason.contains("holds `1.30.2`, which is not the version"),
-        "{reason}"
-    );
-    project.runs("kubeadm", "1.31.4", &["not-in-the-catalog".to_owned()]);
-    let reason = project.plan(31)["blocked"]["reason"].to_string();
-    assert!(
-        reason.contains("of node pool `control-plane` is not known"),
-        "{reason}"
+    let stage = edge([(0, 30, 2), (0, 31, 4)], "1.31.4", &[(0, 30, 2)]);
+    stage.run("plan --to 1.31").exit(1).stdout(str![[r#"
+edge: not planned: image `ubuntu-noble-plain-kubeadm-1-30-2` of node pool `control-plane` holds `1.30.2`, which is not the version that the pool is to run
+
+1 cluster: 0 to upgrade in 0 steps, 0 at 1.31 or newer, 1 blocked
+
+"#]]);
+    stage.edit("edge.yaml", &key((0, 30, 2)), "not-in-the-catalog");
+    stage.run("plan --to 1.31").exit(1).stdout(str![[r#"
+edge: not planned: the Kubernetes version of the image of node pool `control-plane` is not known
+
+1 cluster: 0 to upgrade in 0 steps, 0 at 1.31 or newer, 1 blocked
+
+"#]]);
+}
+
+#[test]
+fn a_step_leads_to_a_whole_version_that_is_released() {
+    // The newest patch of its own minor is no step of its own.
+    let cases = [
+        "1.31.4 1.31.5-rc1",
+        "1.31.4 1.31.3",
+        "1.30.9 1.31.4",
+        "1.31.5-rc1",
+        "1.31",
+    ];
+    let plans = table(cases, |case| {
+        let versions = std::iter::once("1.30.2").chain(case.split(' ')).enumerate();
+        let images: Vec<String> = versions
+            .map(|(index, version)| listed(&format!("image-{index}"), "plain", "kubeadm", version))
+            .collect();
+        let images: Vec<&str> = images.iter().map(String::as_str).collect();
+        let values = values("kubeadm", "1.30.2", &["image-0".to_owned()])
+            .replace("  machine_deployments:\n", "");
+        let plan = project()
+            .catalog(&images)
+            .cluster("edge", &values)
+            .run("plan --to 1.31");
+        plan.outcome
+            .stdout
+            .lines()
+            .next()
+            .map(str::to_owned)
+            .into_iter()
+            .collect()
+    });
+    assert_text(
+        &plans,
+        str![[r#"
+1.31.4 1.31.5-rc1
+    edge: 1.30.2 → 1.31.4
+1.31.4 1.31.3
+    edge: 1.30.2 → 1.31.4
+1.30.9 1.31.4
+    edge: 1.30.2 → 1.31.4
+1.31.5-rc1
+    edge: 1.30.2, blocked before 1.31: an image is missing
+1.31
+    edge: 1.30.2, blocked before 1.31: an image is missing
+
+"#]],
     );
 }
 
 #[test]
 fn a_fleet_is_summed_up_and_a_goal_is_a_minor() {
-    let folder = copy_of(&repository().join("fixtures/workspaces/sylva-baremetal"));
-    let outcome = Metalmark::within(folder.path())
-        .args(["plan", "--to", "1.31"])
-        .run();
-    assert_eq!(
-        outcome.status, 1,
-        "lab-7 boots another version than it runs"
+    // `lab-7` boots another version than it runs.
+    let stage = project().folder("fixtures/workspaces/sylva-baremetal");
+    stage.run("plan --to 1.31").exit(1).stdout(str![[r#"
+mgmt: 1.31.8+rke2r1
+edge-lyon: 1.31.8
+edge-paris: 1.31.8+rke2r1
+lab-7: not planned: image `ubuntu-noble-plain-rke2-1-30-12` of node pool `control-plane` holds `1.30.12+rke2r1`, which is not the version that the pool is to run
+
+4 clusters: 0 to upgrade in 0 steps, 3 at 1.31 or newer, 1 blocked
+
+"#]]);
+    let errors = table(["1.33.1", "1", "v1.33-rc1", "latest"], |goal| {
+        let run = stage.run(&format!("plan --to {goal}")).exit(2);
+        run.outcome
+            .stderr
+            .lines()
+            .next()
+            .map(str::to_owned)
+            .into_iter()
+            .collect()
+    });
+    assert_text(
+        &errors,
+        str![[r#"
+1.33.1
+    error: invalid value '1.33.1' for '--to <MINOR>': a goal is a minor version, such as 1.33
+1
+    error: invalid value '1' for '--to <MINOR>': a goal is a minor version, such as 1.33
+v1.33-rc1
+    error: invalid value 'v1.33-rc1' for '--to <MINOR>': a goal is a minor version, such as 1.33
+latest
+    error: invalid value 'latest' for '--to <MINOR>': a goal is a minor version, such as 1.33
+
+"#]],
     );
-    assert!(
-        outcome
-            .stdout
-            .ends_with("\n4 clusters: 0 to upgrade in 0 steps, 3 at 1.31 or newer, 1 blocked\n"),
-        "{}",
-        outcome.stdout
-    );
-    for goal in ["1.33.1", "1", "v1.33-rc1", "latest"] {
-        let outcome = Metalmark::within(folder.path())
-            .args(["plan", "--to", goal])
-            .run();
-        assert_eq!(outcome.status, 2);
-        assert!(
-            outcome
-                .stderr
-                .contains("a goal is a minor version, such as 1.33"),
-            "{}",
-            outcome.stderr
-        );
-    }
 }

@@ -1,164 +1,201 @@
 //! `plan --to-builder`: the steps that another version of the image builder offers.
 
 use std::fs;
-use std::path::{Path, PathBuf};
 
-use serde_json::Value;
-use tempfile::TempDir;
+use snapbox::str;
 
-use crate::support::{Metalmark, Outcome, copy_of, repository};
+use super::read_json;
+use crate::support::stage::{Stage, assert_text, project, table};
 
-/// A locked project, and an image layout with another version of the builder's images.
-fn locked() -> (TempDir, PathBuf) {
-    let scratch = copy_of(&repository().join("fixtures/update/locked"));
-    let folder = scratch.path().join("before");
-    (scratch, folder)
-}
-
-fn run(folder: &Path, line: &str) -> Outcome {
-    Metalmark::within(folder).args(line.split(' ')).run()
-}
-
-fn texts(folder: &Path) -> Vec<(PathBuf, String)> {
-    let files = walkdir::WalkDir::new(folder)
-        .sort_by_file_name()
-        .into_iter();
-    let files = files.filter_map(Result::ok);
-    let files = files.filter(|entry| entry.file_type().is_file());
-    let read = |path: &Path| fs::read_to_string(path).expect("text");
-    files
-        .map(|entry| (entry.path().to_owned(), read(entry.path())))
-        .collect()
+/// A locked project in the folder `before`, and an image layout with another version of the builder's images.
+fn locked() -> Stage {
+    project().folder("fixtures/update/locked")
 }
 
 #[test]
 fn a_new_version_of_the_builder_is_planned_from_the_registries_and_nothing_is_written() {
-    let (_scratch, folder) = locked();
-    let before = texts(&folder);
-    let outcome = run(&folder, "plan --to-builder 0.4.13");
-    assert_eq!(outcome.status, 0, "{}{}", outcome.stdout, outcome.stderr);
+    let stage = locked();
+    let before = stage.texts();
+    stage
+        .run("-C before plan --to-builder 0.4.13")
+        .exit(0)
+        .stdout(str![[r#"
+edge-a: 1.31.8+rke2r1 → 1.31.9+rke2r1
+  1.31.9+rke2r1  control-plane  ubuntu-noble-plain-rke2-1-31-9
+  1.31.9+rke2r1  md0  ubuntu-noble-plain-rke2-1-31-9
+edge-b: 1.30.12+rke2r1 → 1.30.12+rke2r1
+  1.30.12+rke2r1  control-plane  ubuntu-noble-hardened-rke2-1-30-12
+  1.30.12+rke2r1  md0  opensuse-15-6-plain-rke2-1-30-12
+
+2 clusters: 2 to upgrade in 2 steps, 0 at the newest patch, 0 blocked, with the images of 0.4.13
+
+"#]]);
+    // With the catalog's own images there is no step to 1.32.
+    stage
+        .run("-C before plan --to 1.32 --to-builder 0.4.13")
+        .exit(1)
+        .stdout(str![[r#"
+edge-a: 1.31.8+rke2r1 → 1.32.5+rke2r1
+  1.32.5+rke2r1  control-plane  ubuntu-noble-plain-rke2-1-32-5
+  1.32.5+rke2r1  md0  ubuntu-noble-plain-rke2-1-32-5
+edge-b: 1.30.12+rke2r1, blocked before 1.31: an image is missing
+  nothing follows `opensuse-15-6-plain-rke2-1-30-12`: md0
+  nothing follows `ubuntu-noble-hardened-rke2-1-30-12`: control-plane
+
+missing: an image of 1.31 in the line of `opensuse-15-6-plain-rke2-1-30-12`, for 1 cluster
+missing: an image of 1.31 in the line of `ubuntu-noble-hardened-rke2-1-30-12`, for 1 cluster
+2 clusters: 1 to upgrade in 1 step, 0 at 1.32 or newer, 1 blocked, with the images of 0.4.13
+
+"#]]);
+    stage
+        .run("-C before plan --to 1.32")
+        .exit(1)
+        .stdout(str![[r#"
+edge-a: 1.31.8+rke2r1, blocked before 1.32: an image is missing
+  nothing follows `ubuntu-noble-plain-rke2-1-31-8`: control-plane, md0
+edge-b: 1.30.12+rke2r1, blocked before 1.31: an image is missing
+  nothing follows `opensuse-15-6-plain-rke2-1-30-12`: md0
+  nothing follows `ubuntu-noble-hardened-rke2-1-30-12`: control-plane
+
+missing: an image of 1.31 in the line of `opensuse-15-6-plain-rke2-1-30-12`, for 1 cluster
+missing: an image of 1.31 in the line of `ubuntu-noble-hardened-rke2-1-30-12`, for 1 cluster
+missing: an image of 1.32 in the line of `ubuntu-noble-plain-rke2-1-31-8`, for 1 cluster
+2 clusters: 0 to upgrade in 0 steps, 0 at 1.32 or newer, 2 blocked
+
+"#]]);
+    let plan = read_json(&stage, "-C before plan --to 1.32 --to-builder 0.4.13");
     assert_eq!(
-        outcome.stdout,
-        "edge-a: 1.31.8+rke2r1 → 1.31.9+rke2r1\n\
-         \x20 1.31.9+rke2r1  control-plane  ubuntu-noble-plain-rke2-1-31-9\n\
-         \x20 1.31.9+rke2r1  md0  ubuntu-noble-plain-rke2-1-31-9\n\
-         edge-b: 1.30.12+rke2r1 → 1.30.12+rke2r1\n\
-         \x20 1.30.12+rke2r1  control-plane  ubuntu-noble-hardened-rke2-1-30-12\n\
-         \x20 1.30.12+rke2r1  md0  opensuse-15-6-plain-rke2-1-30-12\n\n\
-         2 clusters: 2 to upgrade in 2 steps, 0 at the newest patch, 0 blocked, with the images of 0.4.13\n"
+        (&plan["builder"], &plan["waves"]),
+        (&"0.4.13".into(), &serde_json::json!([]))
     );
-    let outcome = run(&folder, "plan --to 1.32 --to-builder 0.4.13 --output json");
-    assert_eq!(outcome.status, 1, "{}", outcome.stderr);
-    let plan: Value = serde_json::from_str(&outcome.stdout).expect("JSON");
-    assert_eq!(plan["builder"], "0.4.13");
-    assert_eq!(plan["waves"], serde_json::json!([]));
-    let [first, second] = [&plan["clusters"][0], &plan["clusters"][1]];
-    assert_eq!(
-        first["steps"][0]["images"]["md0"],
-        "ubuntu-noble-plain-rke2-1-32-5"
-    );
-    assert_eq!(second["blocked"]["before"], "1.31");
-    // With the catalog's own images there is no such step.
-    let own = run(&folder, "plan --to 1.32 --output json");
-    let own: Value = serde_json::from_str(&own.stdout).expect("JSON");
-    assert_eq!(own["clusters"][0]["blocked"]["before"], "1.32");
-    assert_eq!(texts(&folder), before, "nothing is written");
+    assert_eq!(stage.texts(), before, "nothing is written");
 }
 
 #[test]
 fn the_facts_of_a_listed_image_may_come_from_a_file() {
-    let (_scratch, folder) = locked();
+    let stage = locked();
     // Without the layout nothing can be fetched.
-    fs::remove_dir_all(folder.join("../images")).expect("removed");
-    fs::write(
-        folder.join("names.txt"),
-        "ubuntu-noble-plain-rke2-1-31-9\nubuntu-noble-hardened-rke2-1-30-12\nopensuse-15-6-plain-rke2-1-30-12\n",
-    )
-    .expect("written");
-    let line = "plan --to-builder 0.4.13 --images names.txt";
-    let outcome = run(&folder, line);
-    assert_eq!(outcome.status, 1, "{}", outcome.stdout);
-    assert!(
-        outcome.stderr.contains(
-            "the catalog names image `ubuntu-noble-plain-rke2-1-31-9`, and there is no such folder"
-        ),
-        "{}",
-        outcome.stderr
-    );
-    assert!(
-        outcome
-            .stdout
-            .contains("nothing follows `ubuntu-noble-plain-rke2-1-31-8`: control-plane, md0\n"),
-        "{}",
-        outcome.stdout
-    );
-    let image = |key: &str, os: &str, hardened: bool, version: &str| {
-        let flavor = if hardened { "hardened" } else { "plain" };
-        format!(
-            "  {key}: {{filename: {key}.raw, image-format: raw, sha256: {}, {os}, flavor: {flavor}, hardened: '{hardened}', \
-             k8s-flavor: rke2, k8s-version: {version}}}\n",
-            "a".repeat(64)
-        )
-    };
-    let (noble, leap) = (
-        "os: ubuntu, os-release: noble",
-        "os: opensuse, os-release: '15.6'",
-    );
-    let facts = [
-        image(
+    fs::remove_dir_all(stage.path().join("images")).expect("removed");
+    let images = [
+        (
             "ubuntu-noble-plain-rke2-1-31-9",
-            noble,
-            false,
+            "noble",
+            "false",
             "1.31.9+rke2r1",
         ),
-        image(
+        (
             "ubuntu-noble-hardened-rke2-1-30-12",
-            noble,
-            true,
+            "noble",
+            "true",
             "1.30.12+rke2r1",
         ),
-        image(
+        (
             "opensuse-15-6-plain-rke2-1-30-12",
-            leap,
-            false,
+            "15.6",
+            "false",
             "1.30.12+rke2r1",
         ),
-    ]
-    .concat();
-    fs::write(folder.join("info.yaml"), format!("os_images:\n{facts}")).expect("written");
-    let outcome = run(&folder, &format!("{line} --info info.yaml"));
-    assert_eq!(outcome.status, 0, "{}{}", outcome.stdout, outcome.stderr);
-    assert!(
-        outcome
-            .stdout
-            .contains("edge-a: 1.31.8+rke2r1 → 1.31.9+rke2r1\n"),
-        "{}",
-        outcome.stdout
+    ];
+    stage.write(
+        "before/names.txt",
+        images.map(|(key, ..)| format!("{key}\n")).concat(),
     );
+    let words = "-C before plan --to-builder 0.4.13 --images before/names.txt";
+    stage.run(words).exit(1).screen(str![[r#"
+edge-a: 1.31.8+rke2r1, blocked before 1.31: an image is missing
+  nothing follows `ubuntu-noble-plain-rke2-1-31-8`: control-plane, md0
+edge-b: 1.30.12+rke2r1, blocked before 1.30: an image is missing
+  nothing follows `opensuse-15-6-plain-rke2-1-30-12`: md0
+  nothing follows `ubuntu-noble-hardened-rke2-1-30-12`: control-plane
+
+missing: an image of 1.30 in the line of `opensuse-15-6-plain-rke2-1-30-12`, for 1 cluster
+missing: an image of 1.30 in the line of `ubuntu-noble-hardened-rke2-1-30-12`, for 1 cluster
+missing: an image of 1.31 in the line of `ubuntu-noble-plain-rke2-1-31-8`, for 1 cluster
+2 clusters: 0 to upgrade in 0 steps, 0 at the newest patch, 2 blocked, with the images of 0.4.13
+error[catalog-drift]: the catalog names image `ubuntu-noble-plain-rke2-1-31-9`, and there is no such folder
+  --> values.yaml:11:3
+   |
+11 |   ubuntu-noble-plain-rke2-1-31-9:
+   |   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ required here
+   |
+   = help: copy the artifacts there: `skopeo copy docker://REGISTRY/REPOSITORY:TAG oci:../images:REGISTRY/REPOSITORY:TAG`
+
+error[catalog-drift]: the catalog names image `ubuntu-noble-hardened-rke2-1-30-12`, and there is no such folder
+  --> values.yaml:13:3
+   |
+13 |   ubuntu-noble-hardened-rke2-1-30-12:
+   |   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ required here
+   |
+   = help: copy the artifacts there: `skopeo copy docker://REGISTRY/REPOSITORY:TAG oci:../images:REGISTRY/REPOSITORY:TAG`
+
+error[catalog-drift]: the catalog names image `opensuse-15-6-plain-rke2-1-30-12`, and there is no such folder
+  --> values.yaml:15:3
+   |
+15 |   opensuse-15-6-plain-rke2-1-30-12: # for edge-b alone
+   |   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ required here
+   |
+   = help: copy the artifacts there: `skopeo copy docker://REGISTRY/REPOSITORY:TAG oci:../images:REGISTRY/REPOSITORY:TAG`
+
+3 errors
+
+"#]]);
+    let facts = images.map(|(key, release, hardened, version)| {
+        let (os, _) = key.split_once('-').expect("a system");
+        let flavor = if hardened == "true" { "hardened" } else { "plain" };
+        format!(
+            "  {key}: {{filename: {key}.raw, image-format: raw, sha256: {}, os: {os}, os-release: '{release}', flavor: {flavor}, \
+             hardened: '{hardened}', k8s-flavor: rke2, k8s-version: {version}}}\n",
+            "a".repeat(64)
+        )
+    });
+    stage.write(
+        "before/info.yaml",
+        format!("os_images:\n{}", facts.concat()),
+    );
+    stage
+        .run(&format!("{words} --info info.yaml"))
+        .exit(0)
+        .screen(str![[r#"
+edge-a: 1.31.8+rke2r1 → 1.31.9+rke2r1
+  1.31.9+rke2r1  control-plane  ubuntu-noble-plain-rke2-1-31-9
+  1.31.9+rke2r1  md0  ubuntu-noble-plain-rke2-1-31-9
+edge-b: 1.30.12+rke2r1 → 1.30.12+rke2r1
+  1.30.12+rke2r1  control-plane  ubuntu-noble-hardened-rke2-1-30-12
+  1.30.12+rke2r1  md0  opensuse-15-6-plain-rke2-1-30-12
+
+2 clusters: 2 to upgrade in 2 steps, 0 at the newest patch, 0 blocked, with the images of 0.4.13
+
+"#]]);
 }
 
 #[test]
 fn a_list_needs_a_version_and_a_version_without_images_is_an_error() {
-    let (_scratch, folder) = locked();
-    let outcome = run(&folder, "plan --to 1.32 --images names.txt");
-    assert_eq!(outcome.status, 2);
-    assert!(
-        outcome.stderr.contains("type `--to-builder VERSION` too"),
-        "{}",
-        outcome.stderr
-    );
-    let outcome = run(&folder, "plan --to-builder 9.9.9");
-    assert_eq!(outcome.status, 2);
-    assert!(
-        outcome.stderr.contains("no image of version `9.9.9`"),
-        "{}",
-        outcome.stderr
-    );
-    let outcome = run(&folder, "plan --to-builder 0.4.13 --apply 1");
-    assert_eq!(outcome.status, 2);
-    assert!(
-        outcome.stderr.contains("cannot be used with"),
-        "{}",
-        outcome.stderr
+    let stage = locked();
+    let cases = [
+        "--to 1.32 --images names.txt",
+        "--to-builder 9.9.9",
+        "--to-builder 0.4.13 --apply 1",
+    ];
+    let errors = table(cases, |words| {
+        let run = stage.run(&format!("-C before plan {words}")).exit(2);
+        run.outcome.stderr.lines().map(str::to_owned).collect()
+    });
+    assert_text(
+        &errors,
+        str![[r#"
+--to 1.32 --images names.txt
+    error: a list of images says what a version of the builder offers
+    help: type `--to-builder VERSION` too
+--to-builder 9.9.9
+    error: `oci://registry.example.org/sylva/diskimage-builder` has no image of version `9.9.9`
+    help: there are images of 0.4.12, 0.4.13
+--to-builder 0.4.13 --apply 1
+    error: the argument '--to-builder <VERSION>' cannot be used with '--apply <WAVE>'
+    
+    Usage: metalmark plan --to-builder <VERSION>
+    
+    For more information, try '--help'.
+
+"#]],
     );
 }

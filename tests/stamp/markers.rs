@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use snapbox::str;
 use yaml_tree::place::Source;
 
 use super::model::{fields, version_of};
 use super::names::{ROTATED, stamped, template};
 use super::run::planned;
-use crate::support::Metalmark;
+use super::stamp;
+use crate::support::stage::{assert_text, project};
 
 const STRING: &str = "the string beside it holds several lines: write the marker in it";
 const NO_FIELD: &str =
@@ -139,25 +141,20 @@ fn a_kept_template_keeps_its_annotations() {
 #[test]
 fn a_key_is_written_as_the_marker_spells_it() {
     // The catalog's key has a dash where the name has a dot.
-    let scratch = tempfile::tempdir().expect("a folder");
-    let project = "\
-version: 1
-manifests: [a.yaml]
-images:
-  records:
-    ubuntu-v1.28.11:
-      os: {name: ubuntu, version: \"24.04\", codename: noble}
-      format: qcow2
-      digests: {uncompressed: {sha256: 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef}}
-      locations: {https: 'https://images.example.org/a.qcow2'}
-";
-    let text = format!("{OBJECT}image: old # metalmark: image=ubuntu-v1.28.11 field=key\n");
-    std::fs::write(scratch.path().join("metalmark.yaml"), project).expect("written");
-    std::fs::write(scratch.path().join("a.yaml"), &text).expect("written");
-    let outcome = Metalmark::within(scratch.path()).args(["stamp"]).run();
-    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
-    let after = std::fs::read_to_string(scratch.path().join("a.yaml")).expect("text");
-    assert_eq!(after, text.replacen("old", "ubuntu-v1.28.11", 1));
+    let stage = project()
+        .settings(
+            "manifests: [a.yaml]\nimages:\n  records:\n    ubuntu-v1.28.11: {format: qcow2, locations: {https: 'https://h.org/a.qcow2'}}",
+        )
+        .file("a.yaml", format!("{OBJECT}image: old # metalmark: image=ubuntu-v1.28.11 field=key\n"));
+    assert_text(
+        &stamp(&stage, ""),
+        str![[r#"
+a.yaml:3
+-image: old # metalmark: image=ubuntu-v1.28.11 field=key
++image: ubuntu-v1.28.11 # metalmark: image=ubuntu-v1.28.11 field=key
+
+"#]],
+    );
 }
 
 #[test]
@@ -186,20 +183,34 @@ fn a_change_is_reported_by_the_path_in_its_object() {
 
 #[test]
 fn an_image_without_a_checksum_is_not_stamped() {
-    let scratch = tempfile::tempdir().expect("a folder");
-    let project = "\
-version: 1
-manifests: [a.yaml]
-images: {records: {k0: {format: raw, locations: {https: 'https://images.example.org/a.raw'}}}}
-";
     let text = template("a");
-    std::fs::write(scratch.path().join("metalmark.yaml"), project).expect("written");
-    std::fs::write(scratch.path().join("a.yaml"), &text).expect("written");
-    let outcome = Metalmark::within(scratch.path()).args(["stamp"]).run();
-    assert_eq!(outcome.status, 1, "{}", outcome.stderr);
-    let reported = format!("{}{}", outcome.stdout, outcome.stderr);
-    let why = "nothing says the checksum of image `k0`";
-    assert!(reported.contains(why), "{reported}");
-    let after = std::fs::read_to_string(scratch.path().join("a.yaml")).expect("text");
-    assert_eq!(after, text);
+    let stage = project()
+        .settings("manifests: [a.yaml]\nimages: {records: {k0: {format: raw, locations: {https: 'https://h.org/a.raw'}}}}")
+        .file("a.yaml", &text);
+    stage.run("stamp").exit(1).stderr(str![[r#"
+error[k8s-version-unproven]: nothing proves that image `k0` holds Kubernetes `v1.30.0`
+  --> a.yaml:1:1
+   |
+ 1 | # metalmark: image=k0
+   | ^^^^^^^^^^^^^^^^^^^^^ no source says which version it holds
+...
+11 |   version: v1.30.0
+   |            ------- this version is required
+   |
+   = cluster: user, pool control-plane
+   = help: write `k8s: {version: …}` in its record, or name a file with its facts under `images.facts`
+
+error[image-unstamped]: Metal3MachineTemplate `a` is not stamped: nothing says the checksum of image `k0`
+ --> a.yaml:4:18
+  |
+1 | # metalmark: image=k0
+  | --------------------- its image is selected here
+...
+4 | metadata: {name: a}
+  |                  ^
+
+2 errors in 1 cluster
+
+"#]]);
+    assert_eq!(stage.read("a.yaml"), text);
 }

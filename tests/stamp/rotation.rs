@@ -1,11 +1,11 @@
 //! Templates that come and go: a second rotation, how many of the past are kept, and content that comes back.
 
-use std::fs;
-use std::path::Path;
+use snapbox::str;
 
-use super::{files, fixtures};
-use crate::support::{Metalmark, copy_of};
+use super::noble;
+use crate::support::stage::{Stage, assert_text, project, table};
 
+/// A template, and the control plane that boots it.
 const TEMPLATE: &str = "\
 # metalmark: image=noble
 apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
@@ -22,199 +22,201 @@ spec:
     infrastructureRef: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: Metal3MachineTemplate, name: a}
 ";
 
-/// Stamps `a.yaml` of a folder with that build of the image.
-fn rotated(folder: &Path, build: usize, arguments: &[&str]) -> String {
-    let project = fs::read_to_string(fixtures().join("shapes/metalmark.yaml")).expect("text");
-    let project = project
-        .replace("noble-2.raw", &format!("noble-{build}.raw"))
-        .replace("listed", "nobody");
-    fs::write(folder.join("metalmark.yaml"), project).expect("written");
-    let all = ["stamp", "--rotate"]
-        .into_iter()
-        .chain(arguments.iter().copied());
-    let outcome = Metalmark::within(folder).args(all).run();
-    assert_eq!(outcome.status, 0, "{}{}", outcome.stdout, outcome.stderr);
-    fs::read_to_string(folder.join("a.yaml")).expect("text")
+fn template() -> Stage {
+    project().file("a.yaml", TEMPLATE)
 }
 
-/// The URL of each template in a text, kept ones in brackets.
-fn urls(text: &str) -> Vec<String> {
-    let documents = text.split("---\n").filter(|part| part.contains("url:"));
-    let url = |part: &str| {
-        let url = part.split("url: ").nth(1).unwrap_or_default();
-        let url = url.split([',', '\n']).next().unwrap_or_default();
-        let url = url.rsplit('/').next().unwrap_or_default().to_owned();
-        if part.contains("metalmark.dev/kept") {
-            format!("[{url}]")
-        } else {
-            url
+/// Rotates to that build of the image; the name and the URL of each template then, kept ones in brackets, and the name that is
+/// referred to.
+fn rotate(stage: &Stage, build: u32, words: &str) -> String {
+    stage.write("metalmark.yaml", noble(build));
+    stage.run(&format!("stamp --rotate {words}")).exit(0);
+    let text = stage.read("a.yaml");
+    let field = |part: &str, name: &str| {
+        let value = part.rsplit_once(name).map_or("", |(_, rest)| rest);
+        value
+            .split([',', '}', '\n'])
+            .next()
+            .unwrap_or_default()
+            .to_owned()
+    };
+    let of = |part: &str| {
+        let url = field(part, "url: ").replace("https://images.example.org/", "");
+        let named = format!(
+            "{} {url}",
+            field(&part.replace("metalmark.dev/kept", ""), "metadata: {name: ")
+        );
+        match part.contains("metalmark.dev/kept") {
+            true => format!("[{named}]"),
+            false if part.contains("url: ") => named,
+            false => format!("<- {}", field(part, "MachineTemplate, name: ")),
         }
     };
-    documents.map(url).collect()
+    let parts: Vec<String> = text.split("---\n").map(of).collect();
+    parts.join(", ")
 }
 
 #[test]
-fn a_second_rotation_keeps_one_of_the_past() {
-    let scratch = tempfile::tempdir().expect("a folder");
-    fs::write(scratch.path().join("a.yaml"), TEMPLATE).expect("written");
-    assert_eq!(
-        urls(&rotated(scratch.path(), 2, &[])),
-        ["noble-2.raw", "[first]"]
-    );
-    let second = rotated(scratch.path(), 3, &[]);
-    assert_eq!(urls(&second), ["noble-3.raw", "[noble-2.raw]"]);
-    assert_eq!(
-        rotated(scratch.path(), 3, &[]),
-        second,
-        "nothing changes again"
-    );
-}
+fn as_many_of_the_past_are_kept_as_requested_and_content_that_comes_back_gets_the_name_that_it_had()
+{
+    // Builds of the image, with what `--keep` says, one after the other.
+    let cases = [
+        "2 3 3",
+        "2/2 3/2 4/2 5/2 6/0",
+        "2/0 3 2 2/0",
+        "2/2 3/2 4/2 3/2",
+    ];
+    let rotations = table(cases, |case| {
+        let stage = template();
+        let step = |step: &str| {
+            let (build, keep) = step.split_once('/').unwrap_or((step, "1"));
+            rotate(
+                &stage,
+                build.parse().expect("a build"),
+                &format!("--keep {keep}"),
+            )
+        };
+        case.split(' ').map(step).collect()
+    });
+    assert_text(
+        &rotations,
+        str![[r#"
+2 3 3
+    a-ee9ee33e65 noble-2.raw, [a first], <- a-ee9ee33e65
+    a-4de375f0cf noble-3.raw, [a-ee9ee33e65 noble-2.raw], <- a-4de375f0cf
+    a-4de375f0cf noble-3.raw, [a-ee9ee33e65 noble-2.raw], <- a-4de375f0cf
+2/2 3/2 4/2 5/2 6/0
+    a-ee9ee33e65 noble-2.raw, [a first], <- a-ee9ee33e65
+    a-4de375f0cf noble-3.raw, [a-ee9ee33e65 noble-2.raw], [a first], <- a-4de375f0cf
+    a-ebc7676496 noble-4.raw, [a-4de375f0cf noble-3.raw], [a-ee9ee33e65 noble-2.raw], <- a-ebc7676496
+    a-454d05689a noble-5.raw, [a-ebc7676496 noble-4.raw], [a-4de375f0cf noble-3.raw], <- a-454d05689a
+    a-7c1996fb8c noble-6.raw, <- a-7c1996fb8c
+2/0 3 2 2/0
+    a-ee9ee33e65 noble-2.raw, <- a-ee9ee33e65
+    a-4de375f0cf noble-3.raw, [a-ee9ee33e65 noble-2.raw], <- a-4de375f0cf
+    a-ee9ee33e65 noble-2.raw, [a-4de375f0cf noble-3.raw], <- a-ee9ee33e65
+    a-ee9ee33e65 noble-2.raw, [a-4de375f0cf noble-3.raw], <- a-ee9ee33e65
+2/2 3/2 4/2 3/2
+    a-ee9ee33e65 noble-2.raw, [a first], <- a-ee9ee33e65
+    a-4de375f0cf noble-3.raw, [a-ee9ee33e65 noble-2.raw], [a first], <- a-4de375f0cf
+    a-ebc7676496 noble-4.raw, [a-4de375f0cf noble-3.raw], [a-ee9ee33e65 noble-2.raw], <- a-ebc7676496
+    a-4de375f0cf noble-3.raw, [a-ebc7676496 noble-4.raw], [a-ee9ee33e65 noble-2.raw], <- a-4de375f0cf
 
-#[test]
-fn the_requested_number_is_kept() {
-    let scratch = tempfile::tempdir().expect("a folder");
-    fs::write(scratch.path().join("a.yaml"), TEMPLATE).expect("written");
-    for build in 2..6 {
-        rotated(scratch.path(), build, &["--keep", "2"]);
-    }
-    let text = fs::read_to_string(scratch.path().join("a.yaml")).expect("text");
-    assert_eq!(
-        urls(&text),
-        ["noble-5.raw", "[noble-4.raw]", "[noble-3.raw]"]
-    );
-    let none = rotated(scratch.path(), 6, &["--keep", "0"]);
-    assert_eq!(urls(&none), ["noble-6.raw"]);
-}
-
-#[test]
-fn content_that_comes_back_takes_the_place_of_its_copy() {
-    let scratch = tempfile::tempdir().expect("a folder");
-    fs::write(scratch.path().join("a.yaml"), TEMPLATE).expect("written");
-    let first = rotated(scratch.path(), 2, &["--keep", "0"]);
-    rotated(scratch.path(), 3, &[]);
-    let back = rotated(scratch.path(), 2, &[]);
-    assert_eq!(urls(&back), ["noble-2.raw", "[noble-3.raw]"]);
-    assert_eq!(rotated(scratch.path(), 2, &["--keep", "0"]), back);
-    let name = first
-        .lines()
-        .find(|line| line.contains("metadata: {name: a-"));
-    assert!(back.contains(name.expect("a name with a hash")));
-}
-
-#[test]
-fn content_that_comes_back_takes_no_other_copy_away() {
-    let scratch = tempfile::tempdir().expect("a folder");
-    fs::write(scratch.path().join("a.yaml"), TEMPLATE).expect("written");
-    let two = ["--keep", "2"];
-    for build in [2, 3, 4] {
-        rotated(scratch.path(), build, &two);
-    }
-    let back = rotated(scratch.path(), 3, &two);
-    assert_eq!(
-        urls(&back),
-        ["noble-3.raw", "[noble-4.raw]", "[noble-2.raw]"]
+"#]],
     );
 }
 
 #[test]
 fn a_kept_template_that_is_referred_to_stays() {
-    let scratch = tempfile::tempdir().expect("a folder");
-    fs::write(scratch.path().join("a.yaml"), TEMPLATE).expect("written");
-    rotated(scratch.path(), 2, &[]);
+    let stage = template();
+    rotate(&stage, 2, "");
     let set = "apiVersion: cluster.x-k8s.io/v1beta1\nkind: MachineSet\nmetadata: {name: old}\n\
                spec: {template: {spec: {version: v1.34.1, infrastructureRef: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, \
                kind: Metal3MachineTemplate, name: a}}}}\n";
-    fs::write(scratch.path().join("set.yaml"), set).expect("written");
-    let text = rotated(scratch.path(), 3, &["--keep", "0"]);
-    assert_eq!(urls(&text), ["noble-3.raw", "[first]"]);
+    stage.write("set.yaml", set);
+    assert_text(
+        &rotate(&stage, 3, "--keep 0"),
+        str!["a-4de375f0cf noble-3.raw, [a first], <- a-4de375f0cf"],
+    );
+    assert_eq!(stage.read("set.yaml"), set);
 }
 
 #[test]
 fn a_template_without_a_place_for_its_copy_is_reported() {
-    let scratch = copy_of(&fixtures().join("shapes"));
-    let before = files(scratch.path());
-    let outcome = Metalmark::within(scratch.path())
-        .args(["stamp", "--rotate", "34-json.json"])
-        .run();
-    assert_eq!(outcome.status, 1);
-    let why = "there is no place beside it for the template that is to be kept";
-    assert!(outcome.stderr.contains(why), "{}", outcome.stderr);
-    assert_eq!(files(scratch.path()), before);
+    let stage = project().folder("fixtures/stamp/shapes");
+    let before = stage.texts();
+    stage
+        .run("stamp --rotate 34-json.json")
+        .exit(1)
+        .stderr(str![[r#"
+error[image-unstamped]: Metal3MachineTemplate `listed-json` is not stamped: there is no place beside it for the template that is to be kept: run with `--keep 0`
+  --> 34-json.json:4:24
+   |
+ 4 |     "metadata": { "name": "listed-json" },
+   |                           ^^^^^^^^^^^^^
+   |
+  ::: metalmark.yaml:54:5
+   |
+54 |   - {kind: Metal3MachineTemplate, name: listed-*, image: noble}
+   |     ----------------------------------------------------------- its image is selected here
+
+1 error
+
+"#]]);
+    assert_eq!(stage.texts(), before);
 }
 
 #[test]
 fn a_chart_that_names_the_template_stops_its_rotation() {
-    for (chart, is_refused) in [
-        (
-            "kind: Metal3MachineTemplate\n  name: a\n{{ if .Values.x }}\n",
-            true,
-        ),
-        (
-            "ref: {kind: Metal3MachineTemplate, name: \"a\"}\n{{ end }}\n",
-            true,
-        ),
-        (
-            "kind: Metal3MachineTemplate\n  name: a-{{ .Values.x }}\n{{ end }}\n",
-            false,
-        ),
-        (
-            "kind: Metal3MachineTemplate\n  name: ab\n{{ end }}\n",
-            false,
-        ),
-        (
-            "kind: Metal3MachineTemplate\n  name: a_b\n{{ end }}\n",
-            false,
-        ),
-        (
-            "kind: Metal3MachineTemplate\n  name: a{{ .Values.x }}\n{{ end }}\n",
-            false,
-        ),
-        (
-            "kind: Metal3MachineTemplate\n  name: a.b\n  name: a\n{{ end }}\n",
-            true,
-        ),
-        ("kind: Metal3DataTemplate\n  name: a\n{{ end }}\n", false),
-    ] {
-        let scratch = tempfile::tempdir().expect("a folder");
-        fs::write(scratch.path().join("a.yaml"), TEMPLATE).expect("written");
-        fs::create_dir(scratch.path().join("templates")).expect("created");
-        fs::write(scratch.path().join("templates/kcp.yaml"), chart).expect("written");
-        let project = fs::read_to_string(fixtures().join("shapes/metalmark.yaml")).expect("text");
-        let project = project.replace("listed", "nobody");
-        fs::write(scratch.path().join("metalmark.yaml"), project).expect("written");
-        let before = files(scratch.path());
-        let outcome = Metalmark::within(scratch.path())
-            .args(["stamp", "--rotate"])
-            .run();
-        let why = "`templates/kcp.yaml` refers to it and is no YAML";
-        assert_eq!(
-            outcome.stderr.contains(why),
-            is_refused,
-            "{chart}{}",
-            outcome.stderr
-        );
-        assert_eq!(outcome.status, i32::from(is_refused), "{chart}");
-        assert_eq!(files(scratch.path()) == before, is_refused, "{chart}");
-    }
+    let cases = [
+        "kind: Metal3MachineTemplate, name: a",
+        "ref: {kind: Metal3MachineTemplate, name: \"a\"}",
+        "kind: Metal3MachineTemplate, name: a.b, name: a",
+        "kind: Metal3MachineTemplate, name: a-{{ .Values.x }}",
+        "kind: Metal3MachineTemplate, name: a{{ .Values.x }}",
+        "kind: Metal3MachineTemplate, name: ab",
+        "kind: Metal3MachineTemplate, name: a_b",
+        "kind: Metal3DataTemplate, name: a",
+    ];
+    let results = table(cases, |case| {
+        let lines = if case.starts_with("ref") {
+            (*case).to_owned()
+        } else {
+            case.replace(", ", "\n  ")
+        };
+        let stage = template()
+            .file("metalmark.yaml", noble(2))
+            .file("templates/kcp.yaml", format!("{lines}\n{{{{ end }}}}\n"));
+        let before = stage.texts();
+        let run = stage.run("stamp --rotate");
+        assert_eq!(stage.texts() == before, run.outcome.status == 1);
+        let why = run
+            .outcome
+            .stderr
+            .lines()
+            .find(|line| line.starts_with("error"));
+        vec![why.unwrap_or("rotated").to_owned()]
+    });
+    assert_text(
+        &results,
+        str![[r#"
+kind: Metal3MachineTemplate, name: a
+    error[image-unstamped]: Metal3MachineTemplate `a` is not stamped: `templates/kcp.yaml` refers to it and is no YAML: write the reference into a file that is
+ref: {kind: Metal3MachineTemplate, name: "a"}
+    error[image-unstamped]: Metal3MachineTemplate `a` is not stamped: `templates/kcp.yaml` refers to it and is no YAML: write the reference into a file that is
+kind: Metal3MachineTemplate, name: a.b, name: a
+    error[image-unstamped]: Metal3MachineTemplate `a` is not stamped: `templates/kcp.yaml` refers to it and is no YAML: write the reference into a file that is
+kind: Metal3MachineTemplate, name: a-{{ .Values.x }}
+    rotated
+kind: Metal3MachineTemplate, name: a{{ .Values.x }}
+    rotated
+kind: Metal3MachineTemplate, name: ab
+    rotated
+kind: Metal3MachineTemplate, name: a_b
+    rotated
+kind: Metal3DataTemplate, name: a
+    rotated
+
+"#]],
+    );
 }
 
 #[test]
 fn the_patch_target_of_a_kustomization_without_a_kind_follows() {
-    let scratch = tempfile::tempdir().expect("a folder");
-    fs::write(scratch.path().join("a.yaml"), TEMPLATE).expect("written");
     let kustomization = "resources: [a.yaml]\npatches:\n  - target: {kind: Metal3MachineTemplate, name: a}\n    path: patch.yaml\n";
-    let path = scratch.path().join("kustomization.yaml");
-    fs::write(&path, kustomization).expect("written");
-    let text = rotated(scratch.path(), 2, &[]);
-    let name = text
-        .split("metadata: {name: ")
-        .nth(1)
-        .and_then(|rest| rest.split('}').next());
-    let name = name.expect("a name");
-    assert_ne!(name, "a");
-    let after = fs::read_to_string(&path).expect("text");
-    assert_eq!(
-        after,
-        kustomization.replace("name: a}", &format!("name: {name}}}"))
+    let stage = template().file("kustomization.yaml", kustomization);
+    assert_text(
+        &rotate(&stage, 2, ""),
+        str!["a-ee9ee33e65 noble-2.raw, [a first], <- a-ee9ee33e65"],
+    );
+    assert_text(
+        &stage.read("kustomization.yaml"),
+        str![[r#"
+resources: [a.yaml]
+patches:
+  - target: {kind: Metal3MachineTemplate, name: a-ee9ee33e65}
+    path: patch.yaml
+
+"#]],
     );
 }

@@ -8,8 +8,9 @@ use capi::providers;
 use capi::schema::Schemas;
 use yaml_tree::place::Source;
 
-use super::{files, fixtures};
+use super::REFERENCES;
 use crate::programs::crds;
+use crate::support::stage::project;
 
 /// The definitions that are at hand.
 fn schemas() -> Option<Schemas> {
@@ -23,39 +24,35 @@ fn schemas() -> Option<Schemas> {
 }
 
 #[test]
-fn the_golden_files_are_what_the_crds_allow() {
-    let Some(schemas) = schemas() else {
-        return;
-    };
+fn what_is_stamped_is_what_the_crds_allow() {
+    let Some(schemas) = schemas() else { return };
     let (mut checked, mut wrong) = (0, Vec::new());
-    let folders = [
-        "shapes-after",
-        "capm3/after",
-        "capo/after",
-        "capv/after",
-        "rotate/after",
-    ];
-    let all = folders
+    let capi = ["capm3", "capo", "capv"].map(|name| format!("fixtures/stamp/{name}"));
+    let rotated = capi
         .iter()
-        .flat_map(|folder| files(&fixtures().join(folder)));
-    for (path, text) in all {
-        let source = Arc::new(Source::new(path.to_string_lossy().as_ref(), text));
-        let objects = objects(&source).expect("YAML").objects;
-        let is_machine = |object: &&ManifestObject| {
-            providers::find_for_object(&object.api_version, &object.kind).is_some()
-        };
-        for object in objects.iter().filter(is_machine) {
-            checked += 1;
-            for problem in schemas.check(&object.node) {
-                // The shapes leave out what has nothing to do with images.
-                if problem.message.ends_with("is required") && !problem.path.contains("image") {
-                    continue;
+        .map(|folder| (&**folder, "stamp --rotate --set-version"));
+    let all = [
+        ("fixtures/stamp/shapes", "stamp"),
+        (REFERENCES, "stamp --rotate --set-version"),
+    ];
+    for (folder, words) in all.into_iter().chain(rotated) {
+        let stage = project().folder(folder);
+        stage.run(words).exit(0);
+        for (path, text) in stage.texts() {
+            let source = Arc::new(Source::new(&*path, text));
+            let objects = objects(&source).expect("YAML").objects;
+            let is_machine = |object: &&ManifestObject| {
+                providers::find_for_object(&object.api_version, &object.kind).is_some()
+            };
+            for object in objects.iter().filter(is_machine) {
+                checked += 1;
+                for problem in schemas.check(&object.node) {
+                    // The shapes leave out what has nothing to do with images.
+                    if !problem.message.ends_with("is required") || problem.path.contains("image") {
+                        let (title, at) = (object.title(), &problem.path);
+                        wrong.push(format!("{path}: {title}: {at}: {}", problem.message));
+                    }
                 }
-                let (path, title) = (path.display(), object.title());
-                wrong.push(format!(
-                    "{path}: {title}: {}: {}",
-                    problem.path, problem.message
-                ));
             }
         }
     }

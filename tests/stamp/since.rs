@@ -1,14 +1,13 @@
 //! Templates that were edited by hand under the same name, held against git.
 
-use std::fs;
-use std::path::Path;
+use snapbox::str;
 
-use super::fixtures;
-use crate::git::git;
-use crate::support::{Metalmark, Outcome};
+use super::noble;
+use crate::git::commit_all;
+use crate::support::stage::{Stage, assert_text, project};
 
 const TEMPLATES: &str = "\
-apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta2
 kind: AWSMachineTemplate
 metadata: {name: refused} # metalmark: ignore
 spec:
@@ -28,131 +27,138 @@ kind: KubeadmConfigTemplate
 metadata: {name: bootstrap}
 spec: {template: {spec: {preKubeadmCommands: [a]}}}
 ";
+/// What a rotation keeps: a copy that no machine is made from any more.
+const KEPT: &str = "\
+---
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta2
+kind: AWSMachineTemplate
+metadata: {name: past, annotations: {metalmark.dev/kept: refused}}
+spec: {template: {spec: {instanceType: m5.large, ami: {id: ami-0}}}}
+";
 
-fn repository(text: &str) -> tempfile::TempDir {
-    let scratch = tempfile::tempdir().expect("a folder");
-    let project = fs::read(fixtures().join("shapes/metalmark.yaml")).expect("the project");
-    let project = String::from_utf8(project).expect("text");
-    let project = project
-        .replace("listed", "nobody")
-        .replace("in-place: off", "in-place: error");
-    fs::write(scratch.path().join("metalmark.yaml"), project).expect("written");
-    fs::write(scratch.path().join("a.yaml"), text).expect("written");
-    git(scratch.path(), &["init", "-q", "-b", "main"]);
-    git(scratch.path(), &["add", "."]);
-    git(scratch.path(), &["commit", "-qm", "first"]);
-    scratch
+/// A repository with this in `a.yaml`; none where there is no git.
+fn committed(text: &str) -> Option<Stage> {
+    let policy = "policy: {rules: {template-edited-in-place: error}}\n";
+    let stage = project().file("metalmark.yaml", noble(2) + policy);
+    stage.file("a.yaml", text).commit("first")
 }
 
-fn check(folder: &Path, arguments: &[&str]) -> Outcome {
-    let all = ["stamp", "--check"]
-        .into_iter()
-        .chain(arguments.iter().copied());
-    Metalmark::within(folder).args(all).run()
-}
-
-/// The messages of a rule, as lines.
-fn messages(outcome: &Outcome) -> Vec<String> {
-    let all = format!("{}{}", outcome.stdout, outcome.stderr);
-    let lines = all
-        .lines()
-        .filter(|line| line.contains("[template-edited-in-place]"));
-    lines
-        .map(|line| {
-            line.split_once("]: ")
-                .map_or("", |(_, text)| text)
-                .to_owned()
-        })
-        .collect()
+/// What `stamp --check` says of edits in place, the changed fields below.
+fn edits(stage: &Stage, words: &str) -> String {
+    let outcome = stage.run(&format!("stamp --check {words}")).outcome;
+    let screen = outcome.stdout + &outcome.stderr;
+    let mut is_one = false;
+    let lines = screen.lines().filter_map(|line| {
+        if line.contains("]: ") {
+            is_one = line.contains("[template-edited-in-place]");
+            return is_one.then(|| line.to_owned());
+        }
+        let change = line
+            .split_once("---- ")
+            .map(|(_, change)| format!("  {change}"));
+        change.filter(|_| is_one)
+    });
+    lines.map(|line| line + "\n").collect()
 }
 
 #[test]
-fn a_manual_edit_is_reported_and_a_new_name_is_not() {
-    let text = TEMPLATES.replace(
-        "infrastructure.cluster.x-k8s.io/v1beta1\nkind: AWS",
-        "infrastructure.cluster.x-k8s.io/v1beta2\nkind: AWS",
+fn a_manual_edit_is_reported_and_neither_a_new_name_nor_a_kept_copy() {
+    let Some(stage) = committed(&format!("{TEMPLATES}{KEPT}")) else {
+        return;
+    };
+    assert_eq!(edits(&stage, ""), "");
+    stage.write(
+        "a.yaml",
+        format!("{TEMPLATES}{KEPT}").replace("m5.large", "m5.xlarge"),
     );
-    let scratch = repository(&text);
-    assert_eq!(messages(&check(scratch.path(), &[])), Vec::<String>::new());
-    let edited = text
-        .replace("m5.large", "m5.xlarge")
-        .replace("nodeReuse: true", "nodeReuse: false")
-        .replace("[a]", "[a, b]");
-    fs::write(scratch.path().join("a.yaml"), &edited).expect("written");
-    let all = [
-        "AWSMachineTemplate `refused` changes under the same name, and its webhook refuses changes below `spec.template.spec`",
-        "KubeadmConfigTemplate `bootstrap` changes under the same name, and no machine that runs is replaced",
-        "Metal3MachineTemplate `ignored` changes under the same name, and no machine that runs is replaced",
-    ];
-    let mut found = messages(&check(scratch.path(), &[]));
-    found.sort();
-    assert_eq!(found, all);
-    let renamed = edited
-        .replace("{name: refused}", "{name: refused-2}")
-        .replace("{name: ignored}", "{name: ignored-2}")
-        .replace("{name: bootstrap}", "{name: bootstrap-2}");
-    fs::write(scratch.path().join("a.yaml"), renamed).expect("written");
-    assert_eq!(messages(&check(scratch.path(), &[])), Vec::<String>::new());
+    stage
+        .edit("a.yaml", "nodeReuse: true", "nodeReuse: false")
+        .edit("a.yaml", "[a]", "[a, b]");
+    assert_text(
+        &edits(&stage, ""),
+        str![[r#"
+error[template-edited-in-place]: AWSMachineTemplate `refused` changes under the same name, and its webhook refuses changes below `spec.template.spec`
+  `spec.template.spec.instanceType` changes
+error[template-edited-in-place]: Metal3MachineTemplate `ignored` changes under the same name, and no machine that runs is replaced
+  `spec.template.spec.nodeReuse` changes
+error[template-edited-in-place]: KubeadmConfigTemplate `bootstrap` changes under the same name, and no machine that runs is replaced
+  `spec.template.spec.preKubeadmCommands` changes
+
+"#]],
+    );
+    for name in ["refused} #", "ignored}", "bootstrap}"] {
+        stage.edit(
+            "a.yaml",
+            &format!("name: {name}"),
+            &format!("name: new-{name}"),
+        );
+    }
+    assert_eq!(edits(&stage, ""), "");
 }
 
 #[test]
 fn what_was_committed_is_compared_with_the_named_commit() {
-    let scratch = repository(TEMPLATES);
-    let edited = TEMPLATES.replace("nodeReuse: true", "nodeReuse: false");
-    fs::write(scratch.path().join("a.yaml"), edited).expect("written");
-    git(scratch.path(), &["commit", "-qam", "second"]);
-    assert_eq!(messages(&check(scratch.path(), &[])).len(), 0);
-    assert_eq!(
-        messages(&check(scratch.path(), &["--against", "HEAD~1"])).len(),
-        1
+    let Some(stage) = committed(TEMPLATES) else {
+        return;
+    };
+    stage.edit("a.yaml", "nodeReuse: true", "nodeReuse: false");
+    commit_all(stage.path(), "second");
+    assert_eq!(edits(&stage, ""), "");
+    assert_text(
+        &edits(&stage, "--against HEAD~1"),
+        str![[r#"
+error[template-edited-in-place]: Metal3MachineTemplate `ignored` changes under the same name, and no machine that runs is replaced
+  `spec.template.spec.nodeReuse` changes
+
+"#]],
     );
-    let unknown = check(scratch.path(), &["--against", "nowhere"]);
-    assert_eq!(unknown.status, 2, "{}", unknown.stderr);
+    stage.run("stamp --check --against nowhere").exit(2);
 }
 
 #[test]
 fn a_stamp_of_what_is_not_committed_yet_edits_nothing_in_place() {
-    let scratch = repository("a: 1\n");
-    let text = TEMPLATES.replace("# metalmark: ignore\napi", "# metalmark: image=noble\napi");
-    fs::write(scratch.path().join("b.yaml"), text).expect("written");
-    assert_eq!(messages(&check(scratch.path(), &[])).len(), 0);
-    git(scratch.path(), &["add", "."]);
-    git(scratch.path(), &["commit", "-qm", "second"]);
-    let found = messages(&check(scratch.path(), &[]));
-    assert_eq!(
-        found,
-        [
-            "Metal3MachineTemplate `ignored` gets another image, and no machine that runs is replaced"
-        ]
+    let Some(stage) = committed("a: 1\n") else {
+        return;
+    };
+    stage.write(
+        "b.yaml",
+        TEMPLATES.replace("# metalmark: ignore\napi", "# metalmark: image=noble\napi"),
+    );
+    assert_eq!(edits(&stage, ""), "");
+    commit_all(stage.path(), "second");
+    assert_text(
+        &edits(&stage, ""),
+        str![[r#"
+error[template-edited-in-place]: Metal3MachineTemplate `ignored` gets another image, and no machine that runs is replaced
+
+"#]],
     );
 }
 
 #[test]
 fn each_file_is_compared_with_its_own_text() {
-    let scratch = repository(TEMPLATES);
-    let put = |name: &str, text: &str| fs::write(scratch.path().join(name), text).expect("written");
+    let Some(stage) = committed(TEMPLATES) else {
+        return;
+    };
     let bare = "---\napiVersion: infrastructure.cluster.x-k8s.io/v1beta2\nkind: AWSMachineTemplate\n\
                 metadata: {name: bare, labels: {a: b}}\n";
-    let other = TEMPLATES.replace("{name: ", "{name: b-") + bare;
-    put("b.yaml", &other);
-    git(scratch.path(), &["add", "."]);
-    git(scratch.path(), &["commit", "-qm", "second"]);
-    let image = TEMPLATES.replace("# metalmark: ignore\napi", "# metalmark: image=noble\napi");
-    let edited = other
-        .replace("nodeReuse: true", "nodeReuse: false")
-        .replace("{a: b}", "{a: c}");
-    put("a.yaml", &image);
-    put("b.yaml", &edited);
-    let outcome = check(scratch.path(), &[]);
-    let mut found = messages(&outcome);
-    found.sort();
-    let why = "and no machine that runs is replaced";
-    let wanted = [
-        format!("Metal3MachineTemplate `b-ignored` changes under the same name, {why}"),
-        format!("Metal3MachineTemplate `ignored` gets another image, {why}"),
-    ];
-    assert_eq!(found, wanted);
-    let said = format!("{}{}", outcome.stdout, outcome.stderr);
-    let place = "----- `spec.template.spec.nodeReuse` changes";
-    assert!(said.contains(place), "{said}");
+    stage.write("b.yaml", TEMPLATES.replace("{name: ", "{name: b-") + bare);
+    commit_all(stage.path(), "second");
+    stage.edit(
+        "a.yaml",
+        "# metalmark: ignore\napi",
+        "# metalmark: image=noble\napi",
+    );
+    stage
+        .edit("b.yaml", "nodeReuse: true", "nodeReuse: false")
+        .edit("b.yaml", "{a: b}", "{a: c}");
+    assert_text(
+        &edits(&stage, ""),
+        str![[r#"
+error[template-edited-in-place]: Metal3MachineTemplate `ignored` gets another image, and no machine that runs is replaced
+error[template-edited-in-place]: Metal3MachineTemplate `b-ignored` changes under the same name, and no machine that runs is replaced
+  `spec.template.spec.nodeReuse` changes
+
+"#]],
+    );
 }

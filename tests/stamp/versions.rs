@@ -1,9 +1,12 @@
 //! `--set-version`, and runs that cannot change every file.
 
 use metalmark::edit::stamp::Options;
+use snapbox::str;
 
 use super::model::version_of;
 use super::names::{ROTATED, stamped, template, user};
+use super::selectors::{edge, written};
+use crate::support::stage::{assert_text, table};
 
 const SET: Options = Options {
     rotate: false,
@@ -38,22 +41,88 @@ fn a_version_that_follows_the_image_does_not_select_it() {
 /// An image may hold an older version, one that skips a minor, or one of another kind of build: then the version stays.
 #[test]
 fn a_version_is_never_lowered_and_skips_no_minor() {
-    for (version, is_written) in [
-        ("v1.29.1", true),
-        ("v1.30.0", false),
-        ("v1.30.1", false),
-        ("v1.35.2", false),
-        ("v1.28.9", false),
-        ("v1.29.1+k3s1", false),
-        ("v1.30.0-rc.1", true),
-    ] {
-        let text = template("a").replace("v1.30.0", version);
-        let (after, _) = stamped(&[&text], SET);
-        let written = format!("  version: v{}\n", version_of(0));
-        let kept = format!("  version: {version}\n");
-        let expected = if is_written { &written } else { &kept };
-        assert!(after[0].contains(expected), "{version}: {}", after[0]);
-    }
+    let versions = [
+        "v1.29.1",
+        "v1.30.0",
+        "v1.30.1",
+        "v1.35.2",
+        "v1.28.9",
+        "v1.29.1+k3s1",
+        "v1.30.0-rc.1",
+    ];
+    let results = table(versions, |version| {
+        let (after, _) = stamped(&[&template("a").replace("v1.30.0", version)], SET);
+        let lines = after[0]
+            .lines()
+            .filter(|line| line.starts_with("  version: "));
+        lines.map(|line| line.trim().to_owned()).collect()
+    });
+    assert_text(
+        &results,
+        str![[r#"
+v1.29.1
+    version: v1.30.0
+v1.30.0
+    version: v1.30.0
+v1.30.1
+    version: v1.30.1
+v1.35.2
+    version: v1.35.2
+v1.28.9
+    version: v1.28.9
+v1.29.1+k3s1
+    version: v1.29.1+k3s1
+v1.30.0-rc.1
+    version: v1.30.0
+
+"#]],
+    );
+}
+
+#[test]
+fn a_version_that_only_a_name_states_is_never_written() {
+    let proven = "noble k8s-flavor: kubeadm, k8s-version: 1.31.8";
+    let named = "ubuntu-noble-plain-kubeadm-1-31-8";
+    let results = table([proven, named], |image| {
+        let marker = format!("image={}", image.split(' ').next().expect("a key"));
+        written(&edge(&marker, "v1.31.7", &[image]), "--set-version")
+    });
+    assert_text(
+        &results,
+        str![[r#"
+noble k8s-flavor: kubeadm, k8s-version: 1.31.8
+    noble.raw v1.31.8
+ubuntu-noble-plain-kubeadm-1-31-8
+    error[k8s-version-mismatch]: image `ubuntu-noble-plain-kubeadm-1-31-8` holds Kubernetes `1.31.8`, not `v1.31.7`
+
+"#]],
+    );
+}
+
+#[test]
+fn a_version_with_a_marker_of_its_own_is_left_to_it() {
+    let images = [
+        "a k8s-flavor: kubeadm, k8s-version: 1.31.8",
+        "b k8s-flavor: kubeadm, k8s-version: 1.31.9",
+    ];
+    let marker = "# metalmark: image=a field=k8s-version";
+    let marked = ["v1.31.7", "v1.31.8"].map(|version| format!("{version} {marker}"));
+    let versions = ["v1.31.7", &*marked[0], &*marked[1]];
+    let results = table(versions, |version| {
+        written(&edge("image=b", version, &images), "--set-version")
+    });
+    assert_text(
+        &results,
+        str![[r#"
+v1.31.7
+    b.raw v1.31.9
+v1.31.7 # metalmark: image=a field=k8s-version
+    b.raw v1.31.8 # metalmark: image=a field=k8s-version
+v1.31.8 # metalmark: image=a field=k8s-version
+    b.raw v1.31.8 # metalmark: image=a field=k8s-version
+
+"#]],
+    );
 }
 
 #[test]

@@ -10,6 +10,7 @@
 //! project.run("check").exit(1).screen(str![[]]); // the exact screen
 //! ```
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{Display, Write as _};
 use std::fs;
 use std::path::Path;
@@ -17,6 +18,7 @@ use std::path::Path;
 use data_encoding::HEXLOWER;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+use similar::{ChangeTag, TextDiff};
 use snapbox::Data;
 use tempfile::TempDir;
 
@@ -175,6 +177,17 @@ impl Stage {
         files
             .map(name)
             .filter(|name| !name.starts_with(".git/"))
+            .collect()
+    }
+
+    /// The texts of all files by path, to be compared with what they become.
+    pub(crate) fn texts(&self) -> Texts {
+        let paths = self.list("").into_iter();
+        paths
+            .map(|path| {
+                let bytes = fs::read(self.path().join(&path)).expect("readable");
+                (path, String::from_utf8_lossy(&bytes).into_owned())
+            })
             .collect()
     }
 
@@ -447,6 +460,35 @@ pub(crate) fn assert_text(actual: &str, expected: impl Into<Data>) {
     snapbox::Assert::new()
         .action_env("SNAPSHOTS")
         .eq(actual.to_owned(), expected.into().raw());
+}
+
+/// The texts of files by path.
+pub(crate) type Texts = BTreeMap<String, String>;
+
+/// The lines that differ, below `path:line` with the line of the new text. A carriage return is `\r`.
+pub(crate) fn changes(before: &Texts, after: &Texts) -> String {
+    let mut text = String::new();
+    for path in before.keys().chain(after.keys()).collect::<BTreeSet<_>>() {
+        let [old, new] = [before, after].map(|side| side.get(path).map_or("", String::as_str));
+        let lines = TextDiff::from_lines(old, new);
+        for group in lines.grouped_ops(0) {
+            let line = group[0].new_range().start + 1;
+            writeln!(text, "{path}:{line}").expect("a text");
+            for change in group.iter().flat_map(|op| lines.iter_changes(op)) {
+                let sign = if change.tag() == ChangeTag::Delete {
+                    '-'
+                } else {
+                    '+'
+                };
+                let value = change.value().trim_end_matches('\n').replace('\r', "\\r");
+                writeln!(text, "{sign}{value}").expect("a text");
+                if change.missing_newline() {
+                    text += "\\ no line end\n";
+                }
+            }
+        }
+    }
+    text
 }
 
 /// The result of each of many small cases, for one snapshot: the case, and below it, indented, its lines.

@@ -1,400 +1,763 @@
-//! `metalmark update` and `metalmark check --fix` on whole workspaces: the real binary, and every byte that it leaves.
-//!
-//! `fixtures/update/<case>/` holds a workspace before and after, the arguments, and what was printed. `BLESS=1` rewrites what
-//! comes after.
+//! `metalmark update` on whole workspaces: the real binary, and every byte that it leaves.
 
 mod bot;
 mod world;
 
-use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
 
-use tempfile::TempDir;
+use snapbox::str;
 
+use crate::git::{commit_all, git};
 use crate::programs;
-use crate::support::{Metalmark, copy_of, golden, repository};
+use crate::support::stage::{Run, Stage, Texts, assert_text, changes, project, table};
 
-const CASES: [&str; 4] = ["locked", "proposal", "sylva", "unused-level"];
-
-fn case(name: &str) -> PathBuf {
-    repository().join("fixtures/update").join(name)
+/// A project in the folder `before`, and beside it what it refers to.
+fn fixture(name: &str) -> Stage {
+    project().folder(&format!("fixtures/update/{name}"))
 }
 
-/// A folder's files by path.
-fn files(folder: &Path) -> BTreeMap<PathBuf, String> {
-    let entries = walkdir::WalkDir::new(folder).into_iter();
-    entries
-        .filter_entry(|entry| entry.file_name() != ".git")
-        .filter_map(Result::ok)
-        .filter(|entry| entry.file_type().is_file())
-        .map(|entry| {
-            let path = entry.path().strip_prefix(folder).expect("below");
-            let text = fs::read_to_string(entry.path()).expect("text");
-            (path.to_owned(), text)
-        })
-        .collect()
+fn update(stage: &Stage, words: &str) -> Run {
+    stage.run(&format!("-C before update {words}"))
+}
+
+/// What a run printed, without the lines that findings quote.
+fn said(run: &Run) -> String {
+    let is_own = |line: &&str| {
+        let rest = line.trim_start_matches(|letter: char| letter.is_ascii_digit());
+        !rest.starts_with([' ', '.']) || rest.starts_with(" error") || rest.starts_with(" file")
+    };
+    let lines = run
+        .outcome
+        .stdout
+        .lines()
+        .filter(is_own)
+        .filter(|line| !line.is_empty());
+    let stdout: String = lines.map(|line| format!("{line}\n")).collect();
+    format!(
+        "exit {}\n{stdout}{}",
+        run.outcome.status, run.outcome.stderr
+    )
+}
+
+/// The lines of a run that begin with one of these words.
+fn lines(run: &Run, words: &[&str]) -> String {
+    let screen = format!("{}{}", run.outcome.stdout, run.outcome.stderr);
+    let is_one = |line: &&str| words.iter().any(|word| line.starts_with(word));
+    let lines = screen.lines().filter(is_one);
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
+/// Runs an update, and once more, which leaves nothing to edit; says what the first one said and changed.
+fn results(stage: &Stage, words: &str) -> (String, String) {
+    let before = stage.texts();
+    let said = said(&update(stage, words));
+    let mut once = stage.texts();
+    let changes = changes(&before, &once);
+    let again = update(stage, words);
+    assert!(again.outcome.stderr.contains("the catalog lists what"));
+    let mut twice = stage.texts();
+    for files in [&mut once, &mut twice] {
+        files.remove("summary.md");
+    }
+    assert_eq!(once, twice);
+    (said, changes)
 }
 
 #[test]
-fn each_workspace_becomes_its_after() {
-    for name in CASES {
-        let case = case(name);
-        let scratch = copy_of(&case);
-        let folder = scratch.path().join("before");
-        let arguments = fs::read_to_string(case.join("args")).expect("arguments");
-        let arguments: Vec<&str> = arguments.split_whitespace().collect();
-        let outcome = Metalmark::within(&folder).args(arguments.clone()).run();
-        let printed = format!(
-            "exit {}\n--- stdout\n{}--- stderr\n{}",
-            outcome.status, outcome.stdout, outcome.stderr
+fn a_platform_gets_new_images_and_a_summary_and_what_is_left_is_reported() {
+    let stage = fixture("sylva");
+    let words =
+        "0.4.13 --release-notes notes.md --fix --k8s-versions --summary summary.md --keep-going";
+    let (said, changes) = results(&stage, words);
+    assert_text(
+        &said,
+        str![[r#"
+exit 1
+error[checksum-missing]: the sha256 of image `ubuntu-noble-plain-rke2-1-31-9` is not known
+error[format-missing]: the format of image `ubuntu-noble-plain-rke2-1-31-9` is not known
+warning[k8s-version-unproven]: nothing proves that image `ubuntu-noble-plain-rke2-1-31-9` holds Kubernetes `v1.31.9+rke2r1`
+error[unknown-image]: image `ubuntu-noble-plain-rke2-1-29-15` is not in the catalog
+error[checksum-missing]: the sha256 of image `ubuntu-noble-hardened-rke2-1-31-9` is not known
+error[format-missing]: the format of image `ubuntu-noble-hardened-rke2-1-31-9` is not known
+warning[k8s-version-unproven]: nothing proves that image `ubuntu-noble-hardened-rke2-1-31-9` holds Kubernetes `v1.31.9+rke2r1`
+warning[value-missing]: no image facts are given, so nothing says which checksum, format and version the builder's images have
+5 errors, 3 warnings in 2 clusters; 2 node pools checked: 2 by name only; 1 skipped: no image resolved
+fixed clusters/by-key.yaml:5:16: `cluster.capm3.image_key: ubuntu-noble-plain-rke2-1-31-9`
+OS images: 0.4.12 → 0.4.13
+
+Changed
+
+- ubuntu-noble-hardened-rke2-1-31-8 → ubuntu-noble-hardened-rke2-1-31-9
+- ubuntu-noble-plain-rke2-1-31-8 → ubuntu-noble-plain-rke2-1-31-9
+
+Added
+
+- ubuntu-noble-plain-rke2-1-32-5
+
+Removed
+
+- ubuntu-noble-plain-rke2-1-29-15
+
+Node pools whose machines will be re-provisioned
+
+- by-key/control-plane: ubuntu-noble-plain-rke2-1-31-8:0.4.12 → ubuntu-noble-plain-rke2-1-31-9:0.4.13
+- by-selector/control-plane: ubuntu-noble-hardened-rke2-1-31-8:0.4.12 → ubuntu-noble-hardened-rke2-1-31-9:0.4.13
+
+Node pools left without an image
+
+- by-key/md0: ubuntu-noble-plain-rke2-1-29-15:0.4.12 → no image
+
+2 node pools in 2 clusters will be re-provisioned.
+changed values.yaml
+
+"#]],
+    );
+    assert_text(
+        &changes,
+        str![[r#"
+before/clusters/by-key.yaml:5
+-    image_key: 'ubuntu-noble-plain-rke2-1-31-8' # chosen in spring\r
++    image_key: 'ubuntu-noble-plain-rke2-1-31-9' # chosen in spring\r
+before/values.yaml:15
+-sylva_diskimagebuilder_version: 0.4.12   # raised by the bot
++sylva_diskimagebuilder_version: 0.4.13   # raised by the bot
+before/values.yaml:19
+-  "ubuntu-noble-hardened-rke2-1-31-8":
++  "ubuntu-noble-hardened-rke2-1-31-9":
+before/values.yaml:23
+-  ubuntu-noble-plain-rke2-1-31-8:
++  ubuntu-noble-plain-rke2-1-31-9:
+before/values.yaml:27
+-  # the last one with 1.29, for ubuntu-noble-plain-rke2-1-29-15 alone
+-  ubuntu-noble-plain-rke2-1-29-15:
++  ubuntu-noble-plain-rke2-1-32-5:
+before/values.yaml:44
+-      {{- $version = "v1.31.8+rke2r1" -}}
++      {{- $version = "v1.31.9+rke2r1" -}}
+summary.md:1
++## OS images: 0.4.12 → 0.4.13
++
++### Changed
++
++- `ubuntu-noble-hardened-rke2-1-31-8` → `ubuntu-noble-hardened-rke2-1-31-9`
++- `ubuntu-noble-plain-rke2-1-31-8` → `ubuntu-noble-plain-rke2-1-31-9`
++
++### Added
++
++- `ubuntu-noble-plain-rke2-1-32-5`
++
++### Removed
++
++- `ubuntu-noble-plain-rke2-1-29-15`
++
++### Node pools whose machines will be re-provisioned
++
++- by-key/control-plane: `ubuntu-noble-plain-rke2-1-31-8:0.4.12` → `ubuntu-noble-plain-rke2-1-31-9:0.4.13`
++- by-selector/control-plane: `ubuntu-noble-hardened-rke2-1-31-8:0.4.12` → `ubuntu-noble-hardened-rke2-1-31-9:0.4.13`
++
++### Node pools left without an image
++
++- by-key/md0: `ubuntu-noble-plain-rke2-1-29-15:0.4.12` → no image
++
++2 node pools in 2 clusters will be re-provisioned.
+
+"#]],
+    );
+}
+
+#[test]
+fn a_locked_platform_is_locked_and_rendered_again() {
+    let stage = fixture("locked");
+    let before = stage.texts();
+    let (said, _) = results(&stage, "0.4.13 --fix --k8s-versions");
+    assert_text(
+        &said,
+        str![[r#"
+exit 0
+updated  rendered/edge-a/edge-a.yaml
+updated  rendered/edge-b/edge-b.yaml
+2 files rendered: 2 updated
+fixed clusters/edge-a.yaml:6:16: `cluster.capm3.image_key: ubuntu-noble-plain-rke2-1-31-9`
+dropped opensuse-15-6-plain-rke2-1-30-12 sha256:b04531d63b1a… oci://registry.example.org/sylva/diskimage-builder/opensuse-15-6-plain-rke2-1-30-12:0.4.12
+added   opensuse-15-6-plain-rke2-1-30-12 sha256:b04531d63b1a… oci://registry.example.org/sylva/diskimage-builder/opensuse-15-6-plain-rke2-1-30-12:0.4.13
+dropped ubuntu-noble-hardened-rke2-1-30-12 sha256:5788f6cd1218… oci://registry.example.org/sylva/diskimage-builder/ubuntu-noble-hardened-rke2-1-30-12:0.4.12
+added   ubuntu-noble-hardened-rke2-1-30-12 sha256:9e5bf53c666e… oci://registry.example.org/sylva/diskimage-builder/ubuntu-noble-hardened-rke2-1-30-12:0.4.13
+dropped ubuntu-noble-plain-rke2-1-31-8 sha256:2aedbdb27902… oci://registry.example.org/sylva/diskimage-builder/ubuntu-noble-plain-rke2-1-31-8:0.4.12
+added   ubuntu-noble-plain-rke2-1-31-9 sha256:7125283f537f… oci://registry.example.org/sylva/diskimage-builder/ubuntu-noble-plain-rke2-1-31-9:0.4.13
+added   ubuntu-noble-plain-rke2-1-32-5 sha256:baba8cb2ddea… oci://registry.example.org/sylva/diskimage-builder/ubuntu-noble-plain-rke2-1-32-5:0.4.13
+metalmark.lock: 0 kept, 4 added, 0 updated, 3 dropped; written
+OS images: 0.4.12 → 0.4.13
+
+Changed
+
+- ubuntu-noble-plain-rke2-1-31-8 → ubuntu-noble-plain-rke2-1-31-9
+
+Added
+
+- ubuntu-noble-plain-rke2-1-32-5
+
+Node pools whose machines will be re-provisioned
+
+- edge-a/control-plane: ubuntu-noble-plain-rke2-1-31-8:0.4.12 → ubuntu-noble-plain-rke2-1-31-9:0.4.13
+- edge-a/md0: ubuntu-noble-plain-rke2-1-31-8:0.4.12 → ubuntu-noble-plain-rke2-1-31-9:0.4.13
+- edge-b/control-plane: ubuntu-noble-hardened-rke2-1-30-12:0.4.12 → ubuntu-noble-hardened-rke2-1-30-12:0.4.13
+
+3 node pools in 2 clusters will be re-provisioned.
+changed values.yaml
+
+"#]],
+    );
+    // What people wrote; the lock and the manifests are what these commands make of it.
+    let own = |texts: Texts| -> Texts {
+        let is_own = |path: &str| path.contains("/clusters/") || path.ends_with("/values.yaml");
+        texts.into_iter().filter(|(path, _)| is_own(path)).collect()
+    };
+    assert_text(
+        &changes(&own(before), &own(stage.texts())),
+        str![[r#"
+before/clusters/edge-a.yaml:6
+-    image_key: ubuntu-noble-plain-rke2-1-31-8 # chosen in spring
++    image_key: ubuntu-noble-plain-rke2-1-31-9 # chosen in spring
+before/values.yaml:8
+-sylva_diskimagebuilder_version: 0.4.12
++sylva_diskimagebuilder_version: 0.4.13
+before/values.yaml:11
+-  ubuntu-noble-plain-rke2-1-31-8:
++  ubuntu-noble-plain-rke2-1-31-9:
++    os_images_oci_registry: sylva
++  ubuntu-noble-plain-rke2-1-32-5:
+before/values.yaml:25
+-  "1.31": v1.31.8+rke2r1
++  "1.31": v1.31.9+rke2r1
+
+"#]],
+    );
+    stage.run("-C before lock --check").exit(0).stderr(str![]);
+    stage
+        .run("-C before render --check --frozen")
+        .exit(0)
+        .stdout(str![[r#"
+2 files rendered: 2 unchanged
+
+"#]]);
+    stage.check_with("-C before").pools(str![[r#"
+edge-a/control-plane v1.31.9+rke2r1 (clusters/edge-a.yaml:3:16): proven, ubuntu-noble-plain-rke2-1-31-9 (clusters/edge-a.yaml:6:16) holds 1.31.9+rke2r1 (metalmark.lock:56:18)
+edge-a/md0 v1.31.9+rke2r1 (clusters/edge-a.yaml:3:16): proven, ubuntu-noble-plain-rke2-1-31-9 (clusters/edge-a.yaml:6:16) holds 1.31.9+rke2r1 (metalmark.lock:56:18)
+edge-b/control-plane v1.30.12+rke2r1 (clusters/edge-b.yaml:4:16): proven, ubuntu-noble-hardened-rke2-1-30-12 (clusters/edge-b.yaml:7:24) holds 1.30.12+rke2r1 (metalmark.lock:36:18)
+edge-b/md0 v1.30.12+rke2r1 (clusters/edge-b.yaml:4:16): proven, opensuse-15-6-plain-rke2-1-30-12 (clusters/edge-b.yaml:11:34) holds 1.30.12+rke2r1 (metalmark.lock:16:18)
+
+"#]]);
+}
+
+#[test]
+fn a_level_that_no_pool_uses_yet_is_fixed_with_the_others() {
+    let stage = project()
+        .file(
+            "before/metalmark.yaml",
+            "version: 1\nvalues: [values.yaml]\nclusters: [{name: edge, values: [edge.yaml]}]\n",
+        )
+        .file(
+            "before/values.yaml",
+            "\
+sylva_diskimagebuilder_version: 0.4.12
+sylva_diskimagebuilder_images:
+  ubuntu-noble-plain-rke2-1-31-8: {}
+  ubuntu-noble-hardened-rke2-1-31-8: {}
+cluster:
+  k8s_version: v1.31.8+rke2r1
+  capi_providers: {infra_provider: capm3, bootstrap_provider: cabpr}
+  capm3:
+    image_key: ubuntu-noble-plain-rke2-1-31-8 # of pools without a key of their own: none yet
+  machine_deployment_default:
+    capm3: {image_key: opensuse-15-6-plain-rke2-1-31-8} # not from this catalog, and nothing follows it
+",
+        )
+        .file(
+            "before/edge.yaml",
+            "\
+cluster:
+  control_plane: {capm3: {image_key: ubuntu-noble-hardened-rke2-1-31-8}}
+  machine_deployments: {md0: {capm3: {image_key: ubuntu-noble-hardened-rke2-1-31-8}}}
+",
+        )
+        .file(
+            "before/offered.txt",
+            "oci://registry.example.org/images/ubuntu-noble-plain-rke2-1-31-9:0.4.13\n\
+             oci://registry.example.org/images/ubuntu-noble-hardened-rke2-1-31-9:0.4.13\n",
         );
-        golden(&case.join("printed.txt"), &printed);
-        let after = files(&folder);
-        for (path, text) in &after {
-            golden(&case.join("after").join(path), text);
-        }
-        assert_eq!(
-            after.keys().collect::<Vec<_>>(),
-            files(&case.join("after")).keys().collect::<Vec<_>>()
+    let words = "0.4.13 --images before/offered.txt --fix --k8s-versions --keep-going";
+    let (said, changes) = results(&stage, words);
+    assert_text(
+        &said,
+        str![[r#"
+exit 1
+error[checksum-missing]: the sha256 of image `ubuntu-noble-hardened-rke2-1-31-9` is not known
+error[format-missing]: the format of image `ubuntu-noble-hardened-rke2-1-31-9` is not known
+warning[k8s-version-unproven]: nothing proves that image `ubuntu-noble-hardened-rke2-1-31-9` holds Kubernetes `v1.31.9+rke2r1`
+warning[value-missing]: no image facts are given, so nothing says which checksum, format and version the builder's images have
+4 errors, 3 warnings in 1 cluster; 2 node pools checked: 2 by name only
+fixed edge.yaml:2:38: `cluster.control_plane.capm3.image_key: ubuntu-noble-hardened-rke2-1-31-9`
+fixed edge.yaml:3:50: `cluster.machine_deployments.md0.capm3.image_key: ubuntu-noble-hardened-rke2-1-31-9`
+fixed values.yaml:9:16: `cluster.capm3.image_key: ubuntu-noble-plain-rke2-1-31-9`
+OS images: 0.4.12 → 0.4.13
+
+Changed
+
+- ubuntu-noble-plain-rke2-1-31-8 → ubuntu-noble-plain-rke2-1-31-9
+- ubuntu-noble-hardened-rke2-1-31-8 → ubuntu-noble-hardened-rke2-1-31-9
+
+Node pools whose machines will be re-provisioned
+
+- edge/control-plane: ubuntu-noble-hardened-rke2-1-31-8:0.4.12 → ubuntu-noble-hardened-rke2-1-31-9:0.4.13
+- edge/md0: ubuntu-noble-hardened-rke2-1-31-8:0.4.12 → ubuntu-noble-hardened-rke2-1-31-9:0.4.13
+
+2 node pools in 1 cluster will be re-provisioned.
+changed values.yaml
+
+"#]],
+    );
+    assert_text(
+        &changes,
+        str![[r#"
+before/edge.yaml:2
+-  control_plane: {capm3: {image_key: ubuntu-noble-hardened-rke2-1-31-8}}
+-  machine_deployments: {md0: {capm3: {image_key: ubuntu-noble-hardened-rke2-1-31-8}}}
++  control_plane: {capm3: {image_key: ubuntu-noble-hardened-rke2-1-31-9}}
++  machine_deployments: {md0: {capm3: {image_key: ubuntu-noble-hardened-rke2-1-31-9}}}
+before/values.yaml:1
+-sylva_diskimagebuilder_version: 0.4.12
++sylva_diskimagebuilder_version: 0.4.13
+before/values.yaml:3
+-  ubuntu-noble-plain-rke2-1-31-8: {}
+-  ubuntu-noble-hardened-rke2-1-31-8: {}
++  ubuntu-noble-plain-rke2-1-31-9: {}
++  ubuntu-noble-hardened-rke2-1-31-9: {}
+before/values.yaml:6
+-  k8s_version: v1.31.8+rke2r1
++  k8s_version: v1.31.9+rke2r1
+before/values.yaml:9
+-    image_key: ubuntu-noble-plain-rke2-1-31-8 # of pools without a key of their own: none yet
++    image_key: ubuntu-noble-plain-rke2-1-31-9 # of pools without a key of their own: none yet
+
+"#]],
+    );
+}
+
+#[test]
+fn without_fix_the_image_that_follows_is_proposed() {
+    let stage = project()
+        .file(
+            "before/metalmark.yaml",
+            "version: 1\nvalues: [values.yaml]\nclusters: [{name: edge, values: [edge.yaml]}]\n",
+        )
+        .file(
+            "before/values.yaml",
+            "\
+diskimage_builder_version: 0.4.13
+diskimage_builder_os_images: {ubuntu-jammy-plain-rke2-1-28-8: {enabled: true}, opensuse-15-5-plain-rke2-1-28-8: {}}
+cluster:
+  k8s_version: v1.28.9+rke2r1
+  capi_providers: {infra_provider: capm3, bootstrap_provider: cabpr}
+",
+        )
+        .file("before/edge.yaml", "cluster: {name: edge, capm3: {image_key: ubuntu-jammy-plain-rke2-1-28-8}}\n")
+        .file(
+            "before/offered.txt",
+            "ubuntu-jammy-plain-rke2-1-28-9\nopensuse-15-5-plain-rke2-1-28-8\nopensuse-15-5-hardened-rke2-1-28-9\n",
         );
-        // A second run has nothing left to edit.
-        let again = Metalmark::within(&folder).args(arguments).run();
-        assert!(
-            again.stderr.contains("the catalog lists what"),
-            "{}",
-            again.stderr
-        );
-        let mut twice = files(&folder);
-        let mut once = after;
-        for files in [&mut once, &mut twice] {
-            files.remove(Path::new("summary.md"));
-        }
-        assert_eq!(once, twice);
-    }
+    let (said, changes) = results(&stage, "--images before/offered.txt --keep-going");
+    assert_text(
+        &said,
+        str![[r#"
+exit 1
+error[unknown-image]: image `ubuntu-jammy-plain-rke2-1-28-8` is not in the catalog
+warning[image-unused]: no cluster uses image `ubuntu-jammy-plain-rke2-1-28-9`
+1 error, 1 warning in 1 cluster; 0 node pools checked; 1 skipped: no image resolved
+OS images: 0.4.13
+
+Changed
+
+- ubuntu-jammy-plain-rke2-1-28-8 → ubuntu-jammy-plain-rke2-1-28-9
+
+Added
+
+- opensuse-15-5-hardened-rke2-1-28-9
+
+Node pools left without an image
+
+- edge/control-plane: ubuntu-jammy-plain-rke2-1-28-8:0.4.13 → no image
+
+Which node pools will be re-provisioned is unknown: the values name 0.4.13 already, and neither git nor a lock shows the version before.
+changed values.yaml
+
+"#]],
+    );
+    assert_text(
+        &changes,
+        str![[r#"
+before/values.yaml:2
+-diskimage_builder_os_images: {ubuntu-jammy-plain-rke2-1-28-8: {enabled: true}, opensuse-15-5-plain-rke2-1-28-8: {}}
++diskimage_builder_os_images: {ubuntu-jammy-plain-rke2-1-28-9: {enabled: true}, opensuse-15-5-plain-rke2-1-28-8: {}, opensuse-15-5-hardened-rke2-1-28-9: {}}
+
+"#]],
+    );
+    stage.check_with("-C before").findings(str![[r#"
+error[unknown-image] edge/control-plane edge.yaml:1:42 `` fix ubuntu-jammy-plain-rke2-1-28-9 => cluster.capm3.image_key: ubuntu-jammy-plain-rke2-1-28-9
+warning[image-unused] values.yaml:2:73 `` => diskimage_builder_os_images.ubuntu-jammy-plain-rke2-1-28-9.enabled: false
+
+"#]]);
 }
 
 #[test]
 fn check_says_what_it_would_do_and_does_nothing() {
-    let scratch = copy_of(&case("sylva"));
-    let folder = scratch.path().join("before");
-    let before = files(&folder);
-    let outcome = Metalmark::within(&folder)
-        .args(["update", "0.4.13", "--images", "../notes.md", "--check"])
-        .run();
-    assert_eq!(outcome.status, 1, "{}", outcome.stderr);
-    assert!(
-        outcome
-            .stderr
-            .contains("would set values.yaml:15:33: version 0.4.13\nwould change values.yaml\n")
+    let words = ["would ", "the catalog", "OS images", "- ", "values.yaml"];
+    let stages = [fixture("sylva"), fixture("locked")];
+    let before = stages.each_ref().map(Stage::texts);
+    let run = update(&stages[0], "0.4.13 --images notes.md --check").exit(1);
+    assert_text(
+        &lines(&run, &words),
+        str![[r#"
+OS images: 0.4.12 → 0.4.13
+- ubuntu-noble-hardened-rke2-1-31-8 → ubuntu-noble-hardened-rke2-1-31-9
+- ubuntu-noble-plain-rke2-1-31-8 → ubuntu-noble-plain-rke2-1-31-9
+- ubuntu-noble-plain-rke2-1-32-5
+- ubuntu-noble-plain-rke2-1-29-15
+- by-key/control-plane: ubuntu-noble-plain-rke2-1-31-8:0.4.12 → no image
+- by-key/md0: ubuntu-noble-plain-rke2-1-29-15:0.4.12 → no image
+- by-selector/control-plane: ubuntu-noble-hardened-rke2-1-31-8:0.4.12 → no image
+would set values.yaml:15:33: version 0.4.13
+would change values.yaml
+
+"#]],
     );
-    // Both clusters share the line.
-    let set = outcome.stderr.matches("would set ").count();
-    assert_eq!(set, 1, "{}", outcome.stderr);
-    assert!(
-        outcome
-            .stderr
-            .contains("- by-selector/control-plane: ubuntu-noble-hardened-rke2-1-31-8:0.4.12 → "),
-        "{}",
-        outcome.stderr
+    let run = update(&stages[0], "0.4.12 --images before/values.yaml --check").exit(0);
+    assert_text(
+        &lines(&run, &words),
+        str![[r#"
+the catalog lists what 0.4.12 offers
+OS images: 0.4.12
+values.yaml:15:33: version 0.4.12
+
+"#]],
     );
-    assert_eq!(files(&folder), before);
-    let up_to_date = Metalmark::within(&folder)
-        .args(["update", "0.4.12", "--images", "values.yaml", "--check"])
-        .run();
-    assert_eq!(up_to_date.status, 0, "{}", up_to_date.stderr);
-    assert_eq!(
-        up_to_date.stderr,
-        "the catalog lists what 0.4.12 offers\nOS images: 0.4.12\n\nWhich node pools will be re-provisioned is unknown: \
-         the values name 0.4.12 already, and neither git nor a lock shows the version before.\nvalues.yaml:15:33: version 0.4.12\n"
+    let run = update(&stages[1], "0.4.13 --check --fix --k8s-versions").exit(1);
+    assert_text(
+        &lines(&run, &words),
+        str![[r#"
+would fix clusters/edge-a.yaml:6:16: `cluster.capm3.image_key: ubuntu-noble-plain-rke2-1-31-9`
+OS images: 0.4.12 → 0.4.13
+- ubuntu-noble-plain-rke2-1-31-8 → ubuntu-noble-plain-rke2-1-31-9
+- ubuntu-noble-plain-rke2-1-32-5
+- edge-a/control-plane: ubuntu-noble-plain-rke2-1-31-8:0.4.12 → ubuntu-noble-plain-rke2-1-31-9:0.4.13
+- edge-a/md0: ubuntu-noble-plain-rke2-1-31-8:0.4.12 → ubuntu-noble-plain-rke2-1-31-9:0.4.13
+- edge-b/control-plane: ubuntu-noble-hardened-rke2-1-30-12:0.4.12 → ubuntu-noble-hardened-rke2-1-30-12:0.4.13
+- edge-b/md0: opensuse-15-6-plain-rke2-1-30-12:0.4.12 → opensuse-15-6-plain-rke2-1-30-12:0.4.13
+would set values.yaml:8:33: version 0.4.13
+would change values.yaml
+would change clusters/edge-a.yaml
+would lock 4 images
+
+"#]],
     );
+    assert_eq!(stages.each_ref().map(Stage::texts), before);
 }
 
 #[test]
 fn only_a_catalog_that_lists_what_is_offered_is_said_to() {
-    let (added, removed) = (
-        "ubuntu-noble-plain-rke2-1-33-1",
-        "ubuntu-noble-plain-rke2-1-29-15",
-    );
-    let (old, new) = (
-        "ubuntu-noble-plain-rke2-1-31-8",
-        "ubuntu-noble-plain-rke2-1-31-9",
-    );
     let listed = [
         "ubuntu-noble-hardened-rke2-1-31-8",
         "ubuntu-noble-plain-rke2-1-30-12",
-        old,
-        removed,
+        "ubuntu-noble-plain-rke2-1-31-8",
+        "ubuntu-noble-plain-rke2-1-29-15",
     ]
     .join("\n");
-    let folder = case("sylva").join("before");
-    let scratch = tempfile::tempdir().expect("a scratch folder");
-    let file = scratch.path().join("names").display().to_string();
-    for (offered, is_listed) in [
-        (listed.clone(), true),
-        (format!("{listed}\n{added}"), false),
-        (listed.replace(removed, ""), false),
-        (listed.replace(old, new), false),
-    ] {
-        fs::write(&file, &offered).expect("written");
-        let outcome = Metalmark::within(&folder)
-            .args(["update", "0.4.12", "--check", "--images", &file])
-            .run();
-        let reported = outcome
-            .stderr
-            .starts_with("the catalog lists what 0.4.12 offers\n");
-        assert_eq!(
-            (reported, outcome.status),
-            (is_listed, i32::from(!is_listed)),
-            "{offered}: {}",
-            outcome.stderr
-        );
-    }
+    let cases = [
+        ("the same", listed.clone()),
+        (
+            "one more",
+            format!("{listed}\nubuntu-noble-plain-rke2-1-33-1"),
+        ),
+        (
+            "one less",
+            listed.replace("ubuntu-noble-plain-rke2-1-29-15", ""),
+        ),
+        (
+            "another patch",
+            listed.replace("plain-rke2-1-31-8", "plain-rke2-1-31-9"),
+        ),
+    ];
+    let stage = fixture("sylva");
+    let results = table(cases.each_ref().map(|(name, _)| *name), |name| {
+        let (_, offered) = cases.iter().find(|case| case.0 == *name).expect("it");
+        stage.write("names", offered);
+        let outcome = update(&stage, "0.4.12 --check --images names").outcome;
+        let first = outcome.stderr.lines().next().unwrap_or_default().to_owned();
+        vec![format!("exit {}: {first}", outcome.status)]
+    });
+    assert_text(
+        &results,
+        str![[r#"
+the same
+    exit 0: the catalog lists what 0.4.12 offers
+one more
+    exit 1: OS images: 0.4.12
+one less
+    exit 1: OS images: 0.4.12
+another patch
+    exit 1: OS images: 0.4.12
+
+"#]],
+    );
 }
 
 #[test]
 fn an_update_that_would_render_nothing_is_refused() {
-    let scratch = copy_of(&case("locked"));
-    let folder = scratch.path().join("before");
     // OpenStack's machines of this cluster boot no image, so there is nothing to stamp.
-    let values = fs::read_to_string(folder.join("values.yaml")).expect("values");
-    let values = values.replace("infra_provider: capm3", "infra_provider: capo");
-    fs::write(folder.join("values.yaml"), values).expect("written");
-    fs::write(folder.join("clusters/edge-a.yaml"), "cluster: {}\n").expect("written");
-    fs::remove_file(folder.join("clusters/edge-b.yaml")).expect("removed");
-    let rendered = files(&folder.join("rendered"));
-    let outcome = Metalmark::within(&folder).args(["update", "0.4.13"]).run();
-    let reported = format!("{}{}", outcome.stdout, outcome.stderr);
-    assert_eq!(outcome.status, 1, "{reported}");
-    assert!(reported.contains("error[nothing-checked]"), "{reported}");
-    assert_eq!(files(&folder.join("rendered")), rendered);
+    let stage = fixture("locked");
+    stage.edit(
+        "before/values.yaml",
+        "infra_provider: capm3",
+        "infra_provider: capo",
+    );
+    stage.write("before/clusters/edge-a.yaml", "cluster: {}\n");
+    stage.remove("before/clusters/edge-b.yaml");
+    let before = stage.texts();
+    let run = update(&stage, "0.4.13").exit(1);
+    assert_text(
+        &lines(&run, &["error[", "what was"]),
+        str![[r#"
+error[nothing-checked]: 0 node pools checked; 1 skipped: no image selected
+what was written is undone, because there are errors
+
+"#]],
+    );
+    assert_eq!(stage.texts(), before);
 }
 
 #[test]
 fn a_catalog_without_clusters_is_raised() {
-    let scratch = copy_of(&case("sylva").join("before"));
-    let (folder, key) = (scratch.path(), "ubuntu-noble-plain-rke2-1-31-8");
-    let put = |name: &str, text: &str| fs::write(folder.join(name), text).expect("written");
-    put("metalmark.yaml", "version: 1\nvalues: [values.yaml]\n");
-    put("names", key);
-    let outcome = Metalmark::within(folder)
-        .args(["update", "0.4.13", "--images", "names"])
-        .run();
-    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
-    let values = fs::read_to_string(folder.join("values.yaml")).expect("values");
-    assert!(values.contains("sylva_diskimagebuilder_version: 0.4.13 "));
-}
-
-#[test]
-fn check_with_a_lock_counts_what_is_to_be_locked() {
-    let scratch = copy_of(&case("locked"));
-    let folder = scratch.path().join("before");
-    let before = files(&folder);
-    let outcome = Metalmark::within(&folder)
-        .args(["update", "0.4.13", "--check", "--fix", "--k8s-versions"])
-        .run();
-    assert_eq!(outcome.status, 1, "{}", outcome.stderr);
-    for reported in [
-        "would fix clusters/edge-a.yaml:6:16: `cluster.capm3.image_key: ubuntu-noble-plain-rke2-1-31-9`\n",
-        "- edge-b/control-plane: ubuntu-noble-hardened-rke2-1-30-12:0.4.12 → ",
-        "would set values.yaml:8:33: version 0.4.13\n",
-        "would change clusters/edge-a.yaml\nwould lock 4 images\n",
-    ] {
-        assert!(
-            outcome.stderr.contains(reported),
-            "{reported}: {}",
-            outcome.stderr
-        );
-    }
-    assert_eq!(files(&folder), before);
-}
-
-#[test]
-fn the_lock_shows_what_a_raised_version_rolls() {
-    let scratch = copy_of(&case("locked"));
-    let folder = scratch.path().join("before");
-    raise(&folder);
-    let outcome = Metalmark::within(&folder)
-        .args(["update", "--fix", "--k8s-versions"])
-        .run();
-    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
-    let reported = &outcome.stderr;
-    assert!(
-        reported.contains("OS images: 0.4.12 → 0.4.13\n"),
-        "{reported}"
+    let stage = fixture("sylva");
+    stage.write(
+        "before/metalmark.yaml",
+        "version: 1\nvalues: [values.yaml]\n",
     );
-    assert!(
-        reported.contains("- edge-b/control-plane: ubuntu-noble-hardened-rke2-1-30-12:0.4.12 → ubuntu-noble-hardened-rke2-1-30-12:0.4.13\n"),
-        "{reported}"
-    );
-    // The same bytes under both tags: nothing is stamped anew.
-    assert!(!reported.contains("edge-b/md0"), "{reported}");
-    assert!(
-        reported.contains("3 node pools in 2 clusters will be re-provisioned.\n"),
-        "{reported}"
+    stage.write("before/names", "ubuntu-noble-plain-rke2-1-31-8");
+    let before = stage.texts();
+    update(&stage, "0.4.13 --images before/names").exit(0);
+    assert_text(
+        &changes(&before, &stage.texts()),
+        str![[r#"
+before/values.yaml:15
+-sylva_diskimagebuilder_version: 0.4.12   # raised by the bot
++sylva_diskimagebuilder_version: 0.4.13   # raised by the bot
+before/values.yaml:18
+-  # Ubuntu, hardened
+-  "ubuntu-noble-hardened-rke2-1-31-8":
+-    os_images_oci_registry: sylva  # ours
+before/values.yaml:21
+-    os_images_oci_registry: sylva
+-  ubuntu-noble-plain-rke2-1-30-12:
+-    os_images_oci_registry: sylva
+-  # the last one with 1.29, for ubuntu-noble-plain-rke2-1-29-15 alone
+-  ubuntu-noble-plain-rke2-1-29-15:
+
+"#]],
     );
 }
 
-/// Raises the version as a bot does, and nothing else.
-fn raise(folder: &Path) {
-    let file = folder.join("values.yaml");
-    let text = fs::read_to_string(&file).expect("values");
-    let raised = text.replace("_version: 0.4.12", "_version: 0.4.13");
-    assert_ne!(text, raised);
-    fs::write(file, raised).expect("written");
+/// The locked platform, raised as a bot does, and nothing else.
+fn raise(stage: &Stage) {
+    stage.edit("before/values.yaml", "_version: 0.4.12", "_version: 0.4.13");
+}
+
+/// What an update says of versions and machines.
+fn rolled(stage: &Stage) -> String {
+    let run = update(stage, "--check --fix --k8s-versions").exit(1);
+    let is_one = |line: &&str| {
+        line.starts_with("OS images")
+            || line.starts_with("- ") && line.contains('/')
+            || line.contains("re-provisioned")
+    };
+    let lines = run.outcome.stderr.lines().filter(is_one);
+    lines.map(|line| format!("{line}\n")).collect()
 }
 
 #[test]
-fn what_nothing_declares_is_unknown() {
-    let scratch = copy_of(&case("locked"));
-    let folder = scratch.path().join("before");
-    raise(&folder);
-    fs::remove_file(folder.join("metalmark.lock")).expect("removed");
-    let outcome = Metalmark::within(&folder)
-        .args(["update", "--fix", "--k8s-versions"])
-        .run();
-    assert!(
-        outcome.stderr.contains(
-            "2 node pools in 1 cluster will be re-provisioned; whether others are is unknown: \
-             the values name 0.4.13 already, and neither git nor a lock shows the version before.\n"
-        ),
-        "{}",
-        outcome.stderr
+fn the_lock_or_git_shows_what_a_raised_version_rolls() {
+    let stage = fixture("locked");
+    raise(&stage);
+    // The same bytes under both tags of `edge-b/md0`: nothing is stamped anew.
+    assert_text(
+        &rolled(&stage),
+        str![[r#"
+OS images: 0.4.12 → 0.4.13
+Node pools whose machines will be re-provisioned
+- edge-a/control-plane: ubuntu-noble-plain-rke2-1-31-8:0.4.12 → ubuntu-noble-plain-rke2-1-31-9:0.4.13
+- edge-a/md0: ubuntu-noble-plain-rke2-1-31-8:0.4.12 → ubuntu-noble-plain-rke2-1-31-9:0.4.13
+- edge-b/control-plane: ubuntu-noble-hardened-rke2-1-30-12:0.4.12 → ubuntu-noble-hardened-rke2-1-30-12:0.4.13
+- edge-b/md0: opensuse-15-6-plain-rke2-1-30-12:0.4.12 → opensuse-15-6-plain-rke2-1-30-12:0.4.13
+4 node pools in 2 clusters will be re-provisioned.
+
+"#]],
     );
-}
+    stage.remove("before/metalmark.lock");
+    assert_text(
+        &rolled(&stage),
+        str![[r#"
+OS images: 0.4.13
+Node pools whose machines will be re-provisioned
+- edge-a/control-plane: ubuntu-noble-plain-rke2-1-31-8:0.4.13 → ubuntu-noble-plain-rke2-1-31-9:0.4.13
+- edge-a/md0: ubuntu-noble-plain-rke2-1-31-8:0.4.13 → ubuntu-noble-plain-rke2-1-31-9:0.4.13
+2 node pools in 1 cluster will be re-provisioned; whether others are is unknown: the values name 0.4.13 already, and neither git nor a lock shows the version before.
 
-/// A repository of git with the project in a folder, without its lock. Nothing is committed.
-fn without_lock() -> Option<(TempDir, PathBuf)> {
-    let scratch = crate::git::repository()?;
-    let folder = scratch.path().join("before");
-    crate::git::copy(&case("locked/images"), &scratch.path().join("images"));
-    crate::git::copy(&case("locked/before"), &folder);
-    fs::remove_file(folder.join("metalmark.lock")).expect("removed");
-    Some((scratch, folder))
-}
-
-#[test]
-fn git_shows_what_a_raised_version_rolls() {
-    let Some((scratch, folder)) = without_lock() else {
+"#]],
+    );
+    let stage = fixture("locked");
+    stage.remove("before/metalmark.lock");
+    let Some(stage) = stage.commit("Before") else {
         return;
     };
-    crate::git::commit(scratch.path(), "Before");
-    raise(&folder);
-    let outcome = Metalmark::within(&folder)
-        .args(["update", "--check", "--fix", "--k8s-versions"])
-        .run();
-    let reported = &outcome.stderr;
-    assert!(
-        reported.contains("OS images: 0.4.12 → 0.4.13\n"),
-        "{reported}"
-    );
-    assert!(
-        reported.contains(
-            "4 node pools in 2 clusters will be re-provisioned, compared with the last commit.\n"
-        ),
-        "{reported}"
+    raise(&stage);
+    assert_text(
+        &rolled(&stage),
+        str![[r#"
+OS images: 0.4.12 → 0.4.13
+Node pools whose machines will be re-provisioned
+- edge-a/control-plane: ubuntu-noble-plain-rke2-1-31-8:0.4.12 → ubuntu-noble-plain-rke2-1-31-9:0.4.13
+- edge-a/md0: ubuntu-noble-plain-rke2-1-31-8:0.4.12 → ubuntu-noble-plain-rke2-1-31-9:0.4.13
+- edge-b/control-plane: ubuntu-noble-hardened-rke2-1-30-12:0.4.12 → ubuntu-noble-hardened-rke2-1-30-12:0.4.13
+- edge-b/md0: opensuse-15-6-plain-rke2-1-30-12:0.4.12 → opensuse-15-6-plain-rke2-1-30-12:0.4.13
+4 node pools in 2 clusters will be re-provisioned, compared with the last commit.
+
+"#]],
     );
     // Committed on a branch, as a bot does it: the branch's base tells.
-    crate::git::git(scratch.path(), &["switch", "--quiet", "-c", "bot"]);
-    crate::git::commit(scratch.path(), "Raise the builder");
-    let outcome = Metalmark::within(&folder)
-        .args(["update", "--check", "--fix", "--k8s-versions"])
-        .run();
-    let reported = &outcome.stderr;
-    assert!(
-        reported.contains("4 node pools in 2 clusters will be re-provisioned, compared with the merge base with main.\n"),
-        "{reported}"
-    );
-}
+    git(stage.path(), &["switch", "--quiet", "-c", "bot"]);
+    commit_all(stage.path(), "Raise the builder");
+    assert_text(
+        &rolled(&stage),
+        str![[r#"
+OS images: 0.4.12 → 0.4.13
+Node pools whose machines will be re-provisioned
+- edge-a/control-plane: ubuntu-noble-plain-rke2-1-31-8:0.4.12 → ubuntu-noble-plain-rke2-1-31-9:0.4.13
+- edge-a/md0: ubuntu-noble-plain-rke2-1-31-8:0.4.12 → ubuntu-noble-plain-rke2-1-31-9:0.4.13
+- edge-b/control-plane: ubuntu-noble-hardened-rke2-1-30-12:0.4.12 → ubuntu-noble-hardened-rke2-1-30-12:0.4.13
+- edge-b/md0: opensuse-15-6-plain-rke2-1-30-12:0.4.12 → opensuse-15-6-plain-rke2-1-30-12:0.4.13
+4 node pools in 2 clusters will be re-provisioned, compared with the merge base with main.
 
-#[test]
-fn an_empty_catalog_is_filled_and_none_is_made_up() {
-    let scratch = tempfile::tempdir().expect("a scratch folder");
-    let write = |name: &str, text: &str| {
-        fs::write(scratch.path().join(name), text).expect("written");
-    };
-    write(
-        "metalmark.yaml",
-        "version: 1\nvalues: [values.yaml]\nclusters: [{name: edge, values: [edge.yaml]}]\n",
+"#]],
     );
-    write("edge.yaml", "cluster: {name: edge}\n");
-    let names = [
-        "ubuntu-noble-plain-rke2-1-30-9",
-        "opensuse-15-6-plain-rke2-1-31-9",
-    ];
-    write("offered.txt", &names.join("\n"));
-    let run = |list: &str| {
-        let version = if list.starts_with("diskimage_builder") {
-            "diskimage_builder_version"
-        } else {
-            "sylva_diskimagebuilder_version"
-        };
-        write(
-            "values.yaml",
-            &format!("{version}: 0.4.12\n{list}cluster: {{}}\n"),
-        );
-        let outcome = Metalmark::within(scratch.path())
-            .args(["update", "0.4.13", "--images", "offered.txt"])
-            .run();
-        let text = fs::read_to_string(scratch.path().join("values.yaml")).expect("values");
-        (outcome, text)
-    };
-    for (empty, filled) in [(" {}", ""), ("", ""), (" {} # none yet", " # none yet")] {
-        let (outcome, text) = run(&format!("sylva_diskimagebuilder_images:{empty}\n"));
-        assert_eq!(outcome.status, 0, "{}", outcome.stderr);
-        let expected = format!(
-            "sylva_diskimagebuilder_version: 0.4.13\nsylva_diskimagebuilder_images:{filled}\n  \
-             {}: {{}}\n  {}: {{}}\ncluster: {{}}\n",
-            names[1], names[0]
-        );
-        assert_eq!(text, expected);
-    }
-    let (_, text) = run("diskimage_builder_os_images: {}\n");
-    let filled = format!("diskimage_builder_os_images:\n  {}: {{}}\n", names[1]);
-    assert!(text.contains(&filled), "{text}");
-    let (outcome, text) = run("");
-    assert_eq!(
-        (outcome.status, outcome.stderr.as_str()),
-        (
-            2,
-            "error: the values have no catalog to list images in\n\
-             help: add `sylva_diskimagebuilder_images: {}` beside the version\n"
-        )
-    );
-    assert!(text.contains("_version: 0.4.12\n"), "{text}");
 }
 
 #[test]
 fn a_commit_without_a_catalog_shows_nothing() {
-    let Some((scratch, folder)) = without_lock() else {
+    let stage = fixture("locked");
+    stage.remove("before/metalmark.lock");
+    let values = stage.read("before/values.yaml");
+    stage.write("before/values.yaml", "cluster: {}\n");
+    let Some(stage) = stage.commit("Without a catalog") else {
         return;
     };
-    let values = fs::read_to_string(folder.join("values.yaml")).expect("values");
-    fs::write(folder.join("values.yaml"), "cluster: {}\n").expect("written");
-    crate::git::commit(scratch.path(), "Without a catalog");
-    fs::write(folder.join("values.yaml"), values).expect("written");
-    raise(&folder);
-    let outcome = Metalmark::within(&folder)
-        .args(["update", "--check", "--fix", "--k8s-versions"])
-        .run();
-    let reported = "neither git nor a lock shows the version before";
-    assert!(outcome.stderr.contains(reported), "{}", outcome.stderr);
+    stage.write("before/values.yaml", values);
+    raise(&stage);
+    assert_text(
+        &rolled(&stage),
+        str![[r#"
+OS images: 0.4.13
+Node pools whose machines will be re-provisioned
+- edge-a/control-plane: ubuntu-noble-plain-rke2-1-31-8:0.4.13 → ubuntu-noble-plain-rke2-1-31-9:0.4.13
+- edge-a/md0: ubuntu-noble-plain-rke2-1-31-8:0.4.13 → ubuntu-noble-plain-rke2-1-31-9:0.4.13
+2 node pools in 1 cluster will be re-provisioned; whether others are is unknown: the values name 0.4.13 already, and neither git nor a lock shows the version before.
+
+"#]],
+    );
+}
+
+/// A project of one cluster, with these values and this list of offered images.
+fn of_values(values: &str, offered: &[&str]) -> Stage {
+    project()
+        .cluster("edge", "cluster: {name: edge}\n")
+        .settings("values: [values.yaml]")
+        .file("values.yaml", values)
+        .file("offered.txt", offered.join("\n"))
+}
+
+#[test]
+fn an_empty_catalog_is_filled_and_none_is_made_up() {
+    let cases = [
+        "sylva_diskimagebuilder_images: {}",
+        "sylva_diskimagebuilder_images:",
+        "sylva_diskimagebuilder_images: {} # none yet",
+        "diskimage_builder_os_images: {}",
+        "",
+    ];
+    let results = table(cases, |list| {
+        let version = match list.starts_with("diskimage_builder") {
+            true => "diskimage_builder_version",
+            false => "sylva_diskimagebuilder_version",
+        };
+        let offered = [
+            "ubuntu-noble-plain-rke2-1-30-9",
+            "opensuse-15-6-plain-rke2-1-31-9",
+        ];
+        let stage = of_values(
+            &format!("{version}: 0.4.12\n{list}\ncluster: {{}}\n"),
+            &offered,
+        );
+        let outcome = stage.run("update 0.4.13 --images offered.txt").outcome;
+        let text = match outcome.status {
+            0 => stage.read("values.yaml"),
+            _ => outcome.stderr,
+        };
+        text.lines().map(str::to_owned).collect()
+    });
+    assert_text(
+        &results,
+        str![[r#"
+sylva_diskimagebuilder_images: {}
+    sylva_diskimagebuilder_version: 0.4.13
+    sylva_diskimagebuilder_images:
+      opensuse-15-6-plain-rke2-1-31-9: {}
+      ubuntu-noble-plain-rke2-1-30-9: {}
+    cluster: {}
+sylva_diskimagebuilder_images:
+    sylva_diskimagebuilder_version: 0.4.13
+    sylva_diskimagebuilder_images:
+      opensuse-15-6-plain-rke2-1-31-9: {}
+      ubuntu-noble-plain-rke2-1-30-9: {}
+    cluster: {}
+sylva_diskimagebuilder_images: {} # none yet
+    sylva_diskimagebuilder_version: 0.4.13
+    sylva_diskimagebuilder_images: # none yet
+      opensuse-15-6-plain-rke2-1-31-9: {}
+      ubuntu-noble-plain-rke2-1-30-9: {}
+    cluster: {}
+diskimage_builder_os_images: {}
+    diskimage_builder_version: 0.4.13
+    diskimage_builder_os_images:
+      opensuse-15-6-plain-rke2-1-31-9: {}
+      ubuntu-noble-plain-rke2-1-30-9: {}
+    cluster: {}
+
+    error: the values have no catalog to list images in
+    help: add `sylva_diskimagebuilder_images: {}` beside the version
+
+"#]],
+    );
 }
 
 #[test]
 fn a_version_that_nothing_is_listed_for_changes_nothing() {
-    let scratch = copy_of(&case("sylva"));
-    let folder = scratch.path().join("before");
-    let before = files(&folder);
-    let outcome = Metalmark::within(&folder)
-        .args(["update", "0.5.0", "--release-notes", "../notes.md"])
-        .run();
-    assert_eq!(outcome.status, 2);
-    assert_eq!(
-        outcome.stderr,
-        "error: `../notes.md` names no image of version `0.5.0`\nhelp: there are images of 0.4.12, 0.4.13\n"
-    );
-    assert_eq!(files(&folder), before);
+    let stage = fixture("sylva");
+    let before = stage.texts();
+    update(&stage, "0.5.0 --release-notes notes.md")
+        .exit(2)
+        .stderr(str![[r#"
+error: `notes.md` names no image of version `0.5.0`
+help: there are images of 0.4.12, 0.4.13
+
+"#]]);
+    assert_eq!(stage.texts(), before);
 }
 
 #[test]
@@ -402,207 +765,140 @@ fn the_real_chart_keeps_every_other_byte() {
     let Some(root) = programs::named("SYLVA_CORE") else {
         return;
     };
-    let scratch = tempfile::tempdir().expect("a scratch folder");
     let path = "charts/sylva-units/values.yaml";
     let before = fs::read_to_string(root.join(path)).expect("the chart's values");
-    fs::create_dir_all(scratch.path().join("charts/sylva-units")).expect("created");
-    fs::write(scratch.path().join(path), &before).expect("written");
-    let project =
-        format!("version: 1\nvalues: [{path}]\nclusters: [{{name: none, values: [own.yaml]}}]\n");
-    fs::write(scratch.path().join("metalmark.yaml"), project).expect("written");
-    fs::write(scratch.path().join("own.yaml"), "{}\n").expect("written");
     let lists = before
-        .split("\nsylva_diskimagebuilder_images:")
-        .nth(1)
-        .expect("the catalog");
+        .split_once("\nsylva_diskimagebuilder_images:")
+        .expect("the catalog")
+        .1;
     let names = lists
         .lines()
         .filter_map(|line| line.strip_prefix("  ")?.strip_suffix(':'));
+    let newer = |text: &str| {
+        text.replace("-1-31-8", "-1-31-9")
+            .replace("0.4.12", "0.4.13")
+    };
     let names: Vec<String> = names
         .filter(|name| name.contains("-1-"))
-        .map(|name| name.replace("-1-31-8", "-1-31-9"))
+        .map(newer)
         .collect();
     assert!(names.len() > 8);
-    fs::write(scratch.path().join("names"), names.join("\n")).expect("written");
-    let outcome = Metalmark::within(scratch.path())
-        .args(["update", "0.4.13", "--images", "names"])
-        .run();
-    let after = fs::read_to_string(scratch.path().join(path)).expect("the chart's values");
-    let changed: Vec<(&str, &str)> = before
+    let stage = project()
+        .cluster("none", "{}\n")
+        .settings(&format!("values: [{path}]"))
+        .file(path, &before)
+        .file("names", names.join("\n"));
+    let _ = stage.run("update 0.4.13 --images names");
+    let after = stage.read(path);
+    assert_eq!(before.lines().count(), after.lines().count());
+    let changed = before
         .lines()
         .zip(after.lines())
-        .filter(|(old, new)| old != new)
-        .collect();
-    assert!(changed.len() > 3, "{}", outcome.stderr);
-    for (old, new) in changed {
-        assert_eq!(
-            old.replace("-1-31-8", "-1-31-9")
-                .replace("0.4.12", "0.4.13"),
-            new
-        );
-    }
-    assert_eq!(before.lines().count(), after.lines().count());
-}
-
-const FIXABLE: &str = "\
-sylva_diskimagebuilder_version: 0.4.12
-os_images_oci_registries: {sylva: {url: 'oci://r.example/d', tag: 0.4.12, cosign_publickey: ''}}
-sylva_diskimagebuilder_images:
-  ubuntu-noble-plain-rke2-1-31-8: {os_images_oci_registry: sylva}
-  ubuntu-noble-plain-rke2-1-30-12: {os_images_oci_registry: sylva}
-cluster:
-  k8s_version: v1.31.8+rke2r1
-  capi_providers: {infra_provider: capm3, bootstrap_provider: cabpr}
-  machine_deployments:
-    md0: {capm3: {image_key: \"ubuntu-nobel-plain-rke2-1-31-8\"}} # a slip
-    md1: {capm3: {image_key: ubuntu-noble-plain-rke2-1-30-12}} # too old
-    md2: {capm3: {os_image_selector: {os: ubuntu, os-release: 15.6}}}
-    md3: {capm3: {image_key: '{{ .Values.nothing.at.all }}'}}
-";
-
-#[test]
-fn check_fixes_what_is_certain_and_reports_the_rest() {
-    let scratch = tempfile::tempdir().expect("a scratch folder");
-    let project = "version: 1\nclusters: [{name: edge, values: [edge.yaml]}]\n";
-    fs::write(scratch.path().join("metalmark.yaml"), project).expect("written");
-    let file = scratch.path().join("edge.yaml");
-    fs::write(&file, FIXABLE).expect("written");
-    let outcome = Metalmark::within(scratch.path())
-        .args(["check", "--fix"])
-        .run();
-    let after = fs::read_to_string(&file).expect("read");
-    let wanted = FIXABLE
-        .replace("nobel", "noble")
-        .replace(
-            "image_key: ubuntu-noble-plain-rke2-1-30-12",
-            "image_key: ubuntu-noble-plain-rke2-1-31-8",
-        )
-        .replace("15.6", "\"15.6\"");
-    assert_eq!(after, wanted, "{}{}", outcome.stdout, outcome.stderr);
-    assert_eq!(
-        outcome.stderr.matches("fixed edge.yaml:").count(),
-        3,
-        "{}",
-        outcome.stderr
-    );
-    assert_eq!(outcome.status, 1);
-    assert!(!outcome.stdout.contains("nobel"));
-    // What is left cannot be mended by a machine, and nothing more is written.
-    let again = Metalmark::within(scratch.path())
-        .args(["check", "--fix"])
-        .run();
-    assert_eq!(again.stderr, "");
-    assert_eq!(fs::read_to_string(&file).expect("read"), wanted);
-}
-
-#[test]
-fn fixes_are_in_json() {
-    let scratch = tempfile::tempdir().expect("a scratch folder");
-    let project = "version: 1\nclusters: [{name: edge, values: [edge.yaml]}]\n";
-    fs::write(scratch.path().join("metalmark.yaml"), project).expect("written");
-    fs::write(scratch.path().join("edge.yaml"), FIXABLE).expect("written");
-    let outcome = Metalmark::within(scratch.path())
-        .args(["check", "--output", "json"])
-        .run();
-    let json: serde_json::Value = serde_json::from_str(&outcome.stdout).expect("JSON");
-    let findings = json["findings"].as_array().expect("a list");
-    let slip = findings
+        .filter(|(old, new)| old != new);
+    let changed: Vec<(&str, &str)> = changed.collect();
+    assert!(changed.len() > 3);
+    changed
         .iter()
-        .find(|one| one["rule"] == "unknown-image")
-        .expect("the slip");
-    assert_eq!(slip["fix"]["value"], "ubuntu-noble-plain-rke2-1-31-8");
-    assert_eq!(slip["fix"]["line"], 10);
-    assert_eq!(slip["fix"]["path"], "edge.yaml");
+        .for_each(|(old, new)| assert_eq!(newer(old), **new));
+}
+
+/// Two clusters, each with a catalog of its own beside that which they share.
+fn two_catalogs(values: &str, offered: &[&str]) -> Stage {
+    let own =
+        |name: &str| format!("os_images: {{{name}: {{uri: x}}}}\ncluster: {{name: {name}}}\n");
+    of_values(values, offered)
+        .cluster("a", &own("a"))
+        .cluster("b", &own("b"))
+}
+
+/// What an update writes into the values that clusters share, or why it writes nothing.
+fn written(stage: &Stage, words: &str) -> String {
+    let before = stage.texts();
+    let run = stage.run(&format!("update 0.4.13 --images offered.txt {words}"));
+    let changes = changes(&before, &stage.texts());
+    if changes.is_empty() {
+        run.outcome.stderr
+    } else {
+        changes
+    }
 }
 
 #[test]
-fn an_entry_that_an_expression_names_is_reported_once_for_all_clusters() {
-    let scratch = tempfile::tempdir().expect("a scratch folder");
-    let put = |name: &str, text: &str| fs::write(scratch.path().join(name), text).expect("written");
-    let project = "version: 1\nvalues: [values.yaml]\nclusters: [{name: a, values: [a.yaml]}, {name: b, values: [b.yaml]}]\n";
-    put("metalmark.yaml", project);
-    put(
-        "values.yaml",
-        "key: ubuntu-noble-plain-rke2-1-31-8\nsylva_diskimagebuilder_version: 0.4.12\nsylva_diskimagebuilder_images: {'{{ .Values.key }}': {}}\n",
+fn an_entry_of_two_catalogs_is_renamed_and_reported_once() {
+    let stage = two_catalogs(
+        "sylva_diskimagebuilder_version: 0.4.12\nsylva_diskimagebuilder_images: {ubuntu-noble-plain-rke2-1-31-8: {}}\n",
+        &["ubuntu-noble-plain-rke2-1-31-9"],
     );
-    // Each cluster has a catalog of its own.
-    for name in ["a", "b"] {
-        let values = format!("os_images: {{{name}: {{uri: x}}}}\ncluster: {{}}\n");
-        put(&format!("{name}.yaml"), &values);
-    }
-    put("names", "ubuntu-noble-plain-rke2-1-31-8\n");
-    let outcome = Metalmark::within(scratch.path())
-        .args(["update", "0.4.13", "--images", "names"])
-        .run();
-    let reported =
-        "values.yaml:3:33: an expression names the entry `ubuntu-noble-plain-rke2-1-31-8`";
-    assert_eq!(
-        outcome.stderr.matches(reported).count(),
-        1,
-        "{}",
-        outcome.stderr
-    );
-}
+    assert_text(
+        &written(&stage, "--keep-going"),
+        str![[r#"
+values.yaml:1
+-sylva_diskimagebuilder_version: 0.4.12
+-sylva_diskimagebuilder_images: {ubuntu-noble-plain-rke2-1-31-8: {}}
++sylva_diskimagebuilder_version: 0.4.13
++sylva_diskimagebuilder_images: {ubuntu-noble-plain-rke2-1-31-9: {}}
 
-#[test]
-fn an_entry_of_two_catalogs_is_renamed_once() {
-    let scratch = tempfile::tempdir().expect("a scratch folder");
-    let put = |name: &str, text: &str| fs::write(scratch.path().join(name), text).expect("written");
-    let project = "version: 1\nvalues: [values.yaml]\nclusters: [{name: a, values: [a.yaml]}, {name: b, values: [b.yaml]}]\n";
-    put("metalmark.yaml", project);
-    for name in ["a", "b"] {
-        let values = format!("os_images: {{{name}: {{uri: x}}}}\ncluster: {{name: {name}}}\n");
-        put(&format!("{name}.yaml"), &values);
-    }
-    let values = |version: &str, patch: u32| {
-        format!(
-            "sylva_diskimagebuilder_version: {version}\n\
-             sylva_diskimagebuilder_images: {{ubuntu-noble-plain-rke2-1-31-{patch}: {{}}}}\n"
-        )
-    };
-    put("values.yaml", &values("0.4.12", 8));
-    put("names", "ubuntu-noble-plain-rke2-1-31-9\n");
-    let outcome = Metalmark::within(scratch.path())
-        .args(["update", "0.4.13", "--images", "names", "--keep-going"])
-        .run();
-    let after = fs::read_to_string(scratch.path().join("values.yaml")).expect("values");
-    assert_eq!(after, values("0.4.13", 9), "{}", outcome.stderr);
+"#]],
+    );
+    let stage = two_catalogs(
+        "key: ubuntu-noble-plain-rke2-1-31-8\nsylva_diskimagebuilder_version: 0.4.12\n\
+         sylva_diskimagebuilder_images: {'{{ .Values.key }}': {}}\n",
+        &["ubuntu-noble-plain-rke2-1-31-9"],
+    );
+    assert_text(
+        &written(&stage, ""),
+        str![[r#"
+values.yaml:3:33: an expression names the entry `ubuntu-noble-plain-rke2-1-31-8`, and it is left as it is
+OS images: 0.4.12 → 0.4.13
+
+Added
+
+- ubuntu-noble-plain-rke2-1-31-9
+
+No machine is re-provisioned.
+what was written is undone, because there are errors
+help: correct them, or type --keep-going to write what the update changes all the same
+
+"#]],
+    );
 }
 
 #[test]
 fn an_entry_that_an_expression_names_by_the_version_is_not_added_beside_it() {
-    let scratch = tempfile::tempdir().expect("a scratch folder");
-    let put = |name: &str, text: &str| fs::write(scratch.path().join(name), text).expect("written");
-    let project = "version: 1\nvalues: [values.yaml]\nclusters: [{name: a, values: [a.yaml]}]\n";
-    put("metalmark.yaml", project);
-    put("a.yaml", "cluster: {name: a}\n");
-    put("names", "ubuntu-noble-plain-rke2-1-31-3\n");
-    let values = |version: &str| {
-        let key = r#"{{ .Values.sylva_diskimagebuilder_version | replace "0.4.1" "ubuntu-noble-plain-rke2-1-31-" }}"#;
-        format!(
-            "sylva_diskimagebuilder_version: {version}\nsylva_diskimagebuilder_images: {{'{key}': {{}}}}\n"
-        )
-    };
-    put("values.yaml", &values("0.4.12"));
-    let outcome = Metalmark::within(scratch.path())
-        .args(["update", "0.4.13", "--images", "names"])
-        .run();
-    let after = fs::read_to_string(scratch.path().join("values.yaml")).expect("values");
-    assert_eq!(after, values("0.4.13"), "{}", outcome.stderr);
+    let key = r#"{{ .Values.sylva_diskimagebuilder_version | replace "0.4.1" "ubuntu-noble-plain-rke2-1-31-" }}"#;
+    let stage = of_values(
+        &format!(
+            "sylva_diskimagebuilder_version: 0.4.12\nsylva_diskimagebuilder_images: {{'{key}': {{}}}}\n"
+        ),
+        &["ubuntu-noble-plain-rke2-1-31-3"],
+    );
+    assert_text(
+        &written(&stage, ""),
+        str![[r#"
+values.yaml:1
+-sylva_diskimagebuilder_version: 0.4.12
++sylva_diskimagebuilder_version: 0.4.13
+
+"#]],
+    );
 }
 
 #[test]
 fn an_update_does_not_write_over_files_of_others() {
-    let scratch = copy_of(&case("locked"));
-    let folder = scratch.path().join("before");
-    let path = folder.join("rendered/edge-a/edge-a.yaml");
-    fs::remove_file(folder.join("rendered/.metalmark-owned")).expect("removed");
-    fs::write(&path, "mine").expect("written");
-    let outcome = Metalmark::within(&folder)
-        .args(["update", "0.4.13", "--fix", "--k8s-versions"])
-        .run();
-    let reported = format!("{}{}", outcome.stdout, outcome.stderr);
-    assert_eq!(outcome.status, 1, "{reported}");
-    assert!(reported.contains("error[file-not-owned]"), "{reported}");
-    assert_eq!(fs::read_to_string(path).expect("there"), "mine");
+    let stage = fixture("locked");
+    stage
+        .remove("before/rendered/.metalmark-owned")
+        .write("before/rendered/edge-a/edge-a.yaml", "mine");
+    let before = stage.texts();
+    let run = update(&stage, "0.4.13 --fix --k8s-versions").exit(1);
+    assert_text(
+        &lines(&run, &["error[", "what was"]),
+        str![[r#"
+error[file-not-owned]: `rendered/edge-a/edge-a.yaml` is not metalmark's: it would be overwritten
+error[file-not-owned]: `rendered/edge-b/edge-b.yaml` is not metalmark's: it would be overwritten
+what was written is undone, because there are errors
+
+"#]],
+    );
+    assert_eq!(stage.texts(), before);
 }

@@ -7,9 +7,9 @@ use metalmark::error::Error;
 use metalmark::model::manifest::{ChangeKind, ChangeSet, Keeps, OWNERSHIP_FILE, Origin};
 use metalmark::model::rule::RuleId;
 use metalmark::output::{self, Foreign, Options};
-use tempfile::TempDir;
 
-use super::{files, kinds, on_disk, plan, render, rules, tree};
+use super::{assert_disk, files, kinds, on_disk, plan, render, rules, tree};
+use crate::support::stage::project;
 
 #[test]
 fn a_file_of_another_is_refused_whatever_its_length() {
@@ -21,19 +21,19 @@ fn a_file_of_another_is_refused_whatever_its_length() {
         ("rendered\n", "rendered"),
         ("Rendered", "rendered"),
     ] {
-        let root = TempDir::new().expect("a folder");
-        fs::write(root.path().join("a"), theirs).expect("written");
+        let root = project();
+        root.write("a", theirs);
         let changes = render(root.path(), &[("a", rendered)]);
         assert_eq!(rules(&changes), [RuleId::FileNotOwned], "{theirs}");
         assert_eq!((changes.refused, changes.rendered), (1, 1));
-        assert_eq!(on_disk(root.path()), files(&[("a", theirs)]));
+        assert_disk(root.path(), &[("a", theirs)]);
         assert!(!root.path().join(OWNERSHIP_FILE).exists(), "{theirs}");
     }
 }
 
 #[test]
 fn an_ownership_file_that_is_no_file_is_refused() {
-    let root = TempDir::new().expect("a folder");
+    let root = project();
     let (out, record) = (
         root.path().join("out"),
         root.path().join("out").join(OWNERSHIP_FILE),
@@ -64,7 +64,7 @@ fn an_ownership_file_that_is_no_file_is_refused() {
 
 #[test]
 fn a_link_that_replaces_the_ownership_file_is_not_written_through() {
-    let root = TempDir::new().expect("a folder");
+    let root = project();
     let (out, list) = (root.path().join("out"), root.path().join("list"));
     let record = out.join(OWNERSHIP_FILE);
     render(&out, &[("a", "1")]);
@@ -72,13 +72,13 @@ fn a_link_that_replaces_the_ownership_file_is_not_written_through() {
     fs::rename(&record, &list).expect("moved");
     symlink(&list, &record).expect("linked");
     assert!(matches!(output::apply(&changes), Err(Error::Read { .. })));
-    assert_eq!(on_disk(&out), files(&[("a", "1")]));
+    assert_disk(&out, &[("a", "1")]);
 }
 
 #[test]
 fn a_link_under_the_name_of_a_file_that_is_being_written_is_replaced() {
     for name in [".metalmark-tmp-0", ".metalmark-tmp-owned"] {
-        let root = TempDir::new().expect("a folder");
+        let root = project();
         let (out, theirs) = (root.path().join("out"), root.path().join("theirs"));
         fs::create_dir(&out).expect("made");
         fs::write(&theirs, "theirs").expect("written");
@@ -93,7 +93,7 @@ fn a_link_under_the_name_of_a_file_that_is_being_written_is_replaced() {
 
 #[test]
 fn what_a_killed_run_left_is_not_looked_for_behind_a_link() {
-    let root = TempDir::new().expect("a folder");
+    let root = project();
     let (out, outside) = (root.path().join("out"), root.path().join("outside"));
     render(&out, &[("a/b", "1")]);
     fs::write(out.join(".metalmark-tmp-owned"), "half").expect("written");
@@ -103,7 +103,7 @@ fn what_a_killed_run_left_is_not_looked_for_behind_a_link() {
     fs::write(outside.join(theirs[0].0), theirs[0].1).expect("written");
     symlink(&outside, out.join("a")).expect("linked");
     render(&out, &[("c", "1")]);
-    assert_eq!(on_disk(&outside), files(&theirs));
+    assert_disk(&outside, &theirs);
 }
 
 #[test]
@@ -116,12 +116,12 @@ fn what_bears_the_name_of_a_file_being_written_is_in_the_way_unless_a_run_was_ki
         // No run was writing in a folder of which nothing is listed.
         (false, true, true),
     ] {
-        let root = TempDir::new().expect("a folder");
+        let root = project();
         render(root.path(), &[(if is_listed { "a/b" } else { "b" }, "1")]);
         fs::create_dir_all(root.path().join("a")).expect("made");
-        fs::write(root.path().join(litter), "theirs").expect("written");
+        root.write(litter, "theirs");
         if is_killed {
-            fs::write(root.path().join(".metalmark-tmp-owned"), "half").expect("written");
+            root.write(".metalmark-tmp-owned", "half");
         }
         let changes = render(root.path(), &[("a", "2")]);
         let refused: &[RuleId] = if is_refused {
@@ -141,18 +141,18 @@ fn what_bears_the_name_of_a_file_being_written_is_in_the_way_unless_a_run_was_ki
 
 #[test]
 fn a_file_takes_the_place_of_a_folder_whose_kept_file_somebody_deleted() {
-    let root = TempDir::new().expect("a folder");
+    let root = project();
     render(root.path(), &[("a/b", "1")]);
-    fs::remove_file(root.path().join("a/b")).expect("removed");
+    root.remove("a/b");
     let mut tree = tree(&[("a", "2")]);
     tree.keeps = Keeps::These(["a".into()].into());
     output::apply(&plan(root.path(), tree)).expect("written");
-    assert_eq!(on_disk(root.path()), files(&[("a", "2")]));
+    assert_disk(root.path(), &[("a", "2")]);
 }
 
 #[test]
 fn another_file_at_the_path_of_a_new_file_is_not_listed() {
-    let root = TempDir::new().expect("a folder");
+    let root = project();
     let inside = root.path().join("z/mine");
     fs::create_dir(root.path().join("z")).expect("made");
     let changes = plan(root.path(), tree(&[("a", "1"), ("z", "1")]));
@@ -166,7 +166,7 @@ fn another_file_at_the_path_of_a_new_file_is_not_listed() {
     // What was written is listed, and what is another's is not.
     let left = on_disk(root.path());
     assert_eq!(left, files(&[("a", "1"), ("z/", ""), ("z/mine", "mine")]));
-    let record = fs::read_to_string(root.path().join(OWNERSHIP_FILE)).expect("there");
+    let record = root.read(OWNERSHIP_FILE);
     let listed = |path: &str| {
         record
             .lines()
@@ -175,7 +175,7 @@ fn another_file_at_the_path_of_a_new_file_is_not_listed() {
     assert!(listed("a") && !listed("z"), "{record}");
     // So it stays another's, as a file too.
     fs::remove_dir_all(root.path().join("z")).expect("removed");
-    fs::write(root.path().join("z"), "mine").expect("written");
+    root.write("z", "mine");
     let changes = render(root.path(), &[("a", "2"), ("z", "1")]);
     assert_eq!(rules(&changes), [RuleId::FileNotOwned]);
     assert_eq!(changes.changes.len(), 1);
@@ -184,12 +184,12 @@ fn another_file_at_the_path_of_a_new_file_is_not_listed() {
         Origin::Run,
         "`a` is the run's own"
     );
-    assert_eq!(on_disk(root.path()), files(&[("a", "2"), ("z", "mine")]));
+    assert_disk(root.path(), &[("a", "2"), ("z", "mine")]);
 }
 
 #[test]
 fn no_folder_of_another_is_removed_through_a_link() {
-    let root = TempDir::new().expect("a folder");
+    let root = project();
     let (out, outside) = (root.path().join("out"), root.path().join("outside"));
     render(&out, &[("a/b/c", "1"), ("d/e", "1"), ("f", "1")]);
     fs::create_dir_all(outside.join("b")).expect("made");
@@ -203,7 +203,7 @@ fn no_folder_of_another_is_removed_through_a_link() {
     let changes = render(&out, &[]);
     assert_eq!(kinds(&changes), []);
     assert_eq!(changes.folders, [""; 0]);
-    assert_eq!(on_disk(&outside), files(&[("b/", "")]));
+    assert_disk(&outside, &[("b/", "")]);
     assert!(out.join("a").is_symlink() && out.join("f").is_dir());
     assert_eq!(fs::read_to_string(out.join("d")).expect("there"), "mine");
     assert!(!out.join(OWNERSHIP_FILE).exists(), "nothing is owned");
@@ -211,17 +211,17 @@ fn no_folder_of_another_is_removed_through_a_link() {
 
 #[test]
 fn the_folder_of_a_file_that_is_gone_already_goes_too() {
-    let root = TempDir::new().expect("a folder");
+    let root = project();
     render(root.path(), &[("a/b/c", "1"), ("d", "1")]);
-    fs::remove_file(root.path().join("a/b/c")).expect("removed");
+    root.remove("a/b/c");
     let changes = render(root.path(), &[("d", "1")]);
     assert_eq!(kinds(&changes), []);
-    assert_eq!(on_disk(root.path()), files(&[("d", "1")]));
+    assert_disk(root.path(), &[("d", "1")]);
 }
 
 #[test]
 fn an_owned_file_that_is_too_long_to_read_is_replaced() {
-    let root = TempDir::new().expect("a folder");
+    let root = project();
     render(root.path(), &[("a", "1")]);
     let file = File::options().write(true).open(root.path().join("a"));
     let file = file.expect("opened");
@@ -239,12 +239,12 @@ fn an_owned_file_that_is_too_long_to_read_is_replaced() {
             .iter()
             .all(|change| change.origin == Origin::Edited)
     );
-    assert_eq!(on_disk(root.path()), files(&[("a", "2")]));
+    assert_disk(root.path(), &[("a", "2")]);
 }
 
 #[test]
 fn the_text_that_is_replaced_is_kept_only_where_it_is_shown() {
-    let root = TempDir::new().expect("a folder");
+    let root = project();
     render(root.path(), &[("a", "1"), ("b", "1")]);
     let kept = plan(root.path(), tree(&[("a", "2")]));
     let dropped = output::plan(root.path(), tree(&[("a", "2")]), Options::default());
@@ -262,7 +262,7 @@ fn the_text_that_is_replaced_is_kept_only_where_it_is_shown() {
 
 #[test]
 fn where_one_folder_changed_none_is_written() {
-    let root = TempDir::new().expect("a folder");
+    let root = project();
     let folders = ["one", "two"].map(|name| root.path().join(name));
     let adopt = Options {
         foreign: Foreign::Adopt,
@@ -277,10 +277,10 @@ fn where_one_folder_changed_none_is_written() {
         output::apply_all(&plans),
         Err(Error::Changed { .. })
     ));
-    assert_eq!(on_disk(&folders[0]), files(&[("a", "1")]));
+    assert_disk(&folders[0], &[("a", "1")]);
     fs::write(folders[1].join("a"), "1").expect("written");
     output::apply_all(&plans).expect("nothing is in the way");
     for folder in &folders {
-        assert_eq!(on_disk(folder), files(&[("a", "2"), ("b", "2")]));
+        assert_disk(folder, &[("a", "2"), ("b", "2")]);
     }
 }

@@ -7,9 +7,9 @@ use std::path::Path;
 use metalmark::error::Error;
 use metalmark::model::manifest::ChangeSet;
 use metalmark::output;
-use tempfile::TempDir;
 
 use super::{on_disk, plan, render, tree};
+use crate::support::stage::project;
 
 /// Files that are updated, created and deleted; a file that becomes a folder, and a folder that becomes a file.
 const BEFORE: [(&str, &str); 5] = [
@@ -79,7 +79,7 @@ fn interfered(root: &Path, path: &str, interfere: Interference) -> Option<String
 #[test]
 fn what_another_program_writes_between_any_two_steps_stays() {
     let count = {
-        let root = TempDir::new().expect("a folder");
+        let root = project();
         output::phases(&planned(root.path()))
             .iter()
             .flatten()
@@ -90,7 +90,7 @@ fn what_another_program_writes_between_any_two_steps_stays() {
     for at in 0..=count {
         for path in PATHS {
             for (name, interfere) in INTERFERENCES {
-                let root = TempDir::new().expect("a folder");
+                let root = project();
                 let changes = planned(root.path());
                 let phases = output::phases(&changes);
                 let steps: Vec<_> = phases.iter().flatten().collect();
@@ -115,7 +115,7 @@ fn what_another_program_writes_between_any_two_steps_stays() {
 fn where_a_file_changed_since_the_plan_nothing_is_written() {
     for path in PATHS {
         for (name, interfere) in INTERFERENCES {
-            let root = TempDir::new().expect("a folder");
+            let root = project();
             let changes = planned(root.path());
             let Some(_) = interfered(root.path(), path, interfere) else {
                 continue;
@@ -147,9 +147,9 @@ fn found_below(root: &Path) -> Vec<(String, Option<String>)> {
 
 #[test]
 fn what_is_gone_meanwhile_is_no_obstacle_to_a_deletion() {
-    let root = TempDir::new().expect("a folder");
+    let root = project();
     let changes = planned(root.path());
-    fs::remove_file(root.path().join("d/deleted")).expect("removed");
+    root.remove("d/deleted");
     output::apply(&changes).expect("nothing is in the way");
     assert_eq!(on_disk(root.path()).get("d/"), None);
 }

@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
+use super::support::stage::project;
 use metalmark::error::Error;
 use metalmark::model::finding::Finding;
 use metalmark::model::manifest::{
@@ -19,7 +20,6 @@ use metalmark::model::manifest::{
 };
 use metalmark::model::rule::RuleId;
 use metalmark::output::{self, Foreign, Options, Previous};
-use tempfile::TempDir;
 
 type Files = BTreeMap<String, String>;
 
@@ -71,6 +71,11 @@ fn files(list: &[(&str, &str)]) -> Files {
     owned.collect()
 }
 
+#[track_caller]
+fn assert_disk(root: &Path, list: &[(&str, &str)]) {
+    assert_eq!(on_disk(root), files(list));
+}
+
 fn kinds(changes: &ChangeSet) -> Vec<(&str, ChangeKind)> {
     let changes = changes.changes.iter();
     changes.map(|change| (&*change.path, change.kind)).collect()
@@ -86,7 +91,7 @@ fn rules(changes: &ChangeSet) -> Vec<RuleId> {
 
 #[test]
 fn files_are_created_updated_and_deleted_and_empty_folders_go() {
-    let root = TempDir::new().expect("a folder");
+    let root = project();
     let root = root.path().join("out");
     let created = render(&root, &[("a/x/1", "one\n"), ("a/2", "two\n"), ("b", "")]);
     assert_eq!(created.changes.len(), 3);
@@ -103,17 +108,14 @@ fn files_are_created_updated_and_deleted_and_empty_folders_go() {
             .iter()
             .all(|change| change.origin == Origin::Run)
     );
-    assert_eq!(
-        on_disk(&root),
-        files(&[("a/", ""), ("a/2", "changed\n"), ("b", "")])
-    );
+    assert_disk(&root, &[("a/", ""), ("a/2", "changed\n"), ("b", "")]);
     render(&root, &[]);
     assert_eq!(fs::read_dir(&root).expect("the root stays").count(), 0);
 }
 
 #[test]
 fn a_second_run_changes_nothing() {
-    let root = TempDir::new().expect("a folder");
+    let root = project();
     let files = [("a/1", "1"), ("a/2", "2")];
     render(root.path(), &files);
     let again = plan(root.path(), tree(&files));
@@ -125,9 +127,9 @@ fn a_second_run_changes_nothing() {
 
 #[test]
 fn the_ownership_file_is_sorted_and_names_each_file_once() {
-    let root = TempDir::new().expect("a folder");
+    let root = project();
     render(root.path(), &[("b", "2\n"), ("a/1", "1\n")]);
-    let text = fs::read_to_string(root.path().join(OWNERSHIP_FILE)).expect("it is there");
+    let text = root.read(OWNERSHIP_FILE);
     let lines: Vec<&str> = text.lines().skip(1).collect();
     let one = "4355a46b19d348dc2f57c046f8ef63d4538ebb936000f3c9ee954a27460dd865";
     let two = "53c234e5e8472b6ac51c1ae1cab3fe06fad053beb8ebfd8977b010655bfdd3c3";
@@ -142,15 +144,15 @@ fn the_ownership_file_is_sorted_and_names_each_file_once() {
 
 #[test]
 fn a_foreign_file_is_refused_until_it_is_adopted() {
-    let root = TempDir::new().expect("a folder");
-    fs::write(root.path().join("a"), "mine").expect("written");
+    let root = project();
+    root.write("a", "mine");
     let changes = render(root.path(), &[("a", "rendered"), ("b", "2")]);
     assert_eq!(rules(&changes), [RuleId::FileNotOwned]);
     assert!(changes.findings[0].help[0].contains("--adopt"));
-    assert_eq!(on_disk(root.path()), files(&[("a", "mine"), ("b", "2")]));
+    assert_disk(root.path(), &[("a", "mine"), ("b", "2")]);
     // Not owned, so not pruned either.
     render(root.path(), &[]);
-    assert_eq!(on_disk(root.path()), files(&[("a", "mine")]));
+    assert_disk(root.path(), &[("a", "mine")]);
 
     let options = Options {
         foreign: Foreign::Adopt,
@@ -165,7 +167,7 @@ fn a_foreign_file_is_refused_until_it_is_adopted() {
 
 #[test]
 fn a_lost_ownership_file_is_restored_where_nothing_differs() {
-    let root = TempDir::new().expect("a folder");
+    let root = project();
     let record = root.path().join(OWNERSHIP_FILE);
     render(root.path(), &[("a", "1")]);
     let before = fs::read(&record).expect("it is there");
@@ -177,25 +179,25 @@ fn a_lost_ownership_file_is_restored_where_nothing_differs() {
 
 #[test]
 fn a_manual_edit_is_overwritten_and_reported() {
-    let root = TempDir::new().expect("a folder");
+    let root = project();
     render(root.path(), &[("a", "1")]);
-    fs::write(root.path().join("a"), "edited").expect("written");
+    root.write("a", "edited");
     let changes = render(root.path(), &[("a", "1")]);
     let origins: Vec<Origin> = changes.changes.iter().map(|change| change.origin).collect();
     assert_eq!(origins, [Origin::Edited]);
-    assert_eq!(on_disk(root.path()), files(&[("a", "1")]));
+    assert_disk(root.path(), &[("a", "1")]);
 }
 
 /// Nobody can tell whether an ownership file that lists it is right.
 #[test]
 fn a_listed_file_that_is_not_what_was_written_is_deleted_only_on_request() {
-    let root = TempDir::new().expect("a folder");
+    let root = project();
     render(root.path(), &[("a", "1"), ("b", "1")]);
-    fs::write(root.path().join("b"), "edited").expect("written");
+    root.write("b", "edited");
     for _ in 0..2 {
         let changes = render(root.path(), &[("a", "1")]);
         assert_eq!(rules(&changes), [RuleId::FileNotOwned]);
-        assert_eq!(on_disk(root.path()), files(&[("a", "1"), ("b", "edited")]));
+        assert_disk(root.path(), &[("a", "1"), ("b", "edited")]);
     }
     let options = Options {
         foreign: Foreign::Adopt,
@@ -203,12 +205,12 @@ fn a_listed_file_that_is_not_what_was_written_is_deleted_only_on_request() {
     };
     let changes = output::plan(root.path(), tree(&[("a", "1")]), options).expect("planned");
     output::apply(&changes).expect("written");
-    assert_eq!(on_disk(root.path()), files(&[("a", "1")]));
+    assert_disk(root.path(), &[("a", "1")]);
 }
 
 #[test]
 fn owners_that_were_not_rendered_keep_their_files() {
-    let root = TempDir::new().expect("a folder");
+    let root = project();
     render(root.path(), &[("a", "1"), ("b", "1"), ("c", "1")]);
     let keeping = |keeps, files: &[(&str, &str)]| {
         let tree = ManifestTree {
@@ -219,16 +221,16 @@ fn owners_that_were_not_rendered_keep_their_files() {
     };
     let owner = |name: &str| BTreeSet::from([name.into()]);
     keeping(Keeps::These(owner("b")), &[("a", "1")]);
-    assert_eq!(on_disk(root.path()), files(&[("a", "1"), ("b", "1")]));
+    assert_disk(root.path(), &[("a", "1"), ("b", "1")]);
     keeping(Keeps::AllBut(owner("a")), &[("a", "2")]);
-    assert_eq!(on_disk(root.path()), files(&[("a", "2"), ("b", "1")]));
+    assert_disk(root.path(), &[("a", "2"), ("b", "1")]);
     keeping(Keeps::Nobody, &[("a", "2")]);
-    assert_eq!(on_disk(root.path()), files(&[("a", "2")]));
+    assert_disk(root.path(), &[("a", "2")]);
 }
 
 #[test]
 fn illegal_and_colliding_names_are_refused_and_the_rest_is_written() {
-    let root = TempDir::new().expect("a folder");
+    let root = project();
     let out = root.path().join("out");
     let changes = render(
         &out,
@@ -268,16 +270,13 @@ fn illegal_and_colliding_names_are_refused_and_the_rest_is_written() {
         let finding = changes.findings.iter().find(is_it).expect(message);
         assert_eq!(&*finding.labels[0].spot.source.path, path);
     }
-    assert_eq!(
-        on_disk(root.path()),
-        files(&[("out/", ""), ("out/good", "x")])
-    );
+    assert_disk(root.path(), &[("out/", ""), ("out/good", "x")]);
 }
 
 #[cfg(unix)]
 #[test]
 fn no_link_is_followed() {
-    let root = TempDir::new().expect("a folder");
+    let root = project();
     let (out, outside) = (root.path().join("out"), root.path().join("outside"));
     for folder in [&out, &outside] {
         fs::create_dir(folder).expect("made");
@@ -294,14 +293,14 @@ fn no_link_is_followed() {
         ],
     );
     assert_eq!(rules(&changes), [RuleId::OutputSymlink; 3]);
-    assert_eq!(on_disk(&outside), files(&[("file", "theirs")]));
+    assert_disk(&outside, &[("file", "theirs")]);
 }
 
 #[cfg(unix)]
 #[test]
 fn no_link_that_appears_after_the_plan_is_followed() {
     for theirs in [&[][..], &[("b/", "")]] {
-        let root = TempDir::new().expect("a folder");
+        let root = project();
         let (out, outside) = (root.path().join("out"), root.path().join("outside"));
         fs::create_dir(&outside).expect("made");
         for (folder, _) in theirs {
@@ -321,27 +320,24 @@ fn no_link_that_appears_after_the_plan_is_followed() {
 #[cfg(unix)]
 #[test]
 fn nothing_is_pruned_through_a_link() {
-    let root = TempDir::new().expect("a folder");
+    let root = project();
     let (out, outside) = (root.path().join("out"), root.path().join("outside"));
     render(&out, &[("a/file", "x"), ("b", "x")]);
     fs::rename(out.join("a"), &outside).expect("moved");
     std::os::unix::fs::symlink(&outside, out.join("a")).expect("linked");
     render(&out, &[("b", "x")]);
-    assert_eq!(on_disk(&outside), files(&[("file", "x")]));
+    assert_disk(&outside, &[("file", "x")]);
     assert!(out.join("a").is_symlink());
 }
 
 #[test]
 fn a_file_becomes_a_folder_and_back() {
-    let root = TempDir::new().expect("a folder");
+    let root = project();
     render(root.path(), &[("a", "1")]);
     render(root.path(), &[("a/b/c", "2")]);
-    assert_eq!(
-        on_disk(root.path()),
-        files(&[("a/", ""), ("a/b/", ""), ("a/b/c", "2")])
-    );
+    assert_disk(root.path(), &[("a/", ""), ("a/b/", ""), ("a/b/c", "2")]);
     render(root.path(), &[("a", "3")]);
-    assert_eq!(on_disk(root.path()), files(&[("a", "3")]));
+    assert_disk(root.path(), &[("a", "3")]);
 }
 
 /// A killed run leaves too much rather than too little; and where letter case counts nothing, two paths may be one.
@@ -357,7 +353,7 @@ fn only_what_is_in_the_way_of_a_new_file_is_deleted_before_it_is_written() {
         ("a/b", "a/c", false),
         ("b/a", "a", false),
     ] {
-        let root = TempDir::new().expect("a folder");
+        let root = project();
         render(root.path(), &[(old, "1")]);
         let changes = plan(root.path(), tree(&[(new, "2")]));
         let is_there = |path: &str| root.path().join(path).is_file();
@@ -371,9 +367,9 @@ fn only_what_is_in_the_way_of_a_new_file_is_deleted_before_it_is_written() {
 
 #[test]
 fn a_folder_with_a_foreign_file_is_not_replaced() {
-    let root = TempDir::new().expect("a folder");
+    let root = project();
     render(root.path(), &[("a/b", "1")]);
-    fs::write(root.path().join("a/mine"), "mine").expect("written");
+    root.write("a/mine", "mine");
     let changes = render(root.path(), &[("a", "2")]);
     assert_eq!(rules(&changes), [RuleId::FileNotOwned]);
     assert!(changes.findings[0].message.contains("a/mine"));
@@ -383,24 +379,24 @@ fn a_folder_with_a_foreign_file_is_not_replaced() {
 
 #[test]
 fn an_empty_folder_is_in_nobodys_way() {
-    let root = TempDir::new().expect("a folder");
+    let root = project();
     fs::create_dir_all(root.path().join("a/b/c")).expect("made");
     render(root.path(), &[("a", "1")]);
-    assert_eq!(on_disk(root.path()), files(&[("a", "1")]));
+    assert_disk(root.path(), &[("a", "1")]);
 }
 
 #[test]
 fn an_ownership_file_that_was_being_written_is_swept_by_the_next_run() {
-    let root = TempDir::new().expect("a folder");
+    let root = project();
     render(root.path(), &[("a", "1")]);
-    fs::write(root.path().join(".metalmark-tmp-owned"), "half").expect("written");
+    root.write(".metalmark-tmp-owned", "half");
     render(root.path(), &[("a", "1")]);
-    assert_eq!(on_disk(root.path()), files(&[("a", "1")]));
+    assert_disk(root.path(), &[("a", "1")]);
 }
 
 #[test]
 fn what_a_killed_run_was_writing_is_in_nobodys_way() {
-    let root = TempDir::new().expect("a folder");
+    let root = project();
     let killed = plan(
         root.path(),
         tree(&[("a/b", "1"), ("a/d", "1"), ("e/f", "1")]),
@@ -410,12 +406,12 @@ fn what_a_killed_run_was_writing_is_in_nobodys_way() {
     }
     assert!(on_disk(root.path()).contains_key("a/.metalmark-tmp-0"));
     render(root.path(), &[("a", "2")]);
-    assert_eq!(on_disk(root.path()), files(&[("a", "2")]));
+    assert_disk(root.path(), &[("a", "2")]);
 }
 
 #[test]
 fn two_runs_do_not_write_over_each_other() {
-    let root = TempDir::new().expect("a folder");
+    let root = project();
     let (one, other) = (
         plan(root.path(), tree(&[("a", "1")])),
         plan(root.path(), tree(&[("a", "2")])),
@@ -429,12 +425,12 @@ fn two_runs_do_not_write_over_each_other() {
     assert!(matches!(output::apply(&next), Err(Error::Busy { .. })));
     drop(held);
     output::apply(&next).expect("the lock is gone");
-    assert_eq!(on_disk(root.path()), files(&[("a", "3")]));
+    assert_disk(root.path(), &[("a", "3")]);
 }
 
 #[test]
 fn a_folder_that_cannot_be_made_is_an_error_that_names_it() {
-    let root = TempDir::new().expect("a folder");
+    let root = project();
     let file = root.path().join("file");
     fs::write(&file, "").expect("written");
     let answer = output::plan(&file.join("out"), tree(&[("a", "1")]), Options::default())
@@ -447,7 +443,7 @@ fn a_folder_that_cannot_be_made_is_an_error_that_names_it() {
 #[test]
 fn a_run_that_cannot_write_changes_no_file() {
     use std::os::unix::fs::PermissionsExt;
-    let root = TempDir::new().expect("a folder");
+    let root = project();
     render(root.path(), &[("a/1", "old"), ("b/1", "old")]);
     let closed = root.path().join("b");
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o555)).expect("set");
