@@ -440,7 +440,7 @@ values/c0.yaml:5
 #[test]
 fn what_cannot_be_applied_is_named_and_nothing_is_written() {
     let plain = cluster(Shape::Plain, 30, 1);
-    let one = || fleet("", &[plain.clone()]);
+    let one = || fleet("", std::slice::from_ref(&plain));
     let apply = |stage: Stage| {
         let before = stage.texts();
         let run = stage.run("plan --to 1.31 --apply 1").exit(1);

@@ -46,10 +46,12 @@ fn rotate(stage: &Stage, build: u32, words: &str) -> String {
             "{} {url}",
             field(&part.replace("metalmark.dev/kept", ""), "metadata: {name: ")
         );
-        match part.contains("metalmark.dev/kept") {
-            true => format!("[{named}]"),
-            false if part.contains("url: ") => named,
-            false => format!("<- {}", field(part, "MachineTemplate, name: ")),
+        if part.contains("metalmark.dev/kept") {
+            format!("[{named}]")
+        } else if part.contains("url: ") {
+            named
+        } else {
+            format!("<- {}", field(part, "MachineTemplate, name: "))
         }
     };
     let parts: Vec<String> = text.split("---\n").map(of).collect();

@@ -692,9 +692,10 @@ fn an_empty_catalog_is_filled_and_none_is_made_up() {
         "",
     ];
     let results = table(cases, |list| {
-        let version = match list.starts_with("diskimage_builder") {
-            true => "diskimage_builder_version",
-            false => "sylva_diskimagebuilder_version",
+        let version = if list.starts_with("diskimage_builder") {
+            "diskimage_builder_version"
+        } else {
+            "sylva_diskimagebuilder_version"
         };
         let offered = [
             "ubuntu-noble-plain-rke2-1-30-9",
