@@ -479,7 +479,7 @@ fn the_target_of_a_patch_selects_by_whole_names_and_by_labels() {
         "",
         "Pool",
         "edge",
-        ", namespace: lab, labels: {a: b, c: d}, annotations: {n: o}",
+        ", namespace: lab, labels: {a: b, c: d}, annotations: {note: o}",
     ) + &object("", "Pool", "edge-wb", ", labels: {a: x}")
         + &object("other.", "PoolSet", "my-other", "");
     same_as_kustomize(
@@ -537,7 +537,7 @@ labelSelector: '!a'
     PoolSet//my-other spec a = 2
 labelSelector: 'a b'
     refused
-annotationSelector: n=o
+annotationSelector: note=o
     Pool/lab/edge spec a = 2
 
 "#]],
