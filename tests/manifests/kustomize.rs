@@ -74,6 +74,8 @@ fn same_as_kustomize(
     recorded: impl Into<Data>,
     lines: impl Fn(&str) -> String,
 ) {
+    let recorded = recorded.into();
+    let text = recorded.render().expect("a text");
     same_as("kubectl", recorded, |kubectl, case| {
         let built = |lines: &str| {
             let kustomization = format!("resources: [objects.yaml]\n{lines}\n");
@@ -99,6 +101,7 @@ fn same_as_kustomize(
             lines
         }
     });
+    assert!(text.contains(" = "), "no case changes anything: {text}");
 }
 
 const POOLS: &str = "\
@@ -476,58 +479,70 @@ fn the_target_of_a_patch_selects_by_whole_names_and_by_labels() {
         "",
         "Pool",
         "edge",
-        ", namespace: lab, labels: {a: b, c: d}, annotations: {n: o}",
+        ", namespace: lab, labels: {a: b, c: d}, annotations: {note: o}",
     ) + &object("", "Pool", "edge-wb", ", labels: {a: x}")
         + &object("other.", "PoolSet", "my-other", "");
     same_as_kustomize(
         &[("objects.yaml", &objects)],
         str![[r#"
 name: edge
-    refused
+    Pool/lab/edge spec a = 2
 name: edge|other
-    refused
+    Pool/lab/edge spec a = 2
 name: edge.*
-    refused
+    Pool//edge-wb spec a = 2
+    Pool/lab/edge spec a = 2
 name: dge
-    refused
+    no change
 name: .*
-    refused
+    Pool//edge-wb spec a = 2
+    Pool/lab/edge spec a = 2
+    PoolSet//my-other spec a = 2
 name: '('
     refused
 kind: Pool
-    refused
+    Pool//edge-wb spec a = 2
+    Pool/lab/edge spec a = 2
 kind: Pool|Set
-    refused
+    Pool//edge-wb spec a = 2
+    Pool/lab/edge spec a = 2
 group: x.example
-    refused
+    Pool//edge-wb spec a = 2
+    Pool/lab/edge spec a = 2
 group: .*x.example
-    refused
+    Pool//edge-wb spec a = 2
+    Pool/lab/edge spec a = 2
+    PoolSet//my-other spec a = 2
 version: v1
-    refused
+    Pool//edge-wb spec a = 2
+    Pool/lab/edge spec a = 2
+    PoolSet//my-other spec a = 2
 version: v
-    refused
+    no change
 namespace: lab
-    refused
+    Pool/lab/edge spec a = 2
 namespace: la
-    refused
+    no change
 labelSelector: a=b
-    refused
+    Pool/lab/edge spec a = 2
 labelSelector: a!=b
-    refused
+    Pool//edge-wb spec a = 2
+    PoolSet//my-other spec a = 2
 labelSelector: 'a in (b, x)'
-    refused
+    Pool//edge-wb spec a = 2
+    Pool/lab/edge spec a = 2
 labelSelector: 'a notin (x),c'
-    refused
+    Pool/lab/edge spec a = 2
 labelSelector: '!a'
-    refused
+    PoolSet//my-other spec a = 2
 labelSelector: 'a b'
     refused
-annotationSelector: n=o
-    refused
+annotationSelector: note=o
+    Pool/lab/edge spec a = 2
 
 "#]],
         |target| {
-            let patch = "'[{op: replace, path: /spec/a, value: 2}]'";
+            let patch = "'- {op: replace, path: /spec/a, value: 2}'";
             format!("patches: [{{target: {{{target}}}, patch: {patch}}}]")
         },
     );
