@@ -75,23 +75,3 @@ pub(crate) fn commit(folder: &Path, message: &str) {
         &["commit", "--quiet", "--allow-empty", "-m", message],
     );
 }
-
-/// Copies the files of a fixture over those of a folder, what it is compared with apart.
-pub(crate) fn copy(from: &Path, to: &Path) {
-    let wanted = |entry: &walkdir::DirEntry| {
-        let name = entry.file_name();
-        entry.depth() == 0
-            || !["before", "expected.txt", "args"]
-                .iter()
-                .any(|other| name == *other)
-    };
-    for entry in walkdir::WalkDir::new(from).into_iter().filter_entry(wanted) {
-        let entry = entry.expect("readable");
-        let target = to.join(entry.path().strip_prefix(from).expect("below"));
-        if entry.file_type().is_dir() {
-            std::fs::create_dir_all(target).expect("created");
-        } else {
-            std::fs::copy(entry.path(), target).expect("copied");
-        }
-    }
-}

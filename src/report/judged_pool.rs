@@ -25,7 +25,7 @@ pub struct JudgedPool {
     k8s_version: Option<PlacedValue>,
     /// The version that the image holds, from the strongest source that is known.
     holds: Option<PlacedValue>,
-    judgement: &'static str,
+    judgment: &'static str,
     /// Why nothing is known.
     reason: Option<&'static str>,
 }
@@ -46,7 +46,7 @@ impl JudgedPool {
         let place = |value: &Located<Arc<str>>| {
             PlacedValue::display(&value.value, value.place, &view.sources)
         };
-        let (judgement, held, reason) = match PoolCheck::new(view, pool, selection, matching) {
+        let (judgment, held, reason) = match PoolCheck::new(view, pool, selection, matching) {
             PoolCheck::Checked(weighed) => (judge(weighed.proof), weighed.held, None),
             PoolCheck::Skipped(reason) => ("unknown", None, Some(reason)),
         };
@@ -58,7 +58,7 @@ impl JudgedPool {
             at: view.sources.resolve(pool.choice.place()),
             k8s_version: view.cluster.k8s_version_of(pool).map(place),
             holds: held.map(|fact| PlacedValue::display(&fact.value, fact.place, &view.sources)),
-            judgement,
+            judgment,
             reason,
         }
     }

@@ -173,22 +173,16 @@ fn the_workers_of_a_class_are_those_that_the_topology_names() {
         let parts = format!("bootstrap: {{KEY: {config}}}, infrastructure: {{KEY: {machine}}}");
         shape.replace("NAME", name).replace("PARTS", &parts)
     };
-    let until = |text: String| text.replace("KEY", "ref");
-    let since = |text: String| text.replace("KEY", "templateRef");
-    let shapes: [(&str, &str, &dyn Fn(String) -> String); 2] = [
-        (
-            "v1beta1",
-            "    - {class: NAME, template: {PARTS}}\n",
-            &until,
-        ),
-        ("v1beta2", "    - {class: NAME, PARTS}\n", &since),
+    let shapes = [
+        ("v1beta1", "    - {class: NAME, template: {PARTS}}\n", "ref"),
+        ("v1beta2", "    - {class: NAME, PARTS}\n", "templateRef"),
     ];
-    let cases = shapes.into_iter().flat_map(|(version, shape, finish)| {
+    let cases = shapes.into_iter().flat_map(|(version, shape, key)| {
         let kubeadm = "KubeadmConfigTemplate";
         let of = |other: &str, config: &str, own: &str| {
             let workers =
                 worker(shape, "other", kubeadm, other) + &worker(shape, "worker", config, own);
-            CLASS.replace(old, &finish(workers))
+            CLASS.replace(old, &workers.replace("KEY", key))
         };
         let made = of("cp", "RKE2ConfigTemplate", "md").replace(
             "ubuntu-2204-kube-v1.31.8",

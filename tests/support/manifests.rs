@@ -79,9 +79,3 @@ pub(crate) fn hosted(version: &str, image: &str) -> String {
     let text = cluster(version, image).replace("KubeadmControlPlane", "KamajiControlPlane");
     text.replacen(own, "", 1)
 }
-
-/// What `metalmark check` prints for these files, and its exit status.
-pub(crate) fn check(files: &[(&str, &str)]) -> (String, i32) {
-    let outcome = repository(files).run("check").outcome;
-    (outcome.stdout + &outcome.stderr, outcome.status)
-}

@@ -349,7 +349,7 @@ fn pool_line(pool: &Value) -> String {
     if let Some(value) = version["value"].as_str() {
         write!(line, " {}", placed(value, &version["at"])).expect("a text");
     }
-    write!(line, ": {}", text(&pool["judgement"])).expect("a text");
+    write!(line, ": {}", text(&pool["judgment"])).expect("a text");
     if let Some(reason) = pool["reason"].as_str() {
         write!(line, " ({reason})").expect("a text");
     }

@@ -89,7 +89,7 @@ impl<'a> Story<'a> {
     /// Runs these commands, and says of those that judge alike once what they find.
     #[track_caller]
     pub(crate) fn judge(&mut self, commands: &[&str]) -> &mut Self {
-        let mut judgements: Vec<(String, String)> = Vec::new();
+        let mut judgments: Vec<(String, String)> = Vec::new();
         for words in commands {
             let Outcome {
                 status,
@@ -99,15 +99,15 @@ impl<'a> Story<'a> {
             let lines = stdout.lines().chain(stderr.lines());
             let findings = lines.filter(|it| it.starts_with("error") || it.starts_with("warning["));
             let findings: String = findings.map(|line| format!("{line}\n")).collect();
-            let judgement = format!(" => {status}\n{findings}");
-            match judgements.iter_mut().find(|(_, known)| *known == judgement) {
+            let judgment = format!(" => {status}\n{findings}");
+            match judgments.iter_mut().find(|(_, known)| *known == judgment) {
                 Some((alike, _)) => write!(alike, ", {words}").expect("a text"),
-                None => judgements.push((format!("$ {words}"), judgement)),
+                None => judgments.push((format!("$ {words}"), judgment)),
             }
         }
-        let said = judgements
+        let said = judgments
             .into_iter()
-            .map(|(alike, judgement)| alike + &judgement);
+            .map(|(alike, judgment)| alike + &judgment);
         let mut said: String = said.collect();
         for (text, name) in &self.names {
             said = said.replace(text, name);
