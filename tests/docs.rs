@@ -340,15 +340,18 @@ fn the_first_ten_minutes_of_the_readme_work() {
 
 /// But for what the snapshots hold.
 #[test]
-fn the_first_test_of_the_page_is_one_of_the_suite() {
+fn the_tests_of_the_page_are_those_of_the_suite() {
     let text = page("docs/development.md");
-    let (_, block) = text.split_once("```rust\n").expect("a test");
-    let (block, _) = block.split_once("```\n").expect("its end");
-    let mut rest = include_str!("example.rs");
-    for line in block.lines() {
-        let line = line.split("str![").next().unwrap_or(line);
-        let found = rest.split_once(line);
-        (_, rest) = found.unwrap_or_else(|| panic!("`{line}` is not in tests/example.rs"));
+    let blocks: Vec<&str> = text.split("```rust\n").skip(1).collect();
+    let suite = [include_str!("rules/choices.rs"), include_str!("example.rs")];
+    assert_eq!(blocks.len(), suite.len());
+    for (block, mut rest) in blocks.into_iter().zip(suite) {
+        let (block, _) = block.split_once("```\n").expect("its end");
+        for line in block.lines() {
+            let line = line.split("str![").next().unwrap_or(line);
+            let found = rest.split_once(line);
+            (_, rest) = found.unwrap_or_else(|| panic!("`{line}` is not in the suite"));
+        }
     }
 }
 

@@ -396,7 +396,7 @@ fn a_small_file_cannot_expand_to_a_huge_one() {
 /// read in the parts. What is too short to be measured is not compared.
 #[test]
 fn reading_takes_time_in_proportion_to_the_text() {
-    const MANY: usize = 8 << 10;
+    const MANY: usize = 32 << 10;
     const PARTS: usize = 32;
     let shapes: [fn(usize) -> String; 10] = [
         |many| "[a, b, {c: d}], ".repeat(many) + "]",

@@ -232,7 +232,7 @@ struct Edit {
 }
 
 /// The mutants of lists.
-pub fn by_hand(project: &Path, lists: &[PathBuf]) -> Result<Vec<Candidate>, Box<dyn Error>> {
+pub fn manual(project: &Path, lists: &[PathBuf]) -> Result<Vec<Candidate>, Box<dyn Error>> {
     let mut candidates: Vec<(String, Candidate)> = Vec::new();
     for list in lists {
         for line in fs::read_to_string(list)?.lines() {

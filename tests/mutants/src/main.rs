@@ -85,7 +85,7 @@ fn try_all(options: &Options) -> Result<bool, Box<dyn Error>> {
     let project = project.canonicalize()?;
     let has_place = !options.only.is_empty() || options.changed.is_some();
     let mut report = Report::new(has_place);
-    let mut candidates = candidates::by_hand(&project, &options.file)?;
+    let mut candidates = candidates::manual(&project, &options.file)?;
     if options.file.is_empty() || has_place || options.most.is_some() {
         candidates.extend(made_by_rule(&project, &candidates, options, &mut report)?);
     }
@@ -145,7 +145,7 @@ fn try_all(options: &Options) -> Result<bool, Box<dyn Error>> {
 /// Mutants made by rule, without those that others say to leave out.
 fn made_by_rule(
     project: &Path,
-    by_hand: &[Candidate],
+    manual: &[Candidate],
     options: &Options,
     report: &mut Report,
 ) -> Result<Vec<Candidate>, Box<dyn Error>> {
@@ -171,7 +171,7 @@ fn made_by_rule(
     mutants.retain(|mutant| !known.contains(&*mutant.key()));
     report.leave_out(all - mutants.len(), "mutants of known.txt", &[]);
     let all = mutants.len();
-    mutants.retain(|mutant| !by_hand.iter().any(|other| mutant.overlaps(other, false)));
+    mutants.retain(|mutant| !manual.iter().any(|other| mutant.overlaps(other, false)));
     report.leave_out(
         all - mutants.len(),
         "mutants in texts that a list replaces",

@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn mutants_made_by_hand_share_a_text() {
+    fn manual_mutants_share_a_text() {
         let mutant = Mutant {
             range: 2..3,
             form: Form::ByHand("(ON || ONCE)".to_owned()),
