@@ -10,7 +10,6 @@ use yaml_tree::merge::{Layer, LayerKind, coalesce, layers, merge};
 use yaml_tree::place::{FileId, Place};
 use yaml_tree::value::{Entry, Map, Node, Value};
 
-use super::support::property;
 use super::support::seen::Seen;
 
 /// Trees in which a key's name says whether it holds a map (`m…`), if `consistent`; else anything stands anywhere.
@@ -190,7 +189,7 @@ proptest! {
 #[test]
 fn a_null_removes_what_the_chart_sets() {
     let seen = Seen::new(&["a null over a value"]);
-    property(256, &(trees(false), trees(false)), |(chart, user)| {
+    seen.property(256, 20, &(trees(false), trees(false)), |(chart, user)| {
         for engine in [Engine::Helm3, Engine::Helm4] {
             let merged = coalesce(&chart, &user, engine).tree;
             for (path, leaf) in all_leaves(&user) {
@@ -202,7 +201,6 @@ fn a_null_removes_what_the_chart_sets() {
             }
         }
     });
-    seen.assert_each(20);
 }
 
 fn tree(text: &str) -> Node {

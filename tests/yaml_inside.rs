@@ -6,7 +6,6 @@ use yaml_tree::locate;
 use yaml_tree::place::FileId;
 use yaml_tree::value::{Node, Value};
 
-use super::support::property;
 use super::support::seen::Seen;
 
 /// Every scalar of a text.
@@ -167,9 +166,8 @@ fn texts() -> impl Strategy<Value = String> {
 #[test]
 fn every_character_is_found_again() {
     let seen = Seen::new(&["a text with characters"]);
-    property(1_500, &texts(), |text| {
+    seen.property(1_500, 700, &texts(), |text| {
         let is_read = yaml_tree::read(&text, FileId(0), Engine::Helm3).is_ok();
         seen.note_if(is_read && check(&text) > 0, "a text with characters");
     });
-    seen.assert_each(700);
 }

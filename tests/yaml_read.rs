@@ -8,7 +8,6 @@ use yaml_tree::place::{FileId, Place};
 use yaml_tree::value::{Node, Value};
 use yaml_tree::{Misreading, NoticeKind};
 
-use super::support::property;
 use super::support::seen::Seen;
 
 const ENGINES: [Engine; 3] = [Engine::Helm3, Engine::Helm4, Engine::Kubectl];
@@ -518,7 +517,7 @@ fn check_places(text: &str, node: &Node) {
 #[test]
 fn no_text_breaks_the_reader() {
     let seen = Seen::new(&["read", "refused", "a notice"]);
-    property(3_000, &texts(), |text| {
+    seen.property(3_000, 30, &texts(), |text| {
         let is_within = |place: Place| text.get(place.start as usize..place.end as usize).is_some();
         for engine in ENGINES {
             match yaml_tree::read(&text, FileId(0), engine) {
@@ -541,7 +540,6 @@ fn no_text_breaks_the_reader() {
             }
         }
     });
-    seen.assert_each(30);
 }
 
 /// A text in UTF-8 or UTF-16, with its mark or without, and now and then a byte too many or another one.
@@ -573,7 +571,7 @@ fn encoded() -> impl Strategy<Value = (String, Vec<u8>, bool)> {
 #[test]
 fn no_bytes_break_the_decoder() {
     let seen = Seen::new(&["utf-8", "utf-16", "refused"]);
-    property(3_000, &encoded(), |(text, bytes, is_whole)| {
+    seen.property(3_000, 300, &encoded(), |(text, bytes, is_whole)| {
         let is_wide = bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff");
         for engine in ENGINES {
             let Ok(read) = yaml_tree::decode(&bytes, engine) else {
@@ -584,5 +582,4 @@ fn no_bytes_break_the_decoder() {
             assert!(read == text || !is_whole, "{bytes:?} is {read:?}");
         }
     });
-    seen.assert_each(300);
 }

@@ -12,8 +12,8 @@ use proptest::prelude::Strategy;
 use serde_json::{Value, json};
 use snapbox::str;
 
+use crate::support::rounds;
 use crate::support::stage::{Stage, assert_text, project, table};
-use crate::support::{property, rounds};
 
 /// What a command prints as JSON.
 fn read_json(stage: &Stage, words: &str) -> Value {
@@ -150,7 +150,7 @@ fn fleet() -> impl Strategy<Value = Fleet> {
 #[test]
 fn each_step_is_the_newest_version_that_every_pool_has_an_image_for_and_check_accepts_it() {
     let seen = crate::support::seen::Seen::new(&["a step", "a block", "nothing to do"]);
-    property(rounds(24, 400), &fleet(), |fleet| {
+    seen.property(rounds(24, 400), 3, &fleet(), |fleet| {
         let Fleet {
             images,
             lines,
@@ -212,7 +212,6 @@ fn each_step_is_the_newest_version_that_every_pool_has_an_image_for_and_check_ac
         // The plan of the last state goes on from there.
         assert_eq!(plan(&stage, goal)["steps"], json!([]));
     });
-    seen.assert_each(3);
 }
 
 /// A cluster of kubeadm whose pools boot these images, in a project with all of these.

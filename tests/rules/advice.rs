@@ -14,7 +14,6 @@ use proptest::prelude::{Strategy, any};
 use proptest::sample::select;
 
 use super::super::support::project::Project;
-use super::super::support::property;
 use super::super::support::seen::Seen;
 
 /// Versions as images and clusters write them, so that one often holds what the other runs.
@@ -302,8 +301,7 @@ fn every_printed_edit_leaves_no_new_error_and_lowers_nothing() {
         "a pool boots another image",
         "a pool runs another version",
     ]);
-    property(400, &project(), |(catalog, cluster)| {
+    seen.property(400, 5, &project(), |(catalog, cluster)| {
         assert_edits(&catalog, &cluster, &seen);
     });
-    seen.assert_each(5);
 }

@@ -15,9 +15,9 @@ use proptest::prelude::{Just, Strategy};
 use proptest::sample::subsequence;
 use snapbox::str;
 
+use super::support::rounds;
 use super::support::seen::Seen;
 use super::support::stage::{Stage, Texts, assert_text, project, table};
-use super::support::{property, rounds};
 use super::tracked::demo;
 
 const CLUSTERS: &str = "environment-values/workload-clusters";
@@ -144,8 +144,9 @@ fn shards_are_disjoint_and_their_union_is_the_whole_run() {
     let order =
         (1..5_usize).prop_flat_map(|count| Just((1..=count).collect::<Vec<_>>()).prop_shuffle());
     let seen = Seen::new(&["changed", "gone", "new", "clusters of two shards"]);
-    property(
+    seen.property(
         rounds(3, 12),
+        1,
         &(names(), names(), order),
         |(before, after, order)| {
             let count = order.len();
@@ -204,7 +205,6 @@ fn shards_are_disjoint_and_their_union_is_the_whole_run() {
             );
         },
     );
-    seen.assert_each(1);
 }
 
 /// The clusters of a fleet that a shard holds.

@@ -14,8 +14,8 @@ use metalmark::model::rule::RuleId;
 use metalmark::output::{self, Foreign, Options};
 use tempfile::TempDir;
 
+use crate::support::rounds;
 use crate::support::seen::Seen;
-use crate::support::{property, rounds};
 
 use super::model::{self, Disk, Expected, Item, Listed, Run};
 use super::steps::{Damage, Step, a_step};
@@ -386,11 +386,10 @@ fn remove(path: &Path) {
 fn after_any_sequence_a_folder_is_what_the_page_on_ownership_says() {
     let seen = Seen::new(&SEEN);
     let steps = proptest::collection::vec(a_step(), 2..10);
-    property(rounds(300, 2000), &steps, |steps| {
+    seen.property(rounds(300, 2000), 3, &steps, |steps| {
         let world = World::new(&seen);
         let outside = disk(&world.scratch.path().join("outside"));
         steps.iter().for_each(|step| world.step(step));
         assert_eq!(disk(&world.scratch.path().join("outside")), outside);
     });
-    seen.assert_each(3);
 }

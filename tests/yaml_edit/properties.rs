@@ -11,7 +11,6 @@ use yaml_tree::value::{Entry, Map, Node, Value};
 use super::{insert, item, remove, rename, set};
 use crate::hostile::laws::edits::put;
 use crate::support::grammar::{Habits, document, habits, text};
-use crate::support::property;
 use crate::support::seen::Seen;
 
 /// Scalars of every kind.
@@ -176,7 +175,7 @@ fn any_text_and_any_edit_end_in_a_text_or_a_refusal() {
     let engine = prop::sample::select(vec![Engine::Helm3, Engine::Helm4, Engine::Kubectl]);
     let texts = (texts(), prop::option::of(damage), engine);
     let seen = Seen::new(&["set", "removed", "renamed", "inserted", "added", "refused"]);
-    property(256, &texts, |((mut text, _), damage, engine)| {
+    seen.property(256, 10, &texts, |((mut text, _), damage, engine)| {
         let key = text.split(':').next().unwrap_or_default().to_owned();
         if let Some((at, cut, put)) = damage {
             let at = at.index(text.len());
@@ -201,5 +200,4 @@ fn any_text_and_any_edit_end_in_a_text_or_a_refusal() {
             }
         }
     });
-    seen.assert_each(10);
 }

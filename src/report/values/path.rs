@@ -173,7 +173,7 @@ mod tests {
     use proptest::prelude::{Just, Strategy, prop_oneof, proptest};
 
     use super::ValuePath;
-    use crate::testing::seen::{Seen, property};
+    use crate::testing::seen::Seen;
     use yaml_tree::Step;
 
     fn steps(text: &str) -> Vec<String> {
@@ -223,7 +223,7 @@ mod tests {
         let typed =
             "([.]?[a-cé]{1,2}|[.]?\"[a.\\\\]{0,2}\"?|\\[[0-9]{1,2}\\]|\\[[a\"0]{0,3}\\]?|[.]){0,5}";
         let seen = Seen::new(&["read", "refused", "an index", "a quoted key"]);
-        property(512, &typed, |text| {
+        seen.property(512, 20, &typed, |text| {
             let Ok(path) = ValuePath::parse(&text) else {
                 return seen.note("refused");
             };
@@ -236,7 +236,6 @@ mod tests {
             );
             seen.note_if(printed.contains('"'), "a quoted key");
         });
-        seen.assert_each(20);
     }
 
     fn step() -> impl Strategy<Value = Step> {
