@@ -1,5 +1,8 @@
 //! Hooks look at what git tracks: work in progress is rendered into nobody's commit, and nothing rendered is left out of one.
 
+use std::process::Command;
+
+use metalmark::files::Provenance;
 use snapbox::str;
 
 use super::git::git;
@@ -142,4 +145,62 @@ fn the_headline_of_a_comment_counts_files_that_are_out_of_date() {
             "### metalmark: 6 files out of date; 2 warnings in 1 cluster; 9 node pools checked: 7 proven, 1 by name only, 1 mismatched"
         ],
     );
+}
+
+/// What a bundle says of its origin is true of the bytes that it was made of: git is asked for objects, and compares no file.
+#[test]
+fn each_way_to_change_a_committed_folder_is_seen() {
+    let stage = project()
+        .file("in/a", "a")
+        .file("in/b", "b")
+        .file("elsewhere", "a");
+    std::os::unix::fs::symlink("b", stage.path().join("in/link")).expect("linked");
+    let Some(stage) = stage.commit("before") else {
+        return;
+    };
+    let is_changed = || Provenance::from_folder(&stage.path().join("in")).is_changed;
+    let ways = [
+        ("none", "true", false),
+        ("a file beside the folder", "echo x > elsewhere", false),
+        ("edited", "echo x > in/a", true),
+        ("the same length", "printf b > in/a", true),
+        (
+            "staged, and put back",
+            "echo x > in/a; git add in; printf a > in/a",
+            true,
+        ),
+        ("deleted", "rm in/a", true),
+        ("new", "echo x > in/c", true),
+        (
+            "new and ignored",
+            "echo c > .git/info/exclude; echo x > in/c",
+            false,
+        ),
+        (
+            "a link to the same bytes",
+            "rm in/a; ln -s ../elsewhere in/a",
+            true,
+        ),
+        ("another link", "ln -sfn a in/link", true),
+        ("a pipe", "rm in/a; mkfifo in/a", true),
+        (
+            "left out of a sparse checkout",
+            "git update-index --skip-worktree in/a; rm in/a",
+            false,
+        ),
+    ];
+    for (way, script, expected) in ways {
+        let run = |script: &str| {
+            let status = Command::new("sh")
+                .args(["-ec", script])
+                .current_dir(stage.path())
+                .status();
+            assert!(status.expect("sh runs").success(), "{way}");
+        };
+        run(script);
+        assert_eq!(is_changed(), expected, "{way}");
+        run(
+            "git update-index --no-skip-worktree in/a; git reset -q --hard; rm -f in/c .git/info/exclude",
+        );
+    }
 }

@@ -322,15 +322,20 @@ impl<'a> Tracked<'a> {
         Some(Self { mode, object, path })
     }
 
-    /// Whether the folder has its content.
+    /// Whether the folder has its content. A link or a pipe in place of a file is another content, and is not read.
     fn is_in(&self, folder: &Path, objects: &mut Objects) -> bool {
         let file = folder.join(path(self.path));
+        let is_file = || {
+            let entry = file.symlink_metadata();
+            entry.is_ok_and(|entry| entry.is_file())
+        };
         let found = match self.mode {
             "160000" => return true,
             "120000" => {
                 std::fs::read_link(file).map(|target| target.into_os_string().into_encoded_bytes())
             }
-            _ => std::fs::read(file),
+            _ if is_file() => std::fs::read(file),
+            _ => return false,
         };
         let content = objects.content(self.object).ok().flatten();
         content.is_some_and(|content| found.is_ok_and(|found| found == content))
