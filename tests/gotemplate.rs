@@ -324,7 +324,7 @@ fn mutated() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.join(" "))
 }
 
-/// What it comes to, without a panic.
+/// How it ends: never in a panic.
 fn execution(text: &str) -> &'static str {
     let Ok(template) = parse("text", text) else {
         return "refused";

@@ -55,13 +55,10 @@ pub fn check(
     }
     let reporting = options.reporting.resolve_in(request.directory.as_ref());
     fleet_check.require_pools(&fleet);
-    let lists_pools = options.reporting.lists_pools();
-    let pools: Vec<JudgedPool> = std::mem::take(&mut fleet_check.results)
-        .into_iter()
-        .flatten()
-        .collect();
+    let pools = std::mem::take(&mut fleet_check.results).into_iter();
+    let pools: Vec<JudgedPool> = pools.flatten().collect();
     let found = CheckReport {
-        pool_list: lists_pools.then_some(&pools),
+        pool_list: options.reporting.lists_pools().then_some(&pools),
         ..fleet_check.report()
     };
     reporting.save(found, &fleet.workspace, Changes::None)?;

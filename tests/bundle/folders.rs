@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use snapbox::str;
 
-use super::{NAMESPACE, SETTINGS, WEB, clean, ends, exists, files, refused, set_mode};
+use super::{NAMESPACE, SETTINGS, WEB, clean, ends, exists, files, refusal, set_mode};
 use crate::support::stage::{assert_text, project};
 use crate::support::story::Story;
 use crate::support::tarball::{Tarball, gzip};
@@ -25,7 +25,7 @@ fn a_hostile_archive_writes_nothing() {
     ];
     for tar in hostile {
         stage.write("hostile.tgz", gzip(&tar.end()));
-        refused(&stage, "unpack hostile.tgz --to out", "archive-refused");
+        refusal(&stage, "unpack hostile.tgz --to out", "archive-refused");
         assert_eq!(stage.list(""), ["hostile.tgz"]);
         assert!(!exists(&stage, "../evil"));
     }
@@ -96,7 +96,7 @@ fn only_what_metalmark_wrote_is_overwritten_and_taken_away() {
         ("out/mine.txt", "mine"),
     ]);
     clean(&stage, "pack in --to one.tgz");
-    refused(&stage, "unpack one.tgz --to out", "file-not-owned");
+    refusal(&stage, "unpack one.tgz --to out", "file-not-owned");
     assert_eq!(stage.list("out").len(), 2);
     clean(&stage, "unpack one.tgz --to out --adopt");
     assert_eq!(stage.read("out/manifests/a.yaml"), NAMESPACE);
@@ -121,10 +121,10 @@ fn nothing_is_written_through_a_link_and_no_link_is_packed() {
     fs::create_dir_all(at("out")).expect("made");
     fs::create_dir_all(at("elsewhere")).expect("made");
     symlink(at("elsewhere"), at("out/manifests")).expect("made");
-    refused(&stage, "unpack one.tgz --to out", "output-symlink");
+    refusal(&stage, "unpack one.tgz --to out", "output-symlink");
     assert!(stage.list("elsewhere").is_empty());
     symlink("/etc/passwd", at("in/b.yaml")).expect("made");
-    refused(&stage, "pack in --to two.tgz", "bundle-layout");
+    refusal(&stage, "pack in --to two.tgz", "bundle-layout");
 }
 
 #[test]
@@ -133,10 +133,10 @@ fn files_that_are_run_stay_so() {
     let stage = project().files(&[("in/install.sh", script), ("in/data/x", "x")]);
     let pack = |environment: &str| format!("pack --components in --env {environment}");
     let not_executable = format!("{} --to c.tgz", pack("A"));
-    refused(&stage, &not_executable, "component-contract");
+    refusal(&stage, &not_executable, "component-contract");
     set_mode(&stage.path().join("in/install.sh"), 0o700);
     let unread = format!("{} --to c.tgz", pack("B"));
-    refused(&stage, &unread, "component-contract");
+    refusal(&stage, &unread, "component-contract");
     let more = "--arch amd64 --distro ubuntu:noble --to oci-layout:l:1";
     clean(&stage, &format!("{} {more}", pack("A")));
     assert_text(

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use snapbox::str;
 
-use super::{NAMESPACE, SETTINGS, WEB, clean, ends, exists, files, manifests, refused};
+use super::{NAMESPACE, SETTINGS, WEB, clean, ends, exists, files, manifests, refusal};
 use crate::rules::registry_bundle;
 use crate::support::Metalmark;
 use crate::support::stage::{Stage, assert_text, project};
@@ -177,7 +177,7 @@ spec:
         .replace("name: settings", "name: large")
         .replace("\"blue \"", &"x".repeat(1 << 20));
     stage.write("in/large.yaml", &large);
-    refused(&stage, pack, "object-too-large");
+    refusal(&stage, pack, "object-too-large");
 }
 
 #[test]
@@ -200,7 +200,7 @@ fn an_index_puts_what_is_required_first() {
         ]
     );
     stage.edit("inner.yaml", "from: base", "from: 'index:./outer.yaml'");
-    let reported = refused(&stage, pack, "bundle-cycle");
+    let reported = refusal(&stage, pack, "bundle-cycle");
     assert!(reported.contains("inner.yaml:2:"), "{reported}");
 }
 
@@ -214,7 +214,7 @@ fn a_registry_bundle_is_refused_by_name() {
         "unpack bundle --to out",
         "pack index:bundles.yaml --to dir:out",
     ] {
-        let reported = refused(&stage, arguments, "bundle-unsupported");
+        let reported = refusal(&stage, arguments, "bundle-unsupported");
         let expected = "bundles of kind registry+v1 are not supported";
         assert!(reported.contains(expected), "{reported}");
     }

@@ -66,7 +66,7 @@ fn clean(stage: &Stage, args: &str) -> Outcome {
 }
 
 /// What a run says that ends with a finding of that rule.
-fn refused(stage: &Stage, args: &str, rule: &str) -> String {
+fn refusal(stage: &Stage, args: &str, rule: &str) -> String {
     let reported = ends(stage, 1, args).stderr;
     assert!(
         reported.contains(&format!("[{rule}]")),

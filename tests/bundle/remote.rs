@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use oci_artifacts::Digest;
 use serde_json::{Value, json};
 
-use super::{ends, exists, files, manifests, refused, set_mode};
+use super::{ends, exists, files, manifests, refusal, set_mode};
 use crate::git::git;
 use crate::support::distribution::{Distribution, Pushed, USER};
 use crate::support::layout::LayoutWriter;
@@ -107,7 +107,7 @@ fn a_tag_is_pulled_where_the_lock_knows_it_or_it_is_allowed() {
     let push = format!("push app {to} --kind plain --namespace app");
     let digest = clean(&stage, &push);
     let digest = digest.trim();
-    let reported = refused(&stage, &format!("pull {to} out"), "bundle-unpinned");
+    let reported = refusal(&stage, &format!("pull {to} out"), "bundle-unpinned");
     assert!(reported.contains(digest), "{reported}");
     assert!(!exists(&stage, "out"));
     let allowed = run_with(&stage, &format!("pull {to} allowed --allow-tag"), &[]).stderr;

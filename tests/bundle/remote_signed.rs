@@ -2,7 +2,7 @@
 
 use snapbox::str;
 
-use super::{clean, ends, exists, files, manifests, refused, run};
+use super::{clean, ends, exists, files, manifests, refusal, run};
 use crate::programs;
 use crate::support::distribution::{Distribution, Pushed};
 use crate::support::registry::Registry;
@@ -33,16 +33,16 @@ fn a_bundle_is_taken_under_the_key_that_signed_it_and_no_other() {
     let digest = clean(&stage, &push).stdout;
     let verify = |key: &str| format!("verify {name}:1 --key {key}");
     let pull = |key: &str| format!("pull {name}@{} out --key {key}", digest.trim());
-    refused(&stage, &verify("mine.pub"), "signature-missing");
-    refused(&stage, &pull("mine.pub"), "signature-missing");
+    refusal(&stage, &verify("mine.pub"), "signature-missing");
+    refusal(&stage, &pull("mine.pub"), "signature-missing");
     for form in ["tag", "bundle"] {
         let signed = clean(&stage, &format!("{push} --sign mine.key --sign-as {form}"));
         assert!(signed.stderr.contains(", signed"), "{}", signed.stderr);
         let verified = clean(&stage, &verify("mine.pub")).stdout;
         assert!(verified.contains("signed by the key sha256:"), "{verified}");
     }
-    refused(&stage, &verify("other.pub"), "signature-invalid");
-    refused(&stage, &pull("other.pub"), "signature-invalid");
+    refusal(&stage, &verify("other.pub"), "signature-invalid");
+    refusal(&stage, &pull("other.pub"), "signature-invalid");
     assert!(!exists(&stage, "out"));
     clean(&stage, &pull("mine.pub"));
     let secret = stage.read("mine.key");

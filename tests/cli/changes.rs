@@ -8,7 +8,7 @@ use super::{CLUSTER, fleet_with};
 
 /// A project with two outputs. One file is as it is rendered, one was edited, one is nobody's, and one belongs to a cluster
 /// that is gone.
-fn edited() -> Stage {
+fn project_with_edit() -> Stage {
     let outputs = "[{target: manifests, path: a}, {target: configmap, path: b}]";
     let fleet = fleet_with("[{target: manifests, path: rendered}]", outputs);
     for name in ["lyon", "nice", "rome"] {
@@ -26,7 +26,7 @@ fn edited() -> Stage {
 
 #[test]
 fn each_file_has_its_line() {
-    let fleet = edited();
+    let fleet = project_with_edit();
     fleet.run("render --adopt").exit(0).screen(str![[r#"
 created  a/bern.yaml  +19
 updated  a/lyon.yaml  (edited manually since the last run)
@@ -50,7 +50,9 @@ updated  b/.metalmark-owned
 
 #[test]
 fn the_changes_of_several_folders_are_one_json_document() {
-    let run = edited().run("render --adopt --output json").exit(0);
+    let run = project_with_edit()
+        .run("render --adopt --output json")
+        .exit(0);
     let document: Value = serde_json::from_str(&run.outcome.stdout).expect("one document");
     let lines = |key: &str| match &document[key] {
         Value::Array(items) => items.iter().map(|item| format!("{item}\n")).collect(),
@@ -73,7 +75,7 @@ summary {"created":1,"deleted":1,"unchanged":4,"updated":2}
 
 #[test]
 fn a_check_shows_the_difference() {
-    let fleet = edited();
+    let fleet = project_with_edit();
     fleet.remove("a/zug.yaml");
     let run = fleet.run("render --check --color always").exit(1);
     // What is not copied from a file, with its colors.

@@ -1,5 +1,5 @@
 //! Helm: its charts, its versions, its reading of what is rendered. Here, expressions of a random grammar, and those of the oracle
-//! data, give what a real `helm` gives that stands at hand; `oracle::expressions` compares with its recorded answers.
+//! data, give what a real `helm` gives, where one is found; `oracle::expressions` compares with its recorded answers.
 
 mod charts;
 mod overlays;

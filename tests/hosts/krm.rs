@@ -35,7 +35,7 @@ fn items<'l>(list: &'l Node, key: &str) -> &'l [Node] {
 }
 
 /// The part of a list above its results.
-fn without_results(list: &str) -> &str {
+fn strip_results(list: &str) -> &str {
     let end = list.find("\nresults:\n");
     end.map_or(list, |end| &list[..=end])
 }
@@ -145,7 +145,7 @@ warning[image-unstamped]: no image is named, and no cluster of the project has t
 "#]]);
     let output = run.outcome.stdout;
     assert_text(
-        &changes(&input, without_results(&output)),
+        &changes(&input, strip_results(&output)),
         str![[r#"
 -          checksum: http://old.example.org/image.raw.sha256sum   # a URL
 -          url: 'http://old.example.org/image.raw'
@@ -176,7 +176,7 @@ warning | stranger | no image is named, and no cluster of the project has this m
     );
     // What is stamped stays as it is.
     let again = demo.feed("fn", &output).outcome.stdout;
-    assert_eq!(without_results(&again), without_results(&output));
+    assert_eq!(strip_results(&again), strip_results(&output));
 }
 
 #[test]
@@ -212,14 +212,14 @@ results:
     );
     let input = list(&format!("{REFUSED}{ITEMS}"), "MetalmarkTransformer");
     let run = demo.feed("fn", &input).exit(1);
-    assert_eq!(without_results(&run.outcome.stdout), input);
+    assert_eq!(strip_results(&run.outcome.stdout), input);
 }
 
 #[test]
 fn the_validator_says_what_would_change_and_changes_nothing() {
     let input = list(ITEMS, "MetalmarkValidator");
     let run = demo().feed("fn", &input).exit(1);
-    assert_eq!(without_results(&run.outcome.stdout), input);
+    assert_eq!(strip_results(&run.outcome.stdout), input);
     assert_text(
         &results(&run.outcome.stdout),
         str![[r#"

@@ -76,7 +76,7 @@ fn for_an_own_renovate_configuration_the_lists_of_the_preset_are_printed() {
 }
 
 /// The demo workspace in a folder of a repository.
-fn below(folder: &str) -> Stage {
+fn project_in(folder: &str) -> Stage {
     let stage = project().file(".git/HEAD", "");
     copy_into(&repository().join(FLUX), &stage.path().join(folder));
     stage
@@ -95,7 +95,7 @@ fn lines_of(stage: &Stage, folder: &str) -> String {
 /// git, pre-commit and Renovate read the top of the repository alone; each has its own rules for what is quoted.
 #[test]
 fn settings_of_a_project_in_a_folder_are_written_at_the_top_as_hosts_read_them() {
-    let stage = below("deploy");
+    let stage = project_in("deploy");
     let line = "init --pre-commit --renovate";
     stage.run_in("deploy", line).exit(0);
     assert_text(
@@ -124,7 +124,7 @@ renovate.json
 
 "#]],
     );
-    let stage = below("my d'ir");
+    let stage = project_in("my d'ir");
     stage.run_in("my d'ir", line).exit(0);
     assert_text(
         &lines_of(&stage, "my d'"),
@@ -214,7 +214,7 @@ fn the_job_is_that_of_the_code_host_of_the_repository() {
 /// A pipeline runs at the top, and finds the reports of a project in any folder there.
 #[test]
 fn the_job_of_a_project_in_a_folder_leaves_its_reports_at_the_top() {
-    let stage = below("my d'ir");
+    let stage = project_in("my d'ir");
     stage.run_in("my d'ir", "render").exit(0);
     let top = stage.path().to_string_lossy().into_owned();
     let gitlab = [

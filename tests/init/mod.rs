@@ -19,7 +19,7 @@ fn workspace(name: &str) -> Stage {
 }
 
 /// The project file that `init` wrote, with which nothing is wrong: without its comments.
-fn written(stage: &Stage) -> String {
+fn project_file(stage: &Stage) -> String {
     let checked = stage.check();
     assert_eq!(checked.of_rule("project-file"), [""; 0]);
     assert_ne!(checked.status, 2, "{:?}", checked.findings);
@@ -44,7 +44,7 @@ next: `metalmark render`, then commit what it wrote
 "#]],
     );
     assert_text(
-        &written(&flux),
+        &project_file(&flux),
         str![[r#"
 version: 1
 clusters:
@@ -74,7 +74,7 @@ next: `metalmark check` shows each at its place; `metalmark explain RULE` says w
 "#]],
     );
     assert_text(
-        &written(&metal),
+        &project_file(&metal),
         str![[r#"
 version: 1
 values:
@@ -172,7 +172,7 @@ fn a_cluster_stack_has_a_pair_and_is_checked() {
     ]);
     init(&stage, "");
     assert_text(
-        &written(&stage),
+        &project_file(&stage),
         str![[r#"
 version: 1
 pairs:
@@ -196,7 +196,7 @@ fn clusters(paths: &[&str]) -> String {
     let said = init(&stage, "");
     let count = format!("found {} clusters", paths.len());
     assert!(said.contains(&count), "{said}");
-    let text = written(&stage);
+    let text = project_file(&stage);
     let (_, clusters) = text.split_once("clusters:\n").expect("clusters");
     let lines = clusters.lines().take_while(|line| line.starts_with(' '));
     lines.map(|line| format!("{line}\n")).collect()

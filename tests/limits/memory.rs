@@ -63,7 +63,7 @@ fn seen_peak(folder: &Path, arguments: &[&str]) -> Option<Peak> {
 }
 
 /// The peak of a check of a cluster with these values.
-fn of_values(text: &str) -> Option<Peak> {
+fn peak_of_values(text: &str) -> Option<Peak> {
     let project = project().cluster("c", text);
     peak(project.path(), &["check"])
 }
@@ -71,7 +71,7 @@ fn of_values(text: &str) -> Option<Peak> {
 /// A check of these values takes no more than that above the least, and finds what it finds in them.
 #[track_caller]
 fn fits(name: &str, text: &str, least: &Peak, finding: &str) {
-    let Some(Peak { bytes, screen }) = of_values(text) else {
+    let Some(Peak { bytes, screen }) = peak_of_values(text) else {
         return;
     };
     assert!(screen.starts_with(finding), "{name} is read: {screen}");
@@ -98,7 +98,7 @@ const EXPRESSIONS: &[&str] = &[
 #[test]
 fn no_expression_takes_more_memory_than_is_stated() {
     let values = |version: &str| format!("cluster:\n  k8s_version: '{version}'\n");
-    let Some(least) = of_values(&values("v1.31.8")) else {
+    let Some(least) = peak_of_values(&values("v1.31.8")) else {
         return;
     };
     let step = if is_long() { 1 } else { 3 };
@@ -131,7 +131,7 @@ fn no_text_of_ten_megabytes_takes_more_memory_than_is_stated() {
             format!("a: >+\n{}", "\n".repeat(size))
         }),
     ];
-    let Some(least) = of_values("a: 1\n") else {
+    let Some(least) = peak_of_values("a: 1\n") else {
         return;
     };
     let step = if is_long() { 1 } else { 2 };

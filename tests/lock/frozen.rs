@@ -102,7 +102,7 @@ fn frozen_rendering_opens_no_connection() {
     }
     let connection = listener.accept();
     assert!(connection.is_err(), "somebody connected: {connection:?}");
-    // Whoever asks does go through it.
+    // A run that names it uses it.
     drop(listener);
     stage.remove("metalmark.lock");
     let asked = run("lock");

@@ -30,7 +30,7 @@ fn faults(lock: &str) -> String {
 
 const DIGEST: &str = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
-/// Entries of a lock; `DIGEST` stands for one.
+/// Entries of a lock; `DIGEST` is replaced by one.
 const ENTRIES: [&str; 28] = [
     // None of these is a fault.
     "key: K, reference: 'oci://r/a:1', digest: 'DIGEST'",
@@ -132,7 +132,7 @@ fn every_fault_of_a_lock_is_reported_at_its_line() {
 
 #[test]
 fn every_fault_of_the_file_is_reported_and_such_a_lock_is_left_as_it_is() {
-    // A slash stands for the end of a line.
+    // A slash is the end of a line.
     let cases = [
         "# nothing but a comment",
         "--- / version: 1 / images: [] / --- / {}",

@@ -39,7 +39,7 @@ fn json(folder: &Path, format: &str) -> Value {
     serde_json::from_str(&report(folder, format)).expect("it is JSON")
 }
 
-/// Every report of a run, each held against its reader's rules; how many things are listed.
+/// Every report of a run, each checked by the rules of its reader; how many things are listed.
 fn listed(folder: &Path) -> usize {
     let listed = gitlab(&json(folder, "gitlab"));
     assert_eq!(sarif(&json(folder, "sarif")), listed);
@@ -54,7 +54,7 @@ fn listed(folder: &Path) -> usize {
     listed
 }
 
-/// Every report of a run, each held against its reader's rules; the rules that found something.
+/// Every report of a run, each checked by the rules of its reader; the rules that found something.
 pub(crate) fn valid_reports(project: &Stage, words: &str) -> BTreeSet<String> {
     let outcome = run(project.path(), words);
     assert!(outcome.status < 2, "{words}: {}", outcome.stderr);

@@ -172,7 +172,7 @@ fn git(project: &Path, arguments: &[&str]) -> Result<String, Box<dyn Error>> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// All mutants that the rules make: of functions that changed, if that is asked.
+/// All mutants that the rules make; with `--changed`, those of functions that changed.
 pub fn by_rule(
     sources: &BTreeMap<String, String>,
     changed: Option<&Changed>,
