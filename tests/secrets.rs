@@ -1,6 +1,8 @@
 //! Which values are secret: those of a Secret, of a file that is named after secrets, and of a file that a Secret is made of.
 //! Nothing else is hidden, and no message loses a word.
 
+use snapbox::str;
+
 use super::support::stage::project;
 
 const RELEASE: &str = "apiVersion: helm.toolkit.fluxcd.io/v2
@@ -103,4 +105,26 @@ fn what_is_wrong_with_a_secret_quotes_nothing_of_it() {
         assert!(shown.contains("there is no anchor `…`"), "{line}: {shown}");
         assert!(!shown.contains("hush"), "{line}: {shown}");
     }
+}
+
+#[test]
+fn the_list_of_pools_does_not_tell_what_a_secret_selects() {
+    let project = project()
+        .catalog(&["noble-31 rke2 1.31.8+rke2r1"])
+        .cluster(
+            "edge",
+            "cluster: {k8s_version: v1.31.8+rke2r1, capi_providers: {infra_provider: capm3}}",
+        )
+        .file("secrets.yaml", "cluster: {capm3: {image_key: noble-31}}\n");
+    project.edit("metalmark.yaml", "[edge.yaml]", "[edge.yaml, secrets.yaml]");
+    project.check().pools(str![[r#"
+edge/control-plane v1.31.8+rke2r1 (edge.yaml:1:24): proven
+
+"#]]);
+    project.edit("metalmark.yaml", "secrets.yaml", "plain.yaml");
+    project.write("plain.yaml", project.read("secrets.yaml"));
+    project.check().pools(str![[r#"
+edge/control-plane v1.31.8+rke2r1 (edge.yaml:1:24): proven, noble-31 (plain.yaml:1:30) holds 1.31.8+rke2r1 (catalog.yaml:2:45)
+
+"#]]);
 }

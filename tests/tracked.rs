@@ -158,6 +158,16 @@ fn each_way_to_change_a_committed_folder_is_seen() {
     let Some(stage) = stage.commit("before") else {
         return;
     };
+    // A submodule that is not checked out.
+    let submodule = format!(
+        "160000,{},in/submodule",
+        git(stage.path(), &["rev-parse", "HEAD"])
+    );
+    git(
+        stage.path(),
+        &["update-index", "--add", "--cacheinfo", &submodule],
+    );
+    git(stage.path(), &["commit", "--quiet", "-m", "submodule"]);
     let is_changed = || Provenance::from_folder(&stage.path().join("in")).is_changed;
     let ways = [
         ("none", "true", false),
