@@ -108,7 +108,7 @@ fn what_is_wrong_with_a_secret_quotes_nothing_of_it() {
 }
 
 #[test]
-fn the_list_of_pools_does_not_tell_what_a_secret_selects() {
+fn the_list_of_pools_does_not_show_what_a_secret_selects() {
     let project = project()
         .catalog(&["noble-31 rke2 1.31.8+rke2r1"])
         .cluster(
