@@ -7,6 +7,9 @@ use oci_artifacts::{Failure, write_failures};
 /// Ends the run with exit status 2. Each variant says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
+    /// A turn of the editor's server has passed its budget.
+    #[error(transparent)]
+    GivenUp(#[from] crate::budget::GivenUp),
     /// A file or folder could not be read.
     #[error("cannot read `{}`: {}", display_path(path), reason(cause))]
     Read {

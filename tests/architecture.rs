@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// Bottom first. A module imports modules of lower layers only, and none of its own. What is below them all are the crates in
 /// `crates/`, whose order their manifests hold.
 const LAYERS: &[&[&str]] = &[
-    &["secrets"],
+    &["budget", "secrets"],
     &["error", "model"],
     &["decide", "files"],
     &["output", "printer"],
@@ -43,6 +43,7 @@ const WORLD: &[(&str, &[&str])] = &[
     (
         "std::fs",
         &[
+            "cli/watchdog.rs",
             "crates/oci-artifacts/layout",
             "crates/oci-artifacts/registry",
             "files",
@@ -52,6 +53,7 @@ const WORLD: &[(&str, &[&str])] = &[
     (
         "fs::",
         &[
+            "cli/watchdog.rs",
             "crates/oci-artifacts/layout",
             "crates/oci-artifacts/registry",
             "files",

@@ -4,6 +4,7 @@ mod args;
 mod complete;
 mod terminal;
 mod today;
+mod watchdog;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -39,6 +40,7 @@ const WORDS: [&str; 15] = [
 
 /// Runs the command line and answers with the exit status: 0 clean, 1 findings or drift, 2 a usage, I/O or network error.
 pub fn run() -> ExitCode {
+    watchdog::handle_signals();
     let mut unread = terminal::open(terminal::ColorMode::Never);
     if let Some(printed) = complete::complete(&mut unread) {
         // A shell shows nothing of a completion that fails.
@@ -48,6 +50,8 @@ pub fn run() -> ExitCode {
         });
     }
     let arguments = Arguments::parse();
+    let (limits, watched) = arguments.budget();
+    watchdog::start(limits, watched);
     oci_artifacts::registry::set_secret_hook(secret::learn);
     secret::keep(RuleId::ALL.iter().map(|rule| rule.as_str()).chain(WORDS));
     let mut terminal = terminal::open(arguments.color);

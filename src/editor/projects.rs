@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender};
 use lsp_types::Diagnostic;
 
+use crate::budget::Turn;
 use crate::error::Error;
 use crate::files::{plain_path, repository_top};
 use crate::model::date::Date;
@@ -272,6 +273,7 @@ impl Projects {
             project.comparison = Comparison::Running { is_stale: false };
             let (sender, bases) = (self.sender.clone(), Arc::clone(bases));
             thread::spawn(move || {
+                let _turn = Turn::begin();
                 let (request, texts) = (&analysis.request, &analysis.texts);
                 let start = Instant::now();
                 let rolls = rolls(&bases, request, texts, today);
@@ -309,6 +311,7 @@ impl Projects {
             }
             let sender = self.sender.clone();
             thread::spawn(move || {
+                let _turn = Turn::begin();
                 let send = |what| {
                     // Nobody waits for it any more where the server has ended.
                     let _ = sender.send(Outcome {

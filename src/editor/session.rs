@@ -19,6 +19,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+use crate::budget::Turn;
 use crate::error::Error;
 use crate::model::date::Date;
 use crate::printer::plain;
@@ -103,11 +104,13 @@ impl Session<'_> {
             self.projects.outcomes.clone(),
         );
         loop {
+            let turn = Turn::begin();
             let first = self.projects.start(&self.documents, (self.today)());
             for project in first {
                 self.progress(project, true);
             }
             self.answer_waiting();
+            drop(turn);
             let pause = self.projects.pause().filter(|_| self.shows_hints);
             let pause = pause.map_or_else(never, after);
             select! {
@@ -149,6 +152,7 @@ impl Session<'_> {
 
     /// Takes a notification. One that is not valid, or not known, changes nothing.
     fn take_notification(&mut self, notification: Notification) {
+        let _turn = Turn::begin();
         let Notification { method, params } = notification;
         match &*method {
             notifications::DidOpenTextDocument::METHOD => {
@@ -235,6 +239,7 @@ impl Session<'_> {
 
     /// Takes the result of a check, and sends what it has changed.
     fn finish(&mut self, outcome: Outcome) {
+        let _turn = Turn::begin();
         let number = outcome.project;
         let Project {
             failure, is_first, ..
@@ -252,7 +257,7 @@ impl Session<'_> {
             && project.failure != failure
         {
             let message = format!("{}: {message}", project.root.display());
-            self.notify::<notifications::LogMessage>(&json!({ "type": 1, "message": message }));
+            self.notify::<notifications::ShowMessage>(&json!({ "type": 1, "message": message }));
         }
         self.publish();
     }

@@ -9,6 +9,7 @@ use parking_lot::Mutex;
 use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
 use yaml_tree::place::Sources;
 
+use crate::budget;
 use crate::catalog::locking::{self, Keyring};
 use crate::catalog::resolve::{self, Catalogs};
 use crate::catalog::sources;
@@ -211,6 +212,7 @@ impl Fleet {
         let settings = &self.workspace.settings;
         let uses: Mutex<ImageUse> = Mutex::default();
         let check_cluster = |entry: &&ClusterEntry| {
+            let _work = budget::enter(format!("the cluster `{}`", entry.name))?;
             let view = self.view(entry)?;
             let mut checked = check::cluster(&view, settings, self.today);
             let mut found = Vec::new();

@@ -9,7 +9,7 @@ use yaml_tree::place::{FileId, Place, Source, Sources, Spot};
 use yaml_tree::value::{Node, Value};
 use yaml_tree::{Misreading, Notice, NoticeKind, SyntaxError};
 
-use crate::{files, secrets};
+use crate::{budget, files, secrets};
 
 use crate::error::Error;
 use crate::files::{Files, read_argument};
@@ -52,6 +52,7 @@ pub(super) fn values(
     findings: &mut Vec<Finding>,
 ) -> Result<Node, Error> {
     let empty = || Node::from_value(Value::empty_map());
+    let _work = budget::enter(format!("the file `{}`", display(file)))?;
     let bytes = match files.read_file(file) {
         Err(Error::Read { cause, .. }) if cause.kind() == ErrorKind::FileTooLarge => {
             let message = format!("`{}` is not read: {cause}", display(file));

@@ -14,6 +14,7 @@ use yaml_tree::place::{FileId, Source, Spot};
 
 use crate::secrets;
 
+use crate::budget;
 use crate::error::Error;
 use crate::files::{Files, real};
 use crate::model::finding::Finding;
@@ -239,6 +240,7 @@ fn one(
     is_meant: impl Fn(&str) -> bool,
     found: &mut ManifestFiles,
 ) -> Result<(), Error> {
+    let _work = budget::enter(format!("the file `{}`", files::display(file)))?;
     let bytes = tree.read_file(file)?;
     let text = match files::text(file, &bytes, Engine::Kubectl) {
         Ok(text) => text,

@@ -9,6 +9,7 @@ use oci_artifacts::registries::RegistrySettings;
 use yaml_tree::engine::Engine;
 use yaml_tree::place::{Source, Sources};
 
+use crate::budget;
 use crate::error::Error;
 use crate::files::{Disk, Files, Repository, Tracked};
 use crate::model::cluster_view::ClusterRead;
@@ -101,6 +102,7 @@ pub fn workspace_in(
         discovers: location.file.is_none() && flags.discovers && values.is_empty(),
     };
     let fleet = clusters(&*tree, &stated, &own_output, findings)?;
+    budget::set_clusters(fleet.clusters.len());
     let composing = composing(&project.file, engine, own_output);
     let example = fleet.clusters.first();
     let example = example.map_or(&[][..], |cluster| &cluster.layers);

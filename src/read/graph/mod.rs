@@ -23,6 +23,7 @@ use capi::objects::{ManifestObject, Name, Names, Reference, references};
 use go_template::{Budget, Limits};
 use yaml_tree::place::{Sources, Spot};
 
+use crate::budget;
 use crate::error::Error;
 use crate::files::Files;
 use crate::model::catalog::Catalog;
@@ -85,6 +86,7 @@ pub(super) fn clusters(
     findings: &mut Vec<Finding>,
 ) -> Result<Vec<ClusterRead>, Error> {
     let objects = collect_objects(tree, paths, own_output, findings)?;
+    let _work = budget::enter("the references between manifests")?;
     Ok(clusters_of_objects(&objects, None, &no_values(), findings))
 }
 

@@ -20,6 +20,7 @@ use yaml_tree::engine::Engine;
 use yaml_tree::place::{FileId, Place, Source, Sources};
 use yaml_tree::value::{Entry, Map, Node, Value};
 
+use crate::budget;
 use crate::error::Error;
 use crate::evaluate::{Release, RenderedFile};
 use crate::files::Files;
@@ -165,6 +166,7 @@ impl HelmCharts {
         let limits = Limits::default().for_releases(inputs.len());
         let mut causes: BTreeMap<Unchecked, Vec<String>> = BTreeMap::new();
         for (chart, mut input) in inputs {
+            let _work = budget::enter(format!("the chart `{}`", display(&chart.folders[0])))?;
             let budget = Rc::new(Budget::new(limits));
             if let (Ok(input), Some(schema)) = (&input, &chart.schema) {
                 let found = schema.check(&input.chart.values, sources, limits.steps);
