@@ -124,7 +124,11 @@ impl Drop for Turn {
     fn drop(&mut self) {
         let state = &mut *STATE.lock();
         state.turns.remove(&self.0);
-        if state.given_up.as_ref().is_some_and(|(turn, _)| *turn == self.0) {
+        if state
+            .given_up
+            .as_ref()
+            .is_some_and(|(turn, _)| *turn == self.0)
+        {
             state.given_up = None;
             IS_GIVEN_UP.store(false, Ordering::Relaxed);
         }
@@ -155,5 +159,8 @@ pub fn works() -> Vec<Arc<str>> {
         parts.retain(|(known, _)| known != thread);
         parts.push((*thread, work));
     }
-    parts.into_iter().map(|(_, work)| Arc::clone(work)).collect()
+    parts
+        .into_iter()
+        .map(|(_, work)| Arc::clone(work))
+        .collect()
 }

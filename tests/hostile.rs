@@ -31,7 +31,6 @@ macro_rules! targets {
 
 targets!(
     archives,
-    budgets,
     cmp,
     edits,
     expressions,

@@ -4,7 +4,6 @@
 //! what becomes of those by chance, on a stable toolchain.
 
 mod archives;
-mod budgets;
 mod cmp;
 pub mod edits;
 mod expressions;
@@ -41,7 +40,6 @@ pub struct Target {
 /// Every kind of input, by name.
 pub const TARGETS: &[Target] = &[
     target("archives", archives::run),
-    target("budgets", budgets::run),
     target("cmp", cmp::run),
     target("edits", edits::run),
     target("expressions", expressions::run),

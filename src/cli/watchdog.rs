@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use crate::budget::{self, Limits};
 
-use super::terminal::{self, ColorMode};
 use super::FAILED;
+use super::terminal::{self, ColorMode};
 
 /// How often the process is looked at.
 const PERIOD: Duration = Duration::from_millis(5);

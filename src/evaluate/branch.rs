@@ -192,7 +192,7 @@ impl Branch {
             let value = self.session.leaf(text, place, &self.path)?;
             opened.node = match &value {
                 Value::String(text) if **text == *SKIP => Node::from_value(tree::Value::Null),
-                value => convert::node(value, place, &self.session.budget)?,
+                value => convert::node(value, place)?,
             };
             opened.state = State::Evaluated;
         }
@@ -211,10 +211,9 @@ impl Branch {
             return Ok(None);
         };
         let raw = self.node.get_path(&[key]);
-        let budget = &self.session.budget;
         Ok(Some(Self {
             session: Rc::clone(&self.session),
-            node: convert::node_with_places(&value, raw, self.node.place, budget)?,
+            node: convert::node_with_places(&value, raw, self.node.place)?,
             path: self.path.key(&Arc::from(key)),
             state: State::Evaluated,
         }))

@@ -1,6 +1,5 @@
 //! Renders the templates of a chart as `helm template` does.
 
-use std::rc::Rc;
 use std::sync::Arc;
 
 use go_template::root::{self, Chart, Release, Root};
@@ -77,7 +76,7 @@ impl ChartTree {
         values: &Node,
         release: &'c Release,
         engine: Engine,
-        budget: &Rc<Budget>,
+        budget: &Budget,
         is_wanted: impl Fn(&str) -> bool,
     ) -> Vec<RenderedFile<'c>> {
         let mut all = Vec::new();
@@ -86,7 +85,7 @@ impl ChartTree {
         all.sort_by_key(|template| (template.name.matches('/').count(), &template.name));
         let host = ChartHost { engine, all };
         let mut roots = Vec::new();
-        self.add_roots(values, release, engine, budget, &mut roots);
+        self.add_roots(values, release, engine, &mut roots);
         roots.retain(|(template, _)| is_wanted(&template.name));
         // Helm renders the deepest files first, and each group of equal depth backwards: one may change the values of the next.
         roots.sort_by_key(|(template, _)| {
@@ -125,7 +124,6 @@ impl ChartTree {
         values: &Node,
         release: &'c Release,
         engine: Engine,
-        budget: &Rc<Budget>,
         roots: &mut Vec<(&'c ChartTemplate, Root<'c>)>,
     ) {
         let map = values.value.as_map().cloned().unwrap_or_default();
@@ -138,7 +136,7 @@ impl ChartTree {
                 chart: &self.chart,
                 base: Arc::clone(&base),
                 template: Arc::clone(&template.name),
-                files: Files::value(&self.files, budget),
+                files: Files::value(&self.files),
                 values: own.clone(),
             };
             roots.push((template, root));
@@ -146,7 +144,7 @@ impl ChartTree {
         for dependency in &self.dependencies {
             if let Some(own) = values.get_path(&[&*dependency.key]) {
                 let chart = &dependency.chart;
-                chart.add_roots(own, release, engine, budget, roots);
+                chart.add_roots(own, release, engine, roots);
             }
         }
     }

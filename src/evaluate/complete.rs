@@ -81,10 +81,10 @@ fn text_change(
     } else {
         Value::String(Arc::clone(text))
     };
-    let Some(value) = convert::item(value, &session.budget)? else {
+    let Some(value) = convert::item(value)? else {
         return Ok(Evaluated::Skipped);
     };
-    let mut node = convert::node(&value, place, &session.budget)?;
+    let mut node = convert::node(&value, place)?;
     node.value = for_manifests(session, node.value);
     Ok(Evaluated::Replaced(node))
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use globset::GlobBuilder;
 use go_template::function::{Signature, Type};
 use go_template::value::Object;
-use go_template::{Budget, Error, ErrorClass, Value};
+use go_template::{Error, ErrorClass, Value};
 use yaml_tree::Lists;
 use yaml_tree::bytes::BASE64;
 use yaml_tree::value::{self as model, Entry, Map};
@@ -18,33 +18,27 @@ use super::Templates;
 /// The texts by their paths below the chart's folder.
 pub type Texts = BTreeMap<Arc<str>, Arc<str>>;
 
-/// The bytes of text that a visit of a file counts as.
-const VISIT: usize = 256;
-
 /// `.Files`
 #[derive(Debug)]
 pub(super) struct Files {
     /// What holds them until the first one is required; none where the chart is not in the repository.
     chart: Option<Arc<dyn Templates>>,
     texts: OnceCell<Result<Arc<Texts>, String>>,
-    budget: Rc<Budget>,
 }
 
 impl Files {
-    pub(super) fn value(texts: &Arc<Texts>, budget: &Rc<Budget>) -> Value {
+    pub(super) fn value(texts: &Arc<Texts>) -> Value {
         Value::Object(Rc::new(Self {
             chart: None,
             texts: Ok(Arc::clone(texts)).into(),
-            budget: Rc::clone(budget),
         }))
     }
 
     /// Those of a chart whose values are evaluated.
-    pub(super) fn for_chart(chart: Option<&Arc<dyn Templates>>, budget: &Rc<Budget>) -> Value {
+    pub(super) fn for_chart(chart: Option<&Arc<dyn Templates>>) -> Value {
         Value::Object(Rc::new(Self {
             chart: chart.cloned(),
             texts: OnceCell::new(),
-            budget: Rc::clone(budget),
         }))
     }
 
@@ -57,15 +51,8 @@ impl Files {
         texts.map_err(|why| Error::new(ErrorClass::Refused, why.as_str()))
     }
 
-    /// Charges a visit of each file, and the reading of these bytes.
-    fn charge(&self, bytes: usize) -> Result<(), Error> {
-        let texts = self.texts()?;
-        self.budget.charge_read(texts.len() * VISIT + bytes)
-    }
-
     /// `.Files.Glob`: `*` does not match a slash, `**` does.
     fn glob(&self, pattern: &str) -> Result<Value, Error> {
-        self.charge(pattern.len() * VISIT)?;
         let glob = GlobBuilder::new(pattern).literal_separator(true).build();
         let glob = glob.map_err(|error| Error::new(ErrorClass::Other, error.to_string()))?;
         let glob = glob.compile_matcher();
@@ -74,15 +61,11 @@ impl Files {
         let matching: Texts = matching
             .map(|(path, text)| (Arc::clone(path), Arc::clone(text)))
             .collect();
-        Ok(Self::value(&Arc::new(matching), &self.budget))
+        Ok(Self::value(&Arc::new(matching)))
     }
 
     /// The contents by file name, as YAML for the data of a ConfigMap or Secret.
     fn data(&self, written: impl Fn(&str) -> String) -> Result<Value, Error> {
-        let bytes = self.texts()?.values().map(|text| text.len());
-        let bytes = 2 * bytes.sum::<usize>();
-        self.charge(bytes)?;
-        self.budget.charge(2 * bytes)?;
         let name = |path: &Arc<str>| path.rsplit('/').next().map(Arc::from);
         let entries = { self.texts()?.iter() }.filter_map(|(path, text)| {
             Some(Entry::from_value(name(path)?, written(text).as_str()))
@@ -138,9 +121,6 @@ impl Object for Files {
         match (name, text) {
             ("Get", text) => Ok(text.map_or(Value::from(""), |text| Value::String(text.clone()))),
             ("Lines", Some(text)) => {
-                self.charge(text.len())?;
-                let lines = text.matches('\n').count() + 1;
-                self.budget.charge(text.len() + lines * VISIT)?;
                 let lines = text.strip_suffix('\n').unwrap_or(text).split('\n');
                 Ok(Value::strings(lines))
             }
@@ -153,32 +133,6 @@ impl Object for Files {
                 ErrorClass::Other,
                 format!("`.Files.{name}` is not evaluated here"),
             )),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use go_template::Limits;
-
-    #[test]
-    fn each_file_that_a_pattern_is_compared_with_is_charged() {
-        let texts: Texts = (0..9)
-            .map(|index| (format!("{index}").into(), "".into()))
-            .collect();
-        let texts = Arc::new(texts);
-        let charged = ((9 + 1) * VISIT / 32) as u64;
-        for (steps, is_enough) in [(charged, true), (charged - 1, false)] {
-            let limits = Limits {
-                steps,
-                ..Limits::default()
-            };
-            let Value::Object(files) = Files::value(&texts, &Rc::new(Budget::new(limits))) else {
-                panic!("an object");
-            };
-            let found = files.call("Glob", &[Value::from("*")]);
-            assert_eq!(found.is_ok(), is_enough, "{found:?}");
         }
     }
 }

@@ -193,9 +193,8 @@ impl Evaluator {
             return Vec::new();
         }
         let exact = self.session.exact();
-        let difference = |candidate: &OrderCandidate| {
-            candidate.difference(exact.result(&candidate.expression), &exact.budget)
-        };
+        let difference =
+            |candidate: &OrderCandidate| candidate.difference(exact.result(&candidate.expression));
         candidates.iter().filter_map(difference).collect()
     }
 

@@ -19,7 +19,7 @@ use go_template::{Budget, Error, ErrorClass, Value};
 use yaml_tree::place::Place;
 use yaml_tree::value::{self as tree, Node};
 
-use super::convert::{self, DEEPEST, NODE};
+use super::convert::{self, DEEPEST};
 use super::exact::{Evaluate, Internal};
 use super::failure::{FailureStep, hide_message, keep_message, with_step};
 use super::files::Files;
@@ -236,7 +236,7 @@ impl Session {
             chart,
             base: format!("{}/templates", chart.name).into(),
             template: format!("{}/templates/values.yaml", chart.name).into(),
-            files: Files::for_chart(options.templates.as_ref(), &self.budget),
+            files: Files::for_chart(options.templates.as_ref()),
             values: Value::Map(Rc::clone(&values)),
         };
         Scope {
@@ -248,7 +248,7 @@ impl Session {
 
     /// Calls a function of the template language.
     pub(super) fn function(&self, name: &'static str, arguments: &[Value]) -> Result<Value, Error> {
-        go_template::call(name, arguments, self.options.engine, &self.budget)
+        go_template::call(name, arguments, self.options.engine)
     }
 
     /// Runs the body of a helper. What it reads does not make the calling expression order-dependent, because it evaluates that.
@@ -424,8 +424,7 @@ impl Session {
             None => self.execute(&self.dot(), &expression.text)?,
         };
         let result = if is_encapsulated(&output) {
-            convert::decapsulate(&output, &self.budget)
-                .and_then(|value| self.interpret(&self.dot(), &value, 0))
+            convert::decapsulate(&output).and_then(|value| self.interpret(&self.dot(), &value, 0))
         } else if is_template(&output) {
             let (text, zone) = (output.into(), expression.zone);
             self.result(&Expression { text, zone })
@@ -458,8 +457,6 @@ impl Session {
             Value::String(value) => {
                 let is_missing = evaluated_before && *value == *SKIP;
                 let value = if is_missing { "" } else { &value };
-                let length = alias.before.len() + value.len() + alias.after.len();
-                self.budget.charge(length)?;
                 let text = format!("{}{value}{}", alias.before, alias.after);
                 Some(Aliased::Text(text))
             }
@@ -483,7 +480,7 @@ impl Session {
         let mut output = self.execute(dot, text)?;
         for _ in 0..MOST_ROUNDS {
             if is_encapsulated(&output) {
-                let value = convert::decapsulate(&output, &self.budget)?;
+                let value = convert::decapsulate(&output)?;
                 return Ok(self.interpret(dot, &value, 0)?);
             }
             if !is_template(&output) {
@@ -502,10 +499,7 @@ impl Session {
     fn execute(&self, dot: &Value, text: &Arc<str>) -> Result<String, TextError> {
         self.progress.borrow_mut().executions += 1;
         let mut insertions = Vec::new();
-        let parse = |text: &Arc<str>| {
-            self.budget.charge_parse(text)?;
-            self.cache.parse(text)
-        };
+        let parse = |text: &Arc<str>| self.cache.parse(text);
         short_form::parse(text, &self.root, parse, &mut insertions)
             .and_then(|template| go_template::execute(&template, dot, self, &self.budget))
             .map_err(|error| TextError {
@@ -551,7 +545,6 @@ impl Session {
                 self.leaf(text, node.place, path)
             }
             tree::Value::List(items) => {
-                self.budget.charge(items.len() * size_of::<Value>())?;
                 let items: Result<Vec<Value>, Error> = { items.iter().enumerate() }
                     .filter_map(|(index, item)| {
                         self.visible_value(item, &path.index(index), reader)
@@ -584,7 +577,7 @@ impl Session {
         let value = self.value(node, path, reader)?;
         match &value {
             Value::String(text) if self.is_before(path, reader) && is_special(text) => {
-                convert::item(value, &self.budget)
+                convert::item(value)
             }
             _ => Ok(Some(value)),
         }
@@ -743,10 +736,6 @@ impl Lazy for View {
         let map = self.map(&session)?;
         Ok({ map.entry(key) }.is_some_and(|entry| !self.is_left_out(&session, entry)))
     }
-
-    fn size(&self) -> usize {
-        self.map.len()
-    }
 }
 
 /// The text of a `(raw)` map, which must not be evaluated; none for any other map.
@@ -787,17 +776,15 @@ impl Session {
         match data {
             Value::String(text) if is_template(text) => self.interpret_text(dot, text),
             Value::List(list) => {
-                self.budget.charge(list.items.len() * NODE)?;
                 let mut items = Vec::new();
                 for data in &list.items {
                     let item = self.interpret(dot, data, depth + 1)?;
-                    items.extend(convert::item(item, &self.budget)?);
+                    items.extend(convert::item(item)?);
                 }
                 Ok(Value::list(items))
             }
             Value::Map(map) => {
-                let entries = self.budget.entries(map)?;
-                self.budget.charge(entries.len() * NODE)?;
+                let entries = map.entries()?;
                 if let Some(raw) = entries.get(RAW) {
                     return raw_value(raw, entries.len());
                 }
@@ -805,13 +792,13 @@ impl Session {
                 for (key, data) in entries {
                     let key = self.interpret_key(dot, key)?;
                     let item = self.interpret(dot, &data, depth + 1)?;
-                    if let Some(value) = convert::item(item, &self.budget)? {
+                    if let Some(value) = convert::item(item)? {
                         result.insert(key, value);
                     }
                 }
                 Ok(Value::map(result))
             }
-            other => convert::plain(other, &self.budget, depth),
+            other => convert::plain(other, depth),
         }
     }
 
@@ -851,7 +838,7 @@ impl Session {
                 }
             }
         }
-        convert::node_with_places(&result, Some(&self.root), Place::NONE, &self.budget)
+        convert::node_with_places(&result, Some(&self.root), Place::NONE)
     }
 
     /// In exact evaluation, an entry of `_internal` as all other expressions see it.
@@ -879,7 +866,7 @@ impl Evaluate for Session {
     }
 
     fn item(&self, value: Value) -> Result<Option<Value>, Error> {
-        convert::item(value, &self.budget)
+        convert::item(value)
     }
 }
 
@@ -895,7 +882,7 @@ impl Session {
         let Some(trace) = self.trace() else { return };
         let got = got
             .filter(|got| !matches!(got, Value::Map(_) | Value::List(_)))
-            .and_then(|got| convert::node(got, raw.place, &self.budget).ok());
+            .and_then(|got| convert::node(got, raw.place).ok());
         trace.read(path, raw, got.map(|node| node.value));
     }
 
@@ -909,7 +896,7 @@ impl Session {
         }
         let value = result.map_err(hide_message)?;
         if guard.registers {
-            guard.learn(&convert::node(&value, place, &self.budget)?);
+            guard.learn(&convert::node(&value, place)?);
         }
         Ok(value)
     }

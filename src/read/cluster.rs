@@ -93,10 +93,8 @@ fn with_state(state: &State<'_>, shared: &SharedCatalog) -> Result<ClusterRead, 
     // A value may be in an object that is not in the repository.
     let is_whole = own.missing.is_empty();
     let schema = chart.and_then(|chart| chart.schema.as_ref());
-    let of_schema = schema.filter(|_| is_whole).map(|schema| {
-        let steps = options.limits.steps;
-        schema.check(&own.values, &own.sources, steps)
-    });
+    let of_schema = schema.filter(|_| is_whole);
+    let of_schema = of_schema.map(|schema| schema.check(&own.values, &own.sources));
     let mut findings: Vec<_> = { own.findings.into_iter() }
         .chain(of_schema.into_iter().flatten())
         .map(|finding| finding.with_subject(subject.clone()))

@@ -69,10 +69,7 @@ fn len(call: &mut Call<'_>) -> Result<Value, Error> {
     let length = match call.value(0) {
         Value::String(text) => text.len(),
         Value::List(list) => list.items.len(),
-        Value::Map(map) => {
-            call.work(map.size() / 8)?;
-            map.len()?
-        }
+        Value::Map(map) => map.len()?,
         Value::Object(object) if object.items().is_some() => {
             object.items().map_or(0, |list| list.items.len())
         }
@@ -187,39 +184,32 @@ fn less_or_equal(call: &Call<'_>) -> Result<bool, Error> {
 }
 
 fn print(call: &mut Call<'_>) -> Result<Value, Error> {
-    format::sprint(call.arguments, call.budget).map(Value::from)
+    format::sprint(call.arguments).map(Value::from)
 }
 
 fn println(call: &mut Call<'_>) -> Result<Value, Error> {
-    format::sprintln(call.arguments, call.budget).map(Value::from)
+    format::sprintln(call.arguments).map(Value::from)
 }
 
 fn printf(call: &mut Call<'_>) -> Result<Value, Error> {
-    format::sprintf(&call.string(0)?, call.rest(1), call.budget).map(Value::from)
+    format::sprintf(&call.string(0)?, call.rest(1)).map(Value::from)
 }
 
 fn html(call: &mut Call<'_>) -> Result<Value, Error> {
-    escape_arguments(call, escape_html, 5)
+    escape_arguments(call, escape_html)
 }
 
 fn js(call: &mut Call<'_>) -> Result<Value, Error> {
-    escape_arguments(call, escape_js, 6)
+    escape_arguments(call, escape_js)
 }
 
 fn urlquery(call: &mut Call<'_>) -> Result<Value, Error> {
-    escape_arguments(call, escape_url_query, 3)
+    escape_arguments(call, escape_url_query)
 }
 
-/// Escapes the arguments. `most` is the maximum length in bytes of one escaped byte.
-fn escape_arguments(
-    call: &Call<'_>,
-    escape: fn(&str) -> String,
-    most: usize,
-) -> Result<Value, Error> {
+/// Escapes the arguments.
+fn escape_arguments(call: &Call<'_>, escape: fn(&str) -> String) -> Result<Value, Error> {
     let text = text_of(call)?;
-    call.work(text.len() / 4)?;
-    let special = text.bytes().filter(|byte| !byte.is_ascii_alphanumeric());
-    call.ensure_room_for_text(text.len() + special.count() * most)?;
     Ok(escape(&text).into())
 }
 
@@ -230,7 +220,7 @@ fn text_of(call: &Call<'_>) -> Result<String, Error> {
         other => other.clone(),
     };
     let arguments: Vec<Value> = call.arguments.iter().map(shown).collect();
-    format::sprint(&arguments, call.budget)
+    format::sprint(&arguments)
 }
 
 fn wrong_type(message: impl Into<String>) -> Error {

@@ -3,11 +3,9 @@
 //! Before the body runs, the engine checks the number and types of the arguments against the signature, with Go's conversions
 //! and errors.
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::limits::Budget;
 pub use super::signature::{Signature, Type};
 use super::value::Map;
 use super::{Engine, Error, ErrorClass, Value};
@@ -73,6 +71,9 @@ pub enum Body {
     Tpl,
 }
 
+/// The most bytes that a function makes because a number says so: `repeat`, `until`.
+const MADE_LIMIT: usize = 32 << 20;
+
 /// A call of a function.
 #[derive(Debug)]
 pub struct Call<'a> {
@@ -82,22 +83,9 @@ pub struct Call<'a> {
     pub arguments: &'a [Value],
     /// The engine whose behavior applies where engines differ.
     pub engine: Engine,
-    /// The budget that the call is charged to.
-    pub budget: &'a Budget,
 }
 
 impl Call<'_> {
-    /// Runs a function. Every call goes through here, so that what it reads and returns is charged.
-    pub(super) fn run(
-        mut self,
-        body: fn(&mut Call<'_>) -> Result<Value, Error>,
-    ) -> Result<Value, Error> {
-        self.budget.charge_arguments(self.arguments)?;
-        let value = body(&mut self)?;
-        self.budget.charge_value(&value)?;
-        Ok(value)
-    }
-
     /// An argument of any type; nil if it is optional and missing.
     pub fn value(&self, index: usize) -> Value {
         self.arguments.get(index).cloned().unwrap_or(Value::Nil)
@@ -148,30 +136,13 @@ impl Call<'_> {
         }
     }
 
-    /// Fails if the budget has no room for a result of this size. A function whose result can be much longer than its arguments
-    /// must call this before it allocates; the engine charges the result afterwards.
-    pub fn ensure_room(&self, bytes: usize) -> Result<(), Error> {
-        self.budget.ensure_room(bytes)
-    }
-
-    /// Like [`Call::ensure_room`], for a text that is built and then copied into a value.
-    pub fn ensure_room_for_text(&self, bytes: usize) -> Result<(), Error> {
-        self.budget.ensure_room_for_text(bytes)
-    }
-
-    /// Charges bytes that an argument grows by.
-    pub fn charge(&self, bytes: usize) -> Result<(), Error> {
-        self.budget.charge(bytes)
-    }
-
-    /// Charges steps for work beyond one pass over the arguments.
-    pub fn work(&self, steps: usize) -> Result<(), Error> {
-        self.budget.step(steps as u64)
-    }
-
-    /// The entries of a map argument.
-    pub fn entries(&self, index: usize) -> Result<BTreeMap<Arc<str>, Value>, Error> {
-        self.budget.entries(&*self.map(index)?)
+    /// Fails if this many bytes are more than a function may make because of a number, or of one text for each part of another.
+    pub fn ensure_size(&self, bytes: usize) -> Result<(), Error> {
+        if bytes <= MADE_LIMIT {
+            return Ok(());
+        }
+        let message = format!("`{}` makes more than {MADE_LIMIT} bytes", self.name);
+        Err(Error::new(ErrorClass::Limit, message))
     }
 
     /// Converts bytes that the function computed to a string.

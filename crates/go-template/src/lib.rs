@@ -153,12 +153,7 @@ pub fn functions() -> Vec<&'static str> {
 ///
 /// # Errors
 /// No such function, a wrong number of arguments, and any error of the function itself.
-pub fn call(
-    name: &'static str,
-    arguments: &[Value],
-    engine: Engine,
-    budget: &Budget,
-) -> Result<Value, Error> {
+pub fn call(name: &'static str, arguments: &[Value], engine: Engine) -> Result<Value, Error> {
     let missing = || {
         Error::new(
             ErrorClass::MissingFunction,
@@ -171,13 +166,12 @@ pub fn call(
     }
     match function.body {
         function::Body::Plain(body) => {
-            let call = function::Call {
+            let mut call = function::Call {
                 name,
                 arguments,
                 engine,
-                budget,
             };
-            call.run(body)
+            body(&mut call)
         }
         _ => Err(missing()),
     }

@@ -286,8 +286,6 @@ pub trait Lazy: std::fmt::Debug {
     fn is_empty(&self) -> Result<bool, Error> {
         Ok(self.keys()?.is_empty())
     }
-    /// The approximate number of keys. Must not evaluate any entry.
-    fn size(&self) -> usize;
 }
 
 impl Lazy for Rc<Map> {
@@ -301,10 +299,6 @@ impl Lazy for Rc<Map> {
 
     fn has(&self, key: &str) -> Result<bool, Error> {
         Map::has(self, key)
-    }
-
-    fn size(&self) -> usize {
-        Map::size(self)
     }
 }
 
@@ -412,21 +406,6 @@ impl Map {
             return Ok(self.entries.borrow().len());
         }
         Ok(self.keys()?.len())
-    }
-
-    /// The approximate number of entries. Fetches no entry.
-    pub fn size(&self) -> usize {
-        let lazy = self.lazy.borrow();
-        let unfetched = lazy.as_ref().map_or(0, |lazy| lazy.size());
-        unfetched.max(self.entries.borrow().len())
-    }
-
-    /// Folds over the entries that were computed, set or fetched so far.
-    pub(super) fn fold<T>(&self, start: T, mut with: impl FnMut(T, &Arc<str>, &Value) -> T) -> T {
-        let entries = self.entries.borrow();
-        entries
-            .iter()
-            .fold(start, |all, (key, value)| with(all, key, value))
     }
 
     /// Whether the map has a key. Fetches no entry.

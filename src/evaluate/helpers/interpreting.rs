@@ -43,7 +43,7 @@ pub(super) fn interpret(session: &Session, argument: &Value) -> Result<String, E
 pub(super) fn interpret_inner_gotpl(session: &Session, argument: &Value) -> Result<String, Error> {
     let value = session.interpret(&item(argument, 0)?, &item(argument, 1)?, 0)?;
     let result = Value::map([("result".into(), value)].into_iter().collect());
-    convert::json(&result, &session.budget)
+    convert::json(&result)
 }
 
 /// `interpret-as-string`: the result of a string, which must be a string.
@@ -121,14 +121,14 @@ pub(super) fn interpret_ternary(session: &Session, argument: &Value) -> Result<S
     let flag = evaluate_boolean(session, &item(argument, 0)?, &item(argument, 1)?, &context)?;
     match if flag { yes } else { no } {
         Value::Nil => Ok(String::new()),
-        chosen => print::value(&chosen, &session.budget),
+        chosen => print::value(&chosen),
     }
 }
 
 /// `interpret-and-hash`: the SHA-256 of the evaluated value's JSON.
 pub(super) fn interpret_and_hash(session: &Session, argument: &Value) -> Result<String, Error> {
     let value = session.interpret(&item(argument, 0)?, &item(argument, 1)?, 0)?;
-    let text = convert::json(&value, &session.budget)?;
+    let text = convert::json(&value)?;
     Ok(HEXLOWER.encode(&Sha256::digest(text)))
 }
 

@@ -25,7 +25,6 @@ use super::object::{Object, set};
 use super::patches;
 use super::reader::LayerReader;
 use super::variables::{Variables, substitute};
-use super::work::Work;
 use super::{Composition, Options, State, UNSUPPORTED, deployments};
 use crate::read::error::ReadError;
 
@@ -77,7 +76,6 @@ pub(in crate::read) fn builds(
 ) -> Result<Builds, Error> {
     let mut made = Builds::default();
     let mut reader = LayerReader::new(files, options, sources);
-    reader.work = Work::for_builds(input.folders.len() + input.flux.len());
     let folders = Folders::read(&mut reader, input)?;
     let mut refused = Refused::default();
     let of_flux = { input.flux.iter() }
@@ -399,7 +397,7 @@ impl<'t> Target<'t> {
                     .contains(&Some("disabled"))
             };
             for object in { built.objects.iter_mut() }.filter(|object| !is_disabled(object)) {
-                let filled = substitute(&object.tree, &variables, &reader.work);
+                let filled = substitute(&object.tree, &variables);
                 object.tree = filled.unwrap_or_else(|| object.tree.clone());
             }
         }

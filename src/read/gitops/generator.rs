@@ -88,7 +88,6 @@ pub(super) fn generate(
     object.is_hashed = !generator.flag(&["options", "disableNameSuffixHash"])
         && !whole.flag(&["generatorOptions", "disableNameSuffixHash"]);
     let behavior = generator.text(&["behavior"]).unwrap_or("create");
-    reader.spend(objects.len(), generator.place)?;
     join(objects, object, behavior).map_err(|message| reader.refusal(message, generator.place))
 }
 

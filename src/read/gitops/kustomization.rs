@@ -19,7 +19,6 @@ use super::object::Object;
 use super::patch;
 use super::reader::{LayerReader, NAMES};
 use super::replacements;
-use super::work::Work;
 use crate::read::error::ReadError;
 
 /// The deepest nesting of kustomizations.
@@ -49,7 +48,6 @@ pub(super) fn build(
     if kustomization.text(&["kind"]) == Some("Component") {
         return Ok(None);
     }
-    reader.work = Work::default();
     build_of(reader, folder, &kustomization).map(Some)
 }
 
@@ -75,8 +73,7 @@ pub(super) fn build_of(
         ..
     } = build;
     let mut objects = built.map_err(|error| with_cause(error, &unknown))?;
-    let finished = names::finish(&mut objects, &references, &reader.work);
-    finished.map_err(|message| reader.refusal(message, kustomization.place))?;
+    names::finish(&mut objects, &references);
     Ok(Built {
         objects,
         unknown,
@@ -291,10 +288,6 @@ impl Build<'_, '_> {
 
     /// Refuses two objects with the same name.
     fn check_names(&self, objects: &[Object]) -> Result<(), ReadError> {
-        let place = objects
-            .last()
-            .map_or(Place::NONE, |object| object.tree.place);
-        self.reader.spend(objects.len(), place)?;
         let mut known = HashMap::with_capacity(objects.len());
         for object in objects {
             let kind = (object.kind(), object.group(), object.version());

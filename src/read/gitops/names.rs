@@ -9,7 +9,6 @@ use yaml_tree::json::{Html, write_string};
 use yaml_tree::value::{Map, Node, Value};
 
 use super::object::Object;
-use super::work::Work;
 
 /// Kinds whose names get no prefix or suffix.
 const UNNAMED: &[&str] = &["Namespace", "CustomResourceDefinition", "APIService"];
@@ -116,11 +115,7 @@ impl Field {
 }
 
 /// Completes a build: generated names get the hash of their content, and the fields that refer to a renamed object follow.
-pub(super) fn finish(
-    objects: &mut [Object],
-    references: &[Reference],
-    work: &Work,
-) -> Result<(), String> {
+pub(super) fn finish(objects: &mut [Object], references: &[Reference]) {
     for object in objects.iter_mut().filter(|object| object.is_hashed) {
         let name = format!("{}-{}", object.name(), hash(object));
         object.rename("name", &name);
@@ -134,9 +129,8 @@ pub(super) fn finish(
                 }
                 let mut tree = object.tree.clone();
                 let mut follow = |kind: Option<&str>, name: &mut Node| {
-                    work.spend(objects.len())?;
                     let Some(old) = name.value.as_str() else {
-                        return Ok(());
+                        return;
                     };
                     let is_other = kind.is_some_and(|kind| *kind != *reference.kind);
                     let group = reference.group.as_deref();
@@ -144,9 +138,8 @@ pub(super) fn finish(
                     if let Some(target) = target.filter(|_| !is_other) {
                         name.value = target.name().into();
                     }
-                    Ok(())
                 };
-                each_name(&mut tree, None, &field.path, &mut follow)?;
+                each_name(&mut tree, None, &field.path, &mut follow);
                 changed.push((index, tree));
             }
             for (index, tree) in changed.drain(..) {
@@ -154,35 +147,28 @@ pub(super) fn finish(
             }
         }
     }
-    Ok(())
 }
 
 /// What is done with a name, and the `kind` beside it.
-type Visit<'v> = &'v mut dyn FnMut(Option<&str>, &mut Node) -> Result<(), String>;
+type Visit<'v> = &'v mut dyn FnMut(Option<&str>, &mut Node);
 
 /// Visits the names at a path, through lists, each with the `kind` beside it.
-fn each_name(
-    node: &mut Node,
-    kind: Option<&str>,
-    path: &[Arc<str>],
-    visit: Visit<'_>,
-) -> Result<(), String> {
+fn each_name(node: &mut Node, kind: Option<&str>, path: &[Arc<str>], visit: Visit<'_>) {
     match (&mut node.value, path.split_first()) {
         (Value::List(items), _) => Arc::make_mut(items)
             .iter_mut()
-            .try_for_each(|item| each_name(item, kind, path, visit)),
+            .for_each(|item| each_name(item, kind, path, visit)),
         (Value::Map(map), Some((key, rest))) => {
             let beside = map
                 .get("kind")
                 .and_then(|kind| kind.value.as_str())
                 .cloned();
-            match Arc::make_mut(map).get_mut(key) {
-                Some(below) => each_name(below, beside.as_deref(), rest, visit),
-                None => Ok(()),
+            if let Some(below) = Arc::make_mut(map).get_mut(key) {
+                each_name(below, beside.as_deref(), rest, visit);
             }
         }
         (_, None) => visit(kind, node),
-        _ => Ok(()),
+        _ => {}
     }
 }
 

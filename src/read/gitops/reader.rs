@@ -18,7 +18,6 @@ use crate::model::rule::{Level, RuleId};
 
 use super::super::files::{display, parse_values, source, syntax_finding};
 use super::super::own_output::OwnOutput;
-use super::work::Work;
 use super::{FAILED, Options, RunTime};
 use crate::read::error::ReadError;
 
@@ -52,8 +51,6 @@ pub(super) struct LayerReader<'r> {
     pub(super) run_time: Option<&'r dyn RunTime>,
     /// The files that metalmark renders.
     own_output: &'r OwnOutput,
-    /// The remaining work of the current build.
-    pub(super) work: Work,
 }
 
 impl<'r> LayerReader<'r> {
@@ -71,7 +68,6 @@ impl<'r> LayerReader<'r> {
             loads: Loads::new(),
             run_time: None,
             own_output: &options.own_output,
-            work: Work::default(),
         }
     }
 
@@ -253,12 +249,6 @@ impl<'r> LayerReader<'r> {
     /// A finding at a place.
     pub(super) fn finding(&self, rule: RuleId, message: String, place: Place) -> Finding {
         Finding::new(rule, message).with_label(self.sources.resolve(place), "")
-    }
-
-    /// Charges steps of the build to a place.
-    pub(super) fn spend(&self, steps: usize, place: Place) -> Result<(), ReadError> {
-        let spent = self.work.spend(steps);
-        spent.map_err(|message| self.refusal(message, place))
     }
 
     /// The error for what Flux or kustomize would refuse, at a place.

@@ -12,7 +12,7 @@ use crate::files::{Files, Found};
 use crate::model::finding::Finding;
 
 use super::super::environment;
-use super::super::gitops::{self, FLUX, Input, OwnOutput, Variables, Work, substitute};
+use super::super::gitops::{self, FLUX, Input, OwnOutput, Variables, substitute};
 use super::super::helm_charts::{DEPLOYING, HelmCharts};
 use super::super::manifests;
 use super::eks_anywhere::EKS_ANYWHERE;
@@ -103,7 +103,6 @@ pub(super) fn collect_objects(
     let mut environment = Environment {
         tree,
         known: BTreeMap::new(),
-        work: Work::default(),
     };
     for object in &mut objects {
         environment.fill(object)?;
@@ -133,7 +132,6 @@ struct Environment<'t> {
     tree: &'t dyn Files,
     /// By folder, those of the folders above included.
     known: BTreeMap<PathBuf, Arc<Variables>>,
-    work: Work,
 }
 
 impl Environment<'_> {
@@ -143,7 +141,7 @@ impl Environment<'_> {
             return Ok(());
         }
         let variables = self.load(Path::new(object.folder()))?;
-        if let Some(node) = substitute(&object.node, &variables, &self.work) {
+        if let Some(node) = substitute(&object.node, &variables) {
             *object = ManifestObject {
                 is_renamed: object.is_renamed,
                 ..ManifestObject::new(&object.text, object.document, &object.steps, node)

@@ -20,7 +20,6 @@ use std::sync::Arc;
 
 use capi::image::ImageKey;
 use capi::objects::{ManifestObject, Name, Names, Reference, references};
-use go_template::{Budget, Limits};
 use yaml_tree::place::{Sources, Spot};
 
 use crate::budget;
@@ -32,7 +31,7 @@ use crate::model::cluster_view::ClusterRead;
 use crate::model::finding::Finding;
 use crate::model::signing::SigningKeys;
 
-use super::gitops::{OwnOutput, Work};
+use super::gitops::OwnOutput;
 use deployed::collect_objects;
 pub use pairs::has_pair;
 pub(super) use pairs::read_pairs;
@@ -216,9 +215,6 @@ struct Graph<'a> {
     names: Names<'a>,
     /// The Cluster of each control plane.
     led: BTreeMap<usize, usize>,
-    /// For the patches of classes.
-    budget: Budget,
-    work: Work,
 }
 
 impl<'a> Graph<'a> {
@@ -249,8 +245,6 @@ impl<'a> Graph<'a> {
             references: by_object,
             names: Names::only(objects, |_| true),
             led,
-            budget: Budget::new(Limits::default()),
-            work: Work::default(),
         }
     }
 

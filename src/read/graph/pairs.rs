@@ -23,13 +23,10 @@ use crate::model::rule::RuleId;
 use super::super::environment;
 use super::super::error::ReadError;
 use super::super::files::{display, source};
-use super::super::gitops::{Work, matches, resolve_path};
+use super::super::gitops::{matches, resolve_path};
 use super::super::places::Places;
 use super::super::project::PairOptions;
 use super::{no_values, pools};
-
-/// The steps of work for one node pool: 10,000 are the most of all pairs.
-const POOL: usize = 1000;
 
 /// A file with values.
 struct File {
@@ -117,7 +114,6 @@ pub fn has_pair(tree: &dyn Files, version: &str, image: &str) -> Result<bool, Er
 
 struct PairReader<'t> {
     tree: &'t dyn Files,
-    work: Work,
     clusters: BTreeMap<String, (Cluster, Sources)>,
     findings: Vec<Finding>,
 }
@@ -126,13 +122,12 @@ impl<'t> PairReader<'t> {
     fn new(tree: &'t dyn Files) -> Self {
         Self {
             tree,
-            work: Work::default(),
             clusters: BTreeMap::new(),
             findings: Vec::new(),
         }
     }
 
-    /// Reads one pair, and counts its node pools; a finding where they are too many.
+    /// Reads one pair, and counts its node pools.
     fn pair(
         &mut self,
         pattern: &str,
@@ -164,13 +159,7 @@ impl<'t> PairReader<'t> {
                     "" => vec![own],
                     _ => images.iter().flat_map(File::all).collect(),
                 };
-                match self.pools(&name, (own, path), &images, image_path) {
-                    Ok(more) => count += more,
-                    Err(message) => {
-                        self.clusters.clear();
-                        return Err(Finding::new(RuleId::ProjectFile, message).into());
-                    }
-                }
+                count += self.pools(&name, (own, path), &images, image_path);
             }
         }
         Ok(count)
@@ -183,41 +172,45 @@ impl<'t> PairReader<'t> {
         ((source, document), path): (Document<'_>, &str),
         images: &[Document<'_>],
         image_path: &str,
-    ) -> Result<usize, String> {
+    ) -> usize {
         let mut count = 0;
-        for version in find_values(document, path, &[], &self.work)? {
+        let mut found: BTreeMap<Vec<String>, Vec<(&Arc<Source>, At<'_>)>> = BTreeMap::new();
+        for version in find_values(document, path, &[]) {
             let name = if version.bound.is_empty() {
                 name.to_owned()
             } else {
                 format!("{name}#{}", version.bound.join("."))
             };
-            for (source_of_image, document) in images {
-                for image in find_values(document, image_path, &version.bound, &self.work)? {
-                    self.work.spend(POOL)?;
-                    let (cluster, sources) =
-                        self.clusters.entry(name.clone()).or_insert_with(|| {
-                            let cluster = Cluster {
-                                origin: ClusterOrigin::Manifests,
-                                name: name.as_str().into(),
-                                object_name: name.as_str().into(),
-                                ..Cluster::default()
-                            };
-                            (cluster, Sources::default())
-                        });
-                    let version = locate_text(sources, source, version.node);
-                    let Some(image_text) = locate_text(sources, source_of_image, image.node) else {
-                        continue;
+            let of_bound = found.entry(version.bound).or_insert_with_key(|bound| {
+                let found = images.iter().flat_map(|(source, document)| {
+                    let images = find_values(document, image_path, bound).into_iter();
+                    images.map(move |image| (*source, image))
+                });
+                found.collect::<Vec<_>>()
+            });
+            for (source_of_image, image) in of_bound {
+                let (cluster, sources) = self.clusters.entry(name.clone()).or_insert_with(|| {
+                    let cluster = Cluster {
+                        origin: ClusterOrigin::Manifests,
+                        name: name.as_str().into(),
+                        object_name: name.as_str().into(),
+                        ..Cluster::default()
                     };
-                    let place = image_text.place;
-                    let pool = PoolName::MachineDeployment(image.keys.join(".").into());
-                    let pool =
-                        pools::pool(sources, pool, place, version, Ok(choice(image_text)), false);
-                    cluster.pools.push(pool);
-                    count += 1;
-                }
+                    (cluster, Sources::default())
+                });
+                let version = locate_text(sources, source, version.node);
+                let Some(image_text) = locate_text(sources, source_of_image, image.node) else {
+                    continue;
+                };
+                let place = image_text.place;
+                let pool = PoolName::MachineDeployment(image.keys.join(".").into());
+                let pool =
+                    pools::pool(sources, pool, place, version, Ok(choice(image_text)), false);
+                cluster.pools.push(pool);
+                count += 1;
             }
         }
-        Ok(count)
+        count
     }
 
     /// The values of a file; none if there is no such file, or it is not text or YAML.
@@ -277,12 +270,7 @@ fn choice(text: Located<Arc<str>>) -> Choice {
 }
 
 /// The values at a path. Its first `*` mean the keys that are bound already.
-fn find_values<'n>(
-    document: &'n Node,
-    path: &str,
-    bound: &[String],
-    work: &Work,
-) -> Result<Vec<At<'n>>, String> {
+fn find_values<'n>(document: &'n Node, path: &str, bound: &[String]) -> Vec<At<'n>> {
     let mut found = vec![At {
         bound: Vec::new(),
         keys: Vec::new(),
@@ -297,7 +285,6 @@ fn find_values<'n>(
                 key => key,
             };
             for (step, node) in yaml_tree::children(value.node) {
-                work.spend(1)?;
                 let name = step.as_key();
                 if !is_open && name != key && part != "**" {
                     continue;
@@ -318,10 +305,12 @@ fn find_values<'n>(
                 next.push(value);
             }
         }
-        next.sort_by(|a, b| a.keys.cmp(&b.keys));
+        // Several `**` reach one value in more ways than there are values.
+        next.sort_by(|a, b| (&a.keys, &a.bound).cmp(&(&b.keys, &b.bound)));
+        next.dedup_by(|a, b| a.keys == b.keys && a.bound == b.bound);
         found = next;
     }
-    Ok(found)
+    found
 }
 
 /// The variables of a `.env` file as a map.

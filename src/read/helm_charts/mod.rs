@@ -11,7 +11,6 @@ mod releases;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 use std::sync::Arc;
 
 use capi::objects::ManifestObject;
@@ -163,13 +162,12 @@ impl HelmCharts {
                 }
             }
         }
-        let limits = Limits::default().for_releases(inputs.len());
         let mut causes: BTreeMap<Unchecked, Vec<String>> = BTreeMap::new();
         for (chart, mut input) in inputs {
             let _work = budget::enter(format!("the chart `{}`", display(&chart.folders[0])))?;
-            let budget = Rc::new(Budget::new(limits));
+            let budget = Budget::new(Limits::default());
             if let (Ok(input), Some(schema)) = (&input, &chart.schema) {
-                let found = schema.check(&input.chart.values, sources, limits.steps);
+                let found = schema.check(&input.chart.values, sources);
                 made.findings.extend(found);
             }
             if let Ok(input) = &mut input {
@@ -214,7 +212,7 @@ pub fn render_chart(
     };
     let made = chart.tree.with_values(&chart.tree.values, user, engine);
     let release = chart.own_release();
-    let budget = Rc::new(Budget::new(Limits::default()));
+    let budget = Budget::new(Limits::default());
     let values = &made.values;
     let rendered = made
         .chart
@@ -259,7 +257,7 @@ impl Chart {
         &self,
         input: &Input,
         sources: &Sources,
-        budget: &Rc<Budget>,
+        budget: &Budget,
     ) -> Result<Vec<Node>, (Unchecked, String)> {
         let outputs = self.outputs(input, &input.chart.values, sources, budget, |_| true);
         let outputs = outputs.map_err(|failed| (failed, input.by.clone()))?;
@@ -286,7 +284,7 @@ impl Chart {
         input: &Input,
         values: &Node,
         sources: &Sources,
-        budget: &Rc<Budget>,
+        budget: &Budget,
         is_wanted: impl Fn(FileId) -> bool,
     ) -> Result<Vec<Output>, Unchecked> {
         let release = &input.release;

@@ -49,8 +49,6 @@ pub(super) const TABLE: &[Function] = &[
 
 fn trim_all(call: &mut Call<'_>) -> Result<Value, Error> {
     let (set, text) = (call.string(0)?, call.string(1)?);
-    // Each character is searched for in the set.
-    call.work(text.len().saturating_mul(1 + set.len() / 16) / 8)?;
     Ok(text.trim_matches(|c| set.contains(c)).into())
 }
 
@@ -68,14 +66,12 @@ fn trim_suffix(call: &mut Call<'_>) -> Result<Value, Error> {
 
 fn map_characters(call: &Call<'_>, with: fn(char) -> char) -> Result<Value, Error> {
     let text = call.string(0)?;
-    call.work(text.len() / 16)?;
     Ok(text.chars().map(with).collect::<String>().into())
 }
 
 /// Removes white space. If there is any, Sprig's library also decodes the text as Latin-1.
 fn nospace(call: &mut Call<'_>) -> Result<Value, Error> {
     let text = call.string(0)?;
-    call.work(text.len() / 8)?;
     let is_blank = |c: char| c.is_whitespace();
     if !text.bytes().map(char::from).any(is_blank) {
         return Ok(Value::String(text));
@@ -86,18 +82,10 @@ fn nospace(call: &mut Call<'_>) -> Result<Value, Error> {
 
 /// The arguments except nil, quoted and separated by blanks.
 fn quote_arguments(call: &Call<'_>, quote: fn(&str) -> String) -> Result<Value, Error> {
-    let (mut out, mut length) = (Vec::new(), 0);
+    let mut out = Vec::new();
     for value in call.rest(0) {
         if !matches!(value, Value::Nil) {
-            let text = convert::text(value, call.budget)?;
-            call.work(text.len() / 8)?;
-            let escaped = text
-                .bytes()
-                .filter(|byte| !matches!(byte, b' '..=b'~'))
-                .count();
-            length += 2 * text.len() + 3 * escaped;
-            call.ensure_room_for_text(length)?;
-            out.push(quote(&text));
+            out.push(quote(&*convert::text(value)?));
         }
     }
     Ok(out.join(" ").into())
@@ -108,13 +96,10 @@ fn squote(call: &mut Call<'_>) -> Result<Value, Error> {
 }
 
 fn cat(call: &mut Call<'_>) -> Result<Value, Error> {
-    let (mut out, mut length) = (Vec::new(), 0);
+    let mut out = Vec::new();
     for value in call.rest(0) {
         if !matches!(value, Value::Nil) {
-            let text = print::value(value, call.budget)?;
-            length += text.len();
-            call.ensure_room_for_text(length)?;
-            out.push(text);
+            out.push(print::value(value)?);
         }
     }
     Ok(out.join(" ").into())
@@ -124,7 +109,7 @@ fn cat(call: &mut Call<'_>) -> Result<Value, Error> {
 fn indent_lines(call: &Call<'_>, before: &str) -> Result<Value, Error> {
     let (width, text) = (count(call)?, call.string(1)?);
     let lines = text.matches('\n').count() + 1;
-    call.ensure_room_for_text(text.len().saturating_add(lines.saturating_mul(width)))?;
+    call.ensure_size(text.len().saturating_add(lines.saturating_mul(width)))?;
     let pad = " ".repeat(width);
     let body = text.replace('\n', &format!("\n{pad}"));
     Ok(format!("{before}{pad}{body}").into())
@@ -139,13 +124,13 @@ fn count(call: &Call<'_>) -> Result<usize, Error> {
 fn replace(call: &mut Call<'_>) -> Result<Value, Error> {
     let (old, new, text) = (call.string(0)?, call.string(1)?, call.string(2)?);
     let found = text.matches(&*old).count();
-    call.ensure_room_for_text(text.len().saturating_add(found.saturating_mul(new.len())))?;
+    call.ensure_size(text.len().saturating_add(found.saturating_mul(new.len())))?;
     Ok(text.replace(&*old, &new).into())
 }
 
 fn repeat(call: &mut Call<'_>) -> Result<Value, Error> {
     let (times, text) = (count(call)?, call.string(1)?);
-    call.ensure_room_for_text(times.saturating_mul(text.len()))?;
+    call.ensure_size(times.saturating_mul(text.len()))?;
     Ok(text.repeat(if text.is_empty() { 0 } else { times }).into())
 }
 
@@ -190,11 +175,6 @@ fn plural(call: &mut Call<'_>) -> Result<Value, Error> {
 }
 
 fn join(call: &mut Call<'_>) -> Result<Value, Error> {
-    let (separator, texts) = (
-        call.string(0)?,
-        convert::texts(&call.value(1), call.budget)?,
-    );
-    let length: usize = texts.iter().map(|text| text.len() + separator.len()).sum();
-    call.ensure_room_for_text(length)?;
+    let (separator, texts) = (call.string(0)?, convert::texts(&call.value(1))?);
     Ok(texts.join(&*separator).into())
 }

@@ -49,17 +49,17 @@ fn type_is_like(call: &mut Call<'_>) -> Result<Value, Error> {
 }
 
 fn deep_equal(call: &mut Call<'_>) -> Result<Value, Error> {
-    let equal = convert::deep_equal(call, &call.value(0), &call.value(1))?;
+    let equal = convert::deep_equal(&call.value(0), &call.value(1))?;
     Ok(Value::Bool(equal))
 }
 
 fn to_string(call: &mut Call<'_>) -> Result<Value, Error> {
-    let text = convert::text(&call.value(0), call.budget)?;
+    let text = convert::text(&call.value(0))?;
     Ok(Value::String(text))
 }
 
 fn to_strings(call: &mut Call<'_>) -> Result<Value, Error> {
-    let texts = convert::texts(&call.value(0), call.budget)?;
+    let texts = convert::texts(&call.value(0))?;
     Ok(Value::strings(texts))
 }
 
@@ -94,6 +94,6 @@ fn atoi(call: &mut Call<'_>) -> Result<Value, Error> {
 
 /// Parses an octal number.
 fn to_decimal(call: &mut Call<'_>) -> Result<Value, Error> {
-    let text = print::value(&call.value(0), call.budget)?;
+    let text = print::value(&call.value(0))?;
     Ok(Value::Int64(integer::parse(&text, 8).unwrap_or(0)))
 }

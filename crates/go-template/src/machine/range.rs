@@ -5,7 +5,6 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::super::code::{Index, Variables};
-use super::super::limits::ENTRY;
 use super::super::value::{List, Value};
 use super::super::{Engine, Error, ErrorClass, print};
 use super::Machine;
@@ -46,8 +45,7 @@ impl Machine<'_> {
             Value::Nil => None,
             Value::List(list) => (!list.items.is_empty()).then_some(Items::List(list, 0)),
             Value::Map(map) => {
-                let entries = self.budget.entries(&map)?;
-                self.budget.charge(entries.len() * ENTRY)?;
+                let entries = map.entries()?;
                 (!entries.is_empty()).then(|| Items::Map(entries.into_iter()))
             }
             Value::Int(count) | Value::Int64(count) => self.count(count, &value, variables)?,
