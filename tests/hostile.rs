@@ -46,7 +46,6 @@ targets!(
     schemas,
     selectors,
     signatures,
-    templates,
     values,
     workspaces,
 );

@@ -22,7 +22,6 @@ mod scene;
 mod schemas;
 mod selectors;
 mod signatures;
-mod templates;
 mod values;
 mod workspaces;
 
@@ -55,7 +54,6 @@ pub const TARGETS: &[Target] = &[
     target("schemas", schemas::run),
     target("selectors", selectors::run),
     target("signatures", signatures::run),
-    target("templates", templates::run),
     target("values", values::run),
     target("workspaces", workspaces::run),
 ];

@@ -10,7 +10,6 @@ mod context;
 mod documents;
 mod duplicates;
 mod engine;
-mod language;
 mod names;
 pub mod objects;
 mod options;

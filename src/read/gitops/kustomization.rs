@@ -69,7 +69,6 @@ pub(super) fn build_of(
         references,
         unknown,
         folders,
-        reader,
         ..
     } = build;
     let mut objects = built.map_err(|error| with_cause(error, &unknown))?;

@@ -25,7 +25,7 @@ use crate::evaluate::{Release, RenderedFile};
 use crate::files::Files;
 use crate::model::finding::Finding;
 
-use super::chart_files::{HIDDEN, Left};
+use super::chart_files::HIDDEN;
 use super::error::ReadError;
 use super::files::display;
 use super::gitops::{Composition, resolve_path};
@@ -75,20 +75,16 @@ impl HelmCharts {
         folders: &BTreeSet<PathBuf>,
         sources: &mut Sources,
     ) -> Result<Self, Error> {
-        let mut left = Left::default();
         let mut loaded = Self {
             folders: folders.clone(),
             ..Self::default()
         };
         for folder in folders {
-            match load::chart(tree, folder, &mut left, sources) {
+            match load::chart(tree, folder, sources) {
                 Ok(None) => {}
                 Ok(Some(chart)) => drop(loaded.charts.insert(folder.clone(), chart)),
                 Err(ReadError::Finding(finding)) => loaded.findings.push(*finding),
                 Err(ReadError::Error(error)) => return Err(error),
-            }
-            if left.is_nothing() {
-                break;
             }
         }
         let is_inside = |folder: &&PathBuf| {
@@ -205,7 +201,7 @@ pub fn render_chart(
     engine: Engine,
 ) -> Result<Option<RenderedTexts>, Error> {
     let mut sources = Sources::default();
-    let chart = match load::chart(tree, folder, &mut Left::default(), &mut sources) {
+    let chart = match load::chart(tree, folder, &mut sources) {
         Ok(Some(chart)) => chart,
         Ok(None) | Err(ReadError::Finding(_)) => return Ok(None),
         Err(ReadError::Error(error)) => return Err(error),
