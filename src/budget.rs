@@ -142,7 +142,7 @@ pub fn longest_turn(now: Duration) -> Option<Duration> {
     begins.min().map(|begin| now.saturating_sub(begin))
 }
 
-/// Gives up the turns that go on, for this reason, as each comes to its next [`enter`].
+/// Gives up the turns that go on, for this reason, each at its next [`enter`].
 pub fn give_up(reason: &str) {
     let state = &mut *STATE.lock();
     if let (Some((oldest, _)), None) = (state.turns.first_key_value(), &state.given_up) {

@@ -299,7 +299,7 @@ pub(crate) fn printed(finding: &Finding) -> String {
 pub(crate) fn selection(outcome: Outcome) -> Selection {
     Selection {
         finalized: Selector::default(),
-        candidates: Vec::new(),
+        near_misses: Arc::default(),
         outcome,
         other_mode: None,
     }

@@ -61,7 +61,7 @@ pub(super) fn handle_signals() {
 fn watch_run(meter: &Meter, limits: &Limits) {
     loop {
         thread::sleep(PERIOD);
-        if let Some(passed) = meter.passed(limits, meter.cpu()) {
+        if let Some(passed) = meter.check(limits, meter.cpu()) {
             end(&passed);
         }
     }
@@ -79,17 +79,17 @@ fn watch_turns(meter: &Meter, limits: &Limits) {
             thread::sleep(IDLE);
             continue;
         };
-        if let Some(passed) = meter.passed(&last, cpu) {
+        if let Some(passed) = meter.check(&last, cpu) {
             end(&passed);
         }
-        if let Some(passed) = meter.passed(limits, cpu) {
+        if let Some(passed) = meter.check(limits, cpu) {
             budget::give_up(&passed);
         }
         thread::sleep(PERIOD);
     }
 }
 
-/// Ends the process now: no destructor runs, as after a kill. The next run mends what this one has begun to write.
+/// Ends the process now: no destructor runs, as after a kill. The next run recovers what this one has begun to write.
 fn end(passed: &str) -> ! {
     let mut err = terminal::open(ColorMode::Never).err;
     // There is nowhere to report that stderr itself is gone.
@@ -143,7 +143,7 @@ impl Meter {
     }
 
     /// What is passed, with what to do; none where nothing is.
-    fn passed(&self, limits: &Limits, cpu: Duration) -> Option<String> {
+    fn check(&self, limits: &Limits, cpu: Duration) -> Option<String> {
         let memory = self.memory().unwrap_or(0);
         let time = limits.cpu_time();
         let (what, flag) = if memory > limits.memory {

@@ -16,6 +16,7 @@ use crate::model::date::Date;
 use crate::read;
 
 use super::actions;
+use super::answers::Locations;
 use super::position::Encoding;
 use super::project::{Analysis, Checked, Checker, Problem, Texts};
 use super::rolls::{Bases, Rolls, rolls};
@@ -141,11 +142,14 @@ impl Project {
 
     fn diagnose(&mut self, encoding: Encoding) {
         self.diagnostics = Diagnostics::new();
-        for problem in &*self.problems {
+        let problems = Arc::clone(&self.problems);
+        let root = self.root.clone();
+        let mut locations = Locations::new(&root, encoding);
+        for problem in &*problems {
             let path = problem.spot.as_ref().map(|spot| &*spot.source.path);
             let path = path.unwrap_or(read::PROJECT_FILE_NAME);
             let file = plain_path(&self.root.join(path));
-            let found = actions::diagnostic(problem, &self.root, encoding);
+            let found = actions::diagnostic(problem, &mut locations);
             self.diagnostics.entry(file).or_default().extend(found);
         }
         // Nothing leads to a line: the whole project is not read.

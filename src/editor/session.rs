@@ -1,6 +1,6 @@
 //! A session with one editor: messages in, answers and diagnostics out.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -268,11 +268,14 @@ impl Session<'_> {
         for project in &self.projects.all {
             for (path, found) in &project.diagnostics {
                 let known = now.entry(path.clone()).or_default();
-                for diagnostic in found {
-                    if !known.contains(diagnostic) {
-                        known.push(diagnostic.clone());
-                    }
-                }
+                // What two projects say of one file; by its text, for diagnostics have no order.
+                let mut seen: HashSet<(String, u32, u32)> = HashSet::new();
+                let mut is_new = |one: &Diagnostic| {
+                    let at = one.range.start;
+                    seen.insert((one.message.clone(), at.line, at.character))
+                };
+                known.retain(&mut is_new);
+                known.extend(found.iter().filter(|one| is_new(one)).cloned());
             }
         }
         let paths: BTreeSet<PathBuf> = now.keys().chain(self.published.keys()).cloned().collect();

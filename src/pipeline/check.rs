@@ -308,7 +308,7 @@ fn waivers(
         .iter()
         .enumerate()
         .filter_map(|(index, waiver)| {
-            let (id, text) = (&waiver.rule, waiver.pattern.glob().glob());
+            let (id, text) = (&waiver.rule, waiver.pattern.glob());
             let finding = match &waiver.until {
                 Some(until) if waiver.has_expired(today) => Finding::new(
                     RuleId::WaiverExpired,

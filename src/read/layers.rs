@@ -1,5 +1,6 @@
 //! The values layers that all clusters share, parsed and merged once.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -59,7 +60,11 @@ pub(super) fn read_shared(
     let empty = Node::from_value(Value::empty_map());
     let (mut chart, mut overrides) = (empty.clone(), empty);
     let mut all = Vec::new();
+    let last = last_places(layers);
     for (index, layer) in layers.iter().enumerate() {
+        if index > 0 && last[layer] != index {
+            continue;
+        }
         if composing.own_output.has(&**tree, layer)? {
             findings.push(omission(layer, "values"));
             continue;
@@ -129,7 +134,11 @@ impl Shared {
         };
         let (mut chart, mut user) = (self.chart.clone(), self.overrides.clone());
         let mut changed = self.changes.clone();
-        for layer in layers {
+        let last = last_places(layers);
+        for (index, layer) in layers.iter().enumerate() {
+            if last[layer] != index {
+                continue;
+            }
             for Layer { tree, kind } in self.compose(layer, run_time, &mut own)? {
                 let side = match kind {
                     LayerKind::Chart => &mut chart,
@@ -207,6 +216,12 @@ impl Shared {
         own.release = Some((composed.name, composed.namespace));
         Ok(composed.layers)
     }
+}
+
+/// Where each layer comes last: what it sets there is over all that it set before, so that it is read and merged once.
+fn last_places(layers: &[PathBuf]) -> HashMap<&PathBuf, usize> {
+    let layers = layers.iter().enumerate();
+    layers.map(|(index, layer)| (layer, index)).collect()
 }
 
 /// A chart's own values with a user's over them, and the values of what the chart depends on below both.

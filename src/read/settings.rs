@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::model::date::Date;
 use crate::model::finding::Finding;
 use crate::model::output_path;
-use crate::model::policy::{Policy, Scoped, Waiver, pattern};
+use crate::model::policy::{Policy, Scoped, Waiver, Waivers, pattern};
 use crate::model::rule::RuleId;
 use crate::model::settings::{ImageSettings, Output, RELEASE, Settings};
 use crate::model::signing::RequiredSignatures;
@@ -160,7 +160,7 @@ fn read_scope(
 ) -> Option<Scoped> {
     match pattern(text) {
         Ok(pattern) => Some(Scoped {
-            pattern,
+            pattern: pattern.compile_matcher(),
             rules: rules.settings(),
         }),
         Err(error) => {
@@ -184,11 +184,7 @@ fn rule(id: &str, places: &Places<'_>, findings: &mut Vec<Finding>) -> Option<Ru
     found
 }
 
-fn waivers(
-    options: &PolicyOptions,
-    places: &Places<'_>,
-    findings: &mut Vec<Finding>,
-) -> Vec<Waiver> {
+fn waivers(options: &PolicyOptions, places: &Places<'_>, findings: &mut Vec<Finding>) -> Waivers {
     let mut waivers = Vec::new();
     for (index, written) in options.waivers.iter().enumerate() {
         let spot = places.item(&["policy", "waivers"], index);
@@ -218,5 +214,5 @@ fn waivers(
             Err(error) => findings.push(bad_pattern(&written.pattern, &error).with_label(spot, "")),
         }
     }
-    waivers
+    waivers.into_iter().collect()
 }

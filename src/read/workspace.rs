@@ -1,6 +1,6 @@
 //! Reads the workspace: the project file, and what all its clusters share.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -211,8 +211,11 @@ fn fact_files(
         &stated.flags.info
     };
     let (lock, named) = with_lock(tree, named);
-    let mut facts = Vec::new();
+    let (mut facts, mut known) = (Vec::new(), HashSet::new());
     for file in named {
+        if !known.insert(file.clone()) {
+            continue;
+        }
         if shared.own_output().has(tree, &file)? {
             findings.push(layers::omission(&file, "facts"))
         } else {

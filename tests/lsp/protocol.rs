@@ -128,7 +128,7 @@ fn a_project_that_cannot_be_read_is_a_finding_in_its_file_until_it_can() {
     // The same failure is logged once.
     client.replace(file, "name: a", "name: b");
     assert_eq!(fail(&mut client), missing);
-    assert_eq!(client.count("window/logMessage"), 2);
+    assert_eq!(client.count("window/showMessage"), 2);
     client.replace(file, "no.yaml", "values.yaml");
     assert_eq!(client.settled(file), [Value::Null; 0]);
     assert_eq!(client.files_with_findings(), ["values.yaml"]);

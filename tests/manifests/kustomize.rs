@@ -14,7 +14,7 @@ use yaml_tree::json::{Html, to_json};
 use yaml_tree::place::{FileId, Sources};
 use yaml_tree::value::{Map, Node, Value};
 
-use crate::support::manifests::{GOOD, INFRASTRUCTURE, cluster, object};
+use crate::support::manifests::{INFRASTRUCTURE, object};
 use crate::support::recorded::same_as;
 use crate::support::repository;
 use crate::support::stage::project;
@@ -771,28 +771,4 @@ fn shaping(object: &Node) -> Option<String> {
             );
             format!("{name} {}", to_json(&parts.into(), Html::Plain))
         })
-}
-
-/// Each declared field is looked for in each object, among all objects.
-#[test]
-fn declared_references_take_no_more_work_than_is_stated() {
-    let one = |index| object(&format!("v1 ConfigMap c{index}"), "to: x");
-    let fields = "{path: to}, ".repeat(20);
-    let project = project()
-        .file(
-            "a/kustomization.yaml",
-            "resources: [objects.yaml, edge.yaml]\nconfigurations: [names.yaml]\n",
-        )
-        .file("a/objects.yaml", (0..800).map(one).collect::<String>())
-        .file(
-            "a/names.yaml",
-            format!("nameReference: [{{kind: ConfigMap, fieldSpecs: [{fields}]}}]\n"),
-        )
-        .file("a/edge.yaml", cluster("v1.31.8", GOOD));
-    project.check().findings(str![[r#"
-warning[composition-failed] a/kustomization.yaml:1:1 `resources: [objects.yaml, edge.yaml]`
-
-"#]]);
-    project.edit("a/names.yaml", &fields, "{path: to}");
-    project.check().findings(str![]);
 }

@@ -280,7 +280,7 @@ mod tests {
             };
             let path = Path::parse_field_path(text);
             path.walk(&tree, creates, &mut visit)?;
-            Ok(count)
+            Ok::<_, &str>(count)
         };
         assert_eq!(reached("a.*.b", false), Ok(1));
         assert_eq!(reached("a.*.b", true), Ok(2));

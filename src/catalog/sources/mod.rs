@@ -20,6 +20,7 @@ use capi::image::ImageKey;
 use oci_artifacts::layout;
 use yaml_tree::place::{Place, Source, Sources};
 
+use crate::budget;
 use crate::error::Error;
 use crate::files::Files;
 use crate::model::catalog::Described;
@@ -99,6 +100,7 @@ pub fn facts(
     for (index, path) in paths.iter().enumerate() {
         let shown = path.to_string_lossy().replace('\\', "/");
         let file = Sources::facts_file(index);
+        let _work = budget::enter(format!("the facts of `{shown}`"))?;
         let opened = match FactSource::parse(index, path, &shown, tree) {
             FactSource::Layout(folder) => {
                 let folder = layout_folder::open(root, folder, architecture)?;

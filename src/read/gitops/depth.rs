@@ -1,17 +1,35 @@
 //! How deep values may become: patches copy trees into one another, which everything that walks them must survive.
 
-use yaml_tree::value::Node;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use yaml_tree::value::{Node, Value};
 
 /// The deepest nesting of values that patches may create: the YAML parser's limit, and a path below it.
 const DEEPEST: usize = 400;
 
 /// Fails where a tree is too deep to be put below `above` levels.
 pub(super) fn check_depth(node: &Node, above: usize) -> Result<(), String> {
-    if above > DEEPEST {
+    if above + height(node, &mut HashMap::new()) > DEEPEST {
         return Err(format!("values are nested more than {DEEPEST} deep"));
     }
-    node.children()
-        .try_for_each(|child| check_depth(child, above + 1))
+    Ok(())
+}
+
+/// How deep a tree is. A tree that was copied into itself shares its parts: each is looked at once.
+fn height(node: &Node, known: &mut HashMap<usize, usize>) -> usize {
+    let address = match &node.value {
+        Value::Map(map) => Arc::as_ptr(map).addr(),
+        Value::List(items) => Arc::as_ptr(items).addr(),
+        _ => return 0,
+    };
+    if let Some(height) = known.get(&address) {
+        return *height;
+    }
+    let below = node.children().map(|child| 1 + height(child, known));
+    let height = below.max().unwrap_or(0);
+    known.insert(address, height);
+    height
 }
 
 #[cfg(test)]

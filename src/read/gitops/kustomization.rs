@@ -13,7 +13,7 @@ use crate::model::finding::Finding;
 
 use super::UNSUPPORTED;
 use super::files::resolve_path;
-use super::generator::{self, GeneratedKind};
+use super::generator;
 use super::names::{self, Reference};
 use super::object::Object;
 use super::patch;
@@ -137,12 +137,9 @@ impl Build<'_, '_> {
         for resource in resources.into_iter().flatten() {
             self.resource(folder, resource, &mut objects)?;
         }
+        self.check_names(&objects)?;
         self.configurations(folder, kustomization)?;
-        for made in [GeneratedKind::ConfigMap, GeneratedKind::Secret] {
-            for one in kustomization.items(&[made.field()]) {
-                generator::generate(self.reader, folder, made, one, kustomization, &mut objects)?;
-            }
-        }
+        generator::generate_all(self.reader, folder, kustomization, &mut objects)?;
         for component in kustomization.items(&["components"]) {
             objects = self.component(folder, component, objects)?;
         }
@@ -196,7 +193,7 @@ impl Build<'_, '_> {
             for document in documents.iter() {
                 add(objects, document);
             }
-            return self.check_names(objects);
+            return Ok(());
         }
         let kustomization = self.kustomization(&path, named, resource.place)?;
         if kustomization.text(&["kind"]) == Some("Component") {
@@ -205,7 +202,7 @@ impl Build<'_, '_> {
         }
         let built = self.target(&path, &kustomization, Vec::new())?;
         objects.extend(built);
-        self.check_names(objects)
+        Ok(())
     }
 
     fn component(

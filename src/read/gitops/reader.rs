@@ -1,6 +1,6 @@
 //! Reads each file of a composition once, as objects, values or plain text, with places.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -47,6 +47,8 @@ pub(super) struct LayerReader<'r> {
     pub(super) shared: &'r Loads,
     /// The files that were read for this cluster.
     pub(super) loads: Loads,
+    /// The texts of whole files that generators put into objects, encoded or not: all of them share one.
+    pub(super) generated: HashMap<(FileId, bool), Arc<str>>,
     /// The known content of run-time objects.
     pub(super) run_time: Option<&'r dyn RunTime>,
     /// The files that metalmark renders.
@@ -66,6 +68,7 @@ impl<'r> LayerReader<'r> {
             findings: Vec::new(),
             shared: &options.shared.loads,
             loads: Loads::new(),
+            generated: HashMap::new(),
             run_time: None,
             own_output: &options.own_output,
         }

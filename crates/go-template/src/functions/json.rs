@@ -158,7 +158,7 @@ impl Writer {
 }
 
 fn read(call: &Call<'_>) -> Result<Result<Value, SyntaxError>, Error> {
-    Ok(json_text::read(&*call.string(0)?))
+    Ok(json_text::read(&call.string(0)?))
 }
 
 /// Helm's `fromJson`: accepts an object only. The result for invalid input is a map with the message under the key `Error`.

@@ -86,7 +86,7 @@ fn pattern(call: &Call<'_>) -> Result<Arc<Regexp>, Error> {
 }
 
 fn matches(call: &Call<'_>, pattern: &Regexp) -> Result<Value, Error> {
-    Ok(Value::Bool(pattern.is_match(&*call.string(1)?)))
+    Ok(Value::Bool(pattern.is_match(&call.string(1)?)))
 }
 
 fn find(call: &mut Call<'_>) -> Result<Value, Error> {

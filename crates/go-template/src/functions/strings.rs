@@ -85,7 +85,7 @@ fn quote_arguments(call: &Call<'_>, quote: fn(&str) -> String) -> Result<Value, 
     let mut out = Vec::new();
     for value in call.rest(0) {
         if !matches!(value, Value::Nil) {
-            out.push(quote(&*convert::text(value)?));
+            out.push(quote(&convert::text(value)?));
         }
     }
     Ok(out.join(" ").into())
