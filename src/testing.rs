@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use capi::image::{Fact, Facts, Image, ImageKey, Images, Origin};
+use oci_artifacts::Address;
 use yaml_tree::place::{FileId, Located, Place, Source, Sources};
 use yaml_tree::value::{Node, Value};
 
@@ -87,7 +88,10 @@ impl Given {
             key: key.into(),
             artifact: key.into(),
             place,
-            uri: Some(Located::new(format!("oci://r/{key}:1").into(), place)),
+            uri: Some(Located::new(
+                Address::new(format!("oci://r/{key}:1")),
+                place,
+            )),
             digest: None,
             facts: known,
             enabled: None,

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use oci_artifacts::{Address, Reference};
+
 use crate::model::date::Date;
 use crate::model::finding::Finding;
 use crate::model::output_path;
@@ -144,12 +146,31 @@ fn policy(options: &PolicyOptions, places: &Places<'_>, findings: &mut Vec<Findi
         waivers: waivers(options, places, findings),
         signatures: match &options.signatures {
             SignatureOptions::All(_) => RequiredSignatures::Everywhere,
-            SignatureOptions::Below(prefixes) if prefixes.is_empty() => RequiredSignatures::Nowhere,
-            SignatureOptions::Below(prefixes) => {
-                RequiredSignatures::Below(prefixes.keys().cloned().collect())
+            SignatureOptions::Below(written) if written.is_empty() => RequiredSignatures::Nowhere,
+            SignatureOptions::Below(written) => {
+                RequiredSignatures::Below(prefixes(written.keys(), places, findings))
             }
         },
     }
+}
+
+/// The prefixes below which images have to be signed.
+fn prefixes<'a>(
+    written: impl Iterator<Item = &'a String>,
+    places: &Places<'_>,
+    findings: &mut Vec<Finding>,
+) -> Vec<Reference> {
+    let read = written.filter_map(|text| {
+        let prefix = Address::parse_prefix(text);
+        if prefix.is_none() {
+            let finding = registries::no_prefix(text, places, &["policy", "signatures", text]);
+            findings.push(finding.help(
+                "write a host, its port if it has one, and a path: `registry.example:5000/group`",
+            ));
+        }
+        prefix
+    });
+    read.collect()
 }
 
 fn read_scope(

@@ -239,6 +239,11 @@ impl<T> Located<T> {
     pub fn new(value: T, place: Place) -> Self {
         Self { value, place }
     }
+
+    /// What is made of the value, at its place.
+    pub fn map<U>(self, make: impl FnOnce(T) -> U) -> Located<U> {
+        Located::new(make(self.value), self.place)
+    }
 }
 
 /// The files that a cluster's places point into: those that all clusters share, then its own.

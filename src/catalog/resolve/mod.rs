@@ -12,6 +12,7 @@ use std::collections::btree_map;
 use std::sync::Arc;
 
 use capi::image::{Image, ImageKey, Images, fact};
+use oci_artifacts::Address;
 use parking_lot::Mutex;
 use yaml_tree::place::Located;
 
@@ -117,7 +118,7 @@ fn expand(entry: &CatalogEntry, catalog: &Catalog, problems: &mut Vec<Problem>) 
         facts: facts::from_entry(entry, uri.as_ref()),
         artifact: artifact.unwrap_or_else(|| Arc::clone(name)),
         place: entry.place,
-        uri,
+        uri: uri.map(|uri| uri.map(Address::new)),
         digest: None,
         enabled: entry.enabled.clone(),
         built: entry.built,
@@ -160,7 +161,7 @@ fn image_of_listing(key: ImageKey, described: &Described) -> Image {
         key,
         artifact,
         place: described.place,
-        uri: uri.map(|uri| Located::new(Arc::clone(&uri.value), uri.place)),
+        uri: uri.map(|uri| Located::new(Address::new(Arc::clone(&uri.value)), uri.place)),
         digest: None,
         facts: described.facts.clone(),
         enabled: None,
@@ -179,7 +180,7 @@ fn learn_from(
         .values()
         .map(|image| Wanted {
             key: &image.key,
-            uri: image.uri.as_ref().map(|uri| &*uri.value),
+            uri: image.uri.as_ref().map(|uri| &uri.value),
         })
         .collect();
     let described: Vec<Option<Arc<Described>>> = source

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use capi::image::ImageKey;
-use oci_artifacts::layout;
+use oci_artifacts::{Address, layout};
 use yaml_tree::place::{Place, Source, Sources};
 
 use crate::error::Error;
@@ -57,7 +57,7 @@ pub struct Wanted<'a> {
     /// Its key.
     pub key: &'a ImageKey,
     /// Its OCI reference or URL, where one is known.
-    pub uri: Option<&'a str>,
+    pub uri: Option<&'a Address>,
 }
 
 /// The sources of a project, the strongest first, and their files.

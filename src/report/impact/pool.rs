@@ -5,8 +5,7 @@ use std::sync::Arc;
 use capi::providers::{self, Stamp, Template};
 use serde::Serialize;
 use yaml_tree::json::{Html, to_json};
-use yaml_tree::place::HIDDEN;
-use yaml_tree::place::Located;
+use yaml_tree::place::{HIDDEN, Place};
 
 use super::ImpactKind;
 use crate::model::cluster::{Pool, PoolName};
@@ -90,7 +89,7 @@ impl Booted {
         let uri = image.and_then(|image| image.uri.as_ref());
         Self {
             key: stamp.key.clone(),
-            uri: uri.map(|uri| Arc::clone(&uri.value)),
+            uri: uri.map(|uri| Arc::clone(uri.value.text())),
             url: Arc::clone(&stamp.url),
             checksum: stamp.checksum.clone(),
         }
@@ -326,15 +325,14 @@ impl<'a> PoolSide<'a> {
         let pool = self.pool();
         let selection = view.selections.get(self.index);
         let is_secret = selection.is_some_and(|selection| view.selects_by_secret(pool, selection));
-        let shown =
-            |value: &Arc<str>, written: Option<&Located<Arc<str>>>| match (is_secret, written) {
-                (true, _) => HIDDEN.into(),
-                (false, Some(written)) => view.sources.display(value, written.place).into(),
-                (false, None) => Arc::clone(value),
-            };
+        let shown = |value: &Arc<str>, place: Option<Place>| match (is_secret, place) {
+            (true, _) => HIDDEN.into(),
+            (false, Some(place)) => view.sources.display(value, place).into(),
+            (false, None) => Arc::clone(value),
+        };
         let of_catalog = image.key.as_ref().and_then(|key| view.images.get(key));
-        let uri = of_catalog.and_then(|image| image.uri.as_ref());
-        let checksum = pool.choice.checksum.as_ref();
+        let uri = of_catalog.and_then(|image| Some(image.uri.as_ref()?.place));
+        let checksum = pool.choice.checksum.as_ref().map(|it| it.place);
         Some(Booted {
             key: image.key.as_ref().map(|key| shown(key, None)),
             uri: image.uri.as_ref().map(|value| shown(value, uri)),

@@ -62,7 +62,7 @@ pub(super) fn identity(view: &ClusterView, image: &Image) -> Identity {
             if view.sources.is_secret(uri.place) {
                 view.sources.display(&uri.value, uri.place).into()
             } else {
-                Arc::clone(&uri.value)
+                Arc::clone(uri.value.text())
             }
         }),
         is_listed: true,

@@ -8,8 +8,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use capi::image::{Image, fact, is_oci};
-use oci_artifacts::Reference;
+use capi::image::{Image, fact};
+use oci_artifacts::{Reference, is_oci};
 use yaml_tree::place::Place;
 use yaml_tree::value::{Entry, Map, Node, Value};
 
@@ -132,13 +132,9 @@ fn addresses(bundle: &Image, sha256: &str) -> Option<(String, String)> {
         Some(digest) => reference.with_digest(&digest.value),
         None => reference,
     };
-    let registry = match &*pinned.registry {
-        // The host of Docker Hub's registry has another name.
-        "docker.io" => "registry-1.docker.io",
-        registry => registry,
-    };
     let blob = format!(
-        "https://{registry}/v2/{}/blobs/sha256:{sha256}",
+        "https://{}/v2/{}/blobs/sha256:{sha256}",
+        pinned.registry.server(),
         pinned.repository
     );
     Some((pinned.to_string(), served.map_or(blob, str::to_owned)))
