@@ -105,11 +105,11 @@ impl ChartTree {
         rendered
     }
 
-    /// Whether a file makes objects, and does not only define templates for the others.
-    fn renders(&self, name: &str) -> bool {
-        let name = name.rsplit('/').next().unwrap_or(name);
+    /// Whether a file does not only define templates for the others. Helm refuses the chart if it cannot parse one of them.
+    fn renders(&self, file: &ChartTemplate) -> bool {
+        let name = file.name.rsplit('/').next().unwrap_or(&file.name);
         let is_library = self.chart.metadata.text(&["type"]) == Some("library");
-        !name.starts_with('_') && name != "NOTES.txt" && !is_library
+        file.template.is_err() || !name.starts_with('_') && !is_library
     }
 
     fn add_templates<'c>(&'c self, all: &mut Vec<&'c ChartTemplate>) {
@@ -131,7 +131,7 @@ impl ChartTree {
         let map = values.value.as_map().cloned().unwrap_or_default();
         let own = convert::from_map(root::values_type(engine), &map);
         let base: Arc<str> = format!("{}/templates", self.path).into();
-        for template in self.templates.iter().filter(|one| self.renders(&one.name)) {
+        for template in self.templates.iter().filter(|one| self.renders(one)) {
             let root = Root {
                 engine,
                 release,

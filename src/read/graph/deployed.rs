@@ -94,9 +94,11 @@ pub(super) fn collect_objects(
     let builds = built
         .builds
         .into_iter()
-        .map(|build| (build.source, build.objects));
-    for (source, nodes) in builds.chain(releases.objects) {
-        let text = Text::from_build(source, Arc::clone(&sources));
+        .map(|build| (build.source, build.objects, false));
+    let releases_made = { releases.made.into_iter() }
+        .map(|release| (release.source, release.objects, release.is_refused));
+    for (source, nodes, is_refused) in builds.chain(releases_made) {
+        let text = Text::from_build(source, Arc::clone(&sources), is_refused);
         let of_text = |node| ManifestObject::new(&text, 0, &[], node);
         objects.extend(nodes.into_iter().map(of_text));
     }

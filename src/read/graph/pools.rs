@@ -103,6 +103,16 @@ impl PoolReader<'_, '_> {
         made_from: [Option<usize>; 2],
         cluster: &mut Cluster,
     ) {
+        let objects =
+            || { made_from.into_iter().flatten() }.map(|index| &self.graph.objects[index]);
+        if objects().any(|object| object.text.is_refused()) {
+            cluster.pools.push(Pool {
+                choice: Choice::default(),
+                unknown: Some(unknown::REFUSED),
+                ..pool
+            });
+            return;
+        }
         let Some(stamped) = self.graph.stamped else {
             cluster.pools.push(pool);
             return;
