@@ -481,7 +481,9 @@ fn nothing_is_known_of_a_chart_that_helm_refuses() {
             .chain(pools)
             .collect()
     });
-    assert_text(&table, str![[r#"
+    assert_text(
+        &table,
+        str![[r#"
 templates/z.yaml x: {{ fail "this chart refuses these values" }}
     warning[composition-unsupported]: the chart `charts/edge` is not checked with its own values: this chart refuses these values
     error[nothing-checked]: 0 node pools checked; 1 skipped: its chart does not render
@@ -569,7 +571,8 @@ templates/NOTES.txt a text
     error[k8s-version-mismatch] edge/control-plane charts/edge/values.yaml:2:15 `ubuntu-2204-kube-v1.30.2` charts/edge/values.yaml:1:10 `v1.31.8` => v1.31.8
     edge/control-plane v1.31.8 (charts/edge/values.yaml:1:10): mismatched, ubuntu-2204-kube-v1.30.2 (charts/edge/values.yaml:2:15) holds 1.30.2
 
-"#]]);
+"#]],
+    );
 }
 
 #[test]
