@@ -85,7 +85,7 @@ const WORLD: &[(&str, &[&str])] = &[
     ("serde_json::to_writer", &[]),
     ("minijinja::", &["render"]),
     ("annotate_snippets", &["report"]),
-    ("lsp_server", &["cli", "editor"]),
+    ("lsp_server", &["editor"]),
     ("lsp_types", &["editor"]),
     (
         "clap",

@@ -122,7 +122,11 @@ pub(super) fn uri(file: &Path) -> Option<Uri> {
     url.as_str().parse().ok()
 }
 
+/// The longest path of a file, in bytes: PATH_MAX of Linux. Each folder above a file is looked at.
+const PATH_LIMIT: usize = 4 << 10;
+
 /// The file at an address; none for what is no file.
 pub(super) fn file(uri: &Uri) -> Option<PathBuf> {
-    Url::parse(uri.as_str()).ok()?.to_file_path().ok()
+    let path = Url::parse(uri.as_str()).ok()?.to_file_path().ok()?;
+    (path.as_os_str().len() <= PATH_LIMIT).then_some(path)
 }

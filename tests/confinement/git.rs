@@ -226,14 +226,20 @@ fn a_name_in_a_commit_that_is_not_utf8_is_reported_as_on_disk() {
     let name = std::ffi::OsStr::from_bytes(b"x\xff.yaml");
     std::fs::write(clone.path().join(name), "a: 1\n").expect("written");
     let refused = |run: Run| run.exit(2).outcome.stderr;
-    assert_text(&refused(clone.run("impact --against HEAD")), str![[r#"
+    assert_text(
+        &refused(clone.run("impact --against HEAD")),
+        str![[r#"
 error: cannot read ``: the name of `x�.yaml` in it is not UTF-8: rename it
 
-"#]]);
+"#]],
+    );
     commit(clone.path(), "A name");
     std::fs::remove_file(clone.path().join(name)).expect("removed");
-    assert_text(&refused(clone.run("impact --against HEAD")), str![[r#"
+    assert_text(
+        &refused(clone.run("impact --against HEAD")),
+        str![[r#"
 error: cannot read `.` at 910829c1b2: the name of `x�.yaml` in it is not UTF-8: rename it
 
-"#]]);
+"#]],
+    );
 }

@@ -279,7 +279,8 @@ fn serve_editor(today: Date) -> Result<Verdict, Error> {
     let bases = editor::Bases::start();
     // Reading is limited to the project's repository as for every command; which one that is, the client says later.
     sandbox(Path::new("/"));
-    let (connection, threads) = lsp_server::Connection::stdio();
+    let connected = editor::connect(std::io::stdin(), std::io::stdout());
+    let (connection, threads) = connected.map_err(Error::reading("stdin"))?;
     let ended = editor::serve(&connection, bases, &|| today::today().unwrap_or(today))?;
     drop(connection);
     threads.join().map_err(Error::reading("stdin"))?;
