@@ -16,7 +16,7 @@ use super::super::gitops::{self, FLUX, Input, OwnOutput, Variables, Work, substi
 use super::super::helm_charts::{DEPLOYING, HelmCharts};
 use super::super::manifests;
 use super::eks_anywhere::EKS_ANYWHERE;
-use super::{CLUSTER_API, CONTROL_PLANE};
+use super::{CLUSTER_API, CONTROL_PLANE, unknown};
 
 /// The groups of objects that make clusters and node pools.
 const GROUPS: [&str; 4] = [
@@ -87,21 +87,32 @@ pub(super) fn collect_objects(
     let built = gitops::builds(tree, &input, &options, &mut sources)?;
     let is_template = |object: &ManifestObject| charts.has_template(path(object));
     let is_part = |object: &ManifestObject| is_whole(&object) && built.parts.contains(path(object));
-    let mut objects = found.objects;
+    let is_file = |object: &ManifestObject| object.text.host.is_none() && object.is_outermost();
+    let is_applied = |object: &ManifestObject| built.parts.contains(path(object));
+    let is_left = |object: &ManifestObject| {
+        object.is_patch && is_file(object) && !is_applied(object) && !is_template(object)
+    };
+    let (left, mut objects): (Vec<_>, Vec<_>) = found.objects.into_iter().partition(is_left);
     objects.retain(|object| !object.is_patch && !is_part(object) && !is_template(object));
     let releases = charts.render(tree, &built.compositions, &mut sources)?;
     let sources = Arc::new(sources);
     let builds = built
         .builds
         .into_iter()
-        .map(|build| (build.source, build.objects, false));
-    let releases_made = { releases.made.into_iter() }
-        .map(|release| (release.source, release.objects, release.is_refused));
-    for (source, nodes, is_refused) in builds.chain(releases_made) {
-        let text = Text::from_build(source, Arc::clone(&sources), is_refused);
-        let of_text = |node| ManifestObject::new(&text, 0, &[], node);
+        .map(|build| (build.source, build.objects, None));
+    let releases_made = { releases.made.into_iter() }.map(|release| {
+        let why = release.is_refused.then_some(unknown::REFUSED);
+        (release.source, release.objects, why)
+    });
+    for (source, nodes, unknown) in builds.chain(releases_made) {
+        let text = Text::from_build(source, Arc::clone(&sources));
+        let of_text = |node| ManifestObject {
+            unknown,
+            ..ManifestObject::new(&text, 0, &[], node)
+        };
         objects.extend(nodes.into_iter().map(of_text));
     }
+    objects.extend(keep_unapplied(left, &objects));
     let mut environment = Environment {
         tree,
         known: BTreeMap::new(),
@@ -114,16 +125,34 @@ pub(super) fn collect_objects(
     Ok(objects)
 }
 
-/// Whether a text may hold one of these words, which escapes in double quotes may spell.
+/// Whether a text may hold one of these words, which escapes in double quotes may spell: those of letters, and of line ends.
 fn mentions(text: &str, words: &[&str]) -> bool {
-    let is_escaped = |line: &str| {
-        let quoted = line.find('"').map_or("", |quote| &line[quote..]);
-        quoted.ends_with('\\')
-            || ["\\x", "\\u", "\\U"]
-                .iter()
-                .any(|escape| quoted.contains(escape))
+    const ESCAPES: [&str; 5] = ["\\x", "\\u", "\\U", "\\\n", "\\\r"];
+    let has_any = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    has_any(words) || text.contains('"') && has_any(&ESCAPES)
+}
+
+/// Of what only kustomizations that do not build name as patches, the clusters that exist nowhere else, with what is beside them.
+/// They are objects, and nobody knows of what.
+fn keep_unapplied(left: Vec<ManifestObject>, objects: &[ManifestObject]) -> Vec<ManifestObject> {
+    let identity = |object: &ManifestObject| (Arc::clone(&object.kind), Arc::clone(&object.name));
+    let known: BTreeSet<_> = objects.iter().map(identity).collect();
+    let left = left.into_iter();
+    let left: Vec<_> = left.filter(|one| !known.contains(&identity(one))).collect();
+    let is_cluster = |object: &&ManifestObject| {
+        &*object.kind == "Cluster" && [CLUSTER_API, EKS_ANYWHERE].contains(&object.group())
     };
-    words.iter().any(|word| text.contains(word)) || text.lines().any(is_escaped)
+    let folder = |object: &ManifestObject| object.folder().to_owned();
+    let folders: BTreeSet<_> = left.iter().filter(is_cluster).map(folder).collect();
+    let beside = left
+        .into_iter()
+        .filter(|one| folders.contains(one.folder()));
+    let object = |one| ManifestObject {
+        is_patch: false,
+        unknown: Some(unknown::NOT_APPLIED),
+        ..one
+    };
+    beside.map(object).collect()
 }
 
 fn path(object: &ManifestObject) -> &Path {
@@ -148,6 +177,7 @@ impl Environment<'_> {
         if let Some(node) = substitute(&object.node, &variables, &self.work) {
             *object = ManifestObject {
                 is_renamed: object.is_renamed,
+                unknown: object.unknown,
                 ..ManifestObject::new(&object.text, object.document, &object.steps, node)
             };
         }

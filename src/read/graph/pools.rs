@@ -103,12 +103,12 @@ impl PoolReader<'_, '_> {
         made_from: [Option<usize>; 2],
         cluster: &mut Cluster,
     ) {
-        let objects =
-            || { made_from.into_iter().flatten() }.map(|index| &self.graph.objects[index]);
-        if objects().any(|object| object.text.is_refused()) {
+        let mut objects =
+            { made_from.into_iter().flatten() }.map(|index| &self.graph.objects[index]);
+        if let Some(why) = objects.find_map(|object| object.unknown) {
             cluster.pools.push(Pool {
                 choice: Choice::default(),
-                unknown: Some(unknown::REFUSED),
+                unknown: Some(why),
                 ..pool
             });
             return;

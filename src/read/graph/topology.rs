@@ -65,9 +65,9 @@ impl PoolReader<'_, '_> {
             cluster.k8s_version = version;
             return;
         }
-        let is_refused = |class: &usize| self.graph.objects[*class].text.is_refused();
+        let of_class = class.and_then(|class| self.graph.objects[class].unknown);
         let (selection, own) = match patches {
-            _ if class.as_ref().is_some_and(is_refused) => (Err(unknown::REFUSED), None),
+            _ if let Some(why) = of_class => (Err(why), None),
             Some(patches) => self.image_after_patches(patches, template, machines),
             None => (Err(unknown::NO_CLASS), None),
         };

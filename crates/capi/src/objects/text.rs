@@ -12,8 +12,6 @@ pub struct Text {
     pub source: Arc<Source>,
     /// The files that a build is made of, which places refer to; none for a file or string.
     files: Option<Arc<Sources>>,
-    /// Whether it is a build that is never deployed, because what deploys it refuses it.
-    is_refused: bool,
     /// The place of the string; none for a file.
     pub host: Option<Host>,
 }
@@ -62,17 +60,15 @@ impl Text {
         Arc::new(Self {
             source,
             files: None,
-            is_refused: false,
             host: None,
         })
     }
 
-    /// The text of what a file builds from these files; `is_refused` if that is never deployed.
-    pub fn from_build(source: Arc<Source>, files: Arc<Sources>, is_refused: bool) -> Arc<Self> {
+    /// The text of what a file builds from these files.
+    pub fn from_build(source: Arc<Source>, files: Arc<Sources>) -> Arc<Self> {
         Arc::new(Self {
             source,
             files: Some(files),
-            is_refused,
             host: None,
         })
     }
@@ -99,7 +95,6 @@ impl Text {
         Arc::new(Self {
             source: Arc::new(source.with_marks(secrets, self.source.is_hidden)),
             files: None,
-            is_refused: self.is_refused,
             host: Some(Host {
                 text: Arc::clone(self),
                 document,
@@ -118,11 +113,6 @@ impl Text {
             Some(host) => host.text.file(),
             None => &self.source,
         }
-    }
-
-    /// Whether nothing of it is ever deployed, because what deploys it refuses it.
-    pub fn is_refused(&self) -> bool {
-        self.is_refused
     }
 
     /// Whether its places are those of its file.
