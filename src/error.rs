@@ -25,15 +25,22 @@ pub enum Error {
     },
     /// An edit that is to be undone could not be.
     #[error(
-        "cannot write `{}` back: {}\nhelp: some files are edited and some are not; the next run of metalmark undoes the edits",
+        "cannot write `{}` back: {}\nhelp: some files are edited and some are not; {}",
         display_path(path),
-        reason(cause)
+        reason(cause),
+        if *is_kept {
+            "the next run of metalmark undoes the edits"
+        } else {
+            "restore them with git, for metalmark does not try again"
+        }
     )]
     Undo {
         /// The file.
         path: PathBuf,
         /// What the system said.
         cause: std::io::Error,
+        /// Whether the next run tries again.
+        is_kept: bool,
     },
     /// Git could not answer a query.
     #[error("{message}")]

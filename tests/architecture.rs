@@ -63,7 +63,7 @@ const WORLD: &[(&str, &[&str])] = &[
     ("tempfile", &["crates/oci-artifacts/archive", "output"]),
     (
         "std::env",
-        &["crates/oci-artifacts/registry", "cli", "read"],
+        &["crates/oci-artifacts/registry", "cli", "output", "read"],
     ),
     ("std::net::Tcp", &[]),
     ("tokio::", &["crates/oci-artifacts/registry"]),

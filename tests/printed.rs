@@ -704,7 +704,7 @@ fn no_summary_of_an_update_is_markup_of_somebody() {
         format!("{cluster} {{SEKRET-pool-1: {{}}}}\n"),
     );
     let mut accounts = String::new();
-    let lines = ["--check", "--fix", "--fix --keep-going"].map(|line| {
+    let lines = ["--check", "--fix"].map(|line| {
         format!("update 0.4.13 --release-notes notes.md --summary markdown.report {line}")
     });
     let lines = lines.each_ref().map(String::as_str);
@@ -715,7 +715,6 @@ fn no_summary_of_an_update_is_markup_of_somebody() {
         str![[r#"
 update 0.4.13 --release-notes notes.md --summary markdown.report --check: 1, stderr, markdown: human json sarif gitlab junit github markdown
 update 0.4.13 --release-notes notes.md --summary markdown.report --fix: 1, stdout, stderr, markdown: human markdown
-update 0.4.13 --release-notes notes.md --summary markdown.report --fix --keep-going: 1, stdout, stderr, markdown: human markdown
 
 "#]],
     );

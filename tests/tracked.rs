@@ -71,7 +71,7 @@ fn rendered_files_that_are_new_to_git_fail_until_they_are_added() {
     assert_text(
         &said(render(&stage, "--fail-on-change").exit(1)),
         str![[r#"
-created  rendered/clusters/edge-wip/edge-wip.yaml  +68
+created  rendered/clusters/edge-wip/edge-wip.yaml  +69
 7 files rendered: 1 created, 6 unchanged
 rendered files have changed: `git add --all -- rendered/clusters`, then run this again
 

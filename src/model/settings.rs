@@ -54,6 +54,9 @@ pub const ENDPOINT_OPTIONS: [&str; 3] = ["infra-cluster", "kube-vip", "infra-clu
 /// The placeholder of the version in the address of a release.
 pub const RELEASE: &str = "VERSION";
 
+/// The project file's name.
+pub const PROJECT_FILE_NAME: &str = "metalmark.yaml";
+
 /// How image fields are written.
 #[derive(Clone, Debug)]
 pub struct ImageSettings {

@@ -316,7 +316,7 @@ fn waivers(
                 )
                 .with_label(waiver.spot.clone(), "no longer accepts anything")
                 .help("fix what it covered and remove it, or decide again and move `until`"),
-                _ if used.contains(&index) || run_scope == RunScope::Shard => return None,
+                _ if used.contains(&index) || run_scope == RunScope::Part => return None,
                 // A change is over when it is merged, and manifests are another command's; their waivers may stay.
                 _ if matches!(rule(*id).scope, Scope::Change | Scope::Manifests) => return None,
                 _ => Finding::new(

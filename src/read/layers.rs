@@ -236,7 +236,7 @@ pub(super) fn omission(file: &Path, key: &str) -> Finding {
     let message = format!("`{file}` is rendered by metalmark, and left out of the {key}");
     Finding::new(RuleId::ProjectFile, message)
         .help(format!(
-            "remove `{file}` from `{key}`: what is rendered is no input"
+            "remove `{file}` from `{key}`: what is rendered is no input; if it is yours, remove its first line"
         ))
         .unless_set(Level::Warning)
 }

@@ -8,6 +8,7 @@ use capi::schema::Schemas;
 use oci_artifacts::registries::RegistrySettings;
 use yaml_tree::engine::Engine;
 use yaml_tree::place::{Source, Sources};
+use yaml_tree::suggest::did_you_mean;
 
 use crate::error::Error;
 use crate::files::{Disk, Files, Repository, Tracked};
@@ -15,6 +16,7 @@ use crate::model::cluster_view::ClusterRead;
 use crate::model::finding::Finding;
 use crate::model::lock::LOCK_FILE;
 use crate::model::rule::{Level, RuleId};
+use crate::model::shard::Part;
 use crate::model::signing::RequiredSignatures;
 use crate::model::stamping::StampEntry;
 use crate::model::written::WrittenImage;
@@ -116,9 +118,9 @@ pub fn workspace_in(
         evaluation: project.file.evaluation,
         library: project.file.sylva_library.as_deref().map(chart::library_of),
         shared,
-        clusters: fleet.clusters,
         of_manifests: fleet.of_manifests,
-        shard: flags.shard,
+        part: part(flags, &fleet.clusters)?,
+        clusters: fleet.clusters,
         management: Management::default(),
         out: flags.out.as_ref().map(PathBuf::from),
         records: records(&project),
@@ -194,6 +196,29 @@ fn clusters(
         manifests,
         stamps,
     })
+}
+
+/// The part of the clusters that the flags name.
+fn part(flags: &Flags, clusters: &[ClusterEntry]) -> Result<Part, Error> {
+    if let Some(shard) = flags.shard {
+        return Ok(Part::Shard(shard));
+    }
+    if flags.selected.is_empty() {
+        return Ok(Part::Whole);
+    }
+    let names = || clusters.iter().map(|entry| &entry.name);
+    let find = |selected: &String| {
+        let known = names().find(|name| ***name == **selected);
+        known.cloned().ok_or_else(|| {
+            let help = did_you_mean(selected, names().map(|name| &**name)).map_or_else(
+                || "`metalmark explain` lists the clusters".to_owned(),
+                |name| format!("did you mean `{name}`?"),
+            );
+            Error::usage(format!("there is no cluster `{selected}`\nhelp: {help}"))
+        })
+    };
+    let selected = flags.selected.iter().map(find);
+    Ok(Part::Named(selected.collect::<Result<_, _>>()?))
 }
 
 /// The path of the lock, and the files with image facts without those that metalmark renders, the lock first.

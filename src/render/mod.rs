@@ -105,6 +105,17 @@ impl<'a> Renderer<'a> {
                 options: Options::compile(output, index, &mut engine, findings),
             });
         }
+        findings.extend(outputs.iter().flat_map(|one| {
+            let is_inside = |other: &&Prepared<'_>| {
+                let inside = strip_folder(other).strip_prefix(strip_folder(one));
+                let is_below = inside.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+                is_below && other.index != one.index && one.target.is_applied_whole(one.output)
+            };
+            outputs
+                .iter()
+                .find(is_inside)
+                .map(|other| neighbor_finding(one.output, other.output))
+        }));
         Self {
             settings,
             schemas,
@@ -159,14 +170,13 @@ impl<'a> Renderer<'a> {
                 view,
                 output: &output,
                 folder: &folder,
-                is_alone: prepared.names_cluster,
                 stamps: &stamps,
                 stamp: &stamp,
             };
             let made = prepared.target.cluster(&input, findings);
-            let owner = format!("{}/{}", prepared.target.name(), view.cluster.name);
+            let maker = format!("{}/{}", prepared.target.name(), view.cluster.name);
             let first = files.len();
-            self.files(prepared, &folder, &owner, made, &mut files, findings);
+            self.files(prepared, &folder, &maker, made, &mut files, findings);
             place(&mut findings[start..], prepared.output);
             for file in &mut files[first..] {
                 file.subject.cluster = Some(view.cluster.name.to_string());
@@ -192,12 +202,10 @@ impl<'a> Renderer<'a> {
         self.stamp(images, image, cluster.as_ref())
     }
 
-    /// The files that all clusters share, for every output whose path does not contain the cluster. `clusters` are the sorted names
-    /// of the rendered clusters.
+    /// The files that all clusters share, for every output whose path does not contain the cluster.
     pub fn render_shared(
         &self,
         served: &ServedImages,
-        clusters: &[Arc<str>],
         findings: &mut Vec<Finding>,
     ) -> Vec<ManifestFile> {
         let refused = RefCell::new(Vec::new());
@@ -215,14 +223,13 @@ impl<'a> Renderer<'a> {
             let start = findings.len();
             let input = SharedInput {
                 images: served,
-                clusters,
                 output: prepared.output,
                 folder: &folder,
                 stamp: &stamp,
             };
             let made = prepared.target.render_shared(&input, findings);
-            let owner = prepared.target.name();
-            self.files(prepared, &folder, owner, made, &mut files, findings);
+            let maker = prepared.target.name();
+            self.files(prepared, &folder, maker, made, &mut files, findings);
             place(&mut findings[start..], prepared.output);
         }
         findings.append(&mut refused.into_inner());
@@ -296,7 +303,7 @@ impl<'a> Renderer<'a> {
         &self,
         prepared: &Prepared<'_>,
         folder: &str,
-        owner: &str,
+        maker: &str,
         made: Vec<TargetFile>,
         files: &mut Vec<ManifestFile>,
         findings: &mut Vec<Finding>,
@@ -305,7 +312,7 @@ impl<'a> Renderer<'a> {
         let root: Arc<str> = if target.is_one_folder(output) {
             folder.into()
         } else {
-            owner.into()
+            maker.into()
         };
         for file in made {
             let template = format!("{}/{}", target.name(), file.template);
@@ -333,10 +340,9 @@ impl<'a> Renderer<'a> {
                         }
                         content => content,
                     };
-                    let objects = documents::check(&path, &text, &content, self.schemas, findings);
-                    // Copied to the exact size: rendering doubles its buffer, and thousands of texts may be in memory at once.
-                    let mut file = ManifestFile::new(path, text.as_str(), owner);
-                    file.objects = objects;
+                    let mut file = ManifestFile::new(path, &text, maker);
+                    file.objects =
+                        documents::check(&file.path, &file.text, &content, self.schemas, findings);
                     file.output = prepared.index;
                     file.root = Arc::clone(&root);
                     if content == Content::Yaml {
@@ -359,6 +365,21 @@ fn place(findings: &mut [Finding], output: &Output) {
         let spot = output.spot.clone();
         finding.labels.extend(spot.map(|spot| Label { spot, text }));
     }
+}
+
+fn strip_folder<'a>(prepared: &Prepared<'a>) -> &'a str {
+    let path = prepared.output.path.trim_start_matches("./");
+    path.trim_end_matches(['/', '.'])
+}
+
+/// Files of another output in a folder of which Flux applies every file.
+fn neighbor_finding(one: &Output, other: &Output) -> Finding {
+    let (path, target) = (&one.path, &other.target);
+    let message =
+        format!("Flux applies every file below `{path}`, also those of the output `{target}`");
+    Finding::new(RuleId::ProjectFile, message)
+        .with_label(other.spot.clone(), "")
+        .help("give each output a folder of its own")
 }
 
 /// Whether a relative path has only plain names, so that no name from values leads out of the output's folder.

@@ -44,7 +44,7 @@ pub enum RunScope {
     /// There is none.
     NoCluster,
     /// A part: what none of them does, others may do.
-    Shard,
+    Part,
 }
 
 /// What a rule sees of the whole.

@@ -178,54 +178,39 @@ in two lines
     );
 }
 
-/// A list that anybody can write hides nothing but what metalmark wrote.
+/// A list and a first line that anybody can write hid a cluster with another version than its image's.
 #[test]
-fn an_ownership_file_hides_no_manifest_that_metalmark_has_not_written() {
+fn a_forged_first_line_hides_no_cluster() {
     let paris = cluster("v1.30.1", GOOD).replace("edge", "paris");
-    let written = oci_artifacts::Digest::compute(paris.as_bytes()).to_string();
-    let other = oci_artifacts::Digest::compute(b"other").to_string();
+    let line = "# Rendered by metalmark for cluster paris; edit the values, not this file.\n";
+    let digest = oci_artifacts::Digest::compute(paris.as_bytes()).to_string();
+    let list = |path: &str| format!("{path}\t{digest}\tmanifests/paris\n");
+    let inside = "manifests: [clusters, w]\noutputs: [{target: manifests, path: w}]";
     let cases = [
-        ("an empty list", String::new()),
+        ("a line", beside("w/md.yaml", &format!("{line}{paris}"))),
         (
-            "another content",
-            format!("md.yaml\t{other}\tmanifests/paris\n"),
+            "a list",
+            beside("w/md.yaml", &paris).file("w/.metalmark-owned", list("md.yaml")),
         ),
         (
-            "another file",
-            format!("other.yaml\t{written}\tmanifests/paris\n"),
+            "a list above",
+            beside("w/md.yaml", &paris).file(".metalmark-owned", list("w/md.yaml")),
         ),
-        ("its own", format!("md.yaml\t{written}\tmanifests/paris\n")),
+        (
+            "a line, in an output",
+            beside("w/md.yaml", &format!("{line}{paris}")).settings(inside),
+        ),
+        (
+            "a list, in an output",
+            beside("w/md.yaml", &paris)
+                .settings(inside)
+                .file("w/.metalmark-owned", list("md.yaml")),
+        ),
     ];
-    let cases = cases.map(|(name, list)| {
-        (
-            name,
-            beside("w/md.yaml", &paris).file("w/.metalmark-owned", list),
-        )
-    });
-    assert_text(
-        &judged(cases),
-        str![[r#"
-an empty list
-    edge/control-plane v1.31.8 (clusters/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (clusters/edge.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (clusters/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (clusters/edge.yaml:29:49) holds 1.31.8
-    paris/control-plane v1.30.1 (w/md.yaml:12:12): mismatched, ubuntu-2204-kube-v1.31.8 (w/md.yaml:29:49) holds 1.31.8
-    paris/paris-md v1.30.1 (w/md.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (w/md.yaml:29:49) holds 1.31.8
-another content
-    edge/control-plane v1.31.8 (clusters/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (clusters/edge.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (clusters/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (clusters/edge.yaml:29:49) holds 1.31.8
-    paris/control-plane v1.30.1 (w/md.yaml:12:12): mismatched, ubuntu-2204-kube-v1.31.8 (w/md.yaml:29:49) holds 1.31.8
-    paris/paris-md v1.30.1 (w/md.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (w/md.yaml:29:49) holds 1.31.8
-another file
-    edge/control-plane v1.31.8 (clusters/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (clusters/edge.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (clusters/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (clusters/edge.yaml:29:49) holds 1.31.8
-    paris/control-plane v1.30.1 (w/md.yaml:12:12): mismatched, ubuntu-2204-kube-v1.31.8 (w/md.yaml:29:49) holds 1.31.8
-    paris/paris-md v1.30.1 (w/md.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (w/md.yaml:29:49) holds 1.31.8
-its own
-    edge/control-plane v1.31.8 (clusters/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (clusters/edge.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (clusters/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (clusters/edge.yaml:29:49) holds 1.31.8
-
-"#]],
-    );
+    for (name, stage) in cases {
+        let screen = stage.run("check").exit(1).outcome.stdout;
+        assert!(screen.contains("2 mismatched"), "{name}: {screen}");
+    }
 }
 
 /// Several `**` lead to one folder in many ways, each of which was walked.

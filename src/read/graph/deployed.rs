@@ -37,7 +37,7 @@ pub(super) fn collect_objects(
     findings: &mut Vec<Finding>,
 ) -> Result<Vec<ManifestObject>, Error> {
     let is_meant = |text: &str| mentions(text, &["cluster.x-k8s.io", EKS_ANYWHERE, FLUX]);
-    let found = manifests::collect(tree, paths, is_meant)?;
+    let found = manifests::collect(tree, paths, own_output, is_meant)?;
     let is_whole = |object: &&ManifestObject| object.text.host.is_none() && !object.is_patch;
     let is_flux =
         |object: &&ManifestObject| object.group() == FLUX && &*object.kind == "Kustomization";
@@ -46,7 +46,10 @@ pub(super) fn collect_objects(
         .collect();
     let from = ["spec", "postBuild", "substituteFrom"];
     let config_maps = if flux.iter().any(|flux| !flux.node.items(&from).is_empty()) {
-        manifests::collect(tree, paths, |text| mentions(text, &["ConfigMap"]))?.objects
+        manifests::collect(tree, paths, own_output, |text| {
+            mentions(text, &["ConfigMap"])
+        })?
+        .objects
     } else {
         Vec::new()
     };
@@ -57,7 +60,7 @@ pub(super) fn collect_objects(
         Vec::new()
     } else {
         let kinds = DEPLOYING.map(|(_, kind)| kind);
-        manifests::collect(tree, paths, |text| mentions(text, &kinds))?.objects
+        manifests::collect(tree, paths, own_output, |text| mentions(text, &kinds))?.objects
     };
     let is_deploying = |object: &&ManifestObject| charts.may_be_deployed_by(object);
     let is_of_pools = |object: &&ManifestObject| GROUPS.contains(&object.group());

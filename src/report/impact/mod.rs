@@ -304,7 +304,7 @@ mod tests {
         let text = format!(
             "kind: Metal3MachineTemplate\nmetadata: {{name: {name}}}\nspec: {{url: {url}}}\n"
         );
-        vec![ManifestFile::new("a.yaml", text, "manifests/a")]
+        vec![ManifestFile::new("a.yaml", &text, "manifests/a")]
     }
 
     #[test]
