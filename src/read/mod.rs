@@ -65,7 +65,7 @@ pub use location::{
 pub use manifests::{ManifestFiles, manifests};
 pub use typed::{project_schema, schema};
 pub use values::{ClusterValues, values};
-pub use workspace::{registries, workspace, workspace_in};
+pub use workspace::{no_cluster, registries, workspace, workspace_in};
 
 /// The request: where the project is, and the flags that replace a project file or override it.
 #[derive(Clone, Debug, Default)]

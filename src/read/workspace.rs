@@ -206,19 +206,24 @@ fn part(flags: &Flags, clusters: &[ClusterEntry]) -> Result<Part, Error> {
     if flags.selected.is_empty() {
         return Ok(Part::Whole);
     }
-    let names = || clusters.iter().map(|entry| &entry.name);
     let find = |selected: &String| {
-        let known = names().find(|name| ***name == **selected);
-        known.cloned().ok_or_else(|| {
-            let help = did_you_mean(selected, names().map(|name| &**name)).map_or_else(
-                || "`metalmark explain` lists the clusters".to_owned(),
-                |name| format!("did you mean `{name}`?"),
-            );
-            Error::usage(format!("there is no cluster `{selected}`\nhelp: {help}"))
-        })
+        let known = clusters.iter().find(|entry| *entry.name == **selected);
+        let known = known.ok_or_else(|| no_cluster(selected, clusters))?;
+        Ok(Arc::clone(&known.name))
     };
     let selected = flags.selected.iter().map(find);
-    Ok(Part::Named(selected.collect::<Result<_, _>>()?))
+    Ok(Part::Named(selected.collect::<Result<_, Error>>()?))
+}
+
+/// The error for a name that is no cluster's.
+pub fn no_cluster(name: &str, clusters: &[ClusterEntry]) -> Error {
+    let names = || clusters.iter().map(|entry| &*entry.name);
+    let list = || names().collect::<Vec<_>>().join(", ");
+    let help = did_you_mean(name, names()).map_or_else(
+        || format!("the clusters are {}", list()),
+        |near| format!("did you mean `{near}`?"),
+    );
+    Error::usage(format!("there is no cluster `{name}`\nhelp: {help}"))
 }
 
 /// The path of the lock, and the files with image facts without those that metalmark renders, the lock first.

@@ -502,3 +502,26 @@ fn an_output_of_flux_has_a_folder_of_its_own() {
         );
     }
 }
+
+/// An edited file of a cluster with an error was to be deleted by a person: Flux or Argo CD would have dropped its machine templates.
+#[test]
+fn no_help_deletes_a_file_of_a_cluster_that_exists() {
+    let stage = two(NONE, "{target: manifests, path: rendered}");
+    stage.run("render").exit(0);
+    let edited = stage.read("rendered/one.yaml") + "# note\n";
+    for text in [
+        edited.clone(),
+        edited.replacen("# Rendered", "# Once rendered", 1),
+    ] {
+        stage.write("rendered/one.yaml", &text);
+        stage.write("one.yaml", values("", "nope"));
+        for words in ["render --check", "render", "render one"] {
+            let said = stage.run(words).exit(1).outcome.stderr;
+            assert!(
+                said.contains("unknown-image") && !said.contains("delete"),
+                "{said}"
+            );
+            assert_eq!(stage.read("rendered/one.yaml"), text);
+        }
+    }
+}
