@@ -308,6 +308,7 @@ pub(crate) fn selection(outcome: Outcome) -> Selection {
 pub(crate) fn settings() -> Settings {
     Settings {
         root: ".".into(),
+        project: String::new(),
         images: ImageSettings {
             url: "https://images.example.org/{{ image.filename }}".into(),
             url_spot: None,

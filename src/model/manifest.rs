@@ -55,11 +55,21 @@ pub enum FileKind {
 impl ManifestFile {
     /// A file made for a cluster, or for all of them. Its first line, which says so, is put before the text.
     pub fn new(path: impl Into<String>, text: &str, maker: impl Into<Arc<str>>) -> Self {
+        Self::from_project("", path, text, maker)
+    }
+
+    /// The same of a project whose file has another name than usual, so that two projects may render into one folder.
+    pub fn from_project(
+        project: &str,
+        path: impl Into<String>,
+        text: &str,
+        maker: impl Into<Arc<str>>,
+    ) -> Self {
         let maker = maker.into();
         Self {
             path: path.into(),
             // Of its exact size: thousands of texts may be in memory at once.
-            text: [&*Owner::from_maker(&maker).line(), text].concat(),
+            text: [&*Owner::from_maker(&maker).line(project), text].concat(),
             maker,
             subject: Subject::default(),
             kind: FileKind::default(),
@@ -77,21 +87,26 @@ pub struct Keeps {
     pub part: Part,
     /// Every cluster that there is, in whatever part.
     pub clusters: BTreeSet<Arc<str>>,
+    /// Whether the run renders other outputs than the project has: then what others rendered for a living cluster stays.
+    pub is_elsewhere: bool,
 }
 
 impl Keeps {
     /// Whether an owner's earlier files survive.
     pub fn keeps(&self, owner: &Owner) -> bool {
-        !self.part.owns(owner)
+        !self.part.owns(owner) || self.is_elsewhere && self.has(owner)
+    }
+
+    fn has(&self, owner: &Owner) -> bool {
+        match owner {
+            Owner::Cluster(name) => self.clusters.contains(name),
+            Owner::All => true,
+        }
     }
 
     /// Whether an owner renders files in another part of the fleet, so that its files are not to be overwritten here.
     pub fn renders_elsewhere(&self, owner: &Owner) -> bool {
-        let is_there = match owner {
-            Owner::Cluster(name) => self.clusters.contains(name),
-            Owner::All => true,
-        };
-        self.keeps(owner) && is_there
+        !self.part.owns(owner) && self.has(owner)
     }
 }
 

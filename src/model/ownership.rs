@@ -21,7 +21,8 @@ pub enum Owner {
     All,
 }
 
-const START: &str = "# Rendered by metalmark for ";
+const START: &str = "# Rendered by metalmark";
+const FOR: &str = " for ";
 const CLUSTER: &str = "cluster ";
 const ALL: &str = "all clusters";
 const END: &str = "; edit the values, not this file.";
@@ -38,26 +39,47 @@ impl Owner {
         }
     }
 
-    /// The first line of a rendered file, with its line break.
-    pub fn line(&self) -> String {
+    /// The first line of a file that the project renders, with its line break.
+    pub fn line(&self, project: &str) -> String {
+        let project = match project {
+            "" => String::new(),
+            name => format!(" ({})", escape(name)),
+        };
         match self {
-            Self::Cluster(name) => format!("{START}{CLUSTER}{}{END}\n", escape(name)),
-            Self::All => format!("{START}{ALL}{END}\n"),
+            Self::Cluster(name) => {
+                format!("{START}{project}{FOR}{CLUSTER}{}{END}\n", escape(name))
+            }
+            Self::All => format!("{START}{project}{FOR}{ALL}{END}\n"),
         }
     }
 
     /// The owner that the first line of a file names; none where it is not metalmark's.
     pub fn from_start(bytes: &[u8]) -> Option<Self> {
+        Self::with_project(bytes).map(|(_, owner)| owner)
+    }
+
+    /// The same, of a file that this project rendered.
+    pub fn from_start_of(project: &str, bytes: &[u8]) -> Option<Self> {
+        let (named, owner) = Self::with_project(bytes)?;
+        (named == project).then_some(owner)
+    }
+
+    /// The project file that a first line names, if it is not called as usual, and the owner.
+    fn with_project(bytes: &[u8]) -> Option<(String, Self)> {
         let start = &bytes[..bytes.len().min(LONGEST_LINE)];
         let line = start.split(|byte| *byte == b'\n').next()?;
         // A clone may convert line ends.
         let line = std::str::from_utf8(line).ok()?.trim_end_matches('\r');
-        match line.strip_prefix(START)?.strip_suffix(END)? {
-            ALL => Some(Self::All),
-            named => Some(Self::Cluster(
-                unescape(named.strip_prefix(CLUSTER)?)?.into(),
-            )),
-        }
+        let line = line.strip_prefix(START)?.strip_suffix(END)?;
+        let (project, line) = match line.strip_prefix(" (") {
+            Some(named) => named.split_once(')')?,
+            None => ("", line),
+        };
+        let owner = match line.strip_prefix(FOR)? {
+            ALL => Self::All,
+            named => Self::Cluster(unescape(named.strip_prefix(CLUSTER)?)?.into()),
+        };
+        Some((unescape(project)?, owner))
     }
 }
 
@@ -69,12 +91,12 @@ pub fn body(text: &str) -> &str {
     }
 }
 
-/// A name without the letters that end a comment or are no YAML. No name has a backslash of its own.
+/// A name without the letters that end a comment or a name in it, or are no YAML.
 fn escape(name: &str) -> String {
     let mut escaped = String::with_capacity(name.len());
     for letter in name.chars() {
         let is_plain = letter.is_alphanumeric() || letter.is_ascii_graphic() || letter == ' ';
-        if is_plain && letter != '\\' {
+        if is_plain && !matches!(letter, '\\' | ')') {
             escaped.push(letter);
         } else {
             escaped.extend(letter.escape_unicode());
@@ -103,18 +125,25 @@ mod tests {
     #[test]
     fn the_line_is_short_and_names_the_cluster() {
         assert_eq!(
-            Owner::from_maker("manifests/edge-a").line(),
+            Owner::from_maker("manifests/edge-a").line(""),
             "# Rendered by metalmark for cluster edge-a; edit the values, not this file.\n"
         );
         assert_eq!(
-            Owner::from_maker("configmap").line(),
+            Owner::from_maker("configmap").line(""),
             "# Rendered by metalmark for all clusters; edit the values, not this file.\n"
         );
+        let line = Owner::All.line("shared.yaml");
+        assert_eq!(
+            line,
+            "# Rendered by metalmark (shared.yaml) for all clusters; edit the values, not this file.\n"
+        );
+        let of = |project| Owner::from_start_of(project, line.as_bytes());
+        assert_eq!((of("shared.yaml"), of("")), (Some(Owner::All), None));
     }
 
     #[test]
     fn other_first_lines_are_nobodys() {
-        let line = Owner::All.line();
+        let line = Owner::All.line("");
         assert_eq!(
             Owner::from_start(line.replace('\n', "\r\n").as_bytes()),
             Some(Owner::All)
@@ -135,11 +164,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_name_is_read_back(name in "\\PC{0,30}|[\u{2028}\u{85}\u{feff}; a-z.\"#:]{0,20}") {
+        fn any_name_is_read_back(
+            name in "\\PC{0,30}|[\u{2028}\u{85}\u{feff}; a-z.\"#:()]{0,20}",
+            project in "\\PC{0,9}|[()a-z. ]{0,9}",
+        ) {
             let owner = Owner::Cluster(name.into());
-            let line = owner.line();
+            let line = owner.line(&project);
             prop_assert_eq!(line.lines().count(), 1);
-            prop_assert_eq!(Owner::from_start(format!("{line}a: 1\n").as_bytes()), Some(owner));
+            let found = Owner::from_start_of(&project, format!("{line}a: 1\n").as_bytes());
+            prop_assert_eq!(found, Some(owner));
             let text = format!("{line}a: 1\n");
             prop_assert_eq!(body(&text), "a: 1\n");
         }

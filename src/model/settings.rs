@@ -16,6 +16,8 @@ use crate::model::wave_settings::WaveSettings;
 pub struct Settings {
     /// The folder that relative paths start from.
     pub root: PathBuf,
+    /// The project file's name, where it is not the usual one; else empty.
+    pub project: String,
     /// How images and URLs are written.
     pub images: ImageSettings,
     /// What is written where.

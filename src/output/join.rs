@@ -259,7 +259,8 @@ fn find_owner(plan: &Plan, path: &str) -> Result<Option<Owned>, Error> {
     file.take(LONGEST_LINE as u64)
         .read_to_end(&mut start)
         .map_err(&unreadable)?;
-    Ok(Owner::from_start(&start).map(|owner| Owned {
+    let owner = Owner::from_start_of(&plan.options.project, &start);
+    Ok(owner.map(|owner| Owned {
         owner,
         is_listed: false,
     }))

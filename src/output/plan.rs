@@ -37,6 +37,8 @@ pub struct Options {
     pub base: Option<PathBuf>,
     /// The folders of the outputs below the root, in which files that are not rendered any more are looked for.
     pub outputs: OutputFolders,
+    /// The project file's name, where it is not the usual one: what others rendered is not this project's.
+    pub project: String,
     /// What to do with a file that exists and is not owned.
     pub foreign: Foreign,
     /// Whether changes carry the old text.
@@ -50,6 +52,7 @@ impl Default for Options {
             shown: String::new(),
             base: None,
             outputs: OutputFolders::new([""]),
+            project: String::new(),
             foreign: Foreign::default(),
             previous: Previous::default(),
         }
@@ -245,7 +248,7 @@ impl Plan {
                 list.owner(below, bytes).cloned()
             })
         };
-        Owner::from_start(bytes).or_else(listed)
+        Owner::from_start_of(&self.options.project, bytes).or_else(listed)
     }
 
     /// The bytes of a file below the root; none if it is too long to be metalmark's.

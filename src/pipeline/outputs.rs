@@ -20,6 +20,7 @@ pub(crate) fn plan(
     let options = Options {
         shown,
         base,
+        project: workspace.settings.project.clone(),
         outputs: OutputFolders::new(outputs.map(|output| &*output.path)),
         foreign,
         previous,

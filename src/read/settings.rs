@@ -44,6 +44,7 @@ pub(super) fn settings(
     }
     Settings {
         root: root.to_owned(),
+        project: String::new(),
         registries: registries::registries(root, &file.registries, places, findings),
         images: ImageSettings {
             url: flags

@@ -16,6 +16,7 @@ use crate::model::cluster_view::ClusterRead;
 use crate::model::finding::Finding;
 use crate::model::lock::LOCK_FILE;
 use crate::model::rule::{Level, RuleId};
+use crate::model::settings::PROJECT_FILE_NAME;
 use crate::model::shard::Part;
 use crate::model::signing::RequiredSignatures;
 use crate::model::stamping::StampEntry;
@@ -88,7 +89,11 @@ pub fn workspace_in(
         source: project.source.as_ref(),
     };
     let findings = &mut project.findings;
-    let settings = settings::settings(&location.root, &project.file, flags, &places, findings);
+    let mut settings = settings::settings(&location.root, &project.file, flags, &places, findings);
+    let name = location.file.as_deref().map(files::display);
+    settings.project = name
+        .filter(|name| name != PROJECT_FILE_NAME)
+        .unwrap_or_default();
     findings.extend(unknown::names(&settings, &places));
 
     let HelmVersion(engine) = project.file.helm;

@@ -340,7 +340,8 @@ impl<'a> Renderer<'a> {
                         }
                         content => content,
                     };
-                    let mut file = ManifestFile::new(path, &text, maker);
+                    let mut file =
+                        ManifestFile::from_project(&self.settings.project, path, &text, maker);
                     file.objects =
                         documents::check(&file.path, &file.text, &content, self.schemas, findings);
                     file.output = prepared.index;

@@ -59,7 +59,7 @@ fn a_template_builds_as_deep_as_is_stated() {
 fn the_longest_text_is_written_and_a_longer_one_is_not() {
     // Beside the line that says whose it is, the head and the line break behind the tags.
     let around = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n# \n";
-    let around = Owner::Cluster("a".into()).line().len() + around.len();
+    let around = Owner::Cluster("a".into()).line("").len() + around.len();
     most((16 << 20) - around, "than 16 MiB", |length| {
         let line = "a".repeat(1000);
         let rest = "a".repeat(length % 1000);

@@ -100,6 +100,7 @@ fn plan(root: &Path, path: &str, cluster: &str, living: &[&str]) -> ChangeSet {
         keeps: Keeps {
             part: Part::Shard(shard_of(cluster)),
             clusters: living.iter().map(|name| Arc::from(*name)).collect(),
+            ..Keeps::default()
         },
     };
     output::plan(root, tree, Options::default()).expect("planned")

@@ -525,3 +525,33 @@ fn no_help_deletes_a_file_of_a_cluster_that_exists() {
         }
     }
 }
+
+/// A run with other outputs, or of another project file, deleted what it did not render.
+#[test]
+fn what_another_run_rendered_for_a_living_cluster_stays() {
+    let stage = two(
+        NONE,
+        "{target: manifests, path: 'rendered/{{ cluster.name }}'}",
+    );
+    stage.run("render").exit(0);
+    let text = stage.read("metalmark.yaml");
+    let (head, _) = text.split_once("outputs:").expect("outputs");
+    let shared = format!("{head}outputs: [{{target: configmap, path: rendered/shared}}]\n");
+    stage.write("shared.yaml", shared);
+    stage.run("--project shared.yaml render").exit(0);
+    let before = stage.texts();
+    for words in [
+        "render",
+        "render --check",
+        "--project shared.yaml render --check",
+    ] {
+        stage.run(words).exit(0);
+    }
+    stage.run("render --target helm-values --out .").exit(0);
+    let after = stage.texts();
+    assert!(
+        before
+            .iter()
+            .all(|(path, text)| after.get(path) == Some(text))
+    );
+}

@@ -37,7 +37,7 @@ fn tree(files: &[(&str, &str)]) -> ManifestTree {
 
 /// A text as a run writes it for a cluster.
 fn rendered(cluster: &str, text: &str) -> String {
-    Owner::Cluster(cluster.into()).line() + text
+    Owner::Cluster(cluster.into()).line("") + text
 }
 
 /// What a run of these clusters alone keeps.
@@ -45,6 +45,7 @@ fn named(clusters: &[&str]) -> Keeps {
     Keeps {
         part: Part::Named(clusters.iter().map(|name| (*name).into()).collect()),
         clusters: ["a", "b", "c"].map(Into::into).into(),
+        ..Keeps::default()
     }
 }
 

@@ -271,6 +271,7 @@ fn tree(run: &Run<'_>) -> ManifestTree {
                 _ => Part::Named(looked_at.map(Into::into).collect()),
             },
             clusters: kept().collect(),
+            ..Keeps::default()
         },
     }
 }

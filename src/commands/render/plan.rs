@@ -80,6 +80,7 @@ pub(super) fn plan_render(job: &Job<'_>) -> Result<Planned, Error> {
     let keeps = Keeps {
         part: scope.part.clone(),
         clusters: names.collect(),
+        is_elsewhere: workspace.out.is_some(),
     };
     let mut changes = tree.finish(parts, &keeps)?;
     fleet_check.add(std::mem::take(&mut changes.findings), fleet);
