@@ -20,6 +20,5 @@ pub mod read;
 pub mod render;
 pub mod report;
 pub mod rules;
-pub mod secrets;
 #[cfg(test)]
 mod testing;

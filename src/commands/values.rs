@@ -52,12 +52,8 @@ pub fn values(
     let (entry, path) = cluster_and_path(&workspace, options)?;
     let path = ValuePath::parse(&path)?;
     let values = read::values(&workspace, entry)?;
-    let evaluator = Evaluator::with_trace(
-        &values.tree,
-        &values.options,
-        &TemplateCache::default(),
-        &values.sources,
-    );
+    let templates = TemplateCache::default();
+    let evaluator = Evaluator::with_trace(&values.tree, &values.options, &templates);
     let query = ValueQuery::new(&entry.name, &path, &values, &evaluator);
     let mut failures = Vec::new();
     match (options.why, options.raw) {

@@ -219,9 +219,9 @@ fn current(view: &ClusterView) -> Result<(Version, PoolImages<'_>), String> {
     let mut booted = BTreeMap::new();
     let mut common: Option<Version> = None;
     for SelectedPool { pool, selection } in view.pools() {
-        if view.selects_by_secret(pool, selection) {
+        if let Some(why) = pool.unknown {
             return Err(format!(
-                "a secret selects the image of node pool `{}`",
+                "the image of node pool `{}` is not known: {why}",
                 pool.name
             ));
         }

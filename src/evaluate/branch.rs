@@ -101,9 +101,6 @@ impl Branch {
             return Ok(None);
         };
         let keyed = branch.evaluate_keys(&map)?;
-        for entry in map.iter() {
-            self.session.guard_key(&entry.key, entry.key_place);
-        }
         let entry = |entry: &tree::Entry| BranchEntry {
             key: Arc::clone(&entry.key),
             key_place: entry.key_place,
@@ -183,7 +180,7 @@ impl Branch {
     /// This value after its own expression, if it is one, is evaluated.
     fn open(&self) -> Result<Self, Failure> {
         let mut opened = self.clone();
-        if let tree::Value::String(text) = &self.node.value
+        if let Some(text) = self.node.value.labeled_text()
             && self.state == State::Raw
             && !self.is_evaluated_per_unit()
             && is_template(text)

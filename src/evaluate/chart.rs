@@ -80,6 +80,9 @@ impl ChartTree {
         budget: &Rc<Budget>,
         is_wanted: impl Fn(&str) -> bool,
     ) -> Vec<RenderedFile<'c>> {
+        if values.opaque().is_some() {
+            budget.note_label();
+        }
         let mut all = Vec::new();
         self.add_templates(&mut all);
         // Helm parses the deepest files first, and a later definition replaces an earlier one.

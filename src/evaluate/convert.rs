@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use go_template::{Budget, Error, ErrorClass, Value};
 use yaml_tree::json::{Html, to_json};
+use yaml_tree::opaque::{Opaque, OpaqueKind, is_opaque, labels};
 use yaml_tree::place::Place;
 use yaml_tree::value::{self as tree, Entry, Node, Number};
 
@@ -21,6 +22,7 @@ pub(super) fn scalar(value: &tree::Value) -> Option<Value> {
         tree::Value::Number(Number::Int(number)) => Value::Int64(*number),
         tree::Value::Number(Number::Float(number)) => Value::Float(*number),
         tree::Value::String(text) => Value::String(Arc::clone(text)),
+        tree::Value::Opaque(opaque) => Value::String(Arc::clone(&opaque.text)),
         tree::Value::List(_) | tree::Value::Map(_) => return None,
     })
 }
@@ -49,6 +51,11 @@ fn node_at(value: &Value, place: Place, budget: &Budget, depth: u32) -> Result<N
         Value::Uint8(number) => float(f64::from(*number)),
         Value::Uint64(number) => float(*number as f64),
         Value::Float(number) => float(*number),
+        Value::String(text) if budget.has_labels() && is_opaque(text) => Opaque {
+            text: Arc::clone(text),
+            kind: OpaqueKind::Scalar,
+        }
+        .into(),
         Value::String(text) => tree::Value::String(Arc::clone(text)),
         Value::List(list) => {
             budget.charge(NODE)?;
@@ -62,6 +69,7 @@ fn node_at(value: &Value, place: Place, budget: &Budget, depth: u32) -> Result<N
             budget.charge(NODE * (1 + map.size()))?;
             let mut entries = Vec::with_capacity(map.size());
             for (key, item) in budget.entries(map)? {
+                ensure_known_key(&key, budget)?;
                 entries.push(Entry {
                     key,
                     key_place: place,
@@ -73,6 +81,15 @@ fn node_at(value: &Value, place: Place, budget: &Budget, depth: u32) -> Result<N
         Value::Object(object) => return node_at(&object.plain(), place, budget, depth + 1),
     };
     Ok(Node { value, place })
+}
+
+/// Fails if an expression made a key of a secret.
+pub(super) fn ensure_known_key(key: &str, budget: &Budget) -> Result<(), Error> {
+    let labels = { budget.has_labels() }.then(|| labels(key)).flatten();
+    labels.map_or(Ok(()), |labels| {
+        let message = format!("a key depends on a secret: {labels}");
+        Err(Error::new(ErrorClass::Secret, message))
+    })
 }
 
 /// Formats a computed value as JSON, as Go does.
@@ -98,6 +115,7 @@ fn texts(value: &tree::Value) -> (usize, usize) {
     };
     match value {
         tree::Value::String(string) => text(string),
+        tree::Value::Opaque(opaque) => text(&opaque.text),
         tree::Value::List(items) => items
             .iter()
             .fold((0, 0), |all, item| add(all, texts(&item.value))),
@@ -189,14 +207,19 @@ pub(super) fn item(value: Value, budget: &Budget) -> Result<Option<Value>, Error
 }
 
 /// A node as it is written, with its integers, for use in expressions.
-pub(super) fn whole_value(node: &Node) -> Value {
+pub(super) fn whole_value(node: &Node, budget: &Budget) -> Value {
     match &node.value {
-        tree::Value::List(items) => Value::list(items.iter().map(whole_value).collect()),
+        tree::Value::List(items) => Value::list(items.iter().map(|item| whole_value(item, budget)).collect()),
         tree::Value::Map(map) => {
-            let entry = |entry: &Entry| (Arc::clone(&entry.key), whole_value(&entry.node));
+            let entry = |entry: &Entry| (Arc::clone(&entry.key), whole_value(&entry.node, budget));
             Value::map(map.iter().map(entry).collect())
         }
-        scalar => self::scalar(scalar).unwrap_or(Value::Nil),
+        scalar => {
+            if let tree::Value::Opaque(_) = scalar {
+                budget.note_label();
+            }
+            self::scalar(scalar).unwrap_or(Value::Nil)
+        }
     }
 }
 

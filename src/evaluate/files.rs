@@ -11,6 +11,7 @@ use go_template::value::Object;
 use go_template::{Budget, Error, ErrorClass, Value};
 use yaml_tree::Lists;
 use yaml_tree::bytes::BASE64;
+use yaml_tree::opaque::is_opaque;
 use yaml_tree::value::{self as model, Entry, Map};
 
 use super::Templates;
@@ -57,6 +58,13 @@ impl Files {
         texts.map_err(|why| Error::new(ErrorClass::Refused, why.as_str()))
     }
 
+    /// Says so where labels stand for secrets in a text.
+    fn note_label(&self, text: &str) {
+        if is_opaque(text) {
+            self.budget.note_label();
+        }
+    }
+
     /// Charges a visit of each file, and the reading of these bytes.
     fn charge(&self, bytes: usize) -> Result<(), Error> {
         let texts = self.texts()?;
@@ -79,6 +87,8 @@ impl Files {
 
     /// The contents by file name, as YAML for the data of a ConfigMap or Secret.
     fn data(&self, written: impl Fn(&str) -> String) -> Result<Value, Error> {
+        let texts = self.texts()?.values();
+        texts.for_each(|text| self.note_label(text));
         let bytes = self.texts()?.values().map(|text| text.len());
         let bytes = 2 * bytes.sum::<usize>();
         self.charge(bytes)?;
@@ -112,7 +122,10 @@ impl Object for Files {
 
     fn plain(&self) -> Value {
         let entries = self.texts().into_iter().flat_map(|texts| texts.iter());
-        let entries = entries.map(|(path, text)| (Arc::clone(path), Value::String(text.clone())));
+        let entries = entries.map(|(path, text)| {
+            self.note_label(text);
+            (Arc::clone(path), Value::String(text.clone()))
+        });
         Value::map(entries.collect())
     }
 
@@ -135,6 +148,7 @@ impl Object for Files {
         };
         let texts = self.texts()?;
         let text = texts.get(argument);
+        text.into_iter().for_each(|text| self.note_label(text));
         match (name, text) {
             ("Get", text) => Ok(text.map_or(Value::from(""), |text| Value::String(text.clone()))),
             ("Lines", Some(text)) => {
@@ -148,7 +162,14 @@ impl Object for Files {
             ("Glob", _) => self.glob(argument),
             ("AsConfig" | "AsSecrets", _) if texts.is_empty() => Ok(Value::from("")),
             ("AsConfig", _) => self.data(str::to_owned),
-            ("AsSecrets", _) => self.data(|text| BASE64.encode(text.as_bytes())),
+            ("AsSecrets", _) => self.data(|text| {
+                // What stands for a secret is not encoded.
+                if is_opaque(text) {
+                    text.to_owned()
+                } else {
+                    BASE64.encode(text.as_bytes())
+                }
+            }),
             _ => Err(Error::new(
                 ErrorClass::Other,
                 format!("`.Files.{name}` is not evaluated here"),

@@ -21,9 +21,8 @@ use yaml_tree::value::{self as tree, Node};
 
 use super::convert::{self, DEEPEST, NODE};
 use super::exact::{Evaluate, Internal};
-use super::failure::{FailureStep, hide_message, keep_message, with_step};
+use super::failure::{FailureStep, keep_message, with_step};
 use super::files::Files;
-use super::guard::Guard;
 use super::order::{OrderCandidate, OrderLog};
 use super::path::Path;
 use super::short_form;
@@ -53,8 +52,8 @@ pub(super) struct Session {
     pub(super) cache: TemplateCache,
     /// The budget, which all sessions over the same values share.
     pub(super) budget: Rc<Budget>,
-    /// What each expression read, and which values are secret, if readings are traced.
-    pub(super) guard: Option<Rc<Guard>>,
+    /// What each expression read, if readings are traced.
+    trace: Option<Rc<Trace>>,
     /// What the expressions in each zone see, from the first one on that is executed.
     scopes: [OnceCell<Scope>; 3],
     /// What the evaluation has found out so far. It is never borrowed while an expression runs.
@@ -144,7 +143,7 @@ impl Session {
         options: &Options,
         cache: &TemplateCache,
         budget: Rc<Budget>,
-        guard: Option<Rc<Guard>>,
+        trace: Option<Rc<Trace>>,
     ) -> Rc<Self> {
         Rc::new_cyclic(|this| Self {
             this: Weak::clone(this),
@@ -152,7 +151,7 @@ impl Session {
             root: root.clone(),
             cache: cache.clone(),
             budget,
-            guard,
+            trace,
             scopes: Default::default(),
             progress: RefCell::default(),
         })
@@ -167,8 +166,8 @@ impl Session {
 
     /// A session with the same order of evaluation in which nothing is evaluated yet.
     fn fresh(&self) -> Rc<Self> {
-        let (budget, guard) = (Rc::clone(&self.budget), self.guard.clone());
-        let fresh = Self::new(&self.root, &self.options, &self.cache, budget, guard);
+        let (budget, trace) = (Rc::clone(&self.budget), self.trace.clone());
+        let fresh = Self::new(&self.root, &self.options, &self.cache, budget, trace);
         fresh.scope(Zone::Values);
         fresh
     }
@@ -273,7 +272,7 @@ impl Session {
             text: Arc::clone(text),
             zone: Zone::from_path(path),
         };
-        let result = match self.leaf_text(&expression, place, path) {
+        match self.leaf_text(&expression, place, path) {
             Ok(done) => {
                 self.note_use(&done, expression, place, path);
                 Ok(done.value)
@@ -287,8 +286,7 @@ impl Session {
                     span,
                 },
             )),
-        };
-        self.guard(place, result)
+        }
     }
 
     /// Records that the running expression read a value that is the result of another expression. If it does more with the value
@@ -445,7 +443,7 @@ impl Session {
         let Some((node, path)) = self.raw(&alias.keys) else {
             return Ok(None);
         };
-        let Some(target) = node.value.as_str().filter(|target| is_template(target)) else {
+        let Some(target) = node.value.labeled_text().filter(|target| is_template(target)) else {
             return Ok(None);
         };
         let open = text.find("{{");
@@ -546,9 +544,15 @@ impl Session {
         if path.depth() > DEEPEST {
             return Err(convert::too_deep());
         }
+        if let tree::Value::Opaque(_) = &node.value {
+            self.budget.note_label();
+        }
         match &node.value {
             tree::Value::String(text) if !self.is_exact() && is_template(text) => {
                 self.leaf(text, node.place, path)
+            }
+            tree::Value::Opaque(opaque) if !self.is_exact() && is_template(&opaque.text) => {
+                self.leaf(&opaque.text, node.place, path)
             }
             tree::Value::List(items) => {
                 self.budget.charge(items.len() * size_of::<Value>())?;
@@ -645,7 +649,10 @@ impl Session {
         }
         let path = path.key(&entry.key);
         match self.leaf(&entry.key, entry.key_place, &path)? {
-            Value::String(key) => Ok(key),
+            Value::String(key) => {
+                convert::ensure_known_key(&key, &self.budget)?;
+                Ok(key)
+            }
             other => Err(with_step(
                 convert::wrong_key(&other),
                 FailureStep {
@@ -699,7 +706,7 @@ impl View {
 
     /// Whether an entry is left out where its readers see it. One that fails is there, and fails when it is read.
     fn is_left_out(&self, session: &Session, entry: &tree::Entry) -> bool {
-        let text = entry.node.value.as_str();
+        let text = entry.node.value.labeled_text();
         text.is_some_and(|text| is_special(text)) && {
             let path = self.path.key(&entry.key);
             session.is_before(&path, self.reader)
@@ -767,6 +774,7 @@ pub(super) fn raw_text(map: &tree::Map) -> Result<Option<Arc<str>>, Error> {
     }
     match &node.value {
         tree::Value::String(text) => Ok(Some(Arc::clone(text))),
+        tree::Value::Opaque(opaque) => Ok(Some(Arc::clone(&opaque.text))),
         other => fail(format!(
             "the value of a `{RAW}` key must be a string, and it is {}",
             other.kind()
@@ -820,7 +828,10 @@ impl Session {
             return Ok(key);
         }
         match self.interpret_text(dot, &key)? {
-            Value::String(key) => Ok(key),
+            Value::String(key) => {
+                convert::ensure_known_key(&key, &self.budget)?;
+                Ok(key)
+            }
             other => Err(convert::wrong_key(&other)),
         }
     }
@@ -847,7 +858,7 @@ impl Session {
         if let Value::Map(result) = &result {
             for key in [UNIT_TEMPLATES, UNIT_DEFAULTS] {
                 if let Some(node) = self.root.get_path(&[key]) {
-                    result.set(key, convert::whole_value(node));
+                    result.set(key, convert::whole_value(node, &self.budget));
                 }
             }
         }
@@ -883,11 +894,11 @@ impl Evaluate for Session {
     }
 }
 
-/// What expressions read, and what is secret.
+/// What expressions read.
 impl Session {
     /// What each expression read, if readings are traced.
     pub(super) fn trace(&self) -> Option<&Trace> {
-        self.guard.as_deref().map(|guard| &guard.trace)
+        self.trace.as_deref()
     }
 
     /// Records that an expression reads a value, if readings are traced.
@@ -897,27 +908,5 @@ impl Session {
             .filter(|got| !matches!(got, Value::Map(_) | Value::List(_)))
             .and_then(|got| convert::node(got, raw.place, &self.budget).ok());
         trace.read(path, raw, got.map(|node| node.value));
-    }
-
-    /// Registers the result of the expression at a place as a secret, if the expression read one.
-    fn guard(&self, place: Place, result: Result<Value, Error>) -> Result<Value, Error> {
-        let Some(guard) = &self.guard else {
-            return result;
-        };
-        if !guard.is_secret(place) {
-            return result;
-        }
-        let value = result.map_err(hide_message)?;
-        if guard.registers {
-            guard.learn(&convert::node(&value, place, &self.budget)?);
-        }
-        Ok(value)
-    }
-
-    /// Registers a key in a file of secrets as a secret, unless it is public.
-    pub(super) fn guard_key(&self, key: &Arc<str>, place: Place) {
-        if let Some(guard) = &self.guard {
-            guard.learn_key(key, place);
-        }
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use globset::{GlobBuilder, GlobMatcher};
 use oci_artifacts::Body;
@@ -11,7 +12,7 @@ use yaml_tree::engine::Engine;
 use yaml_tree::place::FileId;
 use yaml_tree::value::Node;
 
-use crate::secrets;
+use capi::secrets;
 
 use crate::error::Error;
 use crate::evaluate::Texts;
@@ -128,22 +129,14 @@ pub(super) fn texts(files: &dyn Files, folder: &Path) -> Result<Texts, String> {
     }
     let text = |(name, file): (String, File)| {
         let text = std::str::from_utf8(&file.bytes).ok()?;
-        Some((name.into(), hide_secrets(&file.shown, text).into()))
+        Some((name.into(), file_text(&file.shown, text)))
     };
     Ok(tree.into_iter().filter_map(text).collect())
 }
 
-/// What templates and expressions get instead of a secret: a word, so that what is around it in a name is read all the same.
-pub(super) const HIDDEN: &str = "hidden";
-
 /// A file as `.Files` reads it.
-pub(super) fn hide_secrets<'t>(path: &str, text: &'t str) -> &'t str {
-    let source = secrets::source(path, text, false);
-    if source.is_hidden || source.has_secrets() {
-        HIDDEN
-    } else {
-        text
-    }
+pub(super) fn file_text(path: &str, text: &str) -> Arc<str> {
+    secrets::text(&secrets::source(path, text, false)).into()
 }
 
 /// Reads charts that are folders.

@@ -8,12 +8,12 @@ use yaml_tree::engine::Engine;
 use yaml_tree::place::{FileId, Source, Sources};
 use yaml_tree::value::{Node, Value};
 
-use crate::secrets;
+use capi::secrets;
 
 use crate::evaluate::{self, ChartTemplate, ChartTree, Dependency, Import, Texts};
 use crate::model::finding::Finding;
 
-use super::chart_files::{MOST_FILES, Tree, hide_secrets, is_text, too_many};
+use super::chart_files::{MOST_FILES, Tree, file_text, is_text, too_many};
 use super::files::{source, syntax_finding};
 
 /// Makes charts of files.
@@ -89,7 +89,7 @@ impl<'l> Loader<'l> {
                 let template = go_template::parse(&name, text);
                 templates.push(ChartTemplate { name, template });
             } else if is_text(below) {
-                texts.insert(below.into(), hide_secrets(&file.shown, text).into());
+                texts.insert(below.into(), file_text(&file.shown, text));
             }
         }
         let dependencies = self.dependencies(at, metadata, &path)?;

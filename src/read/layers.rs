@@ -12,7 +12,6 @@ use crate::error::Error;
 use crate::files::Files;
 use crate::model::finding::Finding;
 use crate::model::rule::{Level, RuleId};
-use crate::secrets;
 
 use super::changed_values::{ChangedValue, changes};
 use super::chart::{Chart, Charts};
@@ -158,7 +157,6 @@ impl Shared {
             &own.sources,
             &mut own.findings,
         );
-        secrets::publish(&own.sources);
         Ok(own)
     }
 

@@ -12,7 +12,7 @@ use capi::providers::PROVIDERS;
 use yaml_tree::engine::Engine;
 use yaml_tree::place::{FileId, Source, Spot};
 
-use crate::secrets;
+use capi::secrets;
 
 use crate::error::Error;
 use crate::files::{Files, real};

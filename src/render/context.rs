@@ -167,6 +167,7 @@ fn value(node: &Node) -> Context {
         Value::Number(Number::Int(int)) => Context::from(*int),
         Value::Number(Number::Float(float)) => Context::from(*float),
         Value::String(text) => Context::from(text),
+        Value::Opaque(opaque) => Context::from(&opaque.text),
         Value::List(items) => Context::from_object(ListObject(Arc::clone(items))),
         Value::Map(entries) => map(entries),
     }

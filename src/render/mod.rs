@@ -25,12 +25,13 @@ use capi::image::{Image, Images};
 use capi::providers::Stamp;
 use capi::schema::Schemas;
 use minijinja::Value as Context;
+use yaml_tree::opaque;
 use yaml_tree::place::{Source, Spot};
 use yaml_tree::suggest::did_you_mean;
 
 use crate::model::cluster::{Cluster, ClusterOrigin};
 use crate::model::cluster_view::{ClusterView, SelectedPool};
-use crate::model::finding::{Finding, Label};
+use crate::model::finding::{Finding, Label, Subject};
 use crate::model::manifest::{FileKind, ManifestFile};
 use crate::model::rule::{Level, RuleId};
 use crate::model::served_images::ServedImages;
@@ -138,6 +139,19 @@ impl<'a> Renderer<'a> {
             return Vec::new();
         }
         let found_before = findings.len();
+        // Nothing of it is rendered, so that no byte depends on a secret.
+        let unknown = &view.cluster.unknown_values;
+        if !unknown.is_empty() && !self.outputs.is_empty() {
+            let findings_of = unknown.iter().map(|value| {
+                let message = format!("`{}` depends on a secret, and cannot be rendered", value.value);
+                Finding::new(RuleId::ManifestInvalid, message)
+                    .with_subject(Subject::cluster(&view.cluster.name))
+                    .with_label(view.sources.resolve(value.place), "this value")
+                    .help("name images and versions in a file that is not secret")
+            });
+            findings.extend(findings_of);
+            return Vec::new();
+        }
         let refused = RefCell::new(Vec::new());
         let cluster = context::cluster(&view.cluster);
         let stamp = |image: &Image| {
@@ -326,6 +340,9 @@ impl<'a> Renderer<'a> {
             {
                 // If a user's template writes no object, the file is omitted: an empty file would prune just as no file.
                 Ok(text) if file.content != Content::Yaml && documents::is_blank(&text) => {}
+                Ok(text) if opaque::is_opaque(&text) => {
+                    findings.push(shows_secret(&path, &text).with_label(output.spot.clone(), ""));
+                }
                 Ok(text) => {
                     let content = match file.content {
                         Content::TheseObjects(_) if self.overridden.contains(&template) => {
@@ -365,6 +382,14 @@ fn place(findings: &mut [Finding], output: &Output) {
 fn stays_inside(path: &str) -> bool {
     path.split('/').all(|part| !matches!(part, "" | "." | ".."))
         && !path.contains(|letter: char| letter.is_control() || letter == '\\')
+}
+
+/// What is rendered is read by everybody: no byte of it depends on a secret.
+fn shows_secret(path: &str, text: &str) -> Finding {
+    let labels = opaque::labels(text).unwrap_or_default();
+    let message = format!("`{path}` is not rendered: it would show a secret, {labels}");
+    Finding::new(RuleId::ManifestInvalid, message)
+        .help("write the value in a file that is not secret, or let the cluster read a Secret")
 }
 
 fn leaves_folder(path: &str) -> Finding {

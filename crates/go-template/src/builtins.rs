@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::labels::Labels;
 use super::function::{Body, Call, Function, Signature, Type};
 use super::{Error, ErrorClass, Value, compare, format};
 
@@ -11,39 +12,43 @@ pub(super) const TABLE: &[Function] = &[
         name: "and",
         signature: ONE_OR_MORE,
         body: Body::And,
+        labels: Labels::Carried,
     },
     Function {
         name: "or",
         signature: ONE_OR_MORE,
         body: Body::Or,
+        labels: Labels::Carried,
     },
     Function {
         name: "include",
         signature: TEXT_AND_DOT,
         body: Body::Include,
+        labels: Labels::Carried,
     },
     Function {
         name: "tpl",
         signature: TEXT_AND_DOT,
         body: Body::Tpl,
+        labels: Labels::Carried,
     },
     Function::new("lookup", &[Type::String; 4], lookup),
-    Function::new("not", &[Type::Any], not),
-    Function::new("len", &[Type::Any], len),
-    Function::variadic("index", &[Type::Any], Type::Any, index),
+    Function::new("not", &[Type::Any], not).carries(),
+    Function::new("len", &[Type::Any], len).reads_structure(),
+    Function::variadic("index", &[Type::Any], Type::Any, index).reads_structure(),
     Function::variadic("call", &[Type::Any], Type::Any, call_value),
-    Function::variadic("eq", &[Type::Any], Type::Any, eq),
-    Function::new("ne", &[Type::Any, Type::Any], ne),
+    Function::variadic("eq", &[Type::Any], Type::Any, eq).compares_with_nothing(),
+    Function::new("ne", &[Type::Any, Type::Any], ne).compares_with_nothing(),
     Function::new("lt", &[Type::Any, Type::Any], lt),
     Function::new("le", &[Type::Any, Type::Any], le),
     Function::new("gt", &[Type::Any, Type::Any], gt),
     Function::new("ge", &[Type::Any, Type::Any], ge),
-    Function::variadic("print", &[], Type::Any, print),
-    Function::variadic("println", &[], Type::Any, println),
-    Function::variadic("printf", &[Type::String], Type::Any, printf),
-    Function::variadic("html", &[], Type::Any, html),
-    Function::variadic("js", &[], Type::Any, js),
-    Function::variadic("urlquery", &[], Type::Any, urlquery),
+    Function::variadic("print", &[], Type::Any, print).makes_text(),
+    Function::variadic("println", &[], Type::Any, println).makes_text(),
+    Function::variadic("printf", &[Type::String], Type::Any, printf).makes_text(),
+    Function::variadic("html", &[], Type::Any, html).makes_text(),
+    Function::variadic("js", &[], Type::Any, js).makes_text(),
+    Function::variadic("urlquery", &[], Type::Any, urlquery).makes_text(),
 ];
 
 const ONE_OR_MORE: Signature = Signature {

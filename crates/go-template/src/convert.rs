@@ -18,6 +18,8 @@ pub fn from_model(value: &model::Value) -> Value {
         model::Value::Number(model::Number::Int(number)) => Value::Float(*number as f64),
         model::Value::Number(model::Number::Float(number)) => Value::Float(*number),
         model::Value::String(text) => Value::String(Arc::clone(text)),
+        // The caller of a template has noted in the budget that there are labels.
+        model::Value::Opaque(opaque) => Value::String(Arc::clone(&opaque.text)),
         model::Value::List(items) => {
             Value::list(items.iter().map(|item| from_model(&item.value)).collect())
         }

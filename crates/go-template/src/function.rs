@@ -8,9 +8,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::limits::Budget;
+use super::labels::Labels;
 pub use super::signature::{Signature, Type};
 use super::value::Map;
-use super::{Engine, Error, ErrorClass, Value};
+use super::{Engine, Error, ErrorClass, Value, labels};
 
 /// A function that templates may call.
 #[derive(Debug)]
@@ -21,6 +22,8 @@ pub struct Function {
     pub signature: Signature,
     /// The implementation.
     pub body: Body,
+    /// What it does with the labels of secrets.
+    pub(super) labels: Labels,
 }
 
 impl Function {
@@ -37,6 +40,7 @@ impl Function {
                 rest: None,
             },
             body: Body::Plain(call),
+            labels: Labels::Refused,
         }
     }
 
@@ -54,7 +58,45 @@ impl Function {
                 rest: Some(rest),
             },
             body: Body::Plain(call),
+            labels: Labels::Refused,
         }
+    }
+}
+
+/// What a function does with the labels of secrets in its arguments. Whatever it is, it cannot see the secrets: their texts are not there.
+impl Function {
+    /// The function passes values along, and looks at nothing but whether they are empty.
+    pub(super) const fn carries(self) -> Self {
+        self.with_labels(Labels::Carried)
+    }
+
+    /// The function looks at maps and lists, and passes what is in them along.
+    pub(super) const fn reads_structure(self) -> Self {
+        self.with_labels(Labels::InStructure)
+    }
+
+    /// The function makes a text of its arguments, which is not empty unless they are.
+    pub(super) const fn makes_text(self) -> Self {
+        self.with_labels(Labels::InText)
+    }
+
+    /// The function makes a text or number of its arguments, which may be empty or zero.
+    pub(super) const fn may_make_nothing(self) -> Self {
+        self.with_labels(Labels::InTextOrNothing)
+    }
+
+    /// The function parses a text.
+    pub(super) const fn parses(self) -> Self {
+        self.with_labels(Labels::Parsed)
+    }
+
+    /// The function compares: with an empty text, that is a test for emptiness.
+    pub(super) const fn compares_with_nothing(self) -> Self {
+        self.with_labels(Labels::ComparedWithNothing)
+    }
+
+    const fn with_labels(self, labels: Labels) -> Self {
+        Self { labels, ..self }
     }
 }
 
@@ -87,13 +129,18 @@ pub struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// Runs a function. Every call goes through here, so that what it reads and returns is charged.
+    /// Runs a function. Every call goes through here, so that what it reads and returns is charged, and no secret is looked at.
     pub(super) fn run(
         mut self,
         body: fn(&mut Call<'_>) -> Result<Value, Error>,
+        labels: Labels,
     ) -> Result<Value, Error> {
         self.budget.charge_arguments(self.arguments)?;
-        let value = body(&mut self)?;
+        let value = if self.budget.has_labels() {
+            labels.run(&mut self, body)?
+        } else {
+            body(&mut self)?
+        };
         self.budget.charge_value(&value)?;
         Ok(value)
     }
@@ -146,6 +193,14 @@ impl Call<'_> {
             Some(Value::Map(map)) => Ok(Rc::clone(map)),
             _ => Err(self.argument_error(index, "map[string]interface {}")),
         }
+    }
+
+    /// Fails if a text that is a key, or decides something, holds the label of a secret.
+    pub(super) fn ensure_known(&self, text: &str) -> Result<(), Error> {
+        if !self.budget.has_labels() {
+            return Ok(());
+        }
+        labels::error(text).map_or(Ok(()), Err)
     }
 
     /// Fails if the budget has no room for a result of this size. A function whose result can be much longer than its arguments

@@ -10,6 +10,7 @@ pub mod function;
 mod functions;
 mod host;
 mod lexer;
+mod labels;
 mod limits;
 mod literal;
 mod machine;
@@ -119,6 +120,8 @@ pub enum ErrorClass {
     Limit,
     /// Values that depend on themselves.
     Cycle,
+    /// A look at a secret, whose text is not there.
+    Secret,
     /// Anything else: division by zero, a bad regular expression, a bad version.
     Other,
 }
@@ -177,7 +180,7 @@ pub fn call(
                 engine,
                 budget,
             };
-            call.run(body)
+            call.run(body, function.labels)
         }
         _ => Err(missing()),
     }

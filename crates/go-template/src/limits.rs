@@ -86,6 +86,8 @@ pub struct Budget {
     bytes: Cell<u64>,
     depth: Cell<u32>,
     nested: Cell<u32>,
+    /// Whether a value may hold the label of a secret.
+    has_labels: Cell<bool>,
     /// The patterns whose compilation was charged, and the sum of these charges.
     patterns: RefCell<(HashSet<Arc<str>>, u64)>,
 }
@@ -110,8 +112,19 @@ impl Budget {
             bytes: Cell::new(limits.bytes),
             depth: Cell::new(0),
             nested: Cell::new(0),
+            has_labels: Cell::new(false),
             patterns: RefCell::default(),
         }
+    }
+
+    /// Says that a value holds the label of a secret: from now on, functions look for them.
+    pub fn note_label(&self) {
+        self.has_labels.set(true);
+    }
+
+    /// Whether a value may hold the label of a secret.
+    pub fn has_labels(&self) -> bool {
+        self.has_labels.get()
     }
 
     /// The steps spent so far.

@@ -20,6 +20,7 @@ use crate::decide::matching::{PatternCache, Selectable};
 use crate::decide::selected::{Selected, resolve_choices};
 use crate::error::Error;
 use crate::model::catalog::{Catalog, CatalogEntry, Described, Registry};
+use crate::model::cluster::{Choice, Cluster};
 use crate::model::cluster_view::{ClusterRead, ClusterView};
 use crate::model::lock::SignedEntries;
 use crate::model::name::key_of;
@@ -239,16 +240,37 @@ impl Catalogs {
     }
 }
 
+/// Forgets the images of pools that name one of which something depends on a secret, or may select it.
+fn forget_unknown(cluster: &mut Cluster, catalog: &Catalog) {
+    if catalog.unknown.is_empty() {
+        return;
+    }
+    for pool in &mut cluster.pools {
+        let Choice { key, other_key, selector, .. } = &pool.choice;
+        let keys = [key, other_key].into_iter().flatten();
+        let named = { keys }.find(|key| catalog.unknown.contains(&key.value)).cloned();
+        let selector = selector.as_ref().filter(|_| key.is_none());
+        let selected = selector.map(|it| it.place);
+        let selected = selected.map(|place| Located::new("os_image_selector".into(), place));
+        let unknown = named.or(selected);
+        if let Some(unknown) = unknown {
+            cluster.unknown_values.push(unknown);
+            pool.forget_image();
+        }
+    }
+}
+
 /// Joins a cluster and the images of its catalog: each pool's selection, what is served, and all that was found.
 ///
 /// # Errors
 /// A source of facts cannot be read.
 pub fn cluster(
-    read: ClusterRead,
+    mut read: ClusterRead,
     catalogs: &Catalogs,
     settings: &Settings,
     patterns: &PatternCache,
 ) -> Result<ClusterView, Error> {
+    forget_unknown(&mut read.cluster, &read.catalog);
     let resolved = catalogs.resolve(&read.catalog)?;
     let sources = read.sources.with_facts(&catalogs.facts.files);
     let Selected {

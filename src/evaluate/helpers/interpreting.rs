@@ -5,6 +5,7 @@ use std::sync::Arc;
 use data_encoding::HEXLOWER;
 use go_template::{Error, Value, print};
 use sha2::{Digest, Sha256};
+use yaml_tree::opaque::labels;
 
 use super::arguments::{excerpt, fail, fields, item, items, map, optional, string};
 use super::typed::boolean;
@@ -129,6 +130,9 @@ pub(super) fn interpret_ternary(session: &Session, argument: &Value) -> Result<S
 pub(super) fn interpret_and_hash(session: &Session, argument: &Value) -> Result<String, Error> {
     let value = session.interpret(&item(argument, 0)?, &item(argument, 1)?, 0)?;
     let text = convert::json(&value, &session.budget)?;
+    if let Some(labels) = labels(&text) {
+        return Ok(labels);
+    }
     Ok(HEXLOWER.encode(&Sha256::digest(text)))
 }
 

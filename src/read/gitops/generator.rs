@@ -1,8 +1,8 @@
 //! ConfigMap and Secret generators: from files, literals and env files, and how their objects merge with existing ones.
 
 use std::path::Path;
-use std::sync::Arc;
 
+use capi::secrets::seal_value;
 use yaml_tree::bytes::BASE64;
 use yaml_tree::place::{FileId, Place};
 use yaml_tree::value::{Entry, Map, Node, Value};
@@ -172,14 +172,19 @@ impl Data {
         value: &str,
         place: Place,
     ) -> Result<(), ReadError> {
-        let value: Arc<str> = match self.kind {
-            GeneratedKind::ConfigMap => value.into(),
-            GeneratedKind::Secret => encode_base64(value.as_bytes()).into(),
+        let source = reader.source(place.file);
+        let sealed = || seal_value(value, &source.path, key);
+        let value = match self.kind {
+            GeneratedKind::ConfigMap if !source.hides(place.start..place.end) => {
+                Value::from(value.to_owned())
+            }
+            GeneratedKind::ConfigMap => sealed(),
+            GeneratedKind::Secret => match sealed() {
+                Value::String(text) => encode_base64(text.as_bytes()).into(),
+                sealed => sealed,
+            },
         };
-        let node = Node {
-            value: Value::String(value),
-            place,
-        };
+        let node = Node { value, place };
         let entry = Entry {
             key: key.into(),
             key_place: place,
@@ -225,7 +230,7 @@ impl Data {
 
     fn literals(&mut self, reader: &LayerReader<'_>, generator: &Node) -> Result<(), ReadError> {
         for item in generator.items(&["literals"]) {
-            let Some(literal) = item.value.as_str() else {
+            let Some(literal) = item.value.labeled_text() else {
                 continue;
             };
             let Some((key, value)) = literal.split_once('=').filter(|(key, _)| !key.is_empty())

@@ -8,15 +8,16 @@ use yaml_tree::bytes::BASE64;
 use yaml_tree::engine::Engine;
 use yaml_tree::place::{FileId, Place, Source, Sources};
 use yaml_tree::value::{Node, Value};
-use yaml_tree::{Documents, Spelling};
+use yaml_tree::opaque::is_opaque;
+use yaml_tree::{Documents, Spelling, SyntaxError};
 
-use crate::secrets;
+use capi::secrets;
 
 use crate::files::{Files, Found};
 use crate::model::finding::Finding;
 use crate::model::rule::{Level, RuleId};
 
-use super::super::files::{display, parse_values, source, syntax_finding};
+use super::super::files::{display, values_of, source, syntax_finding};
 use super::super::own_output::OwnOutput;
 use super::work::Work;
 use super::{FAILED, Options, RunTime};
@@ -127,7 +128,7 @@ impl<'r> LayerReader<'r> {
             return Ok(None);
         };
         let source = self.source(load.file);
-        if source.is_hidden {
+        if source.is_secret_file {
             return Ok(Some(load));
         }
         let source = secrets::source(Arc::clone(&source.path), source.text.as_str(), true);
@@ -164,7 +165,7 @@ impl<'r> LayerReader<'r> {
             return Ok(Some(objects));
         }
         let source = self.source(load.file);
-        let read = yaml_tree::read(&source.text, load.file, Engine::Kubectl)
+        let read = secrets::documents(&source, load.file, Engine::Kubectl)
             .map_err(|error| syntax_finding(error, self.sources))?;
         let objects = Arc::new(present(read));
         if let Some(load) = self.loads.get_mut(path) {
@@ -185,7 +186,8 @@ impl<'r> LayerReader<'r> {
             return Ok(Some(values));
         }
         let source = self.source(load.file);
-        let values = self.read_values(&source.text, load.file, None)?;
+        let read = secrets::documents(&source, load.file, self.engine);
+        let values = self.values_in(read, None)?;
         if let Some(load) = self.loads.get_mut(path) {
             load.values = Some(values.clone());
         }
@@ -196,7 +198,7 @@ impl<'r> LayerReader<'r> {
     /// text, if it was a whole file, otherwise within the scalar.
     pub(super) fn read_embedded(&mut self, text: &str, place: Place) -> Result<Node, ReadError> {
         let source = self.source(place.file);
-        if is_whole(&source, place) && source.text == text {
+        if is_whole(&source, place) && (source.text == text || is_opaque(text)) {
             let path = PathBuf::from(&*source.path);
             if let Some(load) = self.open(&path)?
                 && load.file == place.file
@@ -204,11 +206,13 @@ impl<'r> LayerReader<'r> {
             {
                 return Ok(values);
             }
-            return self.read_values(text, place.file, None);
+            let read = yaml_tree::read(text, place.file, self.engine);
+            return self.values_in(read, None);
         }
         let spelling = Spelling::new(&source.text, place, text);
         let at = |inner: Place| spelling.place(text, inner.start as usize..inner.end as usize);
-        self.read_values(text, place.file, Some(&at))
+        let read = yaml_tree::read(text, place.file, self.engine);
+        self.values_in(read, Some(&at))
     }
 
     /// Parses the documents in a scalar: an inline patch.
@@ -227,21 +231,13 @@ impl<'r> LayerReader<'r> {
             .collect())
     }
 
-    fn read_values(
+    fn values_in(
         &mut self,
-        text: &str,
-        file: FileId,
+        read: Result<Documents, SyntaxError>,
         within: Option<&dyn Fn(Place) -> Place>,
     ) -> Result<Node, ReadError> {
         let (sources, findings) = (&*self.sources, &mut self.findings);
-        Ok(parse_values(
-            text,
-            file,
-            self.engine,
-            within,
-            sources,
-            findings,
-        )?)
+        Ok(values_of(read, within, sources, findings)?)
     }
 
     /// The source with this ID; an empty one for values without a file.
@@ -269,7 +265,11 @@ impl<'r> LayerReader<'r> {
 
 /// The decoded value of a Secret's `data`.
 pub(super) fn decode(node: &Node) -> Option<String> {
-    let text = node.value.as_str()?;
+    let text = match &node.value {
+        // What stands for a secret is not encoded.
+        Value::Opaque(opaque) => return Some(opaque.text.to_string()),
+        value => value.as_str()?,
+    };
     String::from_utf8(BASE64.decode(text.as_bytes()).ok()?).ok()
 }
 

@@ -142,6 +142,8 @@ fn source(replacement: &Node, objects: &[Object], work: &Work) -> Result<Node, S
     let options = Options::from_node(source);
     match options.delimiter {
         "" => Ok(value),
+        // A part of a secret is one.
+        _ if value.opaque().is_some() => Ok(value),
         delimiter => {
             let whole = expect_text(&value)?;
             let index = usize::try_from(options.index).map_err(|_| "an index is negative")?;
@@ -181,7 +183,15 @@ impl<'n> Options<'n> {
             *node = value.clone();
             return Ok(());
         }
-        let (whole, part) = (expect_text(node)?, expect_text(value)?);
+        if let Value::Opaque(_) = node.value {
+            // What is a part of it is not known, and it stays a secret.
+            return Ok(());
+        }
+        let part = match &value.value {
+            Value::Opaque(opaque) => Arc::clone(&opaque.text),
+            _ => expect_text(value)?,
+        };
+        let whole = expect_text(node)?;
         work.spend((whole.len() + part.len()) / STEP)?;
         let mut parts: Vec<&str> = whole.split(self.delimiter).collect();
         match usize::try_from(self.index) {

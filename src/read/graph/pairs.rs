@@ -211,7 +211,7 @@ impl<'t> PairReader<'t> {
                     let place = image_text.place;
                     let pool = PoolName::MachineDeployment(image.keys.join(".").into());
                     let pool =
-                        pools::pool(sources, pool, place, version, Ok(choice(image_text)), false);
+                        pools::pool(pool, place, version, Ok(choice(image_text)), false);
                     cluster.pools.push(pool);
                     count += 1;
                 }

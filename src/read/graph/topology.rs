@@ -71,7 +71,7 @@ impl PoolReader<'_, '_> {
         };
         let node = machines.node();
         let place = self.place(object, node.unwrap_or(topology.node).place);
-        let mut pool = pool(&self.sources, name, place, version, selection, false);
+        let mut pool = pool(name, place, version, selection, false);
         let replicas = node.and_then(|node| node.get_path(&["replicas"]));
         pool.replicas = replicas.and_then(|node| self.count(object, node));
         pool.bootstrap_provider = class.and_then(|class| self.worker_kind(class, machines));

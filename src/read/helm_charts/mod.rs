@@ -18,14 +18,14 @@ use capi::objects::ManifestObject;
 use go_template::{Budget, Limits, Rendered};
 use yaml_tree::engine::Engine;
 use yaml_tree::place::{FileId, Place, Source, Sources};
-use yaml_tree::value::{Entry, Map, Node, Value};
+use yaml_tree::value::Node;
 
 use crate::error::Error;
 use crate::evaluate::{Release, RenderedFile};
 use crate::files::Files;
 use crate::model::finding::Finding;
 
-use super::chart_files::{HIDDEN, Left};
+use super::chart_files::Left;
 use super::error::ReadError;
 use super::files::display;
 use super::gitops::{Composition, resolve_path};
@@ -164,14 +164,11 @@ impl HelmCharts {
         }
         let limits = Limits::default().for_releases(inputs.len());
         let mut causes: BTreeMap<Unchecked, Vec<String>> = BTreeMap::new();
-        for (chart, mut input) in inputs {
+        for (chart, input) in inputs {
             let budget = Rc::new(Budget::new(limits));
             if let (Ok(input), Some(schema)) = (&input, &chart.schema) {
                 let found = schema.check(&input.chart.values, sources, limits.steps);
                 made.findings.extend(found);
-            }
-            if let Ok(input) = &mut input {
-                input.chart.values = hide(&input.chart.values, sources);
             }
             let objects = input.and_then(|input| {
                 let objects = chart.objects(&input, sources, &budget)?;
@@ -391,36 +388,5 @@ impl Output {
             start: span.start as u32,
             end: span.end as u32,
         }
-    }
-}
-
-/// These values with `hidden` for each text and number that is secret.
-fn hide(node: &Node, sources: &Sources) -> Node {
-    if sources.has_secrets() {
-        hide_in_tree(node, sources)
-    } else {
-        node.clone()
-    }
-}
-
-fn hide_in_tree(node: &Node, sources: &Sources) -> Node {
-    let value = match &node.value {
-        Value::Map(map) => {
-            let entry = |entry: &Entry| Entry {
-                node: hide_in_tree(&entry.node, sources),
-                ..entry.clone()
-            };
-            Value::from(map.iter().map(entry).collect::<Map>())
-        }
-        Value::List(items) => {
-            let items = items.iter().map(|item| hide_in_tree(item, sources));
-            Value::from(items.collect::<Vec<Node>>())
-        }
-        Value::String(_) | Value::Number(_) if sources.is_secret(node.place) => Value::from(HIDDEN),
-        other => other.clone(),
-    };
-    Node {
-        value,
-        place: node.place,
     }
 }

@@ -18,6 +18,8 @@ pub(super) struct Report<'s> {
     subject: Subject,
     pub(super) findings: Vec<Finding>,
     reported: HashSet<(Place, String)>,
+    /// The values that were read and depend on a secret, by their paths.
+    pub(super) unknown: Vec<Located<Arc<str>>>,
 }
 
 impl<'s> Report<'s> {
@@ -27,6 +29,7 @@ impl<'s> Report<'s> {
             subject,
             findings: Vec::new(),
             reported: HashSet::new(),
+            unknown: Vec::new(),
         }
     }
 
@@ -47,6 +50,12 @@ impl<'s> Report<'s> {
     }
 
     fn add_failure(&mut self, failure: &Failure) {
+        if failure.class == ErrorClass::Secret {
+            let read = failure.chain.first();
+            let path = read.map_or("", |step| &step.path);
+            let place = read.map_or(failure.place, |step| step.place);
+            return self.unknown.push(Located::new(path.into(), place));
+        }
         if !self.is_new(failure.place, &failure.message) {
             return;
         }
@@ -69,6 +78,9 @@ impl<'s> Report<'s> {
 
     /// A value of a kind that cannot be used.
     pub(super) fn wrong_type(&mut self, path: &str, node: &Node, wanted: &str) {
+        if let Value::Opaque(_) = node.value {
+            return self.unknown.push(Located::new(path.into(), node.place));
+        }
         let message = format!("`{path}` is {}, not {wanted}", node.value.kind());
         if !self.is_new(node.place, &message) {
             return;
@@ -229,6 +241,7 @@ pub(super) fn is_true(value: &Value) -> bool {
         Value::Bool(flag) => *flag,
         Value::Number(_) => scalar_text(value).is_some_and(|text| &*text != "0"),
         Value::String(text) => !text.is_empty(),
+        Value::Opaque(_) => true,
         Value::List(items) => !items.is_empty(),
         Value::Map(map) => !map.is_empty(),
     }

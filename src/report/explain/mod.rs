@@ -135,7 +135,6 @@ impl ImageAccount {
         let used_by = view
             .pools()
             .filter(|it| it.selection.image().catalog_key() == Some(&image.key))
-            .filter(|it| !view.selects_by_secret(it.pool, it.selection))
             .map(|it| format!("{}/{}", view.cluster.name, it.pool.name));
         let served = view.served.binary_search(&image.key).is_ok();
         Some(Self {
@@ -143,7 +142,7 @@ impl ImageAccount {
             uri: image
                 .uri
                 .as_ref()
-                .map(|uri| view.sources.display(&uri.value, uri.place).to_owned()),
+                .map(|uri| uri.value.to_string()),
             facts: pool::facts(image, &view.sources),
             used_by: used_by.collect(),
             served_for: served

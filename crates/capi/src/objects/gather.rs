@@ -12,6 +12,7 @@ use yaml_tree::place::{FileId, Place, Source, Spot};
 use yaml_tree::value::{Map, Node, Value};
 
 use super::text::Inner;
+use crate::secrets;
 use super::{ManifestObject, Text};
 
 /// What marks a text as one to be stamped.
@@ -56,7 +57,7 @@ pub fn objects(source: &Arc<Source>) -> Result<Found, SyntaxError> {
 }
 
 fn read_objects(text: &Arc<Text>, found: &mut Found) -> Result<(), SyntaxError> {
-    let read = yaml_tree::read(&text.source.text, FileId(0), Engine::Kubectl)?;
+    let read = secrets::documents(&text.source, FileId(0), Engine::Kubectl)?;
     let is_marked = text.source.text.contains(MARKER);
     for (document, node) in read.documents.iter().enumerate() {
         let is_collection = matches!(node.value, Value::Map(_) | Value::List(_));
@@ -109,7 +110,8 @@ impl Walk<'_> {
                     self.visit_child(Step::from(index), item);
                 }
             }
-            Value::String(value) => self.string(node.place, value),
+            Value::String(value) => self.string(node.place, value, false),
+            Value::Opaque(opaque) => self.string(node.place, &opaque.text, true),
             _ => {}
         }
     }
@@ -146,7 +148,7 @@ impl Walk<'_> {
         }
         if matches!(
             node.value,
-            Value::Map(_) | Value::List(_) | Value::String(_)
+            Value::Map(_) | Value::List(_) | Value::String(_) | Value::Opaque(_)
         ) {
             self.steps.push(step);
             self.node(node);
@@ -155,8 +157,9 @@ impl Walk<'_> {
     }
 
     /// A string that may hold manifests.
-    fn string(&mut self, place: Place, value: &str) {
-        let decoded = self.decode(value);
+    fn string(&mut self, place: Place, value: &str, is_opaque: bool) {
+        // What stands for a secret is not encoded.
+        let decoded = { !is_opaque }.then(|| self.decode(value)).flatten();
         let (value, is_encoded) = match &decoded {
             Some(text) => (text.as_str(), true),
             None => (value, false),
@@ -174,6 +177,7 @@ impl Walk<'_> {
             value,
             secret: self.secret,
             is_encoded,
+            is_opaque,
         });
         if let Err(error) = read_objects(&inner, self.found) {
             self.found

@@ -45,6 +45,8 @@ pub(super) struct Inner<'a> {
     pub(super) secret: Option<Place>,
     /// Whether the text was decoded from base64.
     pub(super) is_encoded: bool,
+    /// Whether labels stand for secrets in it.
+    pub(super) is_opaque: bool,
 }
 
 /// Why a string is read, and not edited.
@@ -52,6 +54,7 @@ const FOLDED: &str =
     "it is in a folded string, whose lines are not those of the manifest: write it with `|`";
 const QUOTED: &str = "it is in a quoted string: write it as a block, behind `|`";
 const ENCODED: &str = "it is in base64: write it under `stringData`, behind `|`";
+const SECRET: &str = "it is in a string with secrets: write the object in a file of its own";
 const UNFOLLOWED: &str = "it is in a string that is written elsewhere";
 
 impl Text {
@@ -79,6 +82,7 @@ impl Text {
         let spelled = outer.get(place.start as usize..place.end as usize);
         let own = match spelled.and_then(|spelled| spelled.chars().next()) {
             _ if inner.is_encoded => Some(ENCODED),
+            _ if inner.is_opaque => Some(SECRET),
             Some('|') => None,
             Some('>') => Some(FOLDED),
             Some(_) => Some(QUOTED),

@@ -14,17 +14,17 @@ const MAP_AND_KEY: &[Type] = &[Type::Map, Type::String];
 
 /// The functions of this module.
 pub(super) const TABLE: &[Function] = &[
-    Function::variadic("dict", &[], Type::Any, dict),
-    Function::new("get", MAP_AND_KEY, get),
-    Function::new("set", &[Type::Map, Type::String, Type::Any], set),
-    Function::new("unset", MAP_AND_KEY, unset),
-    Function::new("hasKey", MAP_AND_KEY, has_key),
-    Function::variadic("pluck", &[Type::String], Type::Map, pluck),
-    Function::variadic("keys", &[], Type::Map, keys),
-    Function::new("values", &[Type::Map], values),
-    Function::variadic("pick", &[Type::Map], Type::String, pick),
-    Function::variadic("omit", &[Type::Map], Type::String, omit),
-    Function::variadic("dig", &[], Type::Any, dig),
+    Function::variadic("dict", &[], Type::Any, dict).carries(),
+    Function::new("get", MAP_AND_KEY, get).reads_structure(),
+    Function::new("set", &[Type::Map, Type::String, Type::Any], set).carries(),
+    Function::new("unset", MAP_AND_KEY, unset).reads_structure(),
+    Function::new("hasKey", MAP_AND_KEY, has_key).reads_structure(),
+    Function::variadic("pluck", &[Type::String], Type::Map, pluck).reads_structure(),
+    Function::variadic("keys", &[], Type::Map, keys).reads_structure(),
+    Function::new("values", &[Type::Map], values).reads_structure(),
+    Function::variadic("pick", &[Type::Map], Type::String, pick).reads_structure(),
+    Function::variadic("omit", &[Type::Map], Type::String, omit).reads_structure(),
+    Function::variadic("dig", &[], Type::Any, dig).reads_structure(),
     Function::new("split", &[Type::String, Type::String], split),
     Function::new("splitn", &[Type::String, Type::Int, Type::String], splitn),
 ];
@@ -34,7 +34,9 @@ fn dict(call: &mut Call<'_>) -> Result<Value, Error> {
     let mut entries = BTreeMap::new();
     for pair in call.rest(0).chunks(2) {
         let value = pair.get(1).cloned().unwrap_or_else(|| "".into());
-        entries.insert(convert::text(&pair[0], call.budget)?, value);
+        let key = convert::text(&pair[0], call.budget)?;
+        call.ensure_known(&key)?;
+        entries.insert(key, value);
     }
     Ok(Value::map(entries))
 }
@@ -47,6 +49,7 @@ fn get(call: &mut Call<'_>) -> Result<Value, Error> {
 
 fn set(call: &mut Call<'_>) -> Result<Value, Error> {
     let (map, key) = (call.map(0)?, call.string(1)?);
+    call.ensure_known(&key)?;
     call.charge(key.len() + ENTRY)?;
     map.set(&key, call.value(2));
     Ok(Value::Map(map))

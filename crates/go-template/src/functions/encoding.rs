@@ -12,14 +12,14 @@ const TEXT: &[Type] = &[Type::String];
 
 /// The functions of this module.
 pub(super) const TABLE: &[Function] = &[
-    Function::new("b64enc", TEXT, |call| encode(call, &BASE64)),
-    Function::new("b64dec", TEXT, |call| decode(call, &BASE64)),
-    Function::new("b32enc", TEXT, |call| encode(call, &BASE32)),
-    Function::new("b32dec", TEXT, |call| decode(call, &BASE32)),
-    Function::new("sha1sum", TEXT, checksum::<Sha1>),
-    Function::new("sha256sum", TEXT, checksum::<Sha256>),
-    Function::new("sha512sum", TEXT, checksum::<Sha512>),
-    Function::new("adler32sum", TEXT, adler32),
+    Function::new("b64enc", TEXT, |call| encode(call, &BASE64)).makes_text(),
+    Function::new("b64dec", TEXT, |call| decode(call, &BASE64)).may_make_nothing(),
+    Function::new("b32enc", TEXT, |call| encode(call, &BASE32)).makes_text(),
+    Function::new("b32dec", TEXT, |call| decode(call, &BASE32)).may_make_nothing(),
+    Function::new("sha1sum", TEXT, checksum::<Sha1>).makes_text(),
+    Function::new("sha256sum", TEXT, checksum::<Sha256>).makes_text(),
+    Function::new("sha512sum", TEXT, checksum::<Sha512>).makes_text(),
+    Function::new("adler32sum", TEXT, adler32).makes_text(),
 ];
 
 fn encode(call: &Call<'_>, base: &Base) -> Result<Value, Error> {

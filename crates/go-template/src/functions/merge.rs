@@ -13,12 +13,12 @@ const MAPS: &[Type] = &[Type::Map];
 
 /// The functions of this module.
 pub(super) const TABLE: &[Function] = &[
-    Function::variadic("merge", MAPS, Type::Map, fill),
-    Function::variadic("mustMerge", MAPS, Type::Map, fill),
-    Function::variadic("mergeOverwrite", MAPS, Type::Map, overwrite),
-    Function::variadic("mustMergeOverwrite", MAPS, Type::Map, overwrite),
-    Function::new("deepCopy", &[Type::Any], deep_copy),
-    Function::new("mustDeepCopy", &[Type::Any], deep_copy),
+    Function::variadic("merge", MAPS, Type::Map, fill).reads_structure(),
+    Function::variadic("mustMerge", MAPS, Type::Map, fill).reads_structure(),
+    Function::variadic("mergeOverwrite", MAPS, Type::Map, overwrite).reads_structure(),
+    Function::variadic("mustMergeOverwrite", MAPS, Type::Map, overwrite).reads_structure(),
+    Function::new("deepCopy", &[Type::Any], deep_copy).carries(),
+    Function::new("mustDeepCopy", &[Type::Any], deep_copy).carries(),
 ];
 
 /// What to do with a key that both maps have.

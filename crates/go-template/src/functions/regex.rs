@@ -25,22 +25,22 @@ pub(super) const TABLE: &[Function] = &[
     Function::new("mustRegexMatch", PATTERN_AND_TEXT, |call| {
         matches(call, &*pattern(call)?)
     }),
-    Function::new("regexFind", PATTERN_AND_TEXT, find),
-    Function::new("mustRegexFind", PATTERN_AND_TEXT, find),
+    Function::new("regexFind", PATTERN_AND_TEXT, find).may_make_nothing(),
+    Function::new("mustRegexFind", PATTERN_AND_TEXT, find).may_make_nothing(),
     Function::new("regexFindAll", AND_LIMIT, find_all),
     Function::new("mustRegexFindAll", AND_LIMIT, find_all),
-    Function::new("regexReplaceAll", AND_REPLACEMENT, replace_all),
-    Function::new("mustRegexReplaceAll", AND_REPLACEMENT, replace_all),
+    Function::new("regexReplaceAll", AND_REPLACEMENT, replace_all).may_make_nothing(),
+    Function::new("mustRegexReplaceAll", AND_REPLACEMENT, replace_all).may_make_nothing(),
     Function::new(
         "regexReplaceAllLiteral",
         AND_REPLACEMENT,
         replace_all_literal,
-    ),
+    ).may_make_nothing(),
     Function::new(
         "mustRegexReplaceAllLiteral",
         AND_REPLACEMENT,
         replace_all_literal,
-    ),
+    ).may_make_nothing(),
     Function::new("regexSplit", AND_LIMIT, split),
     Function::new("mustRegexSplit", AND_LIMIT, split),
     Function::new("regexQuoteMeta", &[Type::String], |call| {
@@ -48,7 +48,7 @@ pub(super) const TABLE: &[Function] = &[
         call.ensure_room_for_text(text.len() * 2)?;
         call.work(text.len() / 8)?;
         Ok(regexp::quote_meta(&text).into())
-    }),
+    }).makes_text(),
 ];
 
 /// A compiled pattern with the cost of searching for it.

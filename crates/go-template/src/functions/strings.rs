@@ -10,14 +10,14 @@ const NUMBER_AND_TEXT: &[Type] = &[Type::Int, Type::String];
 
 /// The functions of this module.
 pub(super) const TABLE: &[Function] = &[
-    Function::new("trim", TEXT, |call| Ok(call.string(0)?.trim().into())),
-    Function::new("trimAll", TWO_TEXTS, trim_all),
-    Function::new("trimall", TWO_TEXTS, trim_all),
-    Function::new("trimPrefix", TWO_TEXTS, trim_prefix),
-    Function::new("trimSuffix", TWO_TEXTS, trim_suffix),
-    Function::new("upper", TEXT, |call| map_characters(call, upper)),
-    Function::new("lower", TEXT, |call| map_characters(call, lower)),
-    Function::new("nospace", TEXT, nospace),
+    Function::new("trim", TEXT, |call| Ok(call.string(0)?.trim().into())).may_make_nothing(),
+    Function::new("trimAll", TWO_TEXTS, trim_all).may_make_nothing(),
+    Function::new("trimall", TWO_TEXTS, trim_all).may_make_nothing(),
+    Function::new("trimPrefix", TWO_TEXTS, trim_prefix).may_make_nothing(),
+    Function::new("trimSuffix", TWO_TEXTS, trim_suffix).may_make_nothing(),
+    Function::new("upper", TEXT, |call| map_characters(call, upper)).makes_text(),
+    Function::new("lower", TEXT, |call| map_characters(call, lower)).makes_text(),
+    Function::new("nospace", TEXT, nospace).may_make_nothing(),
     Function::new("contains", TWO_TEXTS, |call| {
         Ok(Value::Bool(call.string(1)?.contains(&*call.string(0)?)))
     }),
@@ -29,21 +29,21 @@ pub(super) const TABLE: &[Function] = &[
     }),
     Function::variadic("quote", &[], Type::Any, |call| {
         quote_arguments(call, format::quote)
-    }),
-    Function::variadic("squote", &[], Type::Any, squote),
-    Function::variadic("cat", &[], Type::Any, cat),
-    Function::new("indent", NUMBER_AND_TEXT, |call| indent_lines(call, "")),
-    Function::new("nindent", NUMBER_AND_TEXT, |call| indent_lines(call, "\n")),
+    }).makes_text(),
+    Function::variadic("squote", &[], Type::Any, squote).makes_text(),
+    Function::variadic("cat", &[], Type::Any, cat).makes_text(),
+    Function::new("indent", NUMBER_AND_TEXT, |call| indent_lines(call, "")).makes_text(),
+    Function::new("nindent", NUMBER_AND_TEXT, |call| indent_lines(call, "\n")).makes_text(),
     Function::new(
         "replace",
         &[Type::String, Type::String, Type::String],
         replace,
-    ),
-    Function::new("repeat", NUMBER_AND_TEXT, repeat),
-    Function::new("trunc", NUMBER_AND_TEXT, trunc),
-    Function::new("substr", &[Type::Int, Type::Int, Type::String], substr),
-    Function::new("plural", &[Type::String, Type::String, Type::Int], plural),
-    Function::new("join", &[Type::String, Type::Any], join),
+    ).may_make_nothing(),
+    Function::new("repeat", NUMBER_AND_TEXT, repeat).may_make_nothing(),
+    Function::new("trunc", NUMBER_AND_TEXT, trunc).may_make_nothing(),
+    Function::new("substr", &[Type::Int, Type::Int, Type::String], substr).may_make_nothing(),
+    Function::new("plural", &[Type::String, Type::String, Type::Int], plural).makes_text(),
+    Function::new("join", &[Type::String, Type::Any], join).makes_text(),
     Function::new("hello", &[], |_| Ok("Hello!".into())),
 ];
 

@@ -13,8 +13,8 @@ use super::json::error_map;
 
 /// The functions of this module.
 pub(super) const TABLE: &[Function] = &[
-    Function::new("toToml", &[Type::Any], to_toml),
-    Function::new("fromToml", &[Type::String], from_toml),
+    Function::new("toToml", &[Type::Any], to_toml).makes_text(),
+    Function::new("fromToml", &[Type::String], from_toml).parses(),
 ];
 
 const NIL_ELEMENT: &str = "toml: cannot encode array with nil element";

@@ -15,11 +15,11 @@ const TEXT: &[Type] = &[Type::String];
 
 /// The functions of this module.
 pub(super) const TABLE: &[Function] = &[
-    Function::new("toYaml", ANY, |call| to_yaml(call, Lists::AtKey)),
-    Function::new("mustToYaml", ANY, |call| to_yaml(call, Lists::AtKey)),
-    Function::new("toYamlPretty", ANY, |call| to_yaml(call, Lists::Indented)),
-    Function::new("fromYaml", TEXT, from_yaml),
-    Function::new("fromYamlArray", TEXT, from_yaml_array),
+    Function::new("toYaml", ANY, |call| to_yaml(call, Lists::AtKey)).makes_text(),
+    Function::new("mustToYaml", ANY, |call| to_yaml(call, Lists::AtKey)).makes_text(),
+    Function::new("toYamlPretty", ANY, |call| to_yaml(call, Lists::Indented)).makes_text(),
+    Function::new("fromYaml", TEXT, from_yaml).parses(),
+    Function::new("fromYamlArray", TEXT, from_yaml_array).parses(),
 ];
 
 fn to_yaml(call: &Call<'_>, lists: Lists) -> Result<Value, Error> {
@@ -44,6 +44,7 @@ const NODE: usize = 96;
 fn bytes(value: &model::Value) -> usize {
     NODE + match value {
         model::Value::String(text) => text.len(),
+        model::Value::Opaque(opaque) => opaque.text.len(),
         model::Value::List(items) => items.iter().map(|item| bytes(&item.value)).sum(),
         model::Value::Map(map) => {
             let entries = map.iter();

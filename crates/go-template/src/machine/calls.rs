@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::super::code::{Index, Template};
 use super::super::function::{Body, Call, Function, Signature};
 use super::super::host::Definition;
-use super::super::{Error, ErrorClass, Value};
+use super::super::{Error, ErrorClass, Value, labels};
 use super::operands::{Operand, nil_pointer, no_field};
 use super::{Caller, Machine, Scope, scope_of};
 
@@ -44,7 +44,7 @@ impl<'h> Machine<'h> {
                     engine: self.host.engine(),
                     budget: self.budget,
                 };
-                let value = call.run(body)?;
+                let value = call.run(body, function.labels)?;
                 self.operands.push(Operand::plain(value));
             }
             Body::And | Body::Or => {}
@@ -95,6 +95,7 @@ impl<'h> Machine<'h> {
                 arguments.push(converted.value);
             }
             self.budget.charge_arguments(&arguments)?;
+            labels::refuse(&arguments, self.budget)?;
             self.budget.step(METHOD_COST)?;
             let value = object.call(&name, &arguments)?;
             self.budget.charge_value(&value)?;
@@ -157,10 +158,12 @@ impl<'h> Machine<'h> {
         }
         self.budget.charge_parse(&text)?;
         let template = self.host.parse(&text).map_err(|error| {
-            Error::new(
-                error.class,
-                format!("{} (in the text given to `tpl`)", error.message),
-            )
+            labels::error(&text).unwrap_or_else(|| {
+                Error::new(
+                    error.class,
+                    format!("{} (in the text given to `tpl`)", error.message),
+                )
+            })
         })?;
         self.budget.charge(template.size())?;
         let scope = scope_of(&template, self.scope());

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::super::code::{Index, Variables};
 use super::super::limits::ENTRY;
 use super::super::value::{List, Value};
-use super::super::{Engine, Error, ErrorClass, print};
+use super::super::{Engine, Error, ErrorClass, labels, print};
 use super::Machine;
 use super::operands::Operand;
 
@@ -170,6 +170,11 @@ impl Items {
 }
 
 fn not_iterable(value: &Value) -> Error {
+    if let Value::String(text) = value
+        && let Some(error) = labels::error(text)
+    {
+        return error;
+    }
     let shown = print::short(value);
     let message = format!(
         "`range` cannot go over `{shown}`, of type `{}`",

@@ -8,6 +8,7 @@ use go_template::regexp::Regexp;
 use yaml_tree::json::{Html, format_number, to_json};
 use yaml_tree::place::Place;
 use yaml_tree::suggest::did_you_mean;
+use yaml_tree::opaque::OpaqueKind;
 use yaml_tree::value::{Map, Node, Number, Value};
 
 use super::check::{Check, as_float};
@@ -29,6 +30,9 @@ impl<'s> Check<'s> {
             _ => text(types).into_iter().collect(),
         };
         let is_it = |name: &&str| match (*name, &node.value) {
+            ("string", Value::Opaque(opaque)) => opaque.kind != OpaqueKind::Number,
+            ("number" | "integer", Value::Opaque(opaque)) => opaque.kind != OpaqueKind::String,
+            ("boolean", Value::Opaque(opaque)) => opaque.kind == OpaqueKind::Scalar,
             ("null", Value::Null)
             | ("boolean", Value::Bool(_))
             | ("string", Value::String(_))

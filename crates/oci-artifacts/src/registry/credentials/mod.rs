@@ -16,7 +16,6 @@ use std::time::Duration;
 use tokio::sync::Mutex;
 
 use file::{AuthFile, Entry};
-pub use secret::set_secret_hook;
 pub(super) use secret::{Credential, Secret};
 
 /// Where credentials are searched.
