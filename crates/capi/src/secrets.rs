@@ -3,7 +3,8 @@
 //! In a file that is named after secrets, or encrypted by SOPS, all texts and numbers are secret. In any other file, these are the
 //! ones in `data` and `stringData` of a Secret, in `users` of a kubeconfig, and in `literals` of a `secretGenerator`, also where a
 //! string holds such an object. The structure of a document decides, not words in it. In the tree, a label stands for each
-//! ([`yaml_tree::opaque`]); keys of maps, lists, booleans, and what is empty or zero stay, for they are structure.
+//! ([`yaml_tree::opaque`]). Keys of maps, lists, booleans, what is empty or zero, and the kinds and names that objects are found by
+//! stay, for they are structure.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -15,7 +16,7 @@ use memchr::memmem::Finder;
 use yaml_tree::bytes::BASE64;
 use yaml_tree::engine::Engine;
 use yaml_tree::opaque::{self, join, label};
-use yaml_tree::place::{FileId, Place, Secrets, Source};
+use yaml_tree::place::{FileId, Place, Secrets, Source, hide_quotes};
 use yaml_tree::value::{Map, Node, Value};
 use yaml_tree::{Documents, Spelling, SyntaxError};
 
@@ -42,7 +43,8 @@ pub fn documents(
     file: FileId,
     engine: Engine,
 ) -> Result<Documents, SyntaxError> {
-    let mut read = yaml_tree::read(&source.text, file, engine)?;
+    let read = yaml_tree::read(&source.text, file, engine);
+    let mut read = read.map_err(|error| without_quotes(error, source))?;
     if source.has_secrets() {
         let mut seals = Seals::new(source, &source.text);
         for document in &mut read.documents {
@@ -50,6 +52,15 @@ pub fn documents(
         }
     }
     Ok(read)
+}
+
+/// A syntax error without what it quotes of a text with secrets.
+fn without_quotes(mut error: SyntaxError, source: &Source) -> SyntaxError {
+    if source.is_hidden || source.has_secrets() {
+        error.message = hide_quotes(&error.message);
+        error.help = error.help.map(|help| hide_quotes(&help));
+    }
+    error
 }
 
 /// The text of a file, with labels instead of its secrets.
@@ -84,21 +95,34 @@ pub fn is_named_secret(file: &Path) -> bool {
 /// The text of a secret with labels instead of its texts and numbers, if it is a document itself, such as a values file; else a
 /// label.
 pub fn seal_text(text: &str, file: &str, keys: &str) -> String {
-    let documents = if text.contains('\n') || text.starts_with('{') {
-        yaml_tree::read(text, FileId(0), Engine::Kubectl)
-            .map_or_else(|_| Vec::new(), |read| read.documents)
-    } else {
-        Vec::new()
-    };
-    let is_data = |node: &Node| matches!(node.value, Value::Map(_) | Value::List(_));
-    if documents.is_empty() || !documents.iter().all(is_data) {
+    let Some(documents) = data(text) else {
         return label(file, keys);
-    }
+    };
+    let mut seals = Seals {
+        path: file,
+        text: "",
+        depth: 0,
+        found: Vec::new(),
+    };
     let texts = documents.into_iter().map(|mut document| {
-        opaque::seal(&mut document, file, keys);
+        seals.seal_data(&mut document, keys);
         yaml_tree::emit(&document.value)
     });
     texts.collect::<Vec<_>>().join("---\n")
+}
+
+/// The documents of a text that holds maps and lists; none of any other text. `a: b` on one line may be a password.
+fn data(text: &str) -> Option<Vec<Node>> {
+    let is_data = |node: &Node| matches!(node.value, Value::Map(_) | Value::List(_));
+    let read = |engine| {
+        let documents = yaml_tree::read(text, FileId(0), engine).ok()?.documents;
+        let is_all = !documents.is_empty() && documents.iter().all(is_data);
+        is_all.then_some(documents)
+    };
+    let documents = read(Engine::Kubectl).or_else(|| read(Engine::Helm3))?;
+    let is_nested = || documents.iter().flat_map(Node::children).any(is_data);
+    (text.trim_end().contains('\n') || text.starts_with(['{', '[']) || is_nested())
+        .then_some(documents)
 }
 
 /// The text of a Secret's value, with labels instead of its secrets.
@@ -179,7 +203,7 @@ impl<'a> Seals<'a> {
 
     fn document(&mut self, document: &mut Node, is_secret: bool) {
         if is_secret || is_encrypted(document) {
-            self.seal(document, "");
+            self.seal_data(document, "");
         } else {
             self.objects(document, "");
         }
@@ -204,6 +228,32 @@ impl<'a> Seals<'a> {
                 self.string(node, &text, keys);
             }
             _ => {}
+        }
+    }
+
+    /// Replaces all texts and numbers at and below a node, but for what objects and references are found by.
+    fn seal_data(&mut self, node: &mut Node, keys: &str) {
+        let kind = node.text(&["kind"]);
+        let (is_object, is_secret) = (kind.is_some(), kind == Some("Secret"));
+        match &mut node.value {
+            Value::Map(map) => self.entries(map, keys, |seals, key, node, keys| match key {
+                "apiVersion" | "apiGroup" | "kind" | "name" | "namespace" if is_object => {}
+                "clusterName" => {}
+                "metadata" if is_object => seals.metadata(node, keys),
+                "data" if is_secret => seals.encoded(node, keys),
+                _ => seals.seal_data(node, keys),
+            }),
+            Value::List(items) => self.items(items, keys, Self::seal_data),
+            _ => self.seal(node, keys),
+        }
+    }
+
+    fn metadata(&mut self, node: &mut Node, keys: &str) {
+        if let Value::Map(map) = &mut node.value {
+            self.entries(map, keys, |seals, key, node, keys| match key {
+                "name" | "namespace" | "labels" => {}
+                _ => seals.seal(node, keys),
+            });
         }
     }
 
@@ -404,11 +454,10 @@ mod tests {
             r#"{"kind":"Secret","stringData":{"values.yaml":"a:\n  b:\n  - \"<secret f.yaml: stringData.values.yaml.a.b.0>\"\n  - true\n"}}"#
         );
         // `a: x`, and a line.
-        let text = "kind: Secret\ndata: {values.yaml: YTogeAo=}\n";
+        let text = "kind: Secret\ndata: {values.yaml: YToge2I6IHh9}\n";
         assert_eq!(
             read(text, false),
             r#"{"data":{"values.yaml":"a: \"<secret f.yaml: data.values.yaml.a>\"\n"},"kind":"Secret"}"#
-                .replace("\"<", "\\\"<").replace(">\"\\n", ">\\\"\\n")
         );
     }
 
@@ -418,7 +467,6 @@ mod tests {
         assert_eq!(
             read(text, false),
             r#"{"extra":["kind: Secret\nstringData: {a: \"<secret f.yaml: extra.0.stringData.a>\", b: \"{{ .x }}\"}\nc: d\n"]}"#
-                .replace("\"<", "\\\"<").replace(">\",", ">\\\",").replace("\"{{ .x }}\"", "\\\"{{ .x }}\\\"")
         );
         let text = "k: |\n  kind: Config\n  users: [{user: {token: SEKRET}}]\n";
         assert!(!read(text, false).contains("SEKRET"));

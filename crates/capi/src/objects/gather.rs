@@ -1,6 +1,6 @@
 //! The objects of a file: documents, items of lists, maps below other keys, and manifests in strings.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use yaml_tree::SyntaxError;
@@ -58,6 +58,7 @@ pub fn objects(source: &Arc<Source>) -> Result<Found, SyntaxError> {
 
 fn read_objects(text: &Arc<Text>, found: &mut Found) -> Result<(), SyntaxError> {
     let read = secrets::documents(&text.source, FileId(0), Engine::Kubectl)?;
+    let spelled = spelled(&text.source);
     let is_marked = text.source.text.contains(MARKER);
     for (document, node) in read.documents.iter().enumerate() {
         let is_collection = matches!(node.value, Value::Map(_) | Value::List(_));
@@ -72,11 +73,29 @@ fn read_objects(text: &Arc<Text>, found: &mut Found) -> Result<(), SyntaxError> 
             steps: Vec::new(),
             met: BTreeSet::new(),
             secret: None,
+            spelled: &spelled,
             found,
         };
         walk.node(node);
     }
     Ok(())
+}
+
+/// The strings of a text with secrets, by where they start.
+fn spelled(source: &Source) -> HashMap<u32, Arc<str>> {
+    fn collect(node: &Node, found: &mut HashMap<u32, Arc<str>>) {
+        if let Value::String(text) = &node.value {
+            found.insert(node.place.start, Arc::clone(text));
+        }
+        node.children().for_each(|child| collect(child, found));
+    }
+    let mut found = HashMap::new();
+    if source.has_secrets() {
+        let read = yaml_tree::read(&source.text, FileId(0), Engine::Kubectl);
+        let documents = read.map_or_else(|_| Vec::new(), |read| read.documents);
+        documents.iter().for_each(|node| collect(node, &mut found));
+    }
+    found
 }
 
 /// A way through a document.
@@ -88,6 +107,8 @@ struct Walk<'a> {
     met: BTreeSet<(u32, u32)>,
     /// The name of the Secret that the way leads through.
     secret: Option<Place>,
+    /// The strings that hold secrets, as they are written, by where they start: what is edited is the text of the file.
+    spelled: &'a HashMap<u32, Arc<str>>,
     found: &'a mut Found,
 }
 
@@ -110,8 +131,12 @@ impl Walk<'_> {
                     self.visit_child(Step::from(index), item);
                 }
             }
-            Value::String(value) => self.string(node.place, value, false),
-            Value::Opaque(opaque) => self.string(node.place, &opaque.text, true),
+            Value::String(value) => self.string(node.place, value),
+            Value::Opaque(_) => {
+                if let Some(value) = self.spelled.get(&node.place.start).map(Arc::clone) {
+                    self.string(node.place, &value);
+                }
+            }
             _ => {}
         }
     }
@@ -157,9 +182,8 @@ impl Walk<'_> {
     }
 
     /// A string that may hold manifests.
-    fn string(&mut self, place: Place, value: &str, is_opaque: bool) {
-        // What stands for a secret is not encoded.
-        let decoded = { !is_opaque }.then(|| self.decode(value)).flatten();
+    fn string(&mut self, place: Place, value: &str) {
+        let decoded = self.decode(value);
         let (value, is_encoded) = match &decoded {
             Some(text) => (text.as_str(), true),
             None => (value, false),
@@ -177,7 +201,6 @@ impl Walk<'_> {
             value,
             secret: self.secret,
             is_encoded,
-            is_opaque,
         });
         if let Err(error) = read_objects(&inner, self.found) {
             self.found

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use yaml_tree::Spelling;
 use yaml_tree::edit::{Edit, Step, Target};
-use yaml_tree::place::{Place, Secrets, Source, Sources, Spot};
+use yaml_tree::place::{Place, Source, Sources, Spot};
+
+use crate::secrets;
 
 /// A text that holds objects.
 pub struct Text {
@@ -45,8 +47,6 @@ pub(super) struct Inner<'a> {
     pub(super) secret: Option<Place>,
     /// Whether the text was decoded from base64.
     pub(super) is_encoded: bool,
-    /// Whether labels stand for secrets in it.
-    pub(super) is_opaque: bool,
 }
 
 /// Why a string is read, and not edited.
@@ -54,7 +54,6 @@ const FOLDED: &str =
     "it is in a folded string, whose lines are not those of the manifest: write it with `|`";
 const QUOTED: &str = "it is in a quoted string: write it as a block, behind `|`";
 const ENCODED: &str = "it is in base64: write it under `stringData`, behind `|`";
-const SECRET: &str = "it is in a string with secrets: write the object in a file of its own";
 const UNFOLLOWED: &str = "it is in a string that is written elsewhere";
 
 impl Text {
@@ -82,7 +81,6 @@ impl Text {
         let spelled = outer.get(place.start as usize..place.end as usize);
         let own = match spelled.and_then(|spelled| spelled.chars().next()) {
             _ if inner.is_encoded => Some(ENCODED),
-            _ if inner.is_opaque => Some(SECRET),
             Some('|') => None,
             Some('>') => Some(FOLDED),
             Some(_) => Some(QUOTED),
@@ -90,14 +88,14 @@ impl Text {
         };
         let outer_frozen = self.host.as_ref().and_then(|host| host.frozen);
         let (document, steps) = inner.at;
-        let secrets = if self.source.hides(place.start..place.end) {
-            Secrets::Whole
-        } else {
-            Secrets::None
+        let path = Arc::clone(&self.source.path);
+        let is_secret = inner.secret.is_some() || self.source.is_secret_file;
+        let source = Source {
+            is_hidden: self.source.is_hidden,
+            ..secrets::source(path, inner.value, is_secret)
         };
-        let source = Source::new(Arc::clone(&self.source.path), inner.value);
         Arc::new(Self {
-            source: Arc::new(source.with_marks(secrets, self.source.is_hidden)),
+            source: Arc::new(source),
             files: None,
             host: Some(Host {
                 text: Arc::clone(self),

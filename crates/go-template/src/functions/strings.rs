@@ -10,7 +10,7 @@ const NUMBER_AND_TEXT: &[Type] = &[Type::Int, Type::String];
 
 /// The functions of this module.
 pub(super) const TABLE: &[Function] = &[
-    Function::new("trim", TEXT, |call| Ok(call.string(0)?.trim().into())).may_make_nothing(),
+    Function::new("trim", TEXT, |call| Ok(call.string(0)?.trim().into())).makes_text(),
     Function::new("trimAll", TWO_TEXTS, trim_all).may_make_nothing(),
     Function::new("trimall", TWO_TEXTS, trim_all).may_make_nothing(),
     Function::new("trimPrefix", TWO_TEXTS, trim_prefix).may_make_nothing(),
