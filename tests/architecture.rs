@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 /// Bottom first. A module imports modules of lower layers only, and none of its own. What is below them all are the crates in
 /// `crates/`, whose order their manifests hold.
 const LAYERS: &[&[&str]] = &[
-    &["secrets"],
     &["error", "model"],
     &["decide", "files"],
     &["output", "printer"],

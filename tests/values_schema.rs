@@ -262,7 +262,8 @@ fn a_secret_that_a_schema_refuses_is_not_shown() {
     let schema = format!(
         r#"{{"properties": {{"cluster": {{"properties": {{"password": {refused}, "token": {refused}, "pin": {{"type": "string"}}, "port": {{"maximum": 3}}}}}}}}}}"#
     );
-    let secrets = format!("cluster: {{password: hunter2, token: {long}, pin: 48151623, port: 48151624}}\n");
+    let secrets =
+        format!("cluster: {{password: hunter2, token: {long}, pin: 48151623, port: 48151624}}\n");
     let stage = project()
         .cluster("secrets", &secrets)
         .settings("values: [chart/values.yaml]")
@@ -276,7 +277,10 @@ fn a_secret_that_a_schema_refuses_is_not_shown() {
         let run = stage.run(&format!("check --output {format}")).exit(1);
         let screen = run.outcome.stdout + &run.outcome.stderr;
         // Its type is known, and nothing else.
-        assert!(screen.contains("`cluster.pin` must be a string"), "{screen}");
+        assert!(
+            screen.contains("`cluster.pin` must be a string"),
+            "{screen}"
+        );
         assert!(!screen.contains("`cluster.port`"), "{screen}");
         for part in ["hunter", "s3cr3t", "4815"] {
             assert!(!screen.contains(part), "{format}: {screen}");

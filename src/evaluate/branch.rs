@@ -180,7 +180,7 @@ impl Branch {
     /// This value after its own expression, if it is one, is evaluated.
     fn open(&self) -> Result<Self, Failure> {
         let mut opened = self.clone();
-        if let Some(text) = self.node.value.labeled_text()
+        if let Some(text) = self.node.value.text_with_labels()
             && self.state == State::Raw
             && !self.is_evaluated_per_unit()
             && is_template(text)

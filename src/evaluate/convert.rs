@@ -209,7 +209,9 @@ pub(super) fn item(value: Value, budget: &Budget) -> Result<Option<Value>, Error
 /// A node as it is written, with its integers, for use in expressions.
 pub(super) fn whole_value(node: &Node, budget: &Budget) -> Value {
     match &node.value {
-        tree::Value::List(items) => Value::list(items.iter().map(|item| whole_value(item, budget)).collect()),
+        tree::Value::List(items) => {
+            Value::list(items.iter().map(|item| whole_value(item, budget)).collect())
+        }
         tree::Value::Map(map) => {
             let entry = |entry: &Entry| (Arc::clone(&entry.key), whole_value(&entry.node, budget));
             Value::map(map.iter().map(entry).collect())

@@ -58,7 +58,7 @@ impl Files {
         texts.map_err(|why| Error::new(ErrorClass::Refused, why.as_str()))
     }
 
-    /// Says so where labels stand for secrets in a text.
+    /// Says so where a text holds labels of secrets.
     fn note_label(&self, text: &str) {
         if is_opaque(text) {
             self.budget.note_label();
@@ -163,7 +163,7 @@ impl Object for Files {
             ("AsConfig" | "AsSecrets", _) if texts.is_empty() => Ok(Value::from("")),
             ("AsConfig", _) => self.data(str::to_owned),
             ("AsSecrets", _) => self.data(|text| {
-                // What stands for a secret is not encoded.
+                // The label of a secret is not encoded.
                 if is_opaque(text) {
                     text.to_owned()
                 } else {

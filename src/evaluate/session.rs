@@ -443,7 +443,11 @@ impl Session {
         let Some((node, path)) = self.raw(&alias.keys) else {
             return Ok(None);
         };
-        let Some(target) = node.value.labeled_text().filter(|target| is_template(target)) else {
+        let Some(target) = node
+            .value
+            .text_with_labels()
+            .filter(|target| is_template(target))
+        else {
             return Ok(None);
         };
         let open = text.find("{{");
@@ -706,7 +710,7 @@ impl View {
 
     /// Whether an entry is left out where its readers see it. One that fails is there, and fails when it is read.
     fn is_left_out(&self, session: &Session, entry: &tree::Entry) -> bool {
-        let text = entry.node.value.labeled_text();
+        let text = entry.node.value.text_with_labels();
         text.is_some_and(|text| is_special(text)) && {
             let path = self.path.key(&entry.key);
             session.is_before(&path, self.reader)

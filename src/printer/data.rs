@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::ser::{CharEscape, CompactFormatter, Formatter, PrettyFormatter};
 use yaml_tree::value::{Entry, Map, Node, Value};
 
-use super::text::{is_unsafe, shown};
+use super::text::{display, is_unsafe};
 
 /// Writes data as JSON with indentation.
 pub(super) fn json<T: Serialize + ?Sized>(data: &T, out: &mut dyn Write) -> io::Result<()> {
@@ -29,7 +29,7 @@ pub(super) fn embed<T: Serialize + ?Sized>(data: &T, out: &mut dyn Write) -> io:
 
 /// A value as YAML. If a block would contain a command of a CI runner, the whole value is JSON, which is valid YAML.
 pub(super) fn yaml(value: &Value) -> io::Result<String> {
-    let text = yaml_tree::emit(&shown_value(value));
+    let text = yaml_tree::emit(&display_value(value));
     let is_command = |line: &str| line.trim_start().starts_with("::") || line.contains("##[");
     if !text.lines().any(is_command) {
         return Ok(text);
@@ -41,8 +41,8 @@ pub(super) fn yaml(value: &Value) -> io::Result<String> {
 }
 
 /// A value as it is shown, for an answer that contains other output.
-pub fn shown_value(value: &Value) -> Value {
-    let text = |text: &str| -> std::sync::Arc<str> { shown(text).into() };
+pub fn display_value(value: &Value) -> Value {
+    let text = |text: &str| -> std::sync::Arc<str> { display(text).into() };
     match value {
         Value::String(string) => Value::String(text(string)),
         Value::Opaque(opaque) => Value::String(text(&opaque.text)),
@@ -61,7 +61,7 @@ pub fn shown_value(value: &Value) -> Value {
 
 fn node(node: &Node) -> Node {
     Node {
-        value: shown_value(&node.value),
+        value: display_value(&node.value),
         place: node.place,
     }
 }
@@ -125,7 +125,7 @@ impl<F: Formatter> Formatter for Showing<F> {
     }
 
     fn end_string<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        let quoted = quote(&shown(&self.string));
+        let quoted = quote(&display(&self.string));
         if self.markup == Markup::Kept || !quoted.contains(['<', '>', '&']) {
             return out.write_all(quoted.as_bytes());
         }

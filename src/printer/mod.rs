@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use yaml_tree::value::Value;
 
-pub use data::shown_value;
+pub use data::display_value;
 pub use safe::Safe;
 pub use text::{is_unsafe, plain};
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use yaml_tree::opaque::show_labels;
 
-use super::url::without_secrets;
+use super::url::hide_secrets;
 
 /// The replacement for an unsafe character.
 const REPLACED: &str = "\u{fffd}";
@@ -20,10 +20,10 @@ pub fn is_unsafe(letter: char) -> bool {
 }
 
 /// A text as it is shown: with the place of each secret that it is made of, and without what nobody may see of a URL.
-pub(super) fn shown(text: &str) -> Cow<'_, str> {
+pub(super) fn display(text: &str) -> Cow<'_, str> {
     match show_labels(text) {
-        Cow::Borrowed(text) => without_secrets(text),
-        Cow::Owned(text) => Cow::Owned(without_secrets(&text).into_owned()),
+        Cow::Borrowed(text) => hide_secrets(text),
+        Cow::Owned(text) => Cow::Owned(hide_secrets(&text).into_owned()),
     }
 }
 
@@ -46,7 +46,7 @@ pub(super) fn line(line: &str, has_colors: bool) -> String {
 }
 
 fn sanitize_line(line: &str, has_colors: bool) -> String {
-    let shown = shown(line);
+    let shown = display(line);
     let is_replaced = |letter: char| letter != '\t' && is_unsafe(letter);
     if !shown.contains(is_replaced) {
         return shown.into_owned();

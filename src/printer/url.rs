@@ -3,11 +3,11 @@
 
 use std::borrow::Cow;
 
-/// What stands for a part that is not shown.
+/// What is printed in place of a part that is not shown.
 const HIDDEN: &str = "…";
 
 /// A text whose URLs show neither users nor queries.
-pub(super) fn without_secrets(text: &str) -> Cow<'_, str> {
+pub(super) fn hide_secrets(text: &str) -> Cow<'_, str> {
     let (mut shown, mut rest) = (String::new(), text);
     while let Some(start) = rest.find("://") {
         let behind = start + "://".len();
@@ -68,7 +68,7 @@ fn user_length(url: &str) -> Option<usize> {
 mod tests {
     use proptest::prelude::proptest;
 
-    use super::without_secrets;
+    use super::hide_secrets;
 
     #[test]
     fn users_and_queries_are_not_shown() {
@@ -87,16 +87,19 @@ mod tests {
                 "`https://h/x?token=a&b=c#d`, https://h/y?z.",
                 "`https://h/x?…`, https://h/y?….",
             ),
-            ("https://u@h/x#t=1 https://h/x#part", "https://…@h/x#… https://h/x#part"),
+            (
+                "https://u@h/x#t=1 https://h/x#part",
+                "https://…@h/x#… https://h/x#part",
+            ),
         ] {
-            assert_eq!(without_secrets(text), expected);
+            assert_eq!(hide_secrets(text), expected);
         }
     }
 
     proptest! {
         #[test]
         fn no_text_panics(text in "[a-c日é:/@?#=.\\[\\] ]{0,40}") {
-            let _ = without_secrets(&text);
+            let _ = hide_secrets(&text);
         }
     }
 }

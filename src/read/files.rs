@@ -4,10 +4,10 @@ use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 use std::sync::Arc;
 
+use capi::secrets;
 use yaml_tree::engine::Engine;
 use yaml_tree::place::{FileId, Place, Source, Sources, Spot};
 use yaml_tree::value::{Node, Value};
-use capi::secrets;
 use yaml_tree::{Documents, Misreading, Notice, NoticeKind, SyntaxError};
 
 use crate::files;
@@ -66,7 +66,12 @@ pub(super) fn values(
         source.is_hidden |= leads_to.as_deref().unwrap_or(file).is_absolute();
         let source = Arc::new(source);
         let id = sources.add(Arc::clone(&source));
-        values_of(secrets::documents(&source, id, engine), None, sources, findings)
+        values_of(
+            secrets::documents(&source, id, engine),
+            None,
+            sources,
+            findings,
+        )
     });
     Ok(tree.unwrap_or_else(|finding| {
         findings.push(*finding);

@@ -50,7 +50,7 @@ fn file(shown: &str, change: &FileChange, out: &mut Printer) -> io::Result<()> {
     let Some((old, new)) = texts(change) else {
         return Ok(());
     };
-    let (old_lines, new_lines) = (shown_lines(shown, old), shown_lines(shown, new));
+    let (old_lines, new_lines) = (display_lines(shown, old), display_lines(shown, new));
     let Some(compared) = compare(old, new) else {
         let (old, new) = (old.lines().count(), new.lines().count());
         return writeln!(out, "# too long to compare: {old} lines, then {new}");
@@ -80,12 +80,12 @@ fn file(shown: &str, change: &FileChange, out: &mut Printer) -> io::Result<()> {
 }
 
 /// The lines of a text, each without its secrets.
-fn shown_lines(path: &str, text: &str) -> Vec<String> {
+fn display_lines(path: &str, text: &str) -> Vec<String> {
     let source = secrets::source(path, text, false);
     let mut start = 0;
     let lines = text.split_inclusive('\n').map(|line| {
         let end = start + line.trim_end().len() as u32;
-        let shown = source.shown(start..end);
+        let shown = source.display_range(start..end);
         start += line.len() as u32;
         shown + &line[line.trim_end().len()..]
     });

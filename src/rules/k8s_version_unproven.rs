@@ -12,10 +12,7 @@ use crate::rules::{ClusterInput, entry_path};
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
-    // Where it is rendered, that fails.
-    if input.settings.outputs.is_empty() {
-        findings.extend(secret_findings(input));
-    }
+    findings.extend(secret_findings(input));
     for SelectedPool { pool, selection } in input.pools() {
         let weighed = proof::weigh_pool(input.view, pool, selection, input.settings.matching);
         let Some(weighed) = weighed else {

@@ -50,7 +50,9 @@ fn hide(object: &mut Node) {
         && let Some(name) = Arc::make_mut(metadata).get_mut("name")
         && let Some((start, hash)) = name.value.as_str().and_then(|name| name.rsplit_once('-'))
         && hash.len() == 10
-        && hash.chars().all(|letter| "bcdfghkmt2456789".contains(letter))
+        && hash
+            .chars()
+            .all(|letter| "bcdfghkmt2456789".contains(letter))
     {
         name.value = format!("{start}-HASH").into();
     }

@@ -327,8 +327,8 @@ edge in `edge`
     assert_cases(
         str![[r#"
 data: {values.yaml: ZnJvbTogZGF0YQ==}
-     in ``
-      yaml-syntax: values must be a map, and this is a secret (edge.yaml:5:21)
+    edge in `edge`
+      from = "﷐edge.yaml#data.values.yaml.from﷑" (edge.yaml:5:21)
 data: {values.yaml: ZnJvbTogZGF0YQ==}; stringData: {values.yaml: 'from: stringData'}
      in ``
       composition-failed: the key `values.yaml` of Secret `values` is not base64 of text (edge.yaml:6:27)

@@ -2,7 +2,7 @@
 //!
 //! In a file that is named after secrets, or encrypted by SOPS, all texts and numbers are secret. In any other file, these are the
 //! ones in `data` and `stringData` of a Secret, in `users` of a kubeconfig, and in `literals` of a `secretGenerator`, also where a
-//! string holds such an object. The structure of a document decides, not words in it. In the tree, a label stands for each
+//! string holds such an object. The structure of a document decides, not words in it. In the tree, a label is in place of each
 //! ([`yaml_tree::opaque`]). Keys of maps, lists, booleans, what is empty or zero, and the kinds and names that objects are found by
 //! stay, for they are structure.
 
@@ -15,7 +15,7 @@ use std::sync::{Arc, LazyLock};
 use memchr::memmem::Finder;
 use yaml_tree::bytes::BASE64;
 use yaml_tree::engine::Engine;
-use yaml_tree::opaque::{self, join, label};
+use yaml_tree::opaque::{Opaque, OpaqueKind, is_opaque, label};
 use yaml_tree::place::{FileId, Place, Secrets, Source, hide_quotes};
 use yaml_tree::value::{Map, Node, Value};
 use yaml_tree::{Documents, Spelling, SyntaxError};
@@ -38,15 +38,11 @@ pub fn source(path: impl Into<Arc<str>>, text: impl Into<String>, is_secret: boo
 ///
 /// # Errors
 /// The text is not valid YAML for the engine.
-pub fn documents(
-    source: &Source,
-    file: FileId,
-    engine: Engine,
-) -> Result<Documents, SyntaxError> {
+pub fn documents(source: &Source, file: FileId, engine: Engine) -> Result<Documents, SyntaxError> {
     let read = yaml_tree::read(&source.text, file, engine);
-    let mut read = read.map_err(|error| without_quotes(error, source))?;
+    let mut read = read.map_err(|error| hide_error_quotes(error, source))?;
     if source.has_secrets() {
-        let mut seals = Seals::new(source, &source.text);
+        let mut seals = Seals::new(source);
         for document in &mut read.documents {
             seals.document(document, source.is_secret_file);
         }
@@ -55,7 +51,7 @@ pub fn documents(
 }
 
 /// A syntax error without what it quotes of a text with secrets.
-fn without_quotes(mut error: SyntaxError, source: &Source) -> SyntaxError {
+fn hide_error_quotes(mut error: SyntaxError, source: &Source) -> SyntaxError {
     if source.is_hidden || source.has_secrets() {
         error.message = hide_quotes(&error.message);
         error.help = error.help.map(|help| hide_quotes(&help));
@@ -95,15 +91,10 @@ pub fn is_named_secret(file: &Path) -> bool {
 /// The text of a secret with labels instead of its texts and numbers, if it is a document itself, such as a values file; else a
 /// label.
 pub fn seal_text(text: &str, file: &str, keys: &str) -> String {
-    let Some(documents) = data(text) else {
+    let Some(documents) = data(text, keys) else {
         return label(file, keys);
     };
-    let mut seals = Seals {
-        path: file,
-        text: "",
-        depth: 0,
-        found: Vec::new(),
-    };
+    let mut seals = Seals::for_text(file, "");
     let texts = documents.into_iter().map(|mut document| {
         seals.seal_data(&mut document, keys);
         yaml_tree::emit(&document.value)
@@ -111,8 +102,23 @@ pub fn seal_text(text: &str, file: &str, keys: &str) -> String {
     texts.collect::<Vec<_>>().join("---\n")
 }
 
-/// The documents of a text that holds maps and lists; none of any other text. `a: b` on one line may be a password.
-fn data(text: &str) -> Option<Vec<Node>> {
+/// Replaces each text and number of a tree by a label. Maps, lists, booleans, and what is empty or zero stay.
+pub fn seal(node: &mut Node, file: &str, keys: &str) {
+    Seals::for_text(file, "").seal(node, keys);
+}
+
+/// The keys to an entry.
+fn join(keys: &str, key: &str) -> String {
+    if keys.is_empty() {
+        key.to_owned()
+    } else {
+        format!("{keys}.{key}")
+    }
+}
+
+/// The documents of a text that holds maps and lists; none of any other text. `a: b` on one line may be a password, unless its
+/// key is the name of a file.
+fn data(text: &str, keys: &str) -> Option<Vec<Node>> {
     let is_data = |node: &Node| matches!(node.value, Value::Map(_) | Value::List(_));
     let read = |engine| {
         let documents = yaml_tree::read(text, FileId(0), engine).ok()?.documents;
@@ -121,8 +127,11 @@ fn data(text: &str) -> Option<Vec<Node>> {
     };
     let documents = read(Engine::Kubectl).or_else(|| read(Engine::Helm3))?;
     let is_nested = || documents.iter().flat_map(Node::children).any(is_data);
-    (text.trim_end().contains('\n') || text.starts_with(['{', '[']) || is_nested())
-        .then_some(documents)
+    let is_file = [".yaml", ".yml", ".json"]
+        .iter()
+        .any(|end| keys.ends_with(end));
+    let is_written_so = text.trim_end().contains('\n') || text.starts_with(['{', '[']);
+    (is_file || is_written_so || is_nested()).then_some(documents)
 }
 
 /// The text of a Secret's value, with labels instead of its secrets.
@@ -136,12 +145,11 @@ pub fn seal_value(text: &str, file: &str, keys: &str) -> Value {
 
 /// The secrets of a file that mentions any. One that is not valid YAML is secret as a whole.
 fn secrets(source: &Source) -> Secrets {
-    let Ok(Documents { documents, .. }) =
-        yaml_tree::read(&source.text, FileId(0), Engine::Kubectl)
+    let Ok(Documents { documents, .. }) = yaml_tree::read(&source.text, FileId(0), Engine::Kubectl)
     else {
         return Secrets::Whole;
     };
-    let mut seals = Seals::new(source, &source.text);
+    let mut seals = Seals::new(source);
     for mut document in documents {
         seals.document(&mut document, source.is_secret_file);
     }
@@ -178,7 +186,7 @@ fn is_encrypted(document: &Node) -> bool {
 struct Seal {
     /// Its range in the text.
     range: Range<u32>,
-    /// What stands for it.
+    /// The label in its place.
     text: Arc<str>,
 }
 
@@ -192,9 +200,13 @@ struct Seals<'a> {
 }
 
 impl<'a> Seals<'a> {
-    fn new(source: &'a Source, text: &'a str) -> Self {
+    fn new(source: &'a Source) -> Self {
+        Self::for_text(&source.path, &source.text)
+    }
+
+    fn for_text(path: &'a str, text: &'a str) -> Self {
         Self {
-            path: &source.path,
+            path,
             text,
             depth: 0,
             found: Vec::new(),
@@ -215,7 +227,7 @@ impl<'a> Seals<'a> {
         let (is_secret, is_kubeconfig) = (kind == Some("Secret"), kind == Some("Config"));
         match &mut node.value {
             Value::Map(map) => self.entries(map, keys, |seals, key, node, keys| match key {
-                "data" if is_secret => seals.encoded(node, keys),
+                "data" if is_secret => seals.seal_encoded(node, keys),
                 "stringData" if is_secret => seals.seal(node, keys),
                 "users" if is_kubeconfig => seals.seal(node, keys),
                 "secretGenerator" => seals.literals(node, keys),
@@ -239,8 +251,8 @@ impl<'a> Seals<'a> {
             Value::Map(map) => self.entries(map, keys, |seals, key, node, keys| match key {
                 "apiVersion" | "apiGroup" | "kind" | "name" | "namespace" if is_object => {}
                 "clusterName" => {}
-                "metadata" if is_object => seals.metadata(node, keys),
-                "data" if is_secret => seals.encoded(node, keys),
+                "metadata" if is_object => seals.seal_metadata(node, keys),
+                "data" if is_secret => seals.seal_encoded(node, keys),
                 _ => seals.seal_data(node, keys),
             }),
             Value::List(items) => self.items(items, keys, Self::seal_data),
@@ -248,7 +260,7 @@ impl<'a> Seals<'a> {
         }
     }
 
-    fn metadata(&mut self, node: &mut Node, keys: &str) {
+    fn seal_metadata(&mut self, node: &mut Node, keys: &str) {
         if let Value::Map(map) = &mut node.value {
             self.entries(map, keys, |seals, key, node, keys| match key {
                 "name" | "namespace" | "labels" => {}
@@ -291,19 +303,22 @@ impl<'a> Seals<'a> {
             }
             Value::List(items) => return self.items(items, keys, Self::seal),
             Value::String(text) => seal_value(text, self.path, keys),
-            _ => {
-                opaque::seal_scalar(&mut node.value, self.path, keys);
-                node.value.clone()
+            Value::Number(number) if !number.is_zero() => {
+                let (text, kind) = (label(self.path, keys).into(), OpaqueKind::Number);
+                Opaque { text, kind }.into()
             }
+            _ => return,
         };
         self.replace(node, sealed);
     }
 
     /// Replaces texts in base64.
-    fn encoded(&mut self, node: &mut Node, keys: &str) {
+    fn seal_encoded(&mut self, node: &mut Node, keys: &str) {
         let sealed = match &mut node.value {
             Value::Map(map) => {
-                return self.entries(map, keys, |seals, _, node, keys| seals.encoded(node, keys));
+                return self.entries(map, keys, |seals, _, node, keys| {
+                    seals.seal_encoded(node, keys)
+                });
             }
             Value::String(text) => {
                 let bytes = BASE64.decode(text.trim().as_bytes()).unwrap_or_default();
@@ -317,7 +332,7 @@ impl<'a> Seals<'a> {
     }
 
     fn replace(&mut self, node: &mut Node, sealed: Value) {
-        if let Some(text) = sealed.labeled_text().filter(|text| opaque::is_opaque(text)) {
+        if let Some(text) = sealed.text_with_labels().filter(|text| is_opaque(text)) {
             let Place { start, end, .. } = node.place;
             let text = Arc::clone(text);
             self.found.push(Seal {
@@ -351,7 +366,7 @@ impl<'a> Seals<'a> {
             return self.seal(node, keys);
         };
         let value = seal_value(value, self.path, &join(keys, key));
-        let value = value.labeled_text().map_or("", |text| text);
+        let value = value.text_with_labels().map_or("", |text| text);
         let sealed = format!("{key}={value}").into();
         self.replace(node, sealed);
     }
@@ -373,10 +388,8 @@ impl<'a> Seals<'a> {
             return self.seal(node, keys);
         }
         let mut inner = Seals {
-            path: self.path,
-            text,
             depth: self.depth + 1,
-            found: Vec::new(),
+            ..Seals::for_text(self.path, text)
         };
         for document in &mut read.documents {
             inner.objects(document, keys);
@@ -441,7 +454,10 @@ mod tests {
             r#"{"kind":"Secret","metadata":{"name":"a"},"stringData":{"more":{"pin":"<secret f.yaml: stringData.more.pin>","zero":0},"none":"","true":true,"user":"<secret f.yaml: stringData.user>"}}"#
         );
         assert_eq!(
-            read("kind: List\nitems:\n- {kind: Secret, data: {b: eA==}}\n- {kind: ConfigMap, data: {c: plain}}\n", false),
+            read(
+                "kind: List\nitems:\n- {kind: Secret, data: {b: eA==}}\n- {kind: ConfigMap, data: {c: plain}}\n",
+                false
+            ),
             r#"{"items":[{"data":{"b":"<secret f.yaml: items.0.data.b>"},"kind":"Secret"},{"data":{"c":"plain"},"kind":"ConfigMap"}],"kind":"List"}"#
         );
     }
@@ -463,7 +479,8 @@ mod tests {
 
     #[test]
     fn a_secret_in_a_string_is_one_and_its_template_is_none() {
-        let text = "extra:\n- |\n  kind: Secret\n  stringData: {a: 'SEK RET', b: \"{{ .x }}\"}\n  c: d\n";
+        let text =
+            "extra:\n- |\n  kind: Secret\n  stringData: {a: 'SEK RET', b: \"{{ .x }}\"}\n  c: d\n";
         assert_eq!(
             read(text, false),
             r#"{"extra":["kind: Secret\nstringData: {a: \"<secret f.yaml: extra.0.stringData.a>\", b: \"{{ .x }}\"}\nc: d\n"]}"#

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::labels::Labels;
-use super::function::{Body, Call, Function, Signature, Type};
+use super::function::{Body, Call, Function, Labels, Signature, Type};
 use super::{Error, ErrorClass, Value, compare, format};
 
 /// The functions of text/template. `slice` is missing on purpose: Helm replaces it with Sprig's.

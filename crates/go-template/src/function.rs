@@ -8,10 +8,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::limits::Budget;
-use super::labels::Labels;
 pub use super::signature::{Signature, Type};
 use super::value::Map;
-use super::{Engine, Error, ErrorClass, Value, labels};
+use super::{Engine, Error, ErrorClass, Value, secret};
 
 /// A function that templates may call.
 #[derive(Debug)]
@@ -63,7 +62,26 @@ impl Function {
     }
 }
 
-/// What a function does with the labels of secrets in its arguments. Whatever it is, it cannot see the secrets: their texts are not there.
+/// What a function does with labels of secrets in its arguments. Whatever it is, it cannot see the secrets: their texts are not
+/// there.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Labels {
+    /// It looks at them, which fails.
+    Refused,
+    /// It passes values along, or looks at whether they are empty.
+    Carried,
+    /// It looks at texts, but not at those in maps and lists.
+    InStructure,
+    /// Its result is a text that holds them.
+    InText,
+    /// The same, and the result may be empty.
+    InTextOrNothing,
+    /// It parses a text, in which they are parts.
+    Parsed,
+    /// It looks at them, unless it compares one with an empty text.
+    ComparedWithNothing,
+}
+
 impl Function {
     /// The function passes values along, and looks at nothing but whether they are empty.
     pub(super) const fn carries(self) -> Self {
@@ -129,18 +147,13 @@ pub struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// Runs a function. Every call goes through here, so that what it reads and returns is charged, and no secret is looked at.
+    /// Runs a function, and charges what it reads and returns.
     pub(super) fn run(
         mut self,
         body: fn(&mut Call<'_>) -> Result<Value, Error>,
-        labels: Labels,
     ) -> Result<Value, Error> {
         self.budget.charge_arguments(self.arguments)?;
-        let value = if self.budget.has_labels() {
-            labels.run(&mut self, body)?
-        } else {
-            body(&mut self)?
-        };
+        let value = body(&mut self)?;
         self.budget.charge_value(&value)?;
         Ok(value)
     }
@@ -200,7 +213,7 @@ impl Call<'_> {
         if !self.budget.has_labels() {
             return Ok(());
         }
-        labels::error(text).map_or(Ok(()), Err)
+        secret::error(text).map_or(Ok(()), Err)
     }
 
     /// Fails if the budget has no room for a result of this size. A function whose result can be much longer than its arguments

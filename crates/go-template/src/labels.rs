@@ -6,104 +6,86 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use yaml_tree::opaque::{self, CLOSE, MAYBE, OPEN, is_opaque};
+use yaml_tree::opaque::{CLOSE, MAYBE, OPEN};
 
-use super::function::Call;
+use super::function::{Call, Labels};
+use super::secret::{error, may_be_empty, secret};
 use super::{Budget, Error, ErrorClass, Value};
 
 /// Nested values are searched this deep, which is deeper than files may be.
 const DEEPEST: u32 = 1000;
 
-/// What a function does with labels of secrets in its arguments.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Labels {
-    /// It looks at them, which fails.
-    Refused,
-    /// It passes values along, or looks at whether they are empty.
-    Carried,
-    /// It looks at texts, but not at those in maps and lists.
-    InStructure,
-    /// Its result is a text that holds them.
-    InText,
-    /// The same, and the result may be empty.
-    InTextOrNothing,
-    /// It parses a text, in which they are parts.
-    Parsed,
-    /// It looks at them, unless it compares one with an empty text.
-    ComparedWithNothing,
-}
-
-impl Labels {
-    /// Runs a function whose arguments may hold labels.
-    pub(super) fn run(
-        self,
-        call: &mut Call<'_>,
-        body: fn(&mut Call<'_>) -> Result<Value, Error>,
-    ) -> Result<Value, Error> {
-        match self {
-            Self::Carried => {}
-            Self::Refused => refuse(call.arguments, call.budget)?,
-            Self::ComparedWithNothing => {
-                let is_empty =
-                    |value: &Value| matches!(value, Value::String(text) if text.is_empty());
-                if let [one, other] = call.arguments
-                    && (is_empty(one) || is_empty(other))
-                {
+/// Runs a function. Every call goes through here, so that none looks at a secret unless it is declared to pass it along.
+pub(super) fn run(
+    call: Call<'_>,
+    body: fn(&mut Call<'_>) -> Result<Value, Error>,
+    labels: Labels,
+) -> Result<Value, Error> {
+    if !call.budget.has_labels() {
+        return call.run(body);
+    }
+    match labels {
+        Labels::Carried => {}
+        Labels::Refused => refuse(call.arguments, call.budget)?,
+        Labels::ComparedWithNothing => {
+            let is_empty = |value: &Value| matches!(value, Value::String(text) if text.is_empty());
+            match call.arguments {
+                [one, other] if is_empty(one) || is_empty(other) => {
                     // Whether it is empty may not be known.
                     one.truth()?;
                     other.truth()?;
-                } else {
-                    refuse(call.arguments, call.budget)?;
                 }
+                arguments => refuse(arguments, call.budget)?,
             }
-            Self::InStructure => {
-                for argument in call.arguments {
-                    if let Value::String(text) = argument {
-                        error(text).map_or(Ok(()), Err)?;
-                    }
-                }
-            }
-            Self::InText | Self::InTextOrNothing => return self.text(call, body),
-            Self::Parsed => {
-                // The text of a secret may be anything.
-                if let Some(Value::String(text)) = call.arguments.first()
-                    && text.trim_start().starts_with(OPEN)
-                {
-                    return Err(secret(text));
+        }
+        Labels::InStructure => {
+            for argument in call.arguments {
+                if let Value::String(text) = argument {
+                    error(text).map_or(Ok(()), Err)?;
                 }
             }
         }
-        body(call)
+        Labels::InText => return run_on_text(call, body),
+        Labels::InTextOrNothing => {
+            return Ok(match run_on_text(call, body)? {
+                Value::String(made) if is_only_labels(&made) && !may_be_empty(&made) => {
+                    let rest = &made[made.find(OPEN).unwrap_or(0) + OPEN.len_utf8()..];
+                    format!("{OPEN}{MAYBE}{rest}").into()
+                }
+                made => made,
+            });
+        }
+        Labels::Parsed => {
+            // The text of a secret may be anything.
+            if let Some(Value::String(text)) = call.arguments.first()
+                && text.trim_start().starts_with(OPEN)
+            {
+                return Err(secret(text));
+            }
+        }
     }
+    call.run(body)
+}
 
-    /// The text that a function makes; its labels alone where it changes them or makes something else.
-    fn text(
-        self,
-        call: &mut Call<'_>,
-        body: fn(&mut Call<'_>) -> Result<Value, Error>,
-    ) -> Result<Value, Error> {
-        let mut given = Vec::new();
-        for argument in call.arguments {
-            collect(argument, call.budget, 0, &mut given)?;
-        }
-        if given.is_empty() {
-            return body(call);
-        }
-        let made = match body(call) {
-            Ok(Value::String(text)) if keeps(&text, &given) => text,
-            Err(error) if matches!(error.class, ErrorClass::Limit | ErrorClass::Secret) => {
-                return Err(error);
-            }
-            _ => given.concat().into(),
-        };
-        Ok(match self {
-            Self::InTextOrNothing if is_only_labels(&made) && !may_be_empty(&made) => {
-                let rest = &made[made.find(OPEN).unwrap_or(0) + OPEN.len_utf8()..];
-                format!("{OPEN}{MAYBE}{rest}").into()
-            }
-            _ => Value::String(made),
-        })
+/// The text that a function makes; its labels alone where it changes them or makes something else.
+fn run_on_text(
+    call: Call<'_>,
+    body: fn(&mut Call<'_>) -> Result<Value, Error>,
+) -> Result<Value, Error> {
+    let mut given = Vec::new();
+    for argument in call.arguments {
+        collect(argument, call.budget, 0, &mut given)?;
     }
+    if given.is_empty() {
+        return call.run(body);
+    }
+    Ok(match call.run(body) {
+        Ok(Value::String(text)) if keeps(&text, &given) => Value::String(text),
+        Err(error) if matches!(error.class, ErrorClass::Limit | ErrorClass::Secret) => {
+            return Err(error);
+        }
+        _ => given.concat().into(),
+    })
 }
 
 /// Fails if a value holds a label of a secret, at any depth.
@@ -120,26 +102,6 @@ pub(super) fn refuse(values: &[Value], budget: &Budget) -> Result<(), Error> {
     } else {
         Err(secret(&found.concat()))
     }
-}
-
-/// The error of a look at a text, if it holds a label.
-pub(super) fn error(text: &str) -> Option<Error> {
-    is_opaque(text).then(|| secret(text))
-}
-
-/// The error of a look at a text that holds a label.
-pub(super) fn secret(text: &str) -> Error {
-    let labels = opaque::labels(text).unwrap_or_default();
-    Error::new(
-        ErrorClass::Secret,
-        format!("it depends on a secret: {labels}"),
-    )
-}
-
-/// Whether a text that holds a label may be empty.
-pub(super) fn may_be_empty(text: &str) -> bool {
-    text.strip_prefix(OPEN)
-        .is_some_and(|label| label.starts_with(MAYBE))
 }
 
 /// Whether a text consists of labels.
@@ -234,14 +196,29 @@ mod tests {
         for (text, expected) in [
             ("a-{{ .pw }}", "a-<secret s.yaml: pw>"),
             ("{{ .pw | quote }}", "\"<secret s.yaml: pw>\""),
-            ("{{ printf \"%s/%q\" .plain .pw }}", "x/\"<secret s.yaml: pw>\""),
-            ("{{ .map | toYaml | nindent 2 }}", "\n  a: <secret s.yaml: pw>"),
+            (
+                "{{ printf \"%s/%q\" .plain .pw }}",
+                "x/\"<secret s.yaml: pw>\"",
+            ),
+            (
+                "{{ .map | toYaml | nindent 2 }}",
+                "\n  a: <secret s.yaml: pw>",
+            ),
             ("{{ (.map | toJson | fromJson).a }}", "<secret s.yaml: pw>"),
-            ("{{ (tpl \"b: {{ .pw }}\" . | fromYaml).b }}", "<secret s.yaml: pw>"),
+            (
+                "{{ (tpl \"b: {{ .pw }}\" . | fromYaml).b }}",
+                "<secret s.yaml: pw>",
+            ),
             ("{{ default \"x\" .pw }}", "<secret s.yaml: pw>"),
             ("{{ if .pw }}yes{{ end }}{{ eq .pw \"\" }}", "yesfalse"),
-            ("{{ .pw | b64enc }}{{ .pw | sha256sum }}", "<secret s.yaml: pw><secret s.yaml: pw>"),
-            ("{{ .pw | upper }} {{ printf \"%.2s\" .pw }}", "<secret s.yaml: pw> <secret s.yaml: pw>"),
+            (
+                "{{ .pw | b64enc }}{{ .pw | sha256sum }}",
+                "<secret s.yaml: pw><secret s.yaml: pw>",
+            ),
+            (
+                "{{ .pw | upper }} {{ printf \"%.2s\" .pw }}",
+                "<secret s.yaml: pw> <secret s.yaml: pw>",
+            ),
             ("{{ .pw | replace \"s\" \"x\" }}", "<secret s.yaml: pw>"),
             ("{{ len .map }}{{ eq .plain \"x\" }}", "1true"),
         ] {

@@ -9,8 +9,8 @@ pub mod format;
 pub mod function;
 mod functions;
 mod host;
-mod lexer;
 mod labels;
+mod lexer;
 mod limits;
 mod literal;
 mod machine;
@@ -21,6 +21,7 @@ mod refused;
 pub mod regexp;
 mod rendered;
 pub mod root;
+mod secret;
 mod signature;
 pub mod value;
 
@@ -180,7 +181,7 @@ pub fn call(
                 engine,
                 budget,
             };
-            call.run(body, function.labels)
+            labels::run(call, body, function.labels)
         }
         _ => Err(missing()),
     }

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::signature::Signature;
-use super::{Error, ErrorClass, labels};
+use super::{Error, ErrorClass, secret};
 
 /// A Go value. Maps are shared and mutable, as in Go; templates cannot change lists and strings.
 ///
@@ -103,7 +103,7 @@ impl Value {
             Self::Uint8(number) => *number != 0,
             Self::Uint64(number) => *number != 0,
             Self::Float(number) => *number != 0.0,
-            Self::String(text) if labels::may_be_empty(text) => return Err(labels::secret(text)),
+            Self::String(text) if secret::may_be_empty(text) => return Err(secret::secret(text)),
             Self::String(text) => !text.is_empty(),
             Self::List(list) => !list.items.is_empty(),
             Self::Map(map) => !map.is_empty()?,

@@ -115,8 +115,8 @@ impl Source {
         }
     }
 
-    /// A range of the text as it may be shown: [`HIDDEN`] stands for each secret.
-    pub fn shown(&self, bytes: Range<u32>) -> String {
+    /// A range of the text as it may be shown: with [`HIDDEN`] in place of each secret.
+    pub fn display_range(&self, bytes: Range<u32>) -> String {
         let text = |start: u32, end: u32| self.text.get(start as usize..end as usize);
         let ranges = match &self.secrets {
             Secrets::None => &[],
@@ -125,7 +125,10 @@ impl Source {
         };
         let first = ranges.partition_point(|secret| secret.end <= bytes.start);
         let (mut shown, mut kept) = (String::new(), bytes.start);
-        for secret in ranges[first..].iter().take_while(|secret| secret.start < bytes.end) {
+        for secret in ranges[first..]
+            .iter()
+            .take_while(|secret| secret.start < bytes.end)
+        {
             shown += text(kept, secret.start.max(kept)).unwrap_or_default();
             shown += HIDDEN;
             kept = secret.end.min(bytes.end);

@@ -334,6 +334,17 @@ impl Node {
     }
 }
 
+impl Node {
+    /// The first opaque scalar at or below this node, in the order of keys.
+    pub fn opaque(&self) -> Option<(&Self, &Arc<Opaque>)> {
+        match &self.value {
+            Value::Opaque(opaque) => Some((self, opaque)),
+            Value::Map(_) | Value::List(_) => self.children().find_map(Self::opaque),
+            _ => None,
+        }
+    }
+}
+
 impl Value {
     /// The empty map.
     pub fn empty_map() -> Self {
@@ -349,9 +360,8 @@ impl Value {
         }
     }
 
-    /// The string, in which a label stands for each secret. Whoever reads it makes a tree or a text of it, and passes the labels
-    /// along.
-    pub fn labeled_text(&self) -> Option<&Arc<str>> {
+    /// The string, with a label in place of each secret. A caller makes a tree or a text of it, and passes the labels along.
+    pub fn text_with_labels(&self) -> Option<&Arc<str>> {
         match self {
             Self::String(text) => Some(text),
             Self::Opaque(opaque) => Some(&opaque.text),
@@ -417,6 +427,12 @@ impl Value {
 impl From<&str> for Value {
     fn from(text: &str) -> Self {
         Self::String(text.into())
+    }
+}
+
+impl From<Opaque> for Value {
+    fn from(opaque: Opaque) -> Self {
+        Self::Opaque(Arc::new(opaque))
     }
 }
 

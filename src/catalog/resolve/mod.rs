@@ -246,9 +246,16 @@ fn forget_unknown(cluster: &mut Cluster, catalog: &Catalog) {
         return;
     }
     for pool in &mut cluster.pools {
-        let Choice { key, other_key, selector, .. } = &pool.choice;
+        let Choice {
+            key,
+            other_key,
+            selector,
+            ..
+        } = &pool.choice;
         let keys = [key, other_key].into_iter().flatten();
-        let named = { keys }.find(|key| catalog.unknown.contains(&key.value)).cloned();
+        let named = { keys }
+            .find(|key| catalog.unknown.contains(&key.value))
+            .cloned();
         let selector = selector.as_ref().filter(|_| key.is_none());
         let selected = selector.map(|it| it.place);
         let selected = selected.map(|place| Located::new("os_image_selector".into(), place));

@@ -230,7 +230,7 @@ impl Data {
 
     fn literals(&mut self, reader: &LayerReader<'_>, generator: &Node) -> Result<(), ReadError> {
         for item in generator.items(&["literals"]) {
-            let Some(literal) = item.value.labeled_text() else {
+            let Some(literal) = item.value.text_with_labels() else {
                 continue;
             };
             let Some((key, value)) = literal.split_once('=').filter(|(key, _)| !key.is_empty())

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use yaml_tree::bytes::BASE64;
 use yaml_tree::engine::Engine;
+use yaml_tree::opaque::is_opaque;
 use yaml_tree::place::{FileId, Place, Source, Sources};
 use yaml_tree::value::{Node, Value};
-use yaml_tree::opaque::is_opaque;
 use yaml_tree::{Documents, Spelling, SyntaxError};
 
 use capi::secrets;
@@ -17,7 +17,7 @@ use crate::files::{Files, Found};
 use crate::model::finding::Finding;
 use crate::model::rule::{Level, RuleId};
 
-use super::super::files::{display, values_of, source, syntax_finding};
+use super::super::files::{display, source, syntax_finding, values_of};
 use super::super::own_output::OwnOutput;
 use super::work::Work;
 use super::{FAILED, Options, RunTime};
@@ -266,7 +266,7 @@ impl<'r> LayerReader<'r> {
 /// The decoded value of a Secret's `data`.
 pub(super) fn decode(node: &Node) -> Option<String> {
     let text = match &node.value {
-        // What stands for a secret is not encoded.
+        // The label of a secret is not encoded.
         Value::Opaque(opaque) => return Some(opaque.text.to_string()),
         value => value.as_str()?,
     };

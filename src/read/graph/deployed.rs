@@ -4,8 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use capi::objects::{ManifestObject, Text};
+use capi::objects::{ManifestObject, Text, version_nodes};
+use yaml_tree::opaque::label;
 use yaml_tree::place::{Located, Place, Sources};
+use yaml_tree::value::{Entry, Map, Node, Value};
 
 use crate::error::Error;
 use crate::files::{Files, Found};
@@ -16,6 +18,7 @@ use super::super::gitops::{self, FLUX, Input, OwnOutput, Variables, Work, substi
 use super::super::helm_charts::{DEPLOYING, HelmCharts};
 use super::super::manifests;
 use super::eks_anywhere::EKS_ANYWHERE;
+use super::pools::current_image;
 use super::{CLUSTER_API, CONTROL_PLANE};
 
 /// The groups of objects that make clusters and node pools.
@@ -132,7 +135,7 @@ fn path(object: &ManifestObject) -> &Path {
 struct Environment<'t> {
     tree: &'t dyn Files,
     /// By folder, those of the folders above included.
-    known: BTreeMap<PathBuf, Arc<Variables>>,
+    known: BTreeMap<PathBuf, Arc<Values>>,
     work: Work,
 }
 
@@ -142,32 +145,88 @@ impl Environment<'_> {
         if !object.may_have_variables() {
             return Ok(());
         }
-        let variables = self.load(Path::new(object.folder()))?;
-        if let Some(node) = substitute(&object.node, &variables, &self.work) {
-            *object = ManifestObject {
-                is_renamed: object.is_renamed,
-                ..ManifestObject::new(&object.text, object.document, &object.steps, node)
-            };
-        }
+        let Values { known, sealed } = &*self.load(Path::new(object.folder()))?;
+        let Some(node) = substitute(&object.node, known, &self.work) else {
+            return Ok(());
+        };
+        let sealed = substitute(&object.node, sealed, &self.work);
+        let with_node = |node| ManifestObject {
+            is_renamed: object.is_renamed,
+            ..ManifestObject::new(&object.text, object.document, &object.steps, node)
+        };
+        let filled = with_node(node);
+        let versions = version_nodes(&filled).into_iter().map(|(_, node)| node);
+        let image = current_image(&filled).map(|image| image.node);
+        let used: Vec<&Node> = versions.chain(image).collect();
+        let node = unseal(sealed.as_ref().unwrap_or(&object.node), &filled.node, &used);
+        *object = with_node(node);
         Ok(())
     }
 
-    fn load(&mut self, folder: &Path) -> Result<Arc<Variables>, Error> {
+    fn load(&mut self, folder: &Path) -> Result<Arc<Values>, Error> {
         if let Some(known) = self.known.get(folder) {
             return Ok(Arc::clone(known));
         }
-        let mut variables = match folder.parent() {
+        let mut values = match folder.parent() {
             Some(parent) => self.load(parent)?,
             None => Arc::default(),
         };
-        if let Found::File(bytes) = self.tree.file(&folder.join(".env"))? {
-            let text = String::from_utf8_lossy(&bytes);
-            let own = environment::variables(&text, Place::NONE.file).into_iter();
-            // A finding points to the manifest, so that no line of the environment is shown.
-            let own = own.map(|(name, value)| (name, Located::new(value.value, Place::NONE)));
-            Arc::make_mut(&mut variables).extend(own);
+        let file = folder.join(".env");
+        if let Found::File(bytes) = self.tree.file(&file)? {
+            let (text, file) = (String::from_utf8_lossy(&bytes), file.to_string_lossy());
+            let values = Arc::make_mut(&mut values);
+            for (name, value) in environment::variables(&text, Place::NONE.file) {
+                // A finding points to the manifest, so that no line of the environment is shown.
+                let placed = |text: Arc<str>| Located::new(text, Place::NONE);
+                let label = placed(label(&file, &name).into());
+                values.sealed.insert(Arc::clone(&name), label);
+                values.known.insert(name, placed(value.value));
+            }
         }
-        self.known.insert(folder.to_owned(), Arc::clone(&variables));
-        Ok(variables)
+        self.known.insert(folder.to_owned(), Arc::clone(&values));
+        Ok(values)
+    }
+}
+
+/// The variables of a folder, as they are and with labels: each may be a secret.
+#[derive(Clone, Default)]
+struct Values {
+    known: Variables,
+    sealed: Variables,
+}
+
+/// A tree in which variables are labels, with what is known of the names that objects are found by, of numbers of machines, and of
+/// the nodes that are used.
+fn unseal(sealed: &Node, known: &Node, used: &[&Node]) -> Node {
+    let is_used = used.iter().any(|used| std::ptr::eq(*used, known));
+    let value = match (&sealed.value, &known.value) {
+        _ if is_used => return known.clone(),
+        (Value::Map(sealed), Value::Map(map)) => {
+            let is_object = known.text(&["kind"]).is_some();
+            let entries = map.iter().map(|entry| {
+                let is_name = match &*entry.key {
+                    "clusterName" | "replicas" => true,
+                    "metadata" | "name" | "namespace" => is_object,
+                    _ => false,
+                };
+                let sealed = sealed.get(&entry.key).filter(|_| !is_name);
+                let node = sealed.map(|sealed| unseal(sealed, &entry.node, used));
+                Entry {
+                    node: node.unwrap_or_else(|| entry.node.clone()),
+                    ..entry.clone()
+                }
+            });
+            Value::from(entries.collect::<Map>())
+        }
+        (Value::List(sealed), Value::List(items)) => {
+            let items = sealed.iter().zip(items.iter());
+            let items = items.map(|(sealed, item)| unseal(sealed, item, used));
+            Value::from(items.collect::<Vec<Node>>())
+        }
+        (sealed, _) => sealed.clone(),
+    };
+    Node {
+        value,
+        place: sealed.place,
     }
 }

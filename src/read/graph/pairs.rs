@@ -210,8 +210,7 @@ impl<'t> PairReader<'t> {
                     };
                     let place = image_text.place;
                     let pool = PoolName::MachineDeployment(image.keys.join(".").into());
-                    let pool =
-                        pools::pool(pool, place, version, Ok(choice(image_text)), false);
+                    let pool = pools::pool(pool, place, version, Ok(choice(image_text)), false);
                     cluster.pools.push(pool);
                     count += 1;
                 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use capi::objects::{ManifestObject, Reference, version_node};
 use capi::providers;
 use capi::providers::{NamedBy, NamedImage, image_fields};
-use yaml_tree::opaque::is_opaque;
 use yaml_tree::edit::Step;
+use yaml_tree::opaque::is_opaque;
 use yaml_tree::place::{Located, Place, Sources};
 use yaml_tree::value::{Node, Number, Value};
 
@@ -44,7 +44,7 @@ impl PoolReader<'_, '_> {
         object: &ManifestObject,
         node: &Node,
     ) -> Option<Located<Arc<str>>> {
-        let text = Arc::clone(node.value.labeled_text()?);
+        let text = Arc::clone(node.value.text_with_labels()?);
         Some(Located::new(text, self.place(object, node.place)))
     }
 
@@ -219,7 +219,10 @@ impl PoolReader<'_, '_> {
         let named = Some(Located::new(image.text, place));
         let mut text = |node: &Node| match object {
             Some(object) => self.text(object, node),
-            None => Some(Located::new(Arc::clone(node.value.labeled_text()?), node.place)),
+            None => Some(Located::new(
+                Arc::clone(node.value.text_with_labels()?),
+                node.place,
+            )),
         };
         // Nothing is known of a field that another program fills in.
         let mut field = |name: &str| {

@@ -17,7 +17,7 @@ use crate::evaluate::{Branch, Evaluator, Failure, TemplateCache};
 
 use super::{ClusterEntry, Workspace, release_options};
 use crate::read::gitops::RunTime;
-use yaml_tree::opaque;
+use capi::secrets;
 
 /// An object that a management cluster makes of a value of its own.
 struct Published {
@@ -189,7 +189,7 @@ impl<'w> State<'w> {
             });
             if is_secret {
                 let file = files.values().next().map_or("", |source| &source.path);
-                opaque::seal(&mut tree, file, value);
+                secrets::seal(&mut tree, file, value);
             }
             Arc::new(Values { tree, files })
         }))

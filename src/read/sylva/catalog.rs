@@ -51,7 +51,14 @@ pub(super) fn catalog(evaluator: &Evaluator, report: &mut Report<'_>) -> Catalog
     }
     switch(&mut entries);
     let mut bundles = Vec::new();
-    images(&root, BUNDLES, false, report, &mut bundles, &mut BTreeSet::new());
+    images(
+        &root,
+        BUNDLES,
+        false,
+        report,
+        &mut bundles,
+        &mut BTreeSet::new(),
+    );
     let needs_base = entries
         .iter()
         .any(|entry| entry.built && entry.registry.is_none());
@@ -63,8 +70,8 @@ pub(super) fn catalog(evaluator: &Evaluator, report: &mut Report<'_>) -> Catalog
     let registries = registries(&root, report);
     // Each reference of the builder's images may hold them.
     if !std::mem::take(&mut report.unknown).is_empty() {
-        let built = entries.iter().filter(|entry| entry.built);
-        unknown.extend(built.map(|entry| Arc::clone(&entry.name.value)));
+        let built = entries.extract_if(.., |entry| entry.built);
+        unknown.extend(built.map(|entry| entry.name.value));
     }
     Catalog {
         version,
@@ -124,9 +131,11 @@ fn images(
     for found in report.answer(branch.entries()).unwrap_or_default() {
         report.unknown.clear();
         let entry = image(&found, list, built, report);
-        let name = entry.as_ref().map(|entry| Arc::clone(&entry.name.value));
-        unknown.extend(name.filter(|_| !report.unknown.is_empty()));
-        entries.extend(entry);
+        if report.unknown.is_empty() {
+            entries.extend(entry);
+        } else {
+            unknown.extend(entry.map(|entry| entry.name.value));
+        }
     }
     true
 }

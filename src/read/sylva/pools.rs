@@ -395,7 +395,7 @@ fn env(map: &Map, report: &mut Report<'_>) -> Vec<(Arc<str>, Located<Arc<str>>)>
     let mut variables = Vec::new();
     for entry in map.iter() {
         let text = scalar_text(&entry.node.value);
-        match text.or_else(|| entry.node.value.labeled_text().cloned()) {
+        match text.or_else(|| entry.node.value.text_with_labels().cloned()) {
             Some(text) => {
                 variables.push((Arc::clone(&entry.key), Located::new(text, entry.node.place)));
             }

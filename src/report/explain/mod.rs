@@ -139,10 +139,7 @@ impl ImageAccount {
         let served = view.served.binary_search(&image.key).is_ok();
         Some(Self {
             image: image.key.to_string(),
-            uri: image
-                .uri
-                .as_ref()
-                .map(|uri| uri.value.to_string()),
+            uri: image.uri.as_ref().map(|uri| uri.value.to_string()),
             facts: pool::facts(image, &view.sources),
             used_by: used_by.collect(),
             served_for: served

@@ -206,14 +206,8 @@ fn pool_change(old: PoolSide<'_>, new: PoolSide<'_>, in_place: bool) -> Option<P
         (_, true) => Some(Rollout::InPlace),
         _ => Some(Rollout::Roll),
     };
-    let image = Edit::new(
-        old.image(),
-        new.image(),
-    );
-    let kubernetes = Edit::new(
-        old.version(),
-        new.version(),
-    );
+    let image = Edit::new(old.image(), new.image());
+    let kubernetes = Edit::new(old.version(), new.version());
     let skipped = match new.pool().name {
         PoolName::ControlPlane => minors_between(&kubernetes),
         PoolName::MachineDeployment(_) => Vec::new(),

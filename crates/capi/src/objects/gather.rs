@@ -12,8 +12,8 @@ use yaml_tree::place::{FileId, Place, Source, Spot};
 use yaml_tree::value::{Map, Node, Value};
 
 use super::text::Inner;
-use crate::secrets;
 use super::{ManifestObject, Text};
+use crate::secrets;
 
 /// What marks a text as one to be stamped.
 pub const MARKER: &str = "metalmark:";
@@ -58,7 +58,7 @@ pub fn objects(source: &Arc<Source>) -> Result<Found, SyntaxError> {
 
 fn read_objects(text: &Arc<Text>, found: &mut Found) -> Result<(), SyntaxError> {
     let read = secrets::documents(&text.source, FileId(0), Engine::Kubectl)?;
-    let spelled = spelled(&text.source);
+    let strings = strings(&text.source);
     let is_marked = text.source.text.contains(MARKER);
     for (document, node) in read.documents.iter().enumerate() {
         let is_collection = matches!(node.value, Value::Map(_) | Value::List(_));
@@ -73,7 +73,7 @@ fn read_objects(text: &Arc<Text>, found: &mut Found) -> Result<(), SyntaxError> 
             steps: Vec::new(),
             met: BTreeSet::new(),
             secret: None,
-            spelled: &spelled,
+            strings: &strings,
             found,
         };
         walk.node(node);
@@ -82,7 +82,7 @@ fn read_objects(text: &Arc<Text>, found: &mut Found) -> Result<(), SyntaxError> 
 }
 
 /// The strings of a text with secrets, by where they start.
-fn spelled(source: &Source) -> HashMap<u32, Arc<str>> {
+fn strings(source: &Source) -> HashMap<u32, Arc<str>> {
     fn collect(node: &Node, found: &mut HashMap<u32, Arc<str>>) {
         if let Value::String(text) = &node.value {
             found.insert(node.place.start, Arc::clone(text));
@@ -108,7 +108,7 @@ struct Walk<'a> {
     /// The name of the Secret that the way leads through.
     secret: Option<Place>,
     /// The strings that hold secrets, as they are written, by where they start: what is edited is the text of the file.
-    spelled: &'a HashMap<u32, Arc<str>>,
+    strings: &'a HashMap<u32, Arc<str>>,
     found: &'a mut Found,
 }
 
@@ -133,7 +133,7 @@ impl Walk<'_> {
             }
             Value::String(value) => self.string(node.place, value),
             Value::Opaque(_) => {
-                if let Some(value) = self.spelled.get(&node.place.start).map(Arc::clone) {
+                if let Some(value) = self.strings.get(&node.place.start).map(Arc::clone) {
                     self.string(node.place, &value);
                 }
             }

@@ -17,22 +17,28 @@ const TEXT: &[Type] = &[Type::String];
 pub(super) const TABLE: &[Function] = &[
     Function::new("toJson", ANY, |call| {
         lenient(call, Html::Escaped, Layout::Compact)
-    }).makes_text(),
+    })
+    .makes_text(),
     Function::new("mustToJson", ANY, |call| {
         strict(call, Html::Escaped, Layout::Compact)
-    }).makes_text(),
+    })
+    .makes_text(),
     Function::new("toPrettyJson", ANY, |call| {
         lenient(call, Html::Escaped, Layout::Indented)
-    }).makes_text(),
+    })
+    .makes_text(),
     Function::new("mustToPrettyJson", ANY, |call| {
         strict(call, Html::Escaped, Layout::Indented)
-    }).makes_text(),
+    })
+    .makes_text(),
     Function::new("toRawJson", ANY, |call| {
         strict(call, Html::Plain, Layout::Compact)
-    }).makes_text(),
+    })
+    .makes_text(),
     Function::new("mustToRawJson", ANY, |call| {
         strict(call, Html::Plain, Layout::Compact)
-    }).makes_text(),
+    })
+    .makes_text(),
     Function::new("fromJson", TEXT, from_json).parses(),
     Function::new("fromJsonArray", TEXT, from_json_array).parses(),
     Function::new("mustFromJson", TEXT, must_from_json).parses(),

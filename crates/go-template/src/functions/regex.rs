@@ -35,12 +35,14 @@ pub(super) const TABLE: &[Function] = &[
         "regexReplaceAllLiteral",
         AND_REPLACEMENT,
         replace_all_literal,
-    ).may_make_nothing(),
+    )
+    .may_make_nothing(),
     Function::new(
         "mustRegexReplaceAllLiteral",
         AND_REPLACEMENT,
         replace_all_literal,
-    ).may_make_nothing(),
+    )
+    .may_make_nothing(),
     Function::new("regexSplit", AND_LIMIT, split),
     Function::new("mustRegexSplit", AND_LIMIT, split),
     Function::new("regexQuoteMeta", &[Type::String], |call| {
@@ -48,7 +50,8 @@ pub(super) const TABLE: &[Function] = &[
         call.ensure_room_for_text(text.len() * 2)?;
         call.work(text.len() / 8)?;
         Ok(regexp::quote_meta(&text).into())
-    }).makes_text(),
+    })
+    .makes_text(),
 ];
 
 /// A compiled pattern with the cost of searching for it.

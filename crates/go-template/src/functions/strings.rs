@@ -29,7 +29,8 @@ pub(super) const TABLE: &[Function] = &[
     }),
     Function::variadic("quote", &[], Type::Any, |call| {
         quote_arguments(call, format::quote)
-    }).makes_text(),
+    })
+    .makes_text(),
     Function::variadic("squote", &[], Type::Any, squote).makes_text(),
     Function::variadic("cat", &[], Type::Any, cat).makes_text(),
     Function::new("indent", NUMBER_AND_TEXT, |call| indent_lines(call, "")).makes_text(),
@@ -38,7 +39,8 @@ pub(super) const TABLE: &[Function] = &[
         "replace",
         &[Type::String, Type::String, Type::String],
         replace,
-    ).may_make_nothing(),
+    )
+    .may_make_nothing(),
     Function::new("repeat", NUMBER_AND_TEXT, repeat).may_make_nothing(),
     Function::new("trunc", NUMBER_AND_TEXT, trunc).may_make_nothing(),
     Function::new("substr", &[Type::Int, Type::Int, Type::String], substr).may_make_nothing(),

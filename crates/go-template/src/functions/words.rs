@@ -13,33 +13,40 @@ const TEXT: &[Type] = &[Type::String];
 pub(super) const TABLE: &[Function] = &[
     Function::new("snakecase", TEXT, |call| {
         Ok(letter_case::join_words(&text_to_scan(call)?, '_').into())
-    }).may_make_nothing(),
+    })
+    .may_make_nothing(),
     Function::new("kebabcase", TEXT, |call| {
         Ok(letter_case::join_words(&text_to_scan(call)?, '-').into())
-    }).may_make_nothing(),
+    })
+    .may_make_nothing(),
     Function::new("camelcase", TEXT, |call| {
         Ok(letter_case::pascal(&text_to_scan(call)?).into())
-    }).may_make_nothing(),
+    })
+    .may_make_nothing(),
     Function::new("title", TEXT, title).makes_text(),
     Function::new("untitle", TEXT, untitle).makes_text(),
     Function::new("swapcase", TEXT, swapcase).makes_text(),
     Function::new("initials", TEXT, initials).may_make_nothing(),
     Function::new("wrap", &[Type::Int, Type::String], |call| {
         wrap(call, "\n", &call.string(1)?, LongWords::Keep)
-    }).makes_text(),
+    })
+    .makes_text(),
     Function::new(
         "wrapWith",
         &[Type::Int, Type::String, Type::String],
         wrap_with,
-    ).makes_text(),
+    )
+    .makes_text(),
     Function::new("abbrev", &[Type::Int, Type::String], |call| {
         call.text(abbreviate(call.string(1)?.as_bytes(), 0, call.int(0)?))
-    }).may_make_nothing(),
+    })
+    .may_make_nothing(),
     Function::new(
         "abbrevboth",
         &[Type::Int, Type::Int, Type::String],
         abbrevboth,
-    ).may_make_nothing(),
+    )
+    .may_make_nothing(),
 ];
 
 /// The first argument, charged for a scan by character, which takes longer than a pass over the bytes.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::super::code::{Index, Template};
 use super::super::function::{Body, Call, Function, Signature};
 use super::super::host::Definition;
-use super::super::{Error, ErrorClass, Value, labels};
+use super::super::{Error, ErrorClass, Value, labels, secret};
 use super::operands::{Operand, nil_pointer, no_field};
 use super::{Caller, Machine, Scope, scope_of};
 
@@ -44,7 +44,7 @@ impl<'h> Machine<'h> {
                     engine: self.host.engine(),
                     budget: self.budget,
                 };
-                let value = call.run(body, function.labels)?;
+                let value = labels::run(call, body, function.labels)?;
                 self.operands.push(Operand::plain(value));
             }
             Body::And | Body::Or => {}
@@ -158,7 +158,7 @@ impl<'h> Machine<'h> {
         }
         self.budget.charge_parse(&text)?;
         let template = self.host.parse(&text).map_err(|error| {
-            labels::error(&text).unwrap_or_else(|| {
+            secret::error(&text).unwrap_or_else(|| {
                 Error::new(
                     error.class,
                     format!("{} (in the text given to `tpl`)", error.message),

@@ -2,7 +2,7 @@
 
 use super::super::function::Type;
 use super::super::value::{Element, Object, Value};
-use super::super::{Error, ErrorClass, labels};
+use super::super::{Error, ErrorClass, secret};
 
 /// A value on the machine's stack.
 #[derive(Clone, Debug)]
@@ -66,7 +66,7 @@ impl Operand {
             (Type::Map, Value::Nil) if !self.boxed => Value::map(Default::default()),
             (_, value) => {
                 if let Value::String(text) = value
-                    && let Some(error) = labels::error(text)
+                    && let Some(error) = secret::error(text)
                 {
                     return Err(error);
                 }
@@ -96,7 +96,7 @@ pub(super) fn nil_pointer(name: &str) -> Error {
 /// The error for a field that a value does not have.
 pub(super) fn no_field(value: &Value, name: &str) -> Error {
     let label = match value {
-        Value::String(text) => labels::error(text),
+        Value::String(text) => secret::error(text),
         _ => None,
     };
     label.unwrap_or_else(|| no_field_of_type(value.type_name(), name))

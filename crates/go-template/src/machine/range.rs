@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::super::code::{Index, Variables};
 use super::super::limits::ENTRY;
 use super::super::value::{List, Value};
-use super::super::{Engine, Error, ErrorClass, labels, print};
+use super::super::{Engine, Error, ErrorClass, print, secret};
 use super::Machine;
 use super::operands::Operand;
 
@@ -171,7 +171,7 @@ impl Items {
 
 fn not_iterable(value: &Value) -> Error {
     if let Value::String(text) = value
-        && let Some(error) = labels::error(text)
+        && let Some(error) = secret::error(text)
     {
         return error;
     }

@@ -98,7 +98,7 @@ fn write_list(out: &mut String, items: &[Node], indent: usize) {
 /// Writes a space, the value, and a line break. Multiline text becomes a literal block.
 fn write_scalar(out: &mut String, value: &Value, indent: usize) {
     out.push(' ');
-    let block = value.labeled_text().and_then(|text| match form(text) {
+    let block = value.text_with_labels().and_then(|text| match form(text) {
         Form::Literal(header) => Some((header, text)),
         _ => None,
     });

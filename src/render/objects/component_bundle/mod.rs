@@ -150,10 +150,7 @@ fn is_http(url: &str) -> bool {
 }
 
 /// The catalog's variables and the pool's own, which win.
-fn env(
-    pool: &Pool,
-    bundle: &Image,
-) -> Result<BTreeMap<String, String>, Problem> {
+fn env(pool: &Pool, bundle: &Image) -> Result<BTreeMap<String, String>, Problem> {
     let own = pool.bundle.env.iter();
     let own = own.map(|(name, value)| (&**name, &*value.value, value.place));
     let shared = bundle.facts.iter().filter_map(|(name, value)| {

@@ -292,7 +292,7 @@ impl<'s> Check<'s> {
                 format!("{{{}}}", entries?.join(","))
             }
             Value::Opaque(_) | Value::String(_) => {
-                self.step_text(value.labeled_text().map_or("", |text| text))?;
+                self.step_text(value.text_with_labels().map_or("", |text| text))?;
                 to_json(value, Html::Plain)
             }
             Value::Null | Value::Bool(_) => to_json(value, Html::Plain),

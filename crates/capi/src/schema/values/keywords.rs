@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use go_template::regexp::Regexp;
 use yaml_tree::json::{Html, format_number, to_json};
+use yaml_tree::opaque::OpaqueKind;
 use yaml_tree::place::Place;
 use yaml_tree::suggest::did_you_mean;
-use yaml_tree::opaque::OpaqueKind;
 use yaml_tree::value::{Map, Node, Number, Value};
 
 use super::check::{Check, as_float};
