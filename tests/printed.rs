@@ -804,7 +804,7 @@ explain one: 0, stdout
 explain one --output json: 0, stdout
 explain x: 2, stderr
 images: 0, stdout
-values one cluster: 0, stdout
+values one cluster: 0, stdout, stderr
 
 "#]],
     );

@@ -652,21 +652,19 @@ impl Session {
             return Ok(Arc::clone(&entry.key));
         }
         let path = path.key(&entry.key);
-        match self.leaf(&entry.key, entry.key_place, &path)? {
-            Value::String(key) => {
-                convert::ensure_known_key(&key, &self.budget)?;
-                Ok(key)
-            }
-            other => Err(with_step(
-                convert::wrong_key(&other),
-                FailureStep {
-                    path: path.to_string(),
-                    place: entry.key_place,
-                    text: Arc::clone(&entry.key),
-                    span: None,
-                },
-            )),
-        }
+        let key = match self.leaf(&entry.key, entry.key_place, &path)? {
+            Value::String(key) => convert::ensure_known_key(&key, &self.budget).map(|()| key),
+            other => Err(convert::wrong_key(&other)),
+        };
+        key.map_err(|error| {
+            let step = FailureStep {
+                path: path.to_string(),
+                place: entry.key_place,
+                text: Arc::clone(&entry.key),
+                span: None,
+            };
+            with_step(error, step)
+        })
     }
 
     /// The unevaluated node at a path; none if a key on the path is an expression, or a value on it is not a map.

@@ -45,7 +45,7 @@ pub struct Cluster {
     pub infra_provider: Option<Located<Arc<str>>>,
     /// `cluster.capi_providers.bootstrap_provider`: `cabpk`, `cabpr`, `cabpck`, `cabpoa`.
     pub bootstrap_provider: Option<Located<Arc<str>>>,
-    /// The values that decide about images and depend on a secret, by their paths: what they are is not known.
+    /// The values that decide about images and depend on a secret, in a clause that says on which.
     pub unknown_values: Vec<Located<Arc<str>>>,
     /// What each level wrote itself, before inheritance, in the order of docs/sylva.md#selection-levels.
     pub levels: Vec<ChoiceLevel>,

@@ -143,10 +143,7 @@ impl<'a> Renderer<'a> {
         let unknown = &view.cluster.unknown_values;
         if !unknown.is_empty() && !self.outputs.is_empty() {
             let findings_of = unknown.iter().map(|value| {
-                let message = format!(
-                    "`{}` depends on a secret, and cannot be rendered",
-                    value.value
-                );
+                let message = format!("{}, and cannot be rendered", value.value);
                 Finding::new(RuleId::ManifestInvalid, message)
                     .with_subject(Subject::cluster(&view.cluster.name))
                     .with_label(view.sources.resolve(value.place), "this value")

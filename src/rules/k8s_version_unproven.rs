@@ -37,10 +37,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
 fn secret_findings(input: &ClusterInput<'_>) -> impl Iterator<Item = Finding> {
     let unknown = input.view.cluster.unknown_values.iter();
     unknown.map(|value| {
-        let message = format!(
-            "`{}` depends on a secret: which image boots is not known",
-            value.value
-        );
+        let message = format!("{}: which image boots is not known", value.value);
         Finding::new(RuleId::K8sVersionUnproven, message)
             .with_subject(input.subject(None))
             .with_label(input.spot(value.place), "this value")

@@ -255,10 +255,14 @@ fn forget_unknown(cluster: &mut Cluster, catalog: &Catalog) {
         let keys = [key, other_key].into_iter().flatten();
         let named = { keys }
             .find(|key| catalog.unknown.contains(&key.value))
-            .cloned();
+            .map(|key| {
+                let clause = format!("image `{}` depends on a secret", key.value);
+                Located::new(clause.into(), key.place)
+            });
         let selector = selector.as_ref().filter(|_| key.is_none());
         let selected = selector.map(|it| it.place);
-        let selected = selected.map(|place| Located::new("os_image_selector".into(), place));
+        let clause = "an image that the selector may take depends on a secret";
+        let selected = selected.map(|place| Located::new(clause.into(), place));
         let unknown = named.or(selected);
         if let Some(unknown) = unknown {
             cluster.unknown_values.push(unknown);

@@ -62,7 +62,6 @@ pub(super) fn catalog(evaluator: &Evaluator, report: &mut Report<'_>) -> Catalog
     let needs_base = entries
         .iter()
         .any(|entry| entry.built && entry.registry.is_none());
-    report.unknown.clear();
     let version = { VERSION.iter() }
         .filter(|_| has_builder)
         .find_map(|name| report.string(&root, name));

@@ -68,7 +68,7 @@ pub(super) fn cluster(
         .string(&branch, "os_image_selector_autoselect_registries")
         .map(|text| text.value);
     let found_before = report.findings.len();
-    report.unknown.clear();
+    report.report_unknown();
     cluster.k8s_version = report.string(&branch, "k8s_version");
     let version_is_wrong = report.findings.len() > found_before || !report.unknown.is_empty();
     let providers = report.answer(branch.child("capi_providers"));
