@@ -61,7 +61,7 @@ impl ClusterPart {
                 path.to_string_lossy().replace('\\', "/")
             }),
             pools,
-            served: served.map(|image| image::identity(image)).collect(),
+            served: served.map(image::identity).collect(),
             files,
         }
     }
