@@ -263,7 +263,11 @@ fn a_version_in_a_secret_of_a_release_is_unknown() {
         .file("charts/edge/values.yaml", "v: v1.34.1\n")
         .file("charts/edge/templates/a.yaml", template)
         .file("paris.yaml", release);
-    stage.check().is(str![]);
+    stage.check().is(str![[r#"
+error[nothing-checked] => --allow-empty
+edge/control-plane: unknown (its image or version depends on a secret)
+
+"#]]);
 }
 
 /// What signs a request is in the query of a URL.

@@ -330,8 +330,8 @@ data: {values.yaml: ZnJvbTogZGF0YQ==}
     edge in `edge`
       from = "﷐edge.yaml#data.values.yaml.from﷑" (edge.yaml:5:21)
 data: {values.yaml: ZnJvbTogZGF0YQ==}; stringData: {values.yaml: 'from: stringData'}
-     in ``
-      composition-failed: the key `values.yaml` of Secret `values` is not base64 of text (edge.yaml:6:27)
+    edge in `edge`
+      from = "﷐edge.yaml#stringData.values.yaml.from﷑" (edge.yaml:6:27)
 data: {values.yaml: 'no base64!'}
      in ``
       yaml-syntax: values must be a map, and this is a secret (edge.yaml:5:21)

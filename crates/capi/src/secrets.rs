@@ -21,7 +21,7 @@ use yaml_tree::value::{Map, Node, Value};
 use yaml_tree::{Documents, Spelling, SyntaxError};
 
 /// How deeply strings that hold objects may be nested.
-const DEPTH: usize = 4;
+pub(crate) const DEPTH: usize = 4;
 
 /// A file with the ranges of its secrets. `is_secret` marks it as a secrets file regardless of its name.
 pub fn source(path: impl Into<Arc<str>>, text: impl Into<String>, is_secret: bool) -> Source {
@@ -470,7 +470,7 @@ mod tests {
             r#"{"kind":"Secret","stringData":{"values.yaml":"a:\n  b:\n  - \"<secret f.yaml: stringData.values.yaml.a.b.0>\"\n  - true\n"}}"#
         );
         // `a: x`, and a line.
-        let text = "kind: Secret\ndata: {values.yaml: YToge2I6IHh9}\n";
+        let text = "kind: Secret\ndata: {values.yaml: YTogeAo=}\n";
         assert_eq!(
             read(text, false),
             r#"{"data":{"values.yaml":"a: \"<secret f.yaml: data.values.yaml.a>\"\n"},"kind":"Secret"}"#

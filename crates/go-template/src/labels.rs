@@ -9,11 +9,9 @@ use std::sync::Arc;
 use yaml_tree::opaque::{CLOSE, MAYBE, OPEN};
 
 use super::function::{Call, Labels};
+use super::print::NESTING;
 use super::secret::{error, may_be_empty, secret};
 use super::{Budget, Error, ErrorClass, Value};
-
-/// Nested values are searched this deep, which is deeper than files may be.
-const DEEPEST: u32 = 1000;
 
 /// Runs a function. Every call goes through here, so that none looks at a secret unless it is declared to pass it along.
 pub(super) fn run(
@@ -118,13 +116,13 @@ fn is_only_labels(text: &str) -> bool {
 fn collect(
     value: &Value,
     budget: &Budget,
-    depth: u32,
+    depth: usize,
     found: &mut Vec<String>,
 ) -> Result<(), Error> {
-    if depth > DEEPEST {
+    if depth > NESTING {
         return Err(Error::new(
             ErrorClass::Depth,
-            format!("values are nested more than {DEEPEST} deep"),
+            format!("values are nested more than {NESTING} deep"),
         ));
     }
     match value {

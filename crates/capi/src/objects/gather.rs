@@ -13,12 +13,10 @@ use yaml_tree::value::{Map, Node, Value};
 
 use super::text::Inner;
 use super::{ManifestObject, Text};
-use crate::secrets;
+use crate::secrets::{self, DEPTH};
 
 /// What marks a text as one to be stamped.
 pub const MARKER: &str = "metalmark:";
-/// How deeply strings may be nested.
-const DEPTH: usize = 4;
 
 /// What a file holds.
 #[derive(Default)]
