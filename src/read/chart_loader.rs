@@ -160,7 +160,8 @@ impl<'l> Loader<'l> {
         let source = source(Path::new(&file.shown), None, &file.bytes, Engine::Helm4)?;
         let source = Arc::new(source);
         let id = self.sources.add(Arc::clone(&source));
-        let values = yaml_tree::values(&source.text, id, Engine::Helm4);
+        let values = secrets::documents(&source, id, Engine::Helm4);
+        let values = values.and_then(|read| read.values());
         let values = values.map_err(|error| Box::new(syntax_finding(error, self.sources)))?;
         Ok((values, id))
     }

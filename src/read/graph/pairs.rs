@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use capi::secrets;
 use yaml_tree::engine::Engine;
 use yaml_tree::place::{FileId, Located, Source, Sources, Spot};
 use yaml_tree::value::{Entry, Map, Node, Value};
@@ -235,10 +236,16 @@ impl<'t> PairReader<'t> {
         } else if name.ends_with(".md") || name.ends_with(".markdown") {
             Ok(code_blocks(&source.text))
         } else {
-            yaml_tree::read(&source.text, FileId(0), Engine::Kubectl).map(|read| read.documents)
+            secrets::documents(&source, FileId(0), Engine::Kubectl).map(|read| read.documents)
         };
         match read {
-            Ok(documents) => Ok(Some(File { source, documents })),
+            Ok(mut documents) => {
+                if source.is_secret_file {
+                    let seal = |document| secrets::seal(document, &source.path, "");
+                    documents.iter_mut().for_each(seal);
+                }
+                Ok(Some(File { source, documents }))
+            }
             Err(error) => {
                 let spot = Spot::new(&source, error.place);
                 self.findings.push(Finding::from_syntax(error, Some(spot)));
@@ -254,7 +261,7 @@ fn locate_text(
     source: &Arc<Source>,
     node: &Node,
 ) -> Option<Located<Arc<str>>> {
-    let text = Arc::clone(node.value.as_str()?);
+    let text = Arc::clone(node.value.text_with_labels()?);
     let mut place = node.place;
     place.file = sources.adopt(source);
     Some(Located::new(text, place))
