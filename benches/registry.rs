@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 
 use oci_artifacts::registries::{Host, RegistrySettings};
 use oci_artifacts::registry::{Environment, Limits, Registries, RegistryOptions};
-use oci_artifacts::{Reference, Store};
+use oci_artifacts::{Reference, RegistryName, Store};
 
 const REFERENCES: usize = 1000;
 const CONCURRENCY: usize = 16;
@@ -67,7 +67,7 @@ fn client(served: &served::Served) -> Duration {
     };
     let client = Registries::new(RegistryOptions {
         settings: RegistrySettings {
-            hosts: [(served.host.as_str().into(), host)].into(),
+            hosts: [(RegistryName::parse(&served.host).unwrap(), host)].into(),
             concurrency: CONCURRENCY,
             ..RegistrySettings::default()
         },

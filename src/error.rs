@@ -7,6 +7,9 @@ use oci_artifacts::{Failure, write_failures};
 /// Ends the run with exit status 2. Each variant says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
+    /// A turn of the editor's server has passed its budget.
+    #[error(transparent)]
+    GivenUp(#[from] crate::budget::GivenUp),
     /// A file or folder could not be read.
     #[error("cannot read `{}`: {}", display_path(path), reason(cause))]
     Read {
@@ -25,15 +28,22 @@ pub enum Error {
     },
     /// An edit that is to be undone could not be.
     #[error(
-        "cannot write `{}` back: {}\nhelp: some files are edited and some are not; the next run of metalmark undoes the edits",
+        "cannot write `{}` back: {}\nhelp: some files are edited and some are not; {}",
         display_path(path),
-        reason(cause)
+        reason(cause),
+        if *is_kept {
+            "the next run of metalmark undoes the edits"
+        } else {
+            "restore them with git, for metalmark does not try again"
+        }
     )]
     Undo {
         /// The file.
         path: PathBuf,
         /// What the system said.
         cause: std::io::Error,
+        /// Whether the next run tries again.
+        is_kept: bool,
     },
     /// Git could not answer a query.
     #[error("{message}")]

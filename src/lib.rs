@@ -1,6 +1,7 @@
 //! metalmark pins OS images in Cluster API GitOps repositories, and fails the build when an image does not match the Kubernetes
 //! version of the cluster that boots it.
 
+pub mod budget;
 pub mod bundle;
 pub mod catalog;
 pub mod cli;
@@ -20,6 +21,5 @@ pub mod read;
 pub mod render;
 pub mod report;
 pub mod rules;
-pub mod secrets;
 #[cfg(test)]
 mod testing;

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use capi::image::{Fact, Facts, Image, ImageKey, Images, Origin};
+use oci_artifacts::Address;
 use yaml_tree::place::{FileId, Located, Place, Source, Sources};
 use yaml_tree::value::{Node, Value};
 
@@ -87,7 +88,10 @@ impl Given {
             key: key.into(),
             artifact: key.into(),
             place,
-            uri: Some(Located::new(format!("oci://r/{key}:1").into(), place)),
+            uri: Some(Located::new(
+                Address::new(format!("oci://r/{key}:1")),
+                place,
+            )),
             digest: None,
             facts: known,
             enabled: None,
@@ -299,7 +303,7 @@ pub(crate) fn printed(finding: &Finding) -> String {
 pub(crate) fn selection(outcome: Outcome) -> Selection {
     Selection {
         finalized: Selector::default(),
-        candidates: Vec::new(),
+        near_misses: Arc::default(),
         outcome,
         other_mode: None,
     }
@@ -308,6 +312,7 @@ pub(crate) fn selection(outcome: Outcome) -> Selection {
 pub(crate) fn settings() -> Settings {
     Settings {
         root: ".".into(),
+        project: String::new(),
         images: ImageSettings {
             url: "https://images.example.org/{{ image.filename }}".into(),
             url_spot: None,

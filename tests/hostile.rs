@@ -31,7 +31,6 @@ macro_rules! targets {
 
 targets!(
     archives,
-    budgets,
     cmp,
     edits,
     expressions,
@@ -47,7 +46,6 @@ targets!(
     schemas,
     selectors,
     signatures,
-    templates,
     values,
     workspaces,
 );

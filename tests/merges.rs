@@ -15,9 +15,12 @@ fn assert_settled(stage: &Stage, after: &str) {
     );
 }
 
-/// The demo workspace with what `init` writes, rendered and committed.
+/// The demo workspace with what `init` writes and files that Flux applies, rendered and committed.
 fn rendered() -> Option<Stage> {
-    let stage = demo().commit("Add the clusters")?;
+    let stage = demo();
+    let outputs = "outputs:\n  - {target: flux, path: rendered/flux}\n";
+    stage.edit("metalmark.yaml", "outputs:\n", outputs);
+    let stage = stage.commit("Add the clusters")?;
     stage.run("init").exit(0);
     stage.run("render --frozen").exit(0);
     stage.commit("Render the clusters")
@@ -33,6 +36,10 @@ enum Request {
     Adds(&'static str),
     /// Replaces a text in the values of a cluster.
     Changes(&'static str, &'static str, &'static str),
+    /// Deletes a cluster.
+    Deletes(&'static str),
+    /// Gives a cluster another name.
+    Renames(&'static str, &'static str),
 }
 
 /// As a person makes it, on a branch of this name.
@@ -44,6 +51,11 @@ fn branch(stage: &Stage, name: &str, request: &Request) {
             stage.write(&values(cluster), paris.replace("edge-paris", cluster))
         }
         Request::Changes(cluster, from, to) => stage.edit(&values(cluster), from, to),
+        Request::Deletes(cluster) => stage.remove(&values(cluster)),
+        Request::Renames(from, to) => {
+            let text = stage.read(&values(from)).replace(from, to);
+            stage.remove(&values(from)).write(&values(to), text)
+        }
     };
     stage.run("render --frozen").exit(0);
     commit(stage.path(), name);
@@ -57,7 +69,7 @@ const REQUESTS: [(&str, Request); 10] = [
     ("add-n", Request::Adds("edge-n")),
     ("add-q", Request::Adds("edge-q")),
     ("add-z", Request::Adds("zone-1")),
-    // Neighbors in the list of what is owned.
+    // Neighbors by their names.
     (
         "lyon",
         Request::Changes(
@@ -106,11 +118,86 @@ fn branches_that_touch_different_clusters_merge_in_any_order() {
             git(folder, &["merge", "--quiet", "--no-edit", name]);
             assert_settled(&stage, &format!("{name} in {order:?}"));
         }
-        // The next change puts the list in order, and prunes what it says.
+        // The next change deletes what is gone.
         let added = values("edge-a").replace("/values.yaml", "");
         git(folder, &["rm", "--quiet", "-r", &added]);
         stage.run("render --frozen").exit(0);
         assert!(!folder.join("rendered/clusters/edge-a").exists());
+    }
+}
+
+/// What each request is about, so that no two of a round contradict each other.
+const DRAWN: [(&str, &str, Request); 12] = [
+    ("add-caen", "edge-caen", Request::Adds("edge-caen")),
+    ("add-calais", "edge-calais", Request::Adds("edge-calais")),
+    ("add-dole", "edge-dole", Request::Adds("edge-dole")),
+    ("add-lens", "edge-lens", Request::Adds("edge-lens")),
+    ("delete-lyon", "edge-lyon", Request::Deletes("edge-lyon")),
+    (
+        "rename-lyon",
+        "edge-lyon",
+        Request::Renames("edge-lyon", "edge-laon"),
+    ),
+    (
+        "move-lyon",
+        "edge-lyon",
+        Request::Changes("edge-lyon", "replicas: 5", "replicas: 6"),
+    ),
+    ("delete-paris", "edge-paris", Request::Deletes("edge-paris")),
+    (
+        "rename-paris",
+        "edge-paris",
+        Request::Renames("edge-paris", "edge-nancy"),
+    ),
+    (
+        "storage-paris",
+        "edge-paris",
+        Request::Changes("edge-paris", "cluster-role: storage", "cluster-role: disks"),
+    ),
+    ("delete-lab", "lab-7", Request::Deletes("lab-7")),
+    ("rename-lab", "lab-7", Request::Renames("lab-7", "lab-8")),
+];
+
+/// Clean merges turned main red without a cause, and two people who added clusters met in the list that Flux applied.
+#[test]
+fn after_thirty_merges_only_bytes_that_differ_turn_main_red() {
+    let Some(stage) = rendered() else { return };
+    let folder = stage.path();
+    for (name, _, request) in &DRAWN {
+        branch(&stage, name, request);
+    }
+    let base = git(folder, &["rev-parse", "main"]);
+    let mut draw = 7_usize;
+    let mut merges = 0;
+    while merges < 30 {
+        git(folder, &["reset", "--quiet", "--hard", &base]);
+        let mut about = Vec::new();
+        while about.len() < 5 {
+            draw = draw
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            let (name, subject, _) = &DRAWN[(draw >> 33) % DRAWN.len()];
+            if about.contains(subject) {
+                continue;
+            }
+            about.push(*subject);
+            // No two requests are about one file, but for what all clusters share.
+            let _ = stage.shell(&format!("git merge --quiet --no-edit {name} || true"));
+            let unmerged = git(folder, &["diff", "--name-only", "--diff-filter=U"]);
+            let is_shared = |path: &str| path.starts_with("rendered/shared/");
+            assert!(
+                unmerged.lines().all(is_shared),
+                "{name} after {about:?}: {unmerged}"
+            );
+            let check = stage.run("render --check --frozen").outcome;
+            if check.status != 0 || !unmerged.is_empty() {
+                stage.run("render --frozen").exit(0);
+                let differs = git(folder, &["status", "--porcelain"]);
+                assert_ne!(differs, "", "{name} after {about:?}: {}", check.stdout);
+                commit(folder, "Render the merge");
+            }
+            merges += 1;
+        }
     }
 }
 

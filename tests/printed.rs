@@ -173,10 +173,10 @@ lines: |
 pin: 08675309123
 mode: 04775
 grouped: 1_234_567
-SEKRET-key.1: {a: 1}
+own-key.1: {a: 1}
 cluster:
   machine_deployments:
-    SEKRET-pool-1: {replicas: 1, capm3: {hostSelector: {matchLabels: {cluster-role: worker}}}}
+    own-pool-1: {replicas: 1, capm3: {hostSelector: {matchLabels: {cluster-role: worker}}}}
 ";
 
 /// Values that expressions make of secrets; each is read.
@@ -214,7 +214,7 @@ apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
 kind: Metal3MachineTemplate
 metadata:
   name: a
-  annotations: {metalmark.dev/image: SEKRET-object-2}
+  annotations: {metalmark.dev/image: plain-object-2}
 spec: {template: {spec: {image: {url: 'https://user:SEKRET-url-3@images.example.org/x', checksum: x}}}}
 ";
 
@@ -559,8 +559,8 @@ values mgmt pin.nothing: 2, stderr: yaml json
 values mgmt nothing: 2, stderr: yaml json
 values edge-hostile: 0, stdout: yaml json
 values edge-hostile --origin: 0, stdout: yaml json
-plan --to 1.32: 1, stdout: human json markdown
-plan --to 1.32 --output json: 1, stdout: -
+plan --to 1.32: 1, stdout, stderr: human json markdown
+plan --to 1.32 --output json: 1, stdout, stderr: -
 stamp: 1, stderr: human
 stamp: 1, stdout: json sarif gitlab junit github markdown
 stamp --check: 1, stderr: human
@@ -616,18 +616,19 @@ fn no_command_that_succeeds_prints_a_secret() {
     stage.write("metalmark.yaml", text + "manifests: [manifests]\n");
     stage.write(
         "environment-values/mgmt/secrets.yaml",
-        "password: SEKRET-text-1\nmode: 04775\ncluster: {baremetal_hosts: {SEKRET-host-1: {user: 08675309123}}}\n",
+        "password: SEKRET-text-1\nmode: 04775\ncluster: {baremetal_hosts: {own-host-1: {user: 08675309123}}}\n",
     );
     stage.write(
         "sops.yaml",
         "plain: SEKRET-sops-1\nsops: {version: 3.9.0, mac: x}\n",
     );
     let made = "cluster:\n  machine_deployments:\n    md0:\n      replicas: 3\n      capm3:\n        hostSelector: {matchLabels: {role: \
-                '{{ .Values.password | b64enc }}', mode: '{{ .Values.mode }}', more: '{{ .Values.plain }}'}}\n    md7:\n      replicas: \
+                worker}}\n    md7:\n      replicas: \
                 1\n      capm3: {image_key: null, os_image_selector: null, machine_image_url: \
                 'https://user:SEKRET-url-1@images.example.org/x.raw', machine_image_checksum: \
                 '6e6f626c652d6b75626561646d2d312d33342d316e6f626c652d6b7562656164', machine_image_checksum_type: sha256, \
-                machine_image_format: raw, hostSelector: {matchLabels: {cluster-role: worker}}}\n";
+                machine_image_format: raw, hostSelector: {matchLabels: {cluster-role: worker}}}\n\
+                other: {role: '{{ .Values.password | b64enc }}', mode: '{{ .Values.mode }}', more: '{{ .Values.plain }}'}\n";
     stage.write("made.yaml", made);
     let template = "apiVersion: infrastructure.cluster.x-k8s.io/v1beta1\nkind: Metal3MachineTemplate\nmetadata: {name: a, namespace: b, \
                     annotations: {metalmark.dev/image: ubuntu-noble-plain-rke2-1-31-8}}\nspec:\n  template:\n    spec:\n      image:\n        \
@@ -701,10 +702,10 @@ fn no_summary_of_an_update_is_markup_of_somebody() {
     stage.write("clusters/other.yaml", pools);
     stage.write(
         "clusters/secret.yaml",
-        format!("{cluster} {{SEKRET-pool-1: {{}}}}\n"),
+        format!("{cluster} {{own-pool-1: {{}}}}\n"),
     );
     let mut accounts = String::new();
-    let lines = ["--check", "--fix", "--fix --keep-going"].map(|line| {
+    let lines = ["--check", "--fix"].map(|line| {
         format!("update 0.4.13 --release-notes notes.md --summary markdown.report {line}")
     });
     let lines = lines.each_ref().map(String::as_str);
@@ -715,7 +716,6 @@ fn no_summary_of_an_update_is_markup_of_somebody() {
         str![[r#"
 update 0.4.13 --release-notes notes.md --summary markdown.report --check: 1, stderr, markdown: human json sarif gitlab junit github markdown
 update 0.4.13 --release-notes notes.md --summary markdown.report --fix: 1, stdout, stderr, markdown: human markdown
-update 0.4.13 --release-notes notes.md --summary markdown.report --fix --keep-going: 1, stdout, stderr, markdown: human markdown
 
 "#]],
     );
@@ -771,9 +771,9 @@ linked/values.yaml: values one --raw: 0, stdout
     );
 }
 
-/// Which of two words is printed tells something of the secret, though everybody knows both.
+/// Which of two words is printed would say something of the secret, though everybody knows both.
 #[test]
-fn what_a_secret_selects_is_hidden() {
+fn nothing_that_is_printed_depends_on_a_secret() {
     let own = "cluster:\n  k8s_version: '{{ if hasPrefix \"a\" .Values.token }}v1.31.77{{ else }}v1.30.77{{ end }}'\n  capm3: {image_key: '{{ if hasPrefix \"a\" .Values.token }}some-image{{ else }}other-image{{ end }}'}\n  \
                control_plane: {k8s_version: '{{ .Values.token }}'}\nother: [v1.31.77, v1.30.77, abcd]\nos_images: {x: {uri: 'oci://a/{{ .Values.token }}:1'}, some-image: {uri: 'oci://a/b:1'}, other-image: {uri: 'oci://a/b:2'}}\n";
     let stage = layered("secrets.yaml").file("own.yaml", own);
@@ -793,13 +793,7 @@ fn what_a_secret_selects_is_hidden() {
         let (outcome, other) = (look("abcd"), look("bcde"));
         accounts += &format!("{line}: {}\n", account(&outcome));
         let printed = outcome.stdout + &outcome.stderr;
-        for word in ["v1.31.77", "v1.30.77", "abcd"] {
-            assert!(!printed.contains(word), "{line}: {printed}");
-        }
-        // Which images are served, and what the rules find, follows from the values all the same.
-        if line.starts_with("explain one") || line.starts_with("values") {
-            assert_eq!(printed, other.stdout + &other.stderr, "{line}");
-        }
+        assert_eq!(printed, other.stdout + &other.stderr, "{line}");
     }
     assert_text(
         &accounts,
@@ -807,9 +801,9 @@ fn what_a_secret_selects_is_hidden() {
 check: 1, stdout
 explain one: 0, stdout
 explain one --output json: 0, stdout
-explain x: 0, stdout
+explain x: 2, stderr
 images: 0, stdout
-values one cluster: 0, stdout
+values one cluster: 0, stdout, stderr
 
 "#]],
     );

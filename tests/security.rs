@@ -1,6 +1,5 @@
 //! Threats of docs/SECURITY.md that no other test is about. tests/guards.rs holds each row of the page to a test.
 
-use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
@@ -9,7 +8,7 @@ use metalmark::read::gitops;
 use yaml_tree::place::Sources;
 
 use super::printed::is_obeyed;
-use super::support::stage::project;
+use super::support::stage::{Stage, project};
 
 #[test]
 fn no_report_prints_a_control_character() {
@@ -46,44 +45,38 @@ fn a_link_of_an_overlay_leads_out_of_no_repository() {
     assert_eq!(refused.message, "`link.yaml` leads out of the repository");
 }
 
+/// A line that anybody can write hides no cluster: outside the outputs it means nothing, and in them the file is no values file.
 #[test]
-fn an_ownership_file_that_is_a_link_is_refused() {
-    let stage = project().folder("fixtures/workspaces/sylva-baremetal");
-    let _ = stage.run("render").exit(0);
-    let owned = stage.list("rendered").into_iter();
-    let owned = owned.map(|path| stage.path().join("rendered").join(path));
-    let mut owned = owned.filter(|path| path.ends_with(".metalmark-owned"));
-    let owned = owned.next().expect("an ownership file");
-    let theirs = stage.path().join("theirs");
-    fs::rename(&owned, &theirs).expect("moved");
-    symlink(&theirs, &owned).expect("linked");
-    let refused = stage.run("render").exit(2).outcome.stderr;
-    assert!(refused.contains("not a regular file"), "{refused}");
-}
-
-/// A list outside the project's outputs was believed whatever digest it had.
-#[test]
-fn an_ownership_file_removes_no_cluster() {
+fn a_first_line_removes_no_cluster() {
     let stage = project().folder("fixtures/workspaces/sylva-baremetal");
     let text = stage.read("metalmark.yaml");
     stage.write(
         "metalmark.yaml",
         text.split("policy:").next().expect("its head"),
     );
-    let before = stage.run("check").exit(1).outcome;
+    let findings = |stage: &Stage| stage.run("check --output json").outcome.stdout;
+    let before = stage.run("check").exit(1).outcome.stdout;
     let values = "environment-values/workload-clusters/lab-7/values.yaml";
-    let list = |bytes: &[u8]| {
-        let digest = oci_artifacts::Digest::compute(bytes);
-        stage.write(".metalmark-owned", format!("{values}\t{digest}\tx\n"));
-    };
-    list(b"other");
-    let after = stage.run("check").exit(1).outcome;
-    assert_eq!(after.stdout, before.stdout);
-    list(stage.read(values).as_bytes());
-    let after = stage.run("check").outcome;
-    assert!(
-        after.stderr.contains("lists it as rendered") && after.status != 0,
-        "{}",
-        after.stderr
+    let text = stage.read(values);
+    let line = "# Rendered by metalmark for cluster gone; edit the values, not this file.\n";
+    let count = |text: &str| text.matches("lab-7").count();
+    let known = count(&findings(&stage));
+    stage.write(values, format!("{line}{text}"));
+    assert_eq!(count(&findings(&stage)), known, "{before}");
+    let digest = oci_artifacts::Digest::compute(text.as_bytes());
+    stage.write(values, &text);
+    stage.write(".metalmark-owned", format!("{values}\t{digest}\tx\n"));
+    assert_eq!(stage.run("check").exit(1).outcome.stdout, before);
+    // In an output's folder a cluster's values are said not to be.
+    stage.write(values, format!("{line}{text}"));
+    stage.edit(
+        "metalmark.yaml",
+        "path: rendered/shared",
+        "path: environment-values",
     );
+    let said = stage.run("check").outcome.stdout;
+    let warned = format!("`{values}` is rendered by metalmark, and left out of the clusters");
+    assert!(said.contains(&warned), "{said}");
+    let said = stage.run("render --check").outcome.stdout;
+    assert!(said.contains(values), "{said}");
 }

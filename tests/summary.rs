@@ -75,7 +75,7 @@ check --allow-empty
     exit 0: warning[image-unused]: no cluster uses image `proven`
     exit 0: no findings
 render --allow-empty
-    exit 0: created  out/os-image-server-images.values  +2
+    exit 0: created  out/os-image-server-images.values  +3
     exit 2: error: there is nothing to render: the project file has no `outputs`
 
 "#]],

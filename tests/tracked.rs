@@ -71,7 +71,7 @@ fn rendered_files_that_are_new_to_git_fail_until_they_are_added() {
     assert_text(
         &said(render(&stage, "--fail-on-change").exit(1)),
         str![[r#"
-created  rendered/clusters/edge-wip/edge-wip.yaml  +68
+created  rendered/clusters/edge-wip/edge-wip.yaml  +69
 7 files rendered: 1 created, 6 unchanged
 rendered files have changed: `git add --all -- rendered/clusters`, then run this again
 
@@ -198,6 +198,22 @@ fn each_way_to_change_a_committed_folder_is_seen() {
             "git update-index --skip-worktree in/a; rm in/a",
             false,
         ),
+        (
+            "edited, and said to be left out",
+            "git update-index --skip-worktree in/a; echo x > in/a",
+            true,
+        ),
+        (
+            "edited, and said to be unchanged",
+            "git update-index --assume-unchanged in/a; echo x > in/a",
+            true,
+        ),
+        (
+            "as another commit that stands in the commit's place",
+            "echo x > in/a; git add in/a; export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a
+             git replace HEAD $(git commit-tree $(git write-tree) -m x)",
+            true,
+        ),
     ];
     for (way, script, expected) in ways {
         let run = |script: &str| {
@@ -210,7 +226,8 @@ fn each_way_to_change_a_committed_folder_is_seen() {
         run(script);
         assert_eq!(is_changed(), expected, "{way}");
         run(
-            "git update-index --no-skip-worktree in/a; git reset -q --hard; rm -f in/c .git/info/exclude",
+            "git replace -d HEAD 2>/dev/null || true; git update-index --no-skip-worktree in/a; git update-index --no-assume-unchanged in/a;
+             git reset -q --hard; rm -f in/c .git/info/exclude",
         );
     }
 }

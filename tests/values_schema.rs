@@ -13,8 +13,6 @@ use super::helm::helm;
 use super::programs;
 use super::support::stage::project;
 
-const STEPS: u64 = 1_000_000;
-
 fn values(text: &str) -> Node {
     yaml_tree::values(text, FileId(0), Engine::Helm3).expect("values")
 }
@@ -22,7 +20,7 @@ fn values(text: &str) -> Node {
 /// What is wrong with values, one line each.
 fn found(schema: &str, text: &str) -> Vec<String> {
     let schema = ValuesSchema::parse(schema).expect("a schema");
-    let found = schema.check(&values(text), STEPS).expect("applicable");
+    let found = schema.check(&values(text)).expect("applicable");
     let line = found
         .iter()
         .map(|one| format!("{} {}{}", one.path, one.message, one.shown));
@@ -168,7 +166,7 @@ fn what_only_some_versions_of_helm_refuse_is_no_finding() {
 fn a_schema_that_cannot_be_applied_says_why() {
     let why = |schema: &str, text: &str| {
         let schema = ValuesSchema::parse(schema)?;
-        schema.check(&values(text), 10_000).map(|_| ())
+        schema.check(&values(text)).map(|_| ())
     };
     for (schema, expected) in [
         (
@@ -201,18 +199,6 @@ fn a_schema_that_cannot_be_applied_says_why() {
     }
     let error = why("{\n  \"a\": [\n", "a: 1").expect_err("no JSON");
     assert!(error.starts_with("line "), "{error}");
-    // Each key that is not known is compared with all that are.
-    let known: serde_json::Map<String, Value> = { 0..1_000 }
-        .map(|index| (format!("known-{index}"), json!({})))
-        .collect();
-    let closed = json!({"properties": known, "additionalProperties": false}).to_string();
-    let unknown: String = (0..11)
-        .map(|index| format!("unknown-{index}: 1\n"))
-        .collect();
-    assert_eq!(
-        why(&closed, &unknown),
-        Err("it takes too many steps".to_owned())
-    );
     // Each level doubles the work.
     let levels = (0..40).map(|level| {
         let next = json!({"$ref": format!("#/definitions/l{}", level + 1)});
@@ -220,19 +206,10 @@ fn a_schema_that_cannot_be_applied_says_why() {
     });
     let mut levels: serde_json::Map<String, Value> = levels.collect();
     levels.insert("l40".into(), json!({}));
-    let long = format!("a: {}", "x".repeat(1_000_000));
-    let alternatives: Vec<Value> = (0..10_000).map(|index| json!({"const": index})).collect();
-    let wide = json!({"additionalProperties": {"anyOf": alternatives}}).to_string();
-    assert_eq!(
-        why(&wide, "a: 1"),
-        Err("it takes too many steps".to_owned())
-    );
-    let patterns = r#"{"additionalProperties": {"pattern": "^y"}}"#;
-    assert!(why(patterns, &long).is_err());
     let bomb = json!({"$ref": "#/definitions/l0", "definitions": levels}).to_string();
     assert_eq!(
         why(&bomb, "a: 1"),
-        Err("it takes too many steps".to_owned())
+        Err("it applies more than 20000000 schemas".to_owned())
     );
 }
 
@@ -243,27 +220,20 @@ fn schemas_of_values_are_applied_as_deep_as_is_stated() {
     // Each level is a schema and a reference to it.
     for (levels, is_applied) in [(199, true), (200, false)] {
         let text = format!("{}1{}", "{a: ".repeat(levels), "}".repeat(levels));
-        let found = schema.check(&values(&text), STEPS);
+        let found = schema.check(&values(&text));
         assert_eq!(found.is_ok(), is_applied, "{levels}: {found:?}");
     }
 }
 
 #[test]
-fn the_last_step_of_a_schema_that_fits_is_taken_and_the_next_is_refused() {
-    let schema = ValuesSchema::parse(r#"{"properties": {"a": {}}}"#).expect("a schema");
-    assert_eq!(schema.check(&values("a: 1"), 2), Ok(Vec::new()));
-    assert!(schema.check(&values("a: 1"), 1).is_err());
-}
-
-/// Neither whole nor by its beginning, whatever its type.
-#[test]
 fn a_secret_that_a_schema_refuses_is_not_shown() {
     let long = "s3cr3t".repeat(20);
     let refused = r#"{"type": "string", "pattern": "^never$", "enum": ["a", "b"]}"#;
     let schema = format!(
-        r#"{{"properties": {{"cluster": {{"properties": {{"password": {refused}, "token": {refused}, "pin": {{"maximum": 3}}}}}}}}}}"#
+        r#"{{"properties": {{"cluster": {{"properties": {{"password": {refused}, "token": {refused}, "pin": {{"type": "string"}}, "port": {{"maximum": 3}}}}}}}}}}"#
     );
-    let secrets = format!("cluster: {{password: hunter2, token: {long}, pin: 48151623}}\n");
+    let secrets =
+        format!("cluster: {{password: hunter2, token: {long}, pin: 48151623, port: 48151624}}\n");
     let stage = project()
         .cluster("secrets", &secrets)
         .settings("values: [chart/values.yaml]")
@@ -276,12 +246,12 @@ fn a_secret_that_a_schema_refuses_is_not_shown() {
     for format in ["human", "json", "sarif"] {
         let run = stage.run(&format!("check --output {format}")).exit(1);
         let screen = run.outcome.stdout + &run.outcome.stderr;
-        for message in [
-            "`cluster.token` must match `^never$`",
-            "`cluster.pin` must be at most 3",
-        ] {
-            assert!(screen.contains(message), "{screen}");
-        }
+        // Its type is known, and nothing else.
+        assert!(
+            screen.contains("`cluster.pin` must be a string"),
+            "{screen}"
+        );
+        assert!(!screen.contains("`cluster.port`"), "{screen}");
         for part in ["hunter", "s3cr3t", "4815"] {
             assert!(!screen.contains(part), "{format}: {screen}");
         }
@@ -338,7 +308,7 @@ fn the_tests_of_json_schemas_authors_pass() {
                         continue;
                     }
                     let is_valid = test["valid"].as_bool().expect("true or false");
-                    match parsed.check(&values(&data.to_string()), STEPS) {
+                    match parsed.check(&values(&data.to_string())) {
                         Err(_) => refused += 1,
                         Ok(found) if found.is_empty() == is_valid => passed += 1,
                         Ok(found) => wrong.push(format!(

@@ -5,7 +5,7 @@ use std::fmt::{self, Display, Formatter};
 use std::fs;
 use std::path::PathBuf;
 
-use oci_artifacts::Digest;
+use metalmark::model::ownership::{Owner, body};
 use similar::TextDiff;
 use snapbox::{Data, str};
 
@@ -140,8 +140,10 @@ fn fold(trees: &[Tree]) -> String {
     let mut earlier: Vec<(String, String)> = Vec::new();
     let mut folded = String::new();
     for tree in trees {
-        for (path, text) in without_records(tree.files()) {
-            let text = text.strip_suffix('\n').expect("a last line");
+        for (path, text) in tree.files() {
+            let is_ours = Owner::from_start(text.as_bytes()).is_some();
+            assert!(is_ours, "{path}: its first line says whose it is");
+            let text = body(&text).strip_suffix('\n').expect("a last line");
             for document in text.split("\n---\n") {
                 let document = format!("{document}\n");
                 let head = format!("=== {} {} {path}", earlier.len() + 1, tree.outputs);
@@ -169,35 +171,6 @@ fn nearest(earlier: &[(String, String)], path: &str, document: &str) -> Option<(
     let nearest = differences.min_by_key(|(_, difference)| lines(difference));
     nearest.filter(|(_, difference)| lines(difference) * 4 < lines(document) * 3)
 }
-
-/// That the record of a folder lists its files with their digests; what else the tree has.
-fn without_records(files: Vec<(String, String)>) -> Vec<(String, String)> {
-    let (records, files): (Vec<_>, Vec<_>) = files
-        .into_iter()
-        .partition(|(path, _)| path.ends_with(RECORD));
-    let mut owned = Vec::new();
-    for (path, text) in records {
-        let folder = path.trim_end_matches(RECORD);
-        for line in text.lines().filter(|line| !line.starts_with('#')) {
-            let columns: Vec<&str> = line.split('\t').collect();
-            let [name, digest, _output] = columns[..] else {
-                panic!("{path}: {line}");
-            };
-            owned.push((format!("{folder}{name}"), digest.to_owned()));
-        }
-    }
-    owned.sort();
-    let digest = |text: &String| Digest::compute(text.as_bytes()).to_string();
-    let digests = files
-        .iter()
-        .map(|(path, text)| (path.clone(), digest(text)));
-    let mut digests: Vec<_> = digests.collect();
-    digests.sort();
-    assert_eq!(owned, digests);
-    files
-}
-
-const RECORD: &str = ".metalmark-owned";
 
 #[test]
 fn every_workspace_renders_its_golden_trees() {

@@ -225,9 +225,6 @@ pub(crate) const TEMPLATES: &[Shape] = &[
     shape("a list that doubles", |_| {
         "{{ $x := list 1 }}{{ range until 100 }}{{ $x = concat $x $x }}{{ end }}".to_owned()
     }),
-    shape("a map in itself", |_| {
-        "{{ $x := dict }}{{ range until 1000 }}{{ $x = dict \"a\" $x \"b\" $x }}{{ end }}{{ toJson $x }}".to_owned()
-    }),
     shape("a list that grows", |_| {
         "{{ $x := list }}{{ range until 100000 }}{{ $x = append $x . }}{{ end }}".to_owned()
     }),

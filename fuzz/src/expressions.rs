@@ -35,9 +35,11 @@ pub(super) fn run(data: &[u8]) -> bool {
             return false;
         }
     };
-    // What a cluster of a large fleet may spend.
-    let limits = Limits::default().for_clusters(usize::MAX);
-    let budget = Budget::new(limits);
+    let steps = 200_000;
+    let budget = Budget::new(Limits {
+        steps,
+        ..Limits::default()
+    });
     match execute(
         &template,
         &convert::from_model(&root().value),
@@ -45,7 +47,7 @@ pub(super) fn run(data: &[u8]) -> bool {
         &budget,
     ) {
         Ok(written) => {
-            assert!(written.len() as u64 <= limits.bytes);
+            assert!(written.len() as u64 <= steps);
             true
         }
         Err(error) => {

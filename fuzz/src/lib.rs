@@ -4,7 +4,6 @@
 //! what becomes of those by chance, on a stable toolchain.
 
 mod archives;
-mod budgets;
 mod cmp;
 pub mod edits;
 mod expressions;
@@ -23,7 +22,6 @@ mod scene;
 mod schemas;
 mod selectors;
 mod signatures;
-mod templates;
 mod values;
 mod workspaces;
 
@@ -41,7 +39,6 @@ pub struct Target {
 /// Every kind of input, by name.
 pub const TARGETS: &[Target] = &[
     target("archives", archives::run),
-    target("budgets", budgets::run),
     target("cmp", cmp::run),
     target("edits", edits::run),
     target("expressions", expressions::run),
@@ -57,7 +54,6 @@ pub const TARGETS: &[Target] = &[
     target("schemas", schemas::run),
     target("selectors", selectors::run),
     target("signatures", signatures::run),
-    target("templates", templates::run),
     target("values", values::run),
     target("workspaces", workspaces::run),
 ];

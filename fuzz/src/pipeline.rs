@@ -81,7 +81,6 @@ impl Open {
         let (mut files, mut found, mut judged) =
             (Vec::new(), self.workspace.findings.clone(), Vec::new());
         let renderer = Renderer::new(settings, &self.workspace.templates, schemas, &mut found);
-        let mut names = Vec::new();
         for entry in self.workspace.clusters.iter().take(MOST) {
             let read = read::cluster(&self.workspace, entry, &self.shared, &self.templates);
             let view = read
@@ -89,7 +88,6 @@ impl Open {
             let Ok(view) = view else { continue };
             let checked = check::cluster(&view, settings, today());
             if !checked.has_errors() {
-                names.push(Arc::clone(&entry.name));
                 files.extend(renderer.cluster(&view, &mut found));
             }
             judged.extend(checked.findings);
@@ -99,7 +97,7 @@ impl Open {
                 images: shared.images,
                 ..ServedImages::default()
             };
-            files.extend(renderer.render_shared(&served, &names, &mut found));
+            files.extend(renderer.render_shared(&served, &mut found));
         }
         judged.extend(check::findings(found, settings, today()).findings);
         (files, judged)

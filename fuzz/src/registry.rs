@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use oci_artifacts::registries::{Host, RegistrySettings};
 use oci_artifacts::registry::{Environment, Limits, Registries, RegistryOptions};
-use oci_artifacts::{Descriptor, Digest, Reference, Store};
+use oci_artifacts::{Descriptor, Digest, Reference, RegistryName, Store};
 
 use super::memory::find;
 
@@ -101,7 +101,7 @@ fn client(host: &str) -> Registries {
     let long = Duration::from_secs(2);
     Registries::new(RegistryOptions {
         settings: RegistrySettings {
-            hosts: [(host.into(), plain)].into(),
+            hosts: [(RegistryName::parse(host).expect(host), plain)].into(),
             concurrency: 1,
             ..RegistrySettings::default()
         },

@@ -4,11 +4,11 @@
 //! * nothing outside changes, also by no program that its configuration names;
 //! * no text from outside is printed or rendered;
 //! * a command that reads changes nothing; one that writes leaves git's own folder as it is;
-//! * no file is deleted that the ownership file or the run file does not prove, and each new file is whole.
+//! * no file is deleted whose first line does not say that metalmark rendered it, and each new file says so.
 
 use std::io::Write as _;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use metalmark::commands::{
     self, CheckOptions, ExplainOptions, FrozenOption, ImagesOptions, ImpactOptions, LockOptions,
@@ -18,13 +18,13 @@ use metalmark::edit::stamp;
 use metalmark::error::Error;
 use metalmark::files::Provenance;
 use metalmark::hosts::cmp::{self, Environment};
-use metalmark::model::ownership::sum;
+use metalmark::model::old_list::OLD_LIST;
+use metalmark::model::ownership::Owner;
 use metalmark::pipeline::{Reporting, Terminal, Verdict};
 use metalmark::printer::{Color, Printer};
 use metalmark::read::Request;
 use metalmark::report::{CommentFormat, Format, ListFormat};
 use oci_artifacts::Digest;
-use serde_json::Value;
 
 use super::cmp::Screen;
 use super::memory::find;
@@ -56,9 +56,6 @@ const WRITING: [Run; 3] = [
     |request, terminal| check(request, true, terminal),
     |request, terminal| stamp(request, false, terminal),
 ];
-
-const OWNERSHIP_FILE: &str = ".metalmark-owned";
-const RUN_FILE: &str = ".metalmark-run";
 
 pub(super) fn run(data: &[u8]) -> bool {
     let Some(([reads, writes], files)) = data.split_first_chunk() else {
@@ -105,22 +102,23 @@ fn printed(request: &Request, run: Run) -> String {
 
 /// What a command may have made of a repository.
 fn written(before: &Snapshot, after: &Snapshot, text: &str) {
+    // Of git's own folder, the run file's.
     let gits = |snapshot: &Snapshot| -> Snapshot {
-        let gits = snapshot.iter().filter(|(path, _)| path.starts_with(".git"));
+        let is_gits = |path: &Path| path.starts_with(".git") && !path.starts_with(".git/metalmark");
+        let gits = snapshot.iter().filter(|(path, _)| is_gits(path));
         gits.map(|(path, found)| (path.clone(), found.clone()))
             .collect()
     };
     assert_eq!(gits(before), gits(after), "git's own folder\n{text}");
-    let edits = edits(before);
     for (path, (mode, content)) in before {
         const FOLDER: u32 = 0o040_000;
         let is_metalmarks = name(path).starts_with(".metalmark-");
         if after.contains_key(path) || mode & 0o170_000 == FOLDER || is_metalmarks {
             continue;
         }
-        let is_ours = content.as_deref().is_some_and(|bytes| {
-            is_owned(path, bytes, before) || is_taken_back(&edits, path, Some(bytes), None)
-        });
+        let is_ours = content
+            .as_deref()
+            .is_some_and(|bytes| is_owned(path, bytes, before));
         assert!(is_ours, "{path:?} is deleted\n{text}");
     }
     for (path, (_, content)) in after {
@@ -131,16 +129,13 @@ fn written(before: &Snapshot, after: &Snapshot, text: &str) {
             "{path:?} has a text from outside\n{text}"
         );
         let old = before.get(path).map(|(_, content)| content.as_deref());
-        if old == Some(Some(bytes)) || name(path) == OWNERSHIP_FILE {
+        if is_gits || old == Some(Some(bytes)) {
             continue;
         }
-        let old = old.flatten();
-        let is_known = old.is_some() && !is_named(path, after);
-        let is_text = |edit: &Edit| edit.path == *path && edit.before() == Some(bytes);
-        let is_whole = is_owned(path, bytes, after)
-            || is_taken_back(&edits, path, old, Some(bytes))
-            || is_known && !edits.iter().any(is_text);
-        assert!(is_whole, "{path:?} is neither whole nor proven\n{text}");
+        let is_edited = old.is_some() && Owner::from_start(bytes).is_none();
+        let is_ours = Owner::from_start(bytes).is_some()
+            && old.flatten().is_none_or(|old| is_owned(path, old, before));
+        assert!(is_edited || is_ours, "{path:?} is nobody's\n{text}");
     }
 }
 
@@ -149,62 +144,16 @@ fn name(path: &Path) -> &str {
     name.unwrap_or_default()
 }
 
-/// Whether an ownership file above a path names it with the digest of the bytes.
+/// Whether a file says that metalmark rendered it, or a list of an earlier version above it does.
 fn is_owned(path: &Path, bytes: &[u8], files: &Snapshot) -> bool {
-    is_recorded(path, &format!("\t{}\t", Digest::compute(bytes)), files)
-}
-
-/// Whether an ownership file above a path names it.
-fn is_named(path: &Path, files: &Snapshot) -> bool {
-    is_recorded(path, "\t", files)
-}
-
-fn is_recorded(path: &Path, rest: &str, files: &Snapshot) -> bool {
-    path.ancestors().skip(1).any(|folder| {
+    let is_listed = path.ancestors().skip(1).any(|folder| {
         let below = path.strip_prefix(folder).expect("it is above");
-        let line = format!("{}{rest}", below.display());
-        let record = files.get(&folder.join(OWNERSHIP_FILE));
-        let record = record.and_then(|(_, record)| record.as_deref());
-        record.is_some_and(|record| find(record, line.as_bytes()).is_some())
-    })
-}
-
-/// A line of the run file.
-struct Edit {
-    path: PathBuf,
-    before: Option<String>,
-    after: Value,
-}
-
-/// What the run file of a killed run says.
-fn edits(files: &Snapshot) -> Vec<Edit> {
-    let text = files
-        .get(Path::new(RUN_FILE))
-        .and_then(|(_, text)| text.as_deref());
-    let text = String::from_utf8_lossy(text.unwrap_or_default()).into_owned();
-    let edit = |line: &str| {
-        let line: Value = serde_json::from_str(line.strip_prefix("edited ")?).ok()?;
-        Some(Edit {
-            path: PathBuf::from(line["path"].as_str()?),
-            before: line["before"].as_str().map(str::to_owned),
-            after: line["after"].clone(),
-        })
-    };
-    text.lines().filter_map(edit).collect()
-}
-
-impl Edit {
-    /// The bytes that the file had before it.
-    fn before(&self) -> Option<&[u8]> {
-        self.before.as_deref().map(str::as_bytes)
-    }
-}
-
-/// Whether the run file says that a killed run made of a file what it was, and what it was made of is what it is.
-fn is_taken_back(edits: &[Edit], path: &Path, was: Option<&[u8]>, is: Option<&[u8]>) -> bool {
-    let was = Value::from(was.map(|bytes| sum(bytes).to_vec()));
-    let edits = || edits.iter().filter(|edit| edit.path == path);
-    edits().any(|edit| edit.after == was) && edits().any(|edit| edit.before() == is)
+        let line = format!("{}\t{}\t", below.display(), Digest::compute(bytes));
+        let list = files.get(&folder.join(OLD_LIST));
+        let list = list.and_then(|(_, list)| list.as_deref());
+        list.is_some_and(|list| find(list, line.as_bytes()).is_some())
+    });
+    is_listed || Owner::from_start(bytes).is_some()
 }
 
 fn check(request: &Request, fix: bool, terminal: &mut Terminal) -> Result<Verdict, Error> {

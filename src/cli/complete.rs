@@ -8,6 +8,8 @@ use clap_complete::env::Shells;
 
 use super::args::Arguments;
 use super::today;
+use super::watchdog::{self, Watched};
+use crate::budget::Limits;
 use crate::commands::{self, Name, Named};
 use crate::error::Error;
 use crate::pipeline::{Terminal, Verdict};
@@ -31,6 +33,7 @@ pub(super) fn print_script(
 /// Prints what may come next, where a shell's script runs metalmark for that; none in any other run.
 pub(super) fn complete(terminal: &mut Terminal) -> Option<Result<(), Error>> {
     let shell = std::env::var(SHELL).ok()?;
+    watchdog::start(Limits::SERVED, Watched::Run);
     let shells = Shells::builtins();
     let completer = shells.completer(&shell)?;
     let mut printed = Vec::new();

@@ -4,6 +4,7 @@ mod args;
 mod complete;
 mod terminal;
 mod today;
+mod watchdog;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -12,33 +13,12 @@ use clap::Parser;
 
 use args::Arguments;
 
-use crate::model::rule::RuleId;
-use crate::secrets::known as secret;
-
 /// A usage, I/O or network error.
 const FAILED: u8 = 2;
 
-/// Words of every output, which are no secrets.
-const WORDS: [&str; 15] = [
-    "cluster",
-    "clusters",
-    "error",
-    "fixed",
-    "help",
-    "image",
-    "images",
-    "kubernetes",
-    "machine",
-    "machines",
-    "metalmark",
-    "note",
-    "pool",
-    "rule",
-    "warning",
-];
-
 /// Runs the command line and answers with the exit status: 0 clean, 1 findings or drift, 2 a usage, I/O or network error.
 pub fn run() -> ExitCode {
+    watchdog::handle_signals();
     let mut unread = terminal::open(terminal::ColorMode::Never);
     if let Some(printed) = complete::complete(&mut unread) {
         // A shell shows nothing of a completion that fails.
@@ -48,8 +28,8 @@ pub fn run() -> ExitCode {
         });
     }
     let arguments = Arguments::parse();
-    oci_artifacts::registry::set_secret_hook(secret::learn);
-    secret::keep(RuleId::ALL.iter().map(|rule| rule.as_str()).chain(WORDS));
+    let (limits, watched) = arguments.budget();
+    watchdog::start(limits, watched);
     let mut terminal = terminal::open(arguments.color);
     let outcome = today::today()
         .and_then(|today| arguments.run(today, &mut terminal))

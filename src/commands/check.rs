@@ -7,7 +7,7 @@ use crate::model::date::Date;
 use crate::read::{self, Request};
 use crate::report::{Changes, JudgedPool};
 
-use super::{FrozenOption, ShardOption};
+use super::{FrozenOption, PartOptions};
 use crate::edit::fix;
 use crate::pipeline::fleet::{Fleet, FleetCheck};
 use crate::pipeline::reporting::CheckReport;
@@ -30,7 +30,7 @@ pub struct CheckOptions {
     pub frozen: FrozenOption,
     /// Which clusters are checked.
     #[command(flatten)]
-    pub part: ShardOption,
+    pub part: PartOptions,
 }
 
 /// Reads, resolves and checks every cluster, and reports on stdout.
@@ -45,7 +45,7 @@ pub fn check(
 ) -> Result<Verdict, Error> {
     let mut request = request.clone();
     request.flags.locking = options.frozen.locking();
-    request.flags.shard = options.part.shard;
+    options.part.apply(&mut request.flags);
     if options.fix {
         recover(&request, terminal)?;
     }

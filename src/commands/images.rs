@@ -60,7 +60,7 @@ fn rows(view: &ClusterView) -> Rows {
     let mut rows = rows_from_names(view);
     for image in view.images.values() {
         let uri = image.uri.as_ref();
-        let uri = uri.map(|uri| view.sources.display(&uri.value, uri.place).into());
+        let uri = uri.map(|uri| Arc::clone(uri.value.text()));
         rows.insert((Arc::clone(&image.key), uri.clone()), row(view, image, uri));
     }
     rows
@@ -104,7 +104,6 @@ fn row(view: &ClusterView, image: &Image, uri: Option<Arc<str>>) -> ImageRow {
             let known = view.described_image(it.selection);
             known.is_some_and(|known| known.key == image.key)
         })
-        .filter(|it| !view.selects_by_secret(it.pool, it.selection))
         .map(|it| format!("{}/{}", view.cluster.name, it.pool.name));
     ImageRow {
         key: Arc::clone(&image.key),
@@ -118,10 +117,7 @@ fn row(view: &ClusterView, image: &Image, uri: Option<Arc<str>>) -> ImageRow {
         facts: image
             .facts
             .iter()
-            .map(|(name, fact)| {
-                let value = view.sources.display(&fact.value, fact.place);
-                (Arc::clone(name), value.into())
-            })
+            .map(|(name, fact)| (Arc::clone(name), Arc::clone(&fact.value)))
             .collect(),
     }
 }

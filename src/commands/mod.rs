@@ -26,7 +26,7 @@ pub use impact::{ImpactOptions, impact};
 pub use init::{CodeHost, InitOptions, init};
 pub use lock::{LockOptions, lock};
 pub use names::{Name, Named, names};
-pub use options::{FrozenOption, ShardOption};
+pub use options::{FrozenOption, PartOptions};
 pub use overview::{has_place, overview};
 pub use page::{PageOptions, page};
 pub use plan::{PlanOptions, plan};

@@ -4,6 +4,7 @@ use clap::Args;
 
 use crate::model::lock::Locking;
 use crate::model::shard::Shard;
+use crate::read::Flags;
 
 /// Whether the lock must be complete.
 #[derive(Clone, Copy, Debug, Default, Args)]
@@ -24,9 +25,19 @@ impl FrozenOption {
 }
 
 /// Which part of the clusters is processed.
-#[derive(Clone, Copy, Debug, Default, Args)]
-pub struct ShardOption {
+#[derive(Clone, Debug, Default, Args)]
+pub struct PartOptions {
+    /// Process only these clusters: of the others nothing is looked at, and nothing of theirs is written.
+    #[arg(value_name = "CLUSTER", conflicts_with = "shard")]
+    pub selected: Vec<String>,
     /// Process only the I-th of N parts of the clusters, selected by their names: the same on each machine.
     #[arg(long, value_name = "I/N")]
     pub shard: Option<Shard>,
+}
+
+impl PartOptions {
+    pub(super) fn apply(&self, flags: &mut Flags) {
+        flags.shard = self.shard;
+        flags.selected.clone_from(&self.selected);
+    }
 }

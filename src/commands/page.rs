@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use crate::budget;
 use crate::decide::plan::{self, ClusterPlan, Goal};
 use crate::decide::waves;
 use crate::error::Error;
@@ -116,6 +117,7 @@ impl Print<'_> {
         change: Option<(&Impact, &[Judged])>,
         terminal: &mut Terminal,
     ) -> Result<(), Error> {
+        let _work = budget::enter("the page")?;
         let parts = std::mem::take(&mut fleet_check.results);
         let (clusters, plans): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
         let plans: Vec<ClusterPlan> = plans.into_iter().flatten().collect();

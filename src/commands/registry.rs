@@ -147,17 +147,8 @@ fn facts(
 
 /// A reference, or a host alone, which then has an empty repository.
 fn parse_reference(text: &str) -> Result<Reference, Error> {
-    let bare = text
-        .strip_prefix(oci_artifacts::SCHEME)
-        .unwrap_or(text)
-        .trim_end_matches('/');
-    let parsed = if bare.contains('/') {
-        Reference::parse(bare)
-    } else {
-        Reference::parse(&format!("{bare}/x")).map(|reference| Reference {
-            repository: "".into(),
-            ..reference
-        })
-    };
-    parsed.map_err(|error| Error::usage(error.to_string()))
+    match Reference::parse_prefix(text).filter(|prefix| prefix.repository.is_empty()) {
+        Some(registry) => Ok(registry),
+        None => Reference::parse(text).map_err(|error| Error::usage(error.to_string())),
+    }
 }

@@ -2,7 +2,6 @@
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use yaml_tree::suggest::did_you_mean;
 use yaml_tree::value::Node;
 
 use crate::error::Error;
@@ -52,12 +51,8 @@ pub fn values(
     let (entry, path) = cluster_and_path(&workspace, options)?;
     let path = ValuePath::parse(&path)?;
     let values = read::values(&workspace, entry)?;
-    let evaluator = Evaluator::with_trace(
-        &values.tree,
-        &values.options,
-        &TemplateCache::default(),
-        &values.sources,
-    );
+    let templates = TemplateCache::default();
+    let evaluator = Evaluator::with_trace(&values.tree, &values.options, &templates);
     let query = ValueQuery::new(&entry.name, &path, &values, &evaluator);
     let mut failures = Vec::new();
     match (options.why, options.raw) {
@@ -110,19 +105,7 @@ fn cluster_and_path<'w>(
     ) {
         (Some(name), path, _) if named(name).is_some() => (named(name), path),
         (path, None, [only]) => (Some(only), path.map(str::to_owned)),
-        (Some(name), _, _) => {
-            let help = did_you_mean(name, names()).map_or_else(
-                || {
-                    format!(
-                        "the clusters are {}",
-                        names().collect::<Vec<_>>().join(", ")
-                    )
-                },
-                |near| format!("did you mean `{near}`?"),
-            );
-            let message = format!("there is no cluster `{name}`\nhelp: {help}");
-            return Err(Error::usage(message));
-        }
+        (Some(name), _, _) => return Err(read::no_cluster(name, clusters)),
         (None, path, _) => (None, path),
     };
     let path = path.unwrap_or_default();

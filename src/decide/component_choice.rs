@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use capi::image::{Image, ImageKey, Images, fact};
+use oci_artifacts::{Address, SCHEME};
 
 use super::matching::{PatternCache, candidates, find_image};
 use crate::model::cluster::{BundleChoice, Cluster, Pool};
@@ -121,9 +122,10 @@ pub fn choose(
 
 /// The bundle of that reference, as the proposal writes it, without a scheme.
 fn find_by_reference<'a>(reference: &str, bundles: &'a Images) -> Option<&'a ImageKey> {
+    let meant = Address::new(format!("{SCHEME}{reference}"));
     let is_it = |bundle: &&Image| {
-        let uri = bundle.uri.as_ref().map(|uri| &*uri.value);
-        uri.is_some_and(|uri| uri.strip_prefix("oci://").unwrap_or(uri) == reference)
+        let uri = bundle.uri.as_ref().map(|uri| &uri.value);
+        uri.is_some_and(|uri| **uri == *reference || *uri == meant)
     };
     bundles.values().find(is_it).map(|bundle| &bundle.key)
 }
@@ -147,7 +149,7 @@ mod tests {
                 key: (*key).into(),
                 artifact: (*key).into(),
                 place: Place::NONE,
-                uri: Some(Located::new(uri.into(), Place::NONE)),
+                uri: Some(Located::new(super::Address::new(uri), Place::NONE)),
                 digest: None,
                 facts: Facts::new(Origin::Lock, facts),
                 enabled: None,

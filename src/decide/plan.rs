@@ -219,9 +219,9 @@ fn current(view: &ClusterView) -> Result<(Version, PoolImages<'_>), String> {
     let mut booted = BTreeMap::new();
     let mut common: Option<Version> = None;
     for SelectedPool { pool, selection } in view.pools() {
-        if view.selects_by_secret(pool, selection) {
+        if let Some(why) = pool.unknown {
             return Err(format!(
-                "a secret selects the image of node pool `{}`",
+                "the image of node pool `{}` is not known: {why}",
                 pool.name
             ));
         }
@@ -324,7 +324,7 @@ fn is_built_since(day: Date, booted: &PoolImages<'_>) -> Result<bool, String> {
 
 /// Whether any pool gets another artifact: of one key and version too, where another release of the builder has it.
 fn differ(booted: &PoolImages<'_>, chosen: &PoolImages<'_>) -> bool {
-    let uri = |image: &Image| image.uri.as_ref().map(|uri| Arc::clone(&uri.value));
+    let uri = |image: &Image| image.uri.as_ref().map(|uri| uri.value.clone());
     let is_other = |(was, is): (&&Image, &&Image)| was.key != is.key || uri(was) != uri(is);
     booted.values().zip(chosen.values()).any(is_other)
 }

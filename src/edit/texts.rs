@@ -7,7 +7,7 @@ use yaml_tree::place::Source;
 
 use crate::error::Error;
 use crate::files::Overlay;
-use crate::model::manifest::{ChangeKind, ChangeSet, FileChange, Origin};
+use crate::model::manifest::{ChangeKind, ChangeSet, FileChange};
 use crate::output::{self, Held, Replacement};
 use crate::pipeline::fleet::Fleet;
 use crate::read::{self, Request, Workspace};
@@ -28,7 +28,7 @@ pub(crate) fn changes(workspace: &Workspace, files: &[EditedFile], read: usize) 
         kind: ChangeKind::Updated,
         old: Some(file.source.text.clone()),
         new: Some(file.text.clone()),
-        origin: Origin::Run,
+        is_adopted: false,
         seen: None,
     });
     ChangeSet {

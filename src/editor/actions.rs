@@ -23,7 +23,7 @@ use crate::model::rule::Level;
 use crate::printer;
 use crate::read::PROJECT_FILE_NAME;
 
-use super::answers::{self, Answers};
+use super::answers::{self, Answers, Locations};
 use super::navigation::meet;
 use super::position::{Encoding, Lines};
 use super::project::Problem;
@@ -38,22 +38,25 @@ pub(super) const REWRITE: CodeActionKind = CodeActionKind::REFACTOR_REWRITE;
 pub(super) const FIX_ALL: CodeActionKind = CodeActionKind::SOURCE_FIX_ALL;
 
 /// The diagnostic of a finding that has a place.
-pub(super) fn diagnostic(problem: &Problem, root: &Path, encoding: Encoding) -> Option<Diagnostic> {
-    let at = |spot| answers::location(root, spot, encoding);
+pub(super) fn diagnostic<'p>(
+    problem: &'p Problem,
+    locations: &mut Locations<'p>,
+) -> Option<Diagnostic> {
+    let range = match &problem.spot {
+        Some(spot) => locations.location(spot)?.range,
+        None => Range::default(),
+    };
     let related = problem.related.iter().filter_map(|(spot, text)| {
         let message = match &**text {
             "" => "also here",
             text => text,
         };
         Some(DiagnosticRelatedInformation {
-            location: at(spot)?,
+            location: locations.location(spot)?,
             message: message.to_owned(),
         })
     });
-    let range = match &problem.spot {
-        Some(spot) => at(spot)?.range,
-        None => Range::default(),
-    };
+    let related: Vec<_> = related.collect();
     Some(Diagnostic {
         range,
         severity: Some(match problem.level {
@@ -63,7 +66,7 @@ pub(super) fn diagnostic(problem: &Problem, root: &Path, encoding: Encoding) -> 
         code: Some(NumberOrString::String(problem.rule.as_str().to_owned())),
         source: Some("metalmark".to_owned()),
         message: problem.text.clone(),
-        related_information: Some(related.collect()),
+        related_information: Some(related),
         ..Diagnostic::default()
     })
 }
@@ -134,8 +137,9 @@ impl Answers<'_> {
             spot.is_some_and(|spot| *spot.source.path == *self.path.to_string_lossy())
         };
         let here = self.problems.iter().filter(is_here);
+        let mut locations = Locations::new(self.analysis.root(), self.encoding);
         let with_diagnostic = |problem| {
-            let diagnostic = diagnostic(problem, self.analysis.root(), self.encoding)?;
+            let diagnostic = diagnostic(problem, &mut locations)?;
             Some((problem, diagnostic))
         };
         here.filter_map(with_diagnostic).collect()

@@ -1,6 +1,8 @@
 //! What every answer about a document starts from.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use lsp_types::{Location, Range, Uri};
 use url::Url;
@@ -103,17 +105,37 @@ impl Answers<'_> {
 
     /// A place as the protocol has it.
     pub(super) fn location(&self, spot: &Spot) -> Option<Location> {
-        location(self.analysis.root(), spot, self.encoding)
+        Locations::new(self.analysis.root(), self.encoding).location(spot)
     }
 }
 
-/// A place of a project as the protocol has it.
-pub(super) fn location(root: &Path, spot: &Spot, encoding: Encoding) -> Option<Location> {
-    let lines = Lines::new(&spot.source.text, encoding);
-    Some(Location {
-        uri: uri(&root.join(&*spot.source.path))?,
-        range: lines.first_line(spot.start as usize..spot.end as usize),
-    })
+/// The places of a project as the protocol has them. The lines of each file are found once.
+pub(super) struct Locations<'p> {
+    root: &'p Path,
+    encoding: Encoding,
+    /// By the address of the file, which the spots keep.
+    lines: HashMap<usize, Lines<'p>>,
+}
+
+impl<'p> Locations<'p> {
+    pub(super) fn new(root: &'p Path, encoding: Encoding) -> Self {
+        Self {
+            root,
+            encoding,
+            lines: HashMap::new(),
+        }
+    }
+
+    /// A place; none of a file that has no address.
+    pub(super) fn location(&mut self, spot: &'p Spot) -> Option<Location> {
+        let (source, encoding) = (&spot.source, self.encoding);
+        let lines = self.lines.entry(Arc::as_ptr(source).addr());
+        let lines = lines.or_insert_with(|| Lines::new(&source.text, encoding));
+        Some(Location {
+            uri: uri(&self.root.join(&*source.path))?,
+            range: lines.first_line(spot.start as usize..spot.end as usize),
+        })
+    }
 }
 
 /// The address of a file; none of a relative path.
@@ -122,7 +144,11 @@ pub(super) fn uri(file: &Path) -> Option<Uri> {
     url.as_str().parse().ok()
 }
 
+/// The longest path of a file, in bytes: PATH_MAX of Linux. Each folder above a file is looked at.
+const PATH_LIMIT: usize = 4 << 10;
+
 /// The file at an address; none for what is no file.
 pub(super) fn file(uri: &Uri) -> Option<PathBuf> {
-    Url::parse(uri.as_str()).ok()?.to_file_path().ok()
+    let path = Url::parse(uri.as_str()).ok()?.to_file_path().ok()?;
+    (path.as_os_str().len() <= PATH_LIMIT).then_some(path)
 }

@@ -106,7 +106,6 @@ impl Answers<'_> {
             return Ok(Vec::new());
         };
         let uris = view.images.values().filter_map(|image| image.uri.as_ref());
-        let uris = uris.filter(|uri| !view.sources.is_secret(uri.place));
         let references = uris.filter_map(|uri| Reference::parse(&uri.value).ok());
         let mut prefixes = BTreeSet::new();
         for Reference {
@@ -142,10 +141,7 @@ impl Answers<'_> {
                 (true, _) => "without Kubernetes".to_owned(),
                 (_, None) => "Kubernetes is not known".to_owned(),
                 (_, Some(held)) => {
-                    format!(
-                        "Kubernetes {}",
-                        view.sources.display(&held.value, held.place)
-                    )
+                    format!("Kubernetes {}", held.value)
                 }
             };
             Candidate {
@@ -173,7 +169,7 @@ fn pool_version<'v>(view: &'v ClusterView, keys: &[String]) -> Option<&'v str> {
     let pool = name.and_then(|name| pools.find(|pool| pool.name == name));
     let version = pool.and_then(|pool| cluster.k8s_version_of(pool));
     let version = version.or(cluster.k8s_version.as_ref())?;
-    Some(view.sources.display(&version.value, version.place))
+    Some(&*version.value)
 }
 
 /// Whether the keys that are typed are the prefixes of registries.
@@ -210,7 +206,7 @@ fn fact_values(view: &ClusterView, name: &str) -> Vec<Candidate> {
         .filter_map(|image| image.facts.get(name));
     let shown = |fact| {
         let fact: &capi::image::Fact = fact;
-        view.sources.display(&fact.value, fact.place)
+        &*fact.value
     };
     let values: BTreeSet<&str> = images.map(shown).collect();
     let values = values.into_iter();

@@ -67,8 +67,8 @@ impl Answers<'_> {
             return Ok(None);
         };
         let templates = TemplateCache::default();
-        let (tree, sources) = (&values.tree, &values.sources);
-        let evaluator = Evaluator::with_trace(tree, &values.options, &templates, sources);
+        let tree = &values.tree;
+        let evaluator = Evaluator::with_trace(tree, &values.options, &templates);
         let query = ValueQuery::new(&entry.name, path, &values, &evaluator);
         match query.account(&mut Vec::new()) {
             Ok(account) => print_to_string(|out| values::account(&account, out)).map(Some),

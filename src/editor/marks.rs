@@ -49,7 +49,7 @@ pub(super) struct PoolMark {
     pub(super) cluster: usize,
     /// `cluster/pool`.
     pub(super) name: String,
-    /// The key of its image in the catalog, where it has one and no secret selects it.
+    /// The key of its image in the catalog, where it has one.
     pub(super) key: Option<ImageKey>,
     /// What it boots, in a few words: `ubuntu-noble (1.31.8, proven)`.
     pub(super) boots: String,
@@ -158,17 +158,12 @@ impl Gatherer {
         for choice in &choices {
             to.marks.push((choice.clone(), Mark::Choice(index)));
         }
-        let is_secret = view.selects_by_secret(pool, selection);
-        let known = view.described_image(selection).filter(|_| !is_secret);
+        let known = view.described_image(selection);
         to.pools.push(PoolMark {
             cluster: 0,
             name: format!("{}/{}", view.cluster.name, pool.name),
             key: known.map(|image| Arc::clone(&image.key)),
-            boots: if is_secret {
-                "what a secret selects".to_owned()
-            } else {
-                boots(view, pool, selection, self.matching)
-            },
+            boots: boots(view, pool, selection, self.matching),
             choices,
             template: template.and_then(|template| spot(template.name.place)),
         });
@@ -213,7 +208,7 @@ fn boots(view: &ClusterView, pool: &Pool, selection: &Selection, matching: Match
                 Proof::Refuted => "wrong",
             };
             let held = weighed.held.map(|held| {
-                let value = view.sources.display(&held.value, held.place);
+                let value = &*held.value;
                 format!("{value}, ")
             });
             format!("{name} ({}{state})", held.unwrap_or_default())

@@ -20,6 +20,8 @@ mod requests;
 mod rolls;
 mod session;
 mod symbols;
+mod transport;
 
 pub use rolls::Bases;
 pub use session::serve;
+pub use transport::connect;

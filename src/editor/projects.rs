@@ -9,12 +9,14 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender};
 use lsp_types::Diagnostic;
 
+use crate::budget::Turn;
 use crate::error::Error;
 use crate::files::{plain_path, repository_top};
 use crate::model::date::Date;
 use crate::read;
 
 use super::actions;
+use super::answers::Locations;
 use super::position::Encoding;
 use super::project::{Analysis, Checked, Checker, Problem, Texts};
 use super::rolls::{Bases, Rolls, rolls};
@@ -140,11 +142,14 @@ impl Project {
 
     fn diagnose(&mut self, encoding: Encoding) {
         self.diagnostics = Diagnostics::new();
-        for problem in &*self.problems {
+        let problems = Arc::clone(&self.problems);
+        let root = self.root.clone();
+        let mut locations = Locations::new(&root, encoding);
+        for problem in &*problems {
             let path = problem.spot.as_ref().map(|spot| &*spot.source.path);
             let path = path.unwrap_or(read::PROJECT_FILE_NAME);
             let file = plain_path(&self.root.join(path));
-            let found = actions::diagnostic(problem, &self.root, encoding);
+            let found = actions::diagnostic(problem, &mut locations);
             self.diagnostics.entry(file).or_default().extend(found);
         }
         // Nothing leads to a line: the whole project is not read.
@@ -272,6 +277,7 @@ impl Projects {
             project.comparison = Comparison::Running { is_stale: false };
             let (sender, bases) = (self.sender.clone(), Arc::clone(bases));
             thread::spawn(move || {
+                let _turn = Turn::begin();
                 let (request, texts) = (&analysis.request, &analysis.texts);
                 let start = Instant::now();
                 let rolls = rolls(&bases, request, texts, today);
@@ -309,6 +315,7 @@ impl Projects {
             }
             let sender = self.sender.clone();
             thread::spawn(move || {
+                let _turn = Turn::begin();
                 let send = |what| {
                     // Nobody waits for it any more where the server has ended.
                     let _ = sender.send(Outcome {

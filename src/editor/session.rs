@@ -1,6 +1,6 @@
 //! A session with one editor: messages in, answers and diagnostics out.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -19,6 +19,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+use crate::budget::Turn;
 use crate::error::Error;
 use crate::model::date::Date;
 use crate::printer::plain;
@@ -103,11 +104,13 @@ impl Session<'_> {
             self.projects.outcomes.clone(),
         );
         loop {
+            let turn = Turn::begin();
             let first = self.projects.start(&self.documents, (self.today)());
             for project in first {
                 self.progress(project, true);
             }
             self.answer_waiting();
+            drop(turn);
             let pause = self.projects.pause().filter(|_| self.shows_hints);
             let pause = pause.map_or_else(never, after);
             select! {
@@ -149,6 +152,7 @@ impl Session<'_> {
 
     /// Takes a notification. One that is not valid, or not known, changes nothing.
     fn take_notification(&mut self, notification: Notification) {
+        let _turn = Turn::begin();
         let Notification { method, params } = notification;
         match &*method {
             notifications::DidOpenTextDocument::METHOD => {
@@ -235,6 +239,7 @@ impl Session<'_> {
 
     /// Takes the result of a check, and sends what it has changed.
     fn finish(&mut self, outcome: Outcome) {
+        let _turn = Turn::begin();
         let number = outcome.project;
         let Project {
             failure, is_first, ..
@@ -252,7 +257,7 @@ impl Session<'_> {
             && project.failure != failure
         {
             let message = format!("{}: {message}", project.root.display());
-            self.notify::<notifications::LogMessage>(&json!({ "type": 1, "message": message }));
+            self.notify::<notifications::ShowMessage>(&json!({ "type": 1, "message": message }));
         }
         self.publish();
     }
@@ -263,11 +268,14 @@ impl Session<'_> {
         for project in &self.projects.all {
             for (path, found) in &project.diagnostics {
                 let known = now.entry(path.clone()).or_default();
-                for diagnostic in found {
-                    if !known.contains(diagnostic) {
-                        known.push(diagnostic.clone());
-                    }
-                }
+                // What two projects say of one file; by its text, for diagnostics have no order.
+                let mut seen: HashSet<(String, u32, u32)> = HashSet::new();
+                let mut is_new = |one: &Diagnostic| {
+                    let at = one.range.start;
+                    seen.insert((one.message.clone(), at.line, at.character))
+                };
+                known.retain(&mut is_new);
+                known.extend(found.iter().filter(|one| is_new(one)).cloned());
             }
         }
         let paths: BTreeSet<PathBuf> = now.keys().chain(self.published.keys()).cloned().collect();

@@ -8,7 +8,7 @@ use lsp_types::{
 
 use yaml_tree::place::Spot;
 
-use super::answers::{self, Answers};
+use super::answers::{Answers, Locations};
 use super::marks::{Mark, PoolMark};
 use super::navigation::meet;
 use super::position::{Encoding, Lines};
@@ -125,7 +125,7 @@ pub(super) fn search(analysis: &Analysis, query: &str, encoding: Encoding) -> Ve
             };
             if found.len() < SHOWN && is_wanted(name) {
                 let spot = Spot::from_range(&file.source, bytes.start as u32, bytes.end as u32);
-                let location = answers::location(analysis.root(), &spot, encoding);
+                let location = Locations::new(analysis.root(), encoding).location(&spot);
                 found.extend(location.map(|location| (name.to_owned(), kind, location)));
             }
         }

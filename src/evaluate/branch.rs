@@ -101,9 +101,6 @@ impl Branch {
             return Ok(None);
         };
         let keyed = branch.evaluate_keys(&map)?;
-        for entry in map.iter() {
-            self.session.guard_key(&entry.key, entry.key_place);
-        }
         let entry = |entry: &tree::Entry| BranchEntry {
             key: Arc::clone(&entry.key),
             key_place: entry.key_place,
@@ -183,7 +180,7 @@ impl Branch {
     /// This value after its own expression, if it is one, is evaluated.
     fn open(&self) -> Result<Self, Failure> {
         let mut opened = self.clone();
-        if let tree::Value::String(text) = &self.node.value
+        if let Some(text) = self.node.value.text_with_labels()
             && self.state == State::Raw
             && !self.is_evaluated_per_unit()
             && is_template(text)
@@ -192,7 +189,7 @@ impl Branch {
             let value = self.session.leaf(text, place, &self.path)?;
             opened.node = match &value {
                 Value::String(text) if **text == *SKIP => Node::from_value(tree::Value::Null),
-                value => convert::node(value, place, &self.session.budget)?,
+                value => convert::node(value, place)?,
             };
             opened.state = State::Evaluated;
         }
@@ -211,10 +208,9 @@ impl Branch {
             return Ok(None);
         };
         let raw = self.node.get_path(&[key]);
-        let budget = &self.session.budget;
         Ok(Some(Self {
             session: Rc::clone(&self.session),
-            node: convert::node_with_places(&value, raw, self.node.place, budget)?,
+            node: convert::node_with_places(&value, raw, self.node.place)?,
             path: self.path.key(&Arc::from(key)),
             state: State::Evaluated,
         }))

@@ -80,6 +80,9 @@ impl ChartTree {
         budget: &Rc<Budget>,
         is_wanted: impl Fn(&str) -> bool,
     ) -> Vec<RenderedFile<'c>> {
+        if values.opaque().is_some() {
+            budget.note_label();
+        }
         let mut all = Vec::new();
         self.add_templates(&mut all);
         // Helm parses the deepest files first, and a later definition replaces an earlier one.
@@ -105,11 +108,11 @@ impl ChartTree {
         rendered
     }
 
-    /// Whether a file makes objects, and does not only define templates for the others.
-    fn renders(&self, name: &str) -> bool {
-        let name = name.rsplit('/').next().unwrap_or(name);
+    /// Whether a file does not only define templates for the others. Helm refuses the chart if it cannot parse one of them.
+    fn renders(&self, file: &ChartTemplate) -> bool {
+        let name = file.name.rsplit('/').next().unwrap_or(&file.name);
         let is_library = self.chart.metadata.text(&["type"]) == Some("library");
-        !name.starts_with('_') && name != "NOTES.txt" && !is_library
+        file.template.is_err() || !name.starts_with('_') && !is_library
     }
 
     fn add_templates<'c>(&'c self, all: &mut Vec<&'c ChartTemplate>) {
@@ -131,7 +134,7 @@ impl ChartTree {
         let map = values.value.as_map().cloned().unwrap_or_default();
         let own = convert::from_map(root::values_type(engine), &map);
         let base: Arc<str> = format!("{}/templates", self.path).into();
-        for template in self.templates.iter().filter(|one| self.renders(&one.name)) {
+        for template in self.templates.iter().filter(|one| self.renders(one)) {
             let root = Root {
                 engine,
                 release,

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use go_template::{Error, Value};
+use yaml_tree::opaque::is_opaque;
 use yaml_tree::place::Place;
 use yaml_tree::value::{self as tree, Entry, Node};
 
@@ -38,6 +39,7 @@ pub(super) fn complete(session: &Session, node: &Node, path: &Path) -> Result<Op
 pub(super) fn is_plain(node: &Node) -> bool {
     match &node.value {
         tree::Value::String(text) => !is_special(text),
+        tree::Value::Opaque(opaque) => !is_special(&opaque.text),
         tree::Value::List(items) => items.iter().all(is_plain),
         tree::Value::Map(map) => map
             .iter()
@@ -53,6 +55,9 @@ fn node_change(session: &Session, node: &Node, path: &Path) -> Result<Evaluated<
     let value = match &node.value {
         tree::Value::String(text) if is_special(text) => {
             return text_change(session, text, node.place, path);
+        }
+        tree::Value::Opaque(opaque) if is_special(&opaque.text) => {
+            return text_change(session, &opaque.text, node.place, path);
         }
         tree::Value::List(items) => {
             let change = |index, item: &Node| node_change(session, item, &path.index(index));
@@ -81,10 +86,13 @@ fn text_change(
     } else {
         Value::String(Arc::clone(text))
     };
-    let Some(value) = convert::item(value, &session.budget)? else {
+    if is_opaque(text) {
+        session.budget.note_label();
+    }
+    let Some(value) = convert::item(value)? else {
         return Ok(Evaluated::Skipped);
     };
-    let mut node = convert::node(&value, place, &session.budget)?;
+    let mut node = convert::node(&value, place)?;
     node.value = for_manifests(session, node.value);
     Ok(Evaluated::Replaced(node))
 }

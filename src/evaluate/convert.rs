@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use go_template::{Budget, Error, ErrorClass, Value};
 use yaml_tree::json::{Html, to_json};
+use yaml_tree::opaque::{Opaque, OpaqueKind, is_opaque, labels};
 use yaml_tree::place::Place;
 use yaml_tree::value::{self as tree, Entry, Node, Number};
 
@@ -21,27 +22,23 @@ pub(super) fn scalar(value: &tree::Value) -> Option<Value> {
         tree::Value::Number(Number::Int(number)) => Value::Int64(*number),
         tree::Value::Number(Number::Float(number)) => Value::Float(*number),
         tree::Value::String(text) => Value::String(Arc::clone(text)),
+        tree::Value::Opaque(opaque) => Value::String(Arc::clone(&opaque.text)),
         tree::Value::List(_) | tree::Value::Map(_) => return None,
     })
 }
 
-/// The charge for a node, in bytes: about its size in memory. A list, a map, and each entry of a map are charged once more.
-pub(super) const NODE: usize = 64;
-
 /// Converts a computed value to a node of the values, with the span of its expression in every part.
 ///
 /// # Errors
-/// The value is nested too deeply, as a map that contains itself is, or exceeds the budget.
-pub(super) fn node(value: &Value, place: Place, budget: &Budget) -> Result<Node, Error> {
-    node_at(value, place, budget, 0)
+/// The value is nested too deeply, as a map that contains itself is.
+pub(super) fn node(value: &Value, place: Place) -> Result<Node, Error> {
+    node_at(value, place, 0)
 }
 
-fn node_at(value: &Value, place: Place, budget: &Budget, depth: u32) -> Result<Node, Error> {
+fn node_at(value: &Value, place: Place, depth: u32) -> Result<Node, Error> {
     if depth > DEEPEST {
         return Err(too_deep());
     }
-    budget.step(1)?;
-    budget.charge(NODE)?;
     let value = match value {
         Value::Nil => tree::Value::Null,
         Value::Bool(flag) => tree::Value::Bool(*flag),
@@ -49,63 +46,48 @@ fn node_at(value: &Value, place: Place, budget: &Budget, depth: u32) -> Result<N
         Value::Uint8(number) => float(f64::from(*number)),
         Value::Uint64(number) => float(*number as f64),
         Value::Float(number) => float(*number),
+        Value::String(text) if is_opaque(text) => Opaque {
+            text: Arc::clone(text),
+            kind: OpaqueKind::Scalar,
+        }
+        .into(),
         Value::String(text) => tree::Value::String(Arc::clone(text)),
         Value::List(list) => {
-            budget.charge(NODE)?;
             let mut items = Vec::with_capacity(list.items.len());
             for item in &list.items {
-                items.push(node_at(item, place, budget, depth + 1)?);
+                items.push(node_at(item, place, depth + 1)?);
             }
             items.into()
         }
         Value::Map(map) => {
-            budget.charge(NODE * (1 + map.size()))?;
-            let mut entries = Vec::with_capacity(map.size());
-            for (key, item) in budget.entries(map)? {
+            let mut entries = Vec::new();
+            for (key, item) in map.entries()? {
+                ensure_known_key(&key)?;
                 entries.push(Entry {
                     key,
                     key_place: place,
-                    node: node_at(&item, place, budget, depth + 1)?,
+                    node: node_at(&item, place, depth + 1)?,
                 });
             }
             entries.into_iter().collect::<tree::Map>().into()
         }
-        Value::Object(object) => return node_at(&object.plain(), place, budget, depth + 1),
+        Value::Object(object) => return node_at(&object.plain(), place, depth + 1),
     };
     Ok(Node { value, place })
 }
 
-/// Formats a computed value as JSON, as Go does.
-pub(super) fn json(value: &Value, budget: &Budget) -> Result<String, Error> {
-    let node = node(value, Place::NONE, budget)?;
-    let (bytes, escaped) = texts(&node.value);
-    budget.charge_read(4 * bytes)?;
-    budget.ensure_room_for_text(bytes.saturating_add(5 * escaped))?;
-    let text = to_json(&node.value, Html::Escaped);
-    budget.charge(text.len())?;
-    Ok(text)
+/// Fails if an expression made a key of a secret.
+pub(super) fn ensure_known_key(key: &str) -> Result<(), Error> {
+    labels(key).map_or(Ok(()), |labels| {
+        let message = format!("a key depends on a secret: {labels}");
+        Err(Error::new(ErrorClass::Secret, message))
+    })
 }
 
-/// The length of all texts in a value, and the number of bytes in them that JSON may escape with six bytes.
-fn texts(value: &tree::Value) -> (usize, usize) {
-    let add = |one: (usize, usize), other: (usize, usize)| {
-        (one.0.saturating_add(other.0), one.1.saturating_add(other.1))
-    };
-    let text = |text: &str| {
-        let is_escaped =
-            |byte: &u8| matches!(byte, 0..0x20 | b'"' | b'\\' | b'<' | b'>' | b'&' | 0xE2);
-        (text.len(), text.bytes().filter(is_escaped).count())
-    };
-    match value {
-        tree::Value::String(string) => text(string),
-        tree::Value::List(items) => items
-            .iter()
-            .fold((0, 0), |all, item| add(all, texts(&item.value))),
-        tree::Value::Map(map) => map.iter().fold((0, 0), |all, entry| {
-            add(all, add(text(&entry.key), texts(&entry.node.value)))
-        }),
-        _ => (0, 0),
-    }
+/// Formats a computed value as JSON, as Go does.
+pub(super) fn json(value: &Value) -> Result<String, Error> {
+    let node = node(value, Place::NONE)?;
+    Ok(to_json(&node.value, Html::Escaped))
 }
 
 fn float(number: f64) -> tree::Value {
@@ -113,33 +95,29 @@ fn float(number: f64) -> tree::Value {
 }
 
 /// Converts a value as `toJson` followed by `fromJson` does: numbers become `float64`, lists and maps lose their named types.
-pub(super) fn plain(value: &Value, budget: &Budget, depth: u32) -> Result<Value, Error> {
+pub(super) fn plain(value: &Value, depth: u32) -> Result<Value, Error> {
     if depth > DEEPEST {
         return Err(too_deep());
     }
-    budget.step(1)?;
-    budget.charge(NODE)?;
     Ok(match value {
         Value::Int(number) | Value::Int64(number) => Value::Float(*number as f64),
         Value::Uint8(number) => Value::Float(f64::from(*number)),
         Value::Uint64(number) => Value::Float(*number as f64),
         Value::List(list) => {
-            budget.charge(NODE)?;
             let mut items = Vec::with_capacity(list.items.len());
             for item in &list.items {
-                items.push(plain(item, budget, depth + 1)?);
+                items.push(plain(item, depth + 1)?);
             }
             Value::list(items)
         }
         Value::Map(map) => {
-            budget.charge(NODE * (2 + map.size()))?;
             let mut entries = BTreeMap::new();
-            for (key, item) in budget.entries(map)? {
-                entries.insert(key, plain(&item, budget, depth + 1)?);
+            for (key, item) in map.entries()? {
+                entries.insert(key, plain(&item, depth + 1)?);
             }
             Value::map(entries)
         }
-        Value::Object(object) => plain(&object.plain(), budget, depth + 1)?,
+        Value::Object(object) => plain(&object.plain(), depth + 1)?,
         simple => simple.clone(),
     })
 }
@@ -160,43 +138,46 @@ pub(super) fn wrong_key(key: &Value) -> Error {
 }
 
 /// Whether two values have the same JSON.
-pub(super) fn same(left: &Value, right: &Value, budget: &Budget) -> Result<bool, Error> {
-    let left = node(left, Place::NONE, budget)?;
-    let right = node(right, Place::NONE, budget)?;
-    budget.charge_read(texts(&left.value).0)?;
+pub(super) fn same(left: &Value, right: &Value) -> Result<bool, Error> {
+    let left = node(left, Place::NONE)?;
+    let right = node(right, Place::NONE)?;
     Ok(left == right)
 }
 
 /// The value in the text of a typed result. As with Helm's `fromJson`, text that is not valid JSON, or is followed by other
 /// text, gives nil.
-///
-/// # Errors
-/// The budget has no room for the value.
-pub(super) fn decapsulate(text: &str, budget: &Budget) -> Result<Value, Error> {
-    let Some(Value::Map(map)) = go_template::from_json(text, budget)? else {
+pub(super) fn decapsulate(text: &str) -> Result<Value, Error> {
+    let Some(Value::Map(map)) = go_template::from_json(text) else {
         return Ok(Value::Nil);
     };
     Ok(map.get("encapsulated-result")?.unwrap_or(Value::Nil))
 }
 
 /// The value of an evaluated item of a list or entry of a map: a typed result is unwrapped; none for the skip text.
-pub(super) fn item(value: Value, budget: &Budget) -> Result<Option<Value>, Error> {
+pub(super) fn item(value: Value) -> Result<Option<Value>, Error> {
     Ok(match &value {
         Value::String(text) if **text == *SKIP => None,
-        Value::String(text) if is_encapsulated(text) => Some(decapsulate(text, budget)?),
+        Value::String(text) if is_encapsulated(text) => Some(decapsulate(text)?),
         _ => Some(value),
     })
 }
 
 /// A node as it is written, with its integers, for use in expressions.
-pub(super) fn whole_value(node: &Node) -> Value {
+pub(super) fn whole_value(node: &Node, budget: &Budget) -> Value {
     match &node.value {
-        tree::Value::List(items) => Value::list(items.iter().map(whole_value).collect()),
+        tree::Value::List(items) => {
+            Value::list(items.iter().map(|item| whole_value(item, budget)).collect())
+        }
         tree::Value::Map(map) => {
-            let entry = |entry: &Entry| (Arc::clone(&entry.key), whole_value(&entry.node));
+            let entry = |entry: &Entry| (Arc::clone(&entry.key), whole_value(&entry.node, budget));
             Value::map(map.iter().map(entry).collect())
         }
-        scalar => self::scalar(scalar).unwrap_or(Value::Nil),
+        scalar => {
+            if let tree::Value::Opaque(_) = scalar {
+                budget.note_label();
+            }
+            self::scalar(scalar).unwrap_or(Value::Nil)
+        }
     }
 }
 
@@ -205,10 +186,9 @@ pub(super) fn node_with_places(
     value: &Value,
     raw: Option<&Node>,
     place: Place,
-    budget: &Budget,
 ) -> Result<Node, Error> {
     let place = raw.map_or(place, |node| node.place);
-    let mut node = node(value, place, budget)?;
+    let mut node = node(value, place)?;
     if let Some(raw) = raw {
         give_places(&mut node, raw);
     }
@@ -241,13 +221,12 @@ fn give_places(node: &mut Node, raw: &Node) {
 #[cfg(test)]
 mod tests {
     use super::decapsulate;
-    use go_template::{Budget, Limits, Value};
+    use go_template::Value;
 
     #[test]
     fn a_typed_result_followed_by_text_is_nil() {
         let text = "{\"encapsulated-result\":5} trailing";
-        let budget = Budget::new(Limits::default());
-        let value = |text| decapsulate(text, &budget).expect("there is room");
+        let value = |text| decapsulate(text).expect("there is room");
         assert!(matches!(value(text), Value::Nil));
         let five = value("{\"encapsulated-result\":5}\n");
         assert!(matches!(five, Value::Float(five) if five == 5.0));

@@ -120,7 +120,7 @@ fn with_imports(own: &Node, dependencies: &[Dependency]) -> Node {
             continue;
         };
         let parent = import.parent.split('.').filter(|key| !key.is_empty());
-        let node = { parent.rev() }.fold(node.clone(), |node, key| with_entry(&empty(), key, node));
+        let node = { parent.rev() }.fold(node.clone(), |node, key| with_entry(empty(), key, node));
         imported = merge::merge(&node, &imported);
     }
     merge::merge(&imported, &all)
@@ -143,7 +143,7 @@ fn layer_values(
         };
         let below = with_global(below, values.get_path(&[GLOBAL]));
         let below = layer_values(&chart.values, &chart.dependencies, &below, over);
-        values = with_entry(&values, key, below);
+        values = with_entry(values, key, below);
     }
     values
 }
@@ -167,7 +167,8 @@ fn with_global(values: Node, global: Option<&Node>) -> Node {
         value: Value::from(fitting),
         place: global.place,
     };
-    with_entry(&values, GLOBAL, merge::merge(own, &global))
+    let global = merge::merge(own, &global);
+    with_entry(values, GLOBAL, global)
 }
 
 fn empty() -> Node {
@@ -180,17 +181,16 @@ fn map_at<'n>(node: &'n Node, path: &[&str]) -> Option<&'n Node> {
 }
 
 /// A map with another value at a key.
-fn with_entry(map: &Node, key: &str, node: Node) -> Node {
-    let mut entries = map
-        .value
-        .as_map()
-        .map_or_else(Map::default, |map| (**map).clone());
-    match entries.get_mut(key) {
-        Some(old) => *old = node,
-        None => drop(entries.insert(Entry::holding(key, node))),
+fn with_entry(mut map: Node, key: &str, node: Node) -> Node {
+    if map.value.as_map().is_none() {
+        map.value = Value::empty_map();
     }
-    Node {
-        value: Value::from(entries),
-        place: map.place,
+    if let Value::Map(entries) = &mut map.value {
+        let entries = Arc::make_mut(entries);
+        match entries.get_mut(key) {
+            Some(old) => *old = node,
+            None => drop(entries.insert(Entry::holding(key, node))),
+        }
     }
+    map
 }

@@ -134,10 +134,6 @@ impl Lazy for Stage {
             value => value.is_some(),
         })
     }
-
-    fn size(&self) -> usize {
-        self.source.size()
-    }
 }
 
 fn with_internal<T>(values: &Map, seen: &Rc<Map>, body: impl FnOnce() -> T) -> T {

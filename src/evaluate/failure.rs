@@ -72,12 +72,3 @@ pub(super) fn keep_message(error: Error) -> Error {
     }
     error.with_cause(Vec::<FailureStep>::new())
 }
-
-/// The error without its message, which may contain a secret.
-pub(super) fn hide_message(error: Error) -> Error {
-    Error {
-        message: "the expression fails, and the reason is not shown, because it may be a secret"
-            .to_owned(),
-        ..error
-    }
-}

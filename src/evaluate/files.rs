@@ -11,15 +11,13 @@ use go_template::value::Object;
 use go_template::{Budget, Error, ErrorClass, Value};
 use yaml_tree::Lists;
 use yaml_tree::bytes::BASE64;
+use yaml_tree::opaque::is_opaque;
 use yaml_tree::value::{self as model, Entry, Map};
 
 use super::Templates;
 
 /// The texts by their paths below the chart's folder.
 pub type Texts = BTreeMap<Arc<str>, Arc<str>>;
-
-/// The bytes of text that a visit of a file counts as.
-const VISIT: usize = 256;
 
 /// `.Files`
 #[derive(Debug)]
@@ -57,15 +55,14 @@ impl Files {
         texts.map_err(|why| Error::new(ErrorClass::Refused, why.as_str()))
     }
 
-    /// Charges a visit of each file, and the reading of these bytes.
-    fn charge(&self, bytes: usize) -> Result<(), Error> {
-        let texts = self.texts()?;
-        self.budget.charge_read(texts.len() * VISIT + bytes)
+    /// Says so where a text holds labels of secrets.
+    fn note_label(&self, text: &str) {
+        if is_opaque(text) {
+            self.budget.note_label();
+        }
     }
-
     /// `.Files.Glob`: `*` does not match a slash, `**` does.
     fn glob(&self, pattern: &str) -> Result<Value, Error> {
-        self.charge(pattern.len() * VISIT)?;
         let glob = GlobBuilder::new(pattern).literal_separator(true).build();
         let glob = glob.map_err(|error| Error::new(ErrorClass::Other, error.to_string()))?;
         let glob = glob.compile_matcher();
@@ -79,10 +76,8 @@ impl Files {
 
     /// The contents by file name, as YAML for the data of a ConfigMap or Secret.
     fn data(&self, written: impl Fn(&str) -> String) -> Result<Value, Error> {
-        let bytes = self.texts()?.values().map(|text| text.len());
-        let bytes = 2 * bytes.sum::<usize>();
-        self.charge(bytes)?;
-        self.budget.charge(2 * bytes)?;
+        let texts = self.texts()?.values();
+        texts.for_each(|text| self.note_label(text));
         let name = |path: &Arc<str>| path.rsplit('/').next().map(Arc::from);
         let entries = { self.texts()?.iter() }.filter_map(|(path, text)| {
             Some(Entry::from_value(name(path)?, written(text).as_str()))
@@ -112,7 +107,10 @@ impl Object for Files {
 
     fn plain(&self) -> Value {
         let entries = self.texts().into_iter().flat_map(|texts| texts.iter());
-        let entries = entries.map(|(path, text)| (Arc::clone(path), Value::String(text.clone())));
+        let entries = entries.map(|(path, text)| {
+            self.note_label(text);
+            (Arc::clone(path), Value::String(text.clone()))
+        });
         Value::map(entries.collect())
     }
 
@@ -135,12 +133,10 @@ impl Object for Files {
         };
         let texts = self.texts()?;
         let text = texts.get(argument);
+        text.into_iter().for_each(|text| self.note_label(text));
         match (name, text) {
             ("Get", text) => Ok(text.map_or(Value::from(""), |text| Value::String(text.clone()))),
             ("Lines", Some(text)) => {
-                self.charge(text.len())?;
-                let lines = text.matches('\n').count() + 1;
-                self.budget.charge(text.len() + lines * VISIT)?;
                 let lines = text.strip_suffix('\n').unwrap_or(text).split('\n');
                 Ok(Value::strings(lines))
             }
@@ -148,37 +144,18 @@ impl Object for Files {
             ("Glob", _) => self.glob(argument),
             ("AsConfig" | "AsSecrets", _) if texts.is_empty() => Ok(Value::from("")),
             ("AsConfig", _) => self.data(str::to_owned),
-            ("AsSecrets", _) => self.data(|text| BASE64.encode(text.as_bytes())),
+            ("AsSecrets", _) => self.data(|text| {
+                // The label of a secret is not encoded.
+                if is_opaque(text) {
+                    text.to_owned()
+                } else {
+                    BASE64.encode(text.as_bytes())
+                }
+            }),
             _ => Err(Error::new(
                 ErrorClass::Other,
                 format!("`.Files.{name}` is not evaluated here"),
             )),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use go_template::Limits;
-
-    #[test]
-    fn each_file_that_a_pattern_is_compared_with_is_charged() {
-        let texts: Texts = (0..9)
-            .map(|index| (format!("{index}").into(), "".into()))
-            .collect();
-        let texts = Arc::new(texts);
-        let charged = ((9 + 1) * VISIT / 32) as u64;
-        for (steps, is_enough) in [(charged, true), (charged - 1, false)] {
-            let limits = Limits {
-                steps,
-                ..Limits::default()
-            };
-            let Value::Object(files) = Files::value(&texts, &Rc::new(Budget::new(limits))) else {
-                panic!("an object");
-            };
-            let found = files.call("Glob", &[Value::from("*")]);
-            assert_eq!(found.is_ok(), is_enough, "{found:?}");
         }
     }
 }

@@ -7,7 +7,7 @@
 //!
 //! `session` is the evaluator, and reads from top to bottom: texts, the values that they see, the values that they pass to
 //! `helpers`. `exact` holds the stages of `_internal`, which only exact evaluation has. `branch` walks the values from outside, and
-//! `complete` evaluates what a branch holds. `guard` and `trace` say what was read, and what is secret for that reason. `chart` and
+//! `complete` evaluates what a branch holds. `trace` says what was read. `chart` and
 //! `dependencies` render whole charts, without a session.
 //!
 //! Source of the rules: docs/expressions.md, and `_interpret-values.tpl` of sylva-core.
@@ -20,7 +20,6 @@ mod dependencies;
 mod exact;
 mod failure;
 mod files;
-mod guard;
 mod helpers;
 mod order;
 mod path;
@@ -29,19 +28,19 @@ mod short_form;
 mod text;
 mod trace;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fmt;
 use std::rc::Rc;
 use std::sync::{Arc, RwLock};
 
 use go_template::{Budget, Engine, Error, Limits, Template};
-use yaml_tree::place::{Place, Sources};
+use yaml_tree::place::Place;
 use yaml_tree::value as tree;
 use yaml_tree::value::Node;
 
-use guard::Guard;
 use order::OrderCandidate;
 use session::Session;
+use trace::Trace;
 
 pub use branch::{Branch, BranchEntry};
 pub use chart::{ChartTemplate, ChartTree, Dependency, Import, RenderedFile};
@@ -125,40 +124,23 @@ pub struct Evaluator {
 impl Evaluator {
     /// An evaluator in which nothing is evaluated yet.
     pub fn new(root: &Node, options: &Options, cache: &TemplateCache) -> Self {
-        Self::with_guard(root, options, cache, None)
+        Self::with_readings(root, options, cache, None)
     }
 
-    /// An evaluator that registers the results of expressions that read a secret as [secrets](crate::secrets::known). `sources`
-    /// are the files of the values.
-    pub fn with_secrets(
+    /// An evaluator that records what each expression reads.
+    pub fn with_trace(root: &Node, options: &Options, cache: &TemplateCache) -> Self {
+        Self::with_readings(root, options, cache, Some(Rc::default()))
+    }
+
+    fn with_readings(
         root: &Node,
         options: &Options,
         cache: &TemplateCache,
-        sources: &Sources,
-    ) -> Self {
-        let guard = { sources.has_secrets() }.then(|| Guard::new(sources, true));
-        Self::with_guard(root, options, cache, guard)
-    }
-
-    /// An evaluator that records what each expression reads, and which ones [read a secret](Self::reads_secret).
-    pub fn with_trace(
-        root: &Node,
-        options: &Options,
-        cache: &TemplateCache,
-        sources: &Sources,
-    ) -> Self {
-        Self::with_guard(root, options, cache, Some(Guard::new(sources, false)))
-    }
-
-    fn with_guard(
-        root: &Node,
-        options: &Options,
-        cache: &TemplateCache,
-        guard: Option<Guard>,
+        trace: Option<Rc<Trace>>,
     ) -> Self {
         let budget = Rc::new(Budget::new(options.limits));
         Self {
-            session: Session::new(root, options, cache, budget, guard.map(Rc::new)),
+            session: Session::new(root, options, cache, budget, trace),
         }
     }
 
@@ -193,28 +175,9 @@ impl Evaluator {
             return Vec::new();
         }
         let exact = self.session.exact();
-        let difference = |candidate: &OrderCandidate| {
-            candidate.difference(exact.result(&candidate.expression), &exact.budget)
-        };
+        let difference =
+            |candidate: &OrderCandidate| candidate.difference(exact.result(&candidate.expression));
         candidates.iter().filter_map(difference).collect()
-    }
-
-    /// Whether the expression at a place of a [guarded](Self::with_secrets) or [traced](Self::with_trace) evaluator read a secret.
-    pub fn reads_secret(&self, place: Place) -> bool {
-        let guard = self.session.guard.as_ref();
-        guard.is_some_and(|guard| guard.read_secret(place))
-    }
-
-    /// The places of the expressions that read a secret.
-    pub fn secret_places(&self) -> HashSet<Place> {
-        let guard = self.session.guard.as_ref();
-        guard.map_or_else(HashSet::new, |guard| guard.secret_places())
-    }
-
-    /// Whether a secret was read outside of any expression with a place, such as `_internal` in exact evaluation.
-    pub fn others_read_secret(&self) -> bool {
-        let guard = self.session.guard.as_ref();
-        guard.is_some_and(|guard| guard.others_read_secret())
     }
 
     /// The number of expressions executed so far, for tests of laziness.

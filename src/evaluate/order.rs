@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use go_template::{Budget, Error, Value};
+use go_template::{Error, Value};
 use yaml_tree::place::Place;
 use yaml_tree::value::Node;
 
@@ -33,17 +33,13 @@ pub(super) struct OrderCandidate {
 
 impl OrderCandidate {
     /// How its result in exact evaluation differs, if it does.
-    pub(super) fn difference(
-        &self,
-        exact: Result<Value, Error>,
-        budget: &Budget,
-    ) -> Option<OrderDifference> {
+    pub(super) fn difference(&self, exact: Result<Value, Error>) -> Option<OrderDifference> {
         if let Ok(value) = &exact
-            && convert::same(value, &self.value, budget).is_ok_and(|same| same)
+            && convert::same(value, &self.value).is_ok_and(|same| same)
         {
             return None;
         }
-        let node = |value: &Value| convert::node(value, self.place, budget);
+        let node = |value: &Value| convert::node(value, self.place);
         Some(OrderDifference {
             path: self.path.clone(),
             place: self.place,

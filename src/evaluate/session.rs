@@ -19,11 +19,10 @@ use go_template::{Budget, Error, ErrorClass, Value};
 use yaml_tree::place::Place;
 use yaml_tree::value::{self as tree, Node};
 
-use super::convert::{self, DEEPEST, NODE};
+use super::convert::{self, DEEPEST};
 use super::exact::{Evaluate, Internal};
-use super::failure::{FailureStep, hide_message, keep_message, with_step};
+use super::failure::{FailureStep, keep_message, with_step};
 use super::files::Files;
-use super::guard::Guard;
 use super::order::{OrderCandidate, OrderLog};
 use super::path::Path;
 use super::short_form;
@@ -53,8 +52,8 @@ pub(super) struct Session {
     pub(super) cache: TemplateCache,
     /// The budget, which all sessions over the same values share.
     pub(super) budget: Rc<Budget>,
-    /// What each expression read, and which values are secret, if readings are traced.
-    pub(super) guard: Option<Rc<Guard>>,
+    /// What each expression read, if readings are traced.
+    trace: Option<Rc<Trace>>,
     /// What the expressions in each zone see, from the first one on that is executed.
     scopes: [OnceCell<Scope>; 3],
     /// What the evaluation has found out so far. It is never borrowed while an expression runs.
@@ -144,7 +143,7 @@ impl Session {
         options: &Options,
         cache: &TemplateCache,
         budget: Rc<Budget>,
-        guard: Option<Rc<Guard>>,
+        trace: Option<Rc<Trace>>,
     ) -> Rc<Self> {
         Rc::new_cyclic(|this| Self {
             this: Weak::clone(this),
@@ -152,7 +151,7 @@ impl Session {
             root: root.clone(),
             cache: cache.clone(),
             budget,
-            guard,
+            trace,
             scopes: Default::default(),
             progress: RefCell::default(),
         })
@@ -167,8 +166,8 @@ impl Session {
 
     /// A session with the same order of evaluation in which nothing is evaluated yet.
     fn fresh(&self) -> Rc<Self> {
-        let (budget, guard) = (Rc::clone(&self.budget), self.guard.clone());
-        let fresh = Self::new(&self.root, &self.options, &self.cache, budget, guard);
+        let (budget, trace) = (Rc::clone(&self.budget), self.trace.clone());
+        let fresh = Self::new(&self.root, &self.options, &self.cache, budget, trace);
         fresh.scope(Zone::Values);
         fresh
     }
@@ -248,7 +247,7 @@ impl Session {
 
     /// Calls a function of the template language.
     pub(super) fn function(&self, name: &'static str, arguments: &[Value]) -> Result<Value, Error> {
-        go_template::call(name, arguments, self.options.engine, &self.budget)
+        go_template::call(name, arguments, self.options.engine)
     }
 
     /// Runs the body of a helper. What it reads does not make the calling expression order-dependent, because it evaluates that.
@@ -273,7 +272,7 @@ impl Session {
             text: Arc::clone(text),
             zone: Zone::from_path(path),
         };
-        let result = match self.leaf_text(&expression, place, path) {
+        match self.leaf_text(&expression, place, path) {
             Ok(done) => {
                 self.note_use(&done, expression, place, path);
                 Ok(done.value)
@@ -287,8 +286,7 @@ impl Session {
                     span,
                 },
             )),
-        };
-        self.guard(place, result)
+        }
     }
 
     /// Records that the running expression read a value that is the result of another expression. If it does more with the value
@@ -424,8 +422,7 @@ impl Session {
             None => self.execute(&self.dot(), &expression.text)?,
         };
         let result = if is_encapsulated(&output) {
-            convert::decapsulate(&output, &self.budget)
-                .and_then(|value| self.interpret(&self.dot(), &value, 0))
+            convert::decapsulate(&output).and_then(|value| self.interpret(&self.dot(), &value, 0))
         } else if is_template(&output) {
             let (text, zone) = (output.into(), expression.zone);
             self.result(&Expression { text, zone })
@@ -445,7 +442,11 @@ impl Session {
         let Some((node, path)) = self.raw(&alias.keys) else {
             return Ok(None);
         };
-        let Some(target) = node.value.as_str().filter(|target| is_template(target)) else {
+        let Some(target) = node
+            .value
+            .text_with_labels()
+            .filter(|target| is_template(target))
+        else {
             return Ok(None);
         };
         let open = text.find("{{");
@@ -458,8 +459,6 @@ impl Session {
             Value::String(value) => {
                 let is_missing = evaluated_before && *value == *SKIP;
                 let value = if is_missing { "" } else { &value };
-                let length = alias.before.len() + value.len() + alias.after.len();
-                self.budget.charge(length)?;
                 let text = format!("{}{value}{}", alias.before, alias.after);
                 Some(Aliased::Text(text))
             }
@@ -483,7 +482,7 @@ impl Session {
         let mut output = self.execute(dot, text)?;
         for _ in 0..MOST_ROUNDS {
             if is_encapsulated(&output) {
-                let value = convert::decapsulate(&output, &self.budget)?;
+                let value = convert::decapsulate(&output)?;
                 return Ok(self.interpret(dot, &value, 0)?);
             }
             if !is_template(&output) {
@@ -502,10 +501,7 @@ impl Session {
     fn execute(&self, dot: &Value, text: &Arc<str>) -> Result<String, TextError> {
         self.progress.borrow_mut().executions += 1;
         let mut insertions = Vec::new();
-        let parse = |text: &Arc<str>| {
-            self.budget.charge_parse(text)?;
-            self.cache.parse(text)
-        };
+        let parse = |text: &Arc<str>| self.cache.parse(text);
         short_form::parse(text, &self.root, parse, &mut insertions)
             .and_then(|template| go_template::execute(&template, dot, self, &self.budget))
             .map_err(|error| TextError {
@@ -546,12 +542,17 @@ impl Session {
         if path.depth() > DEEPEST {
             return Err(convert::too_deep());
         }
+        if let tree::Value::Opaque(_) = &node.value {
+            self.budget.note_label();
+        }
         match &node.value {
             tree::Value::String(text) if !self.is_exact() && is_template(text) => {
                 self.leaf(text, node.place, path)
             }
+            tree::Value::Opaque(opaque) if !self.is_exact() && is_template(&opaque.text) => {
+                self.leaf(&opaque.text, node.place, path)
+            }
             tree::Value::List(items) => {
-                self.budget.charge(items.len() * size_of::<Value>())?;
                 let items: Result<Vec<Value>, Error> = { items.iter().enumerate() }
                     .filter_map(|(index, item)| {
                         self.visible_value(item, &path.index(index), reader)
@@ -584,7 +585,7 @@ impl Session {
         let value = self.value(node, path, reader)?;
         match &value {
             Value::String(text) if self.is_before(path, reader) && is_special(text) => {
-                convert::item(value, &self.budget)
+                convert::item(value)
             }
             _ => Ok(Some(value)),
         }
@@ -644,18 +645,19 @@ impl Session {
             return Ok(Arc::clone(&entry.key));
         }
         let path = path.key(&entry.key);
-        match self.leaf(&entry.key, entry.key_place, &path)? {
-            Value::String(key) => Ok(key),
-            other => Err(with_step(
-                convert::wrong_key(&other),
-                FailureStep {
-                    path: path.to_string(),
-                    place: entry.key_place,
-                    text: Arc::clone(&entry.key),
-                    span: None,
-                },
-            )),
-        }
+        let key = match self.leaf(&entry.key, entry.key_place, &path)? {
+            Value::String(key) => convert::ensure_known_key(&key).map(|()| key),
+            other => Err(convert::wrong_key(&other)),
+        };
+        key.map_err(|error| {
+            let step = FailureStep {
+                path: path.to_string(),
+                place: entry.key_place,
+                text: Arc::clone(&entry.key),
+                span: None,
+            };
+            with_step(error, step)
+        })
     }
 
     /// The unevaluated node at a path; none if a key on the path is an expression, or a value on it is not a map.
@@ -699,7 +701,7 @@ impl View {
 
     /// Whether an entry is left out where its readers see it. One that fails is there, and fails when it is read.
     fn is_left_out(&self, session: &Session, entry: &tree::Entry) -> bool {
-        let text = entry.node.value.as_str();
+        let text = entry.node.value.text_with_labels();
         text.is_some_and(|text| is_special(text)) && {
             let path = self.path.key(&entry.key);
             session.is_before(&path, self.reader)
@@ -743,10 +745,6 @@ impl Lazy for View {
         let map = self.map(&session)?;
         Ok({ map.entry(key) }.is_some_and(|entry| !self.is_left_out(&session, entry)))
     }
-
-    fn size(&self) -> usize {
-        self.map.len()
-    }
 }
 
 /// The text of a `(raw)` map, which must not be evaluated; none for any other map.
@@ -767,6 +765,7 @@ pub(super) fn raw_text(map: &tree::Map) -> Result<Option<Arc<str>>, Error> {
     }
     match &node.value {
         tree::Value::String(text) => Ok(Some(Arc::clone(text))),
+        tree::Value::Opaque(opaque) => Ok(Some(Arc::clone(&opaque.text))),
         other => fail(format!(
             "the value of a `{RAW}` key must be a string, and it is {}",
             other.kind()
@@ -787,17 +786,15 @@ impl Session {
         match data {
             Value::String(text) if is_template(text) => self.interpret_text(dot, text),
             Value::List(list) => {
-                self.budget.charge(list.items.len() * NODE)?;
                 let mut items = Vec::new();
                 for data in &list.items {
                     let item = self.interpret(dot, data, depth + 1)?;
-                    items.extend(convert::item(item, &self.budget)?);
+                    items.extend(convert::item(item)?);
                 }
                 Ok(Value::list(items))
             }
             Value::Map(map) => {
-                let entries = self.budget.entries(map)?;
-                self.budget.charge(entries.len() * NODE)?;
+                let entries = map.entries()?;
                 if let Some(raw) = entries.get(RAW) {
                     return raw_value(raw, entries.len());
                 }
@@ -805,13 +802,13 @@ impl Session {
                 for (key, data) in entries {
                     let key = self.interpret_key(dot, key)?;
                     let item = self.interpret(dot, &data, depth + 1)?;
-                    if let Some(value) = convert::item(item, &self.budget)? {
+                    if let Some(value) = convert::item(item)? {
                         result.insert(key, value);
                     }
                 }
                 Ok(Value::map(result))
             }
-            other => convert::plain(other, &self.budget, depth),
+            other => convert::plain(other, depth),
         }
     }
 
@@ -820,7 +817,10 @@ impl Session {
             return Ok(key);
         }
         match self.interpret_text(dot, &key)? {
-            Value::String(key) => Ok(key),
+            Value::String(key) => {
+                convert::ensure_known_key(&key)?;
+                Ok(key)
+            }
             other => Err(convert::wrong_key(&other)),
         }
     }
@@ -847,11 +847,11 @@ impl Session {
         if let Value::Map(result) = &result {
             for key in [UNIT_TEMPLATES, UNIT_DEFAULTS] {
                 if let Some(node) = self.root.get_path(&[key]) {
-                    result.set(key, convert::whole_value(node));
+                    result.set(key, convert::whole_value(node, &self.budget));
                 }
             }
         }
-        convert::node_with_places(&result, Some(&self.root), Place::NONE, &self.budget)
+        convert::node_with_places(&result, Some(&self.root), Place::NONE)
     }
 
     /// In exact evaluation, an entry of `_internal` as all other expressions see it.
@@ -879,15 +879,15 @@ impl Evaluate for Session {
     }
 
     fn item(&self, value: Value) -> Result<Option<Value>, Error> {
-        convert::item(value, &self.budget)
+        convert::item(value)
     }
 }
 
-/// What expressions read, and what is secret.
+/// What expressions read.
 impl Session {
     /// What each expression read, if readings are traced.
     pub(super) fn trace(&self) -> Option<&Trace> {
-        self.guard.as_deref().map(|guard| &guard.trace)
+        self.trace.as_deref()
     }
 
     /// Records that an expression reads a value, if readings are traced.
@@ -895,29 +895,7 @@ impl Session {
         let Some(trace) = self.trace() else { return };
         let got = got
             .filter(|got| !matches!(got, Value::Map(_) | Value::List(_)))
-            .and_then(|got| convert::node(got, raw.place, &self.budget).ok());
+            .and_then(|got| convert::node(got, raw.place).ok());
         trace.read(path, raw, got.map(|node| node.value));
-    }
-
-    /// Registers the result of the expression at a place as a secret, if the expression read one.
-    fn guard(&self, place: Place, result: Result<Value, Error>) -> Result<Value, Error> {
-        let Some(guard) = &self.guard else {
-            return result;
-        };
-        if !guard.is_secret(place) {
-            return result;
-        }
-        let value = result.map_err(hide_message)?;
-        if guard.registers {
-            guard.learn(&convert::node(&value, place, &self.budget)?);
-        }
-        Ok(value)
-    }
-
-    /// Registers a key in a file of secrets as a secret, unless it is public.
-    pub(super) fn guard_key(&self, key: &Arc<str>, place: Place) {
-        if let Some(guard) = &self.guard {
-            guard.learn_key(key, place);
-        }
     }
 }

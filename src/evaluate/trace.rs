@@ -30,8 +30,6 @@ pub(super) struct Trace {
     by_expression: RefCell<HashMap<Expression, Readings>>,
     /// The readings by the place of the value or key with the expression.
     by_place: RefCell<HashMap<Place, Readings>>,
-    /// The readings outside of any expression of the files.
-    others: RefCell<Vec<Reading>>,
 }
 
 /// The readings of one expression, in order.
@@ -77,19 +75,13 @@ impl Trace {
     }
 
     fn extend(&self, readings: &[Reading]) {
-        match self.running.borrow_mut().last_mut() {
-            Some(running) => running.extend_from_slice(readings),
-            None => self.others.borrow_mut().extend_from_slice(readings),
+        if let Some(running) = self.running.borrow_mut().last_mut() {
+            running.extend_from_slice(readings);
         }
     }
 
     /// The readings of the expression at a place; none if it was not evaluated.
     pub(super) fn readings(&self, place: Place) -> Option<Readings> {
         self.by_place.borrow().get(&place).cloned()
-    }
-
-    /// The readings outside of any expression with a place.
-    pub(super) fn others(&self) -> Vec<Reading> {
-        self.others.borrow().clone()
     }
 }

@@ -4,9 +4,11 @@
 //!
 //! Git runs programs that a repository's configuration names. The configuration of a clone belongs to its user, but the files
 //! of a commit can look like a bare repository, and git would use their configuration: [`Repository::find`] refuses those. Git is
-//! used for objects and their names only, and never compares a work tree, for that starts filters. In addition, every run
-//! overrides the settings that name programs. The user's other configuration applies: which folders are
+//! used for objects, their names and the index only ([`Query`]), and never compares a work tree, for that starts filters. In
+//! addition, every run overrides the settings that name programs. The user's other configuration applies: which folders are
 //! safe to read (`safe.directory`), which files are ignored, how line endings are written.
+//!
+//! Names of files are bytes.
 
 use std::collections::BTreeSet;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -20,12 +22,78 @@ use crate::error::Error;
 use super::{FILE_LIMIT, repository_top, too_large};
 
 /// Settings of every run, so that git executes no program from a configuration (<https://git-scm.com/docs/git-config>).
-const FIXED: [&str; 4] = [
+const FIXED: [&str; 3] = [
     "safe.bareRepository=explicit",
     "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
-    "log.showSignature=false",
 ];
+
+/// The variables that say which repository is meant, and where its parts are: those that git itself removes before it enters
+/// another one (`git rev-parse --local-env-vars`), but for settings.
+const LOCAL: [&str; 11] = [
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_COMMON_DIR",
+    "GIT_DIR",
+    "GIT_GRAFT_FILE",
+    "GIT_IMPLICIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_PREFIX",
+    "GIT_REPLACE_REF_BASE",
+    "GIT_SHALLOW_FILE",
+    "GIT_WORK_TREE",
+];
+
+/// Variables of every run: no lock is taken, nothing is fetched by any protocol, nobody is prompted, and an object is what its ID
+/// says, whatever `refs/replace` has in its place.
+const VARIABLES: [(&str, &str); 6] = [
+    ("LC_ALL", "C"),
+    ("GIT_OPTIONAL_LOCKS", "0"),
+    ("GIT_NO_LAZY_FETCH", "1"),
+    ("GIT_ALLOW_PROTOCOL", ""),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("GIT_NO_REPLACE_OBJECTS", "1"),
+];
+
+/// What git is run for, and nothing else: each reads objects, their names, the index or a setting, and starts no program.
+#[derive(Clone, Copy, Debug)]
+enum Query {
+    /// The content of the objects whose IDs it reads.
+    Contents,
+    /// The files in the index, below the folder.
+    Index,
+    /// The files below the folder that are neither tracked nor ignored.
+    New,
+    /// The files of a commit.
+    Tree,
+    /// Where two histories part.
+    MergeBase,
+    /// What a name means, and where the repository is.
+    Name,
+    /// The address of `origin`.
+    Origin,
+}
+
+impl Query {
+    fn words(self) -> &'static [&'static str] {
+        match self {
+            Self::Contents => &["cat-file", "--batch"],
+            Self::Index => &["ls-files", "-z", "-s", "-t", "--", "."],
+            Self::New => &[
+                "ls-files",
+                "-z",
+                "--others",
+                "--directory",
+                "--exclude-standard",
+                ".",
+            ],
+            Self::Tree => &["ls-tree", "-r", "-z"],
+            Self::MergeBase => &["merge-base"],
+            Self::Name => &["rev-parse"],
+            Self::Origin => &["config", "--get", "remote.origin.url"],
+        }
+    }
+}
 
 /// A repository.
 #[derive(Clone, Debug)]
@@ -64,7 +132,7 @@ impl Repository {
     /// # Errors
     /// It is in none, git refuses to read it, or there is no git.
     pub fn find(folder: &Path) -> Result<Self, Error> {
-        const QUERY: [&str; 3] = ["rev-parse", "--is-bare-repository", "--is-inside-work-tree"];
+        const QUERY: [&str; 2] = ["--is-bare-repository", "--is-inside-work-tree"];
         let by = |found_by| Self {
             folder: folder.to_owned(),
             top: folder.to_owned(),
@@ -77,25 +145,33 @@ impl Repository {
             methods.insert(1, FoundBy::Bare);
         }
         let mut first = None;
-        let answers = methods
-            .into_iter()
-            .find_map(|found_by| match by(found_by).run(&QUERY) {
-                Ok(answer) => Some((by(found_by), text(answer))),
-                Err(failure) => {
-                    first.get_or_insert(failure);
-                    None
-                }
-            });
+        let answers =
+            methods
+                .into_iter()
+                .find_map(|found_by| match by(found_by).run(Query::Name, &QUERY) {
+                    Ok(answer) => Some((by(found_by), text(&answer))),
+                    Err(failure) => {
+                        first.get_or_insert(failure);
+                        None
+                    }
+                });
         let Some((mut found, answer)) = answers else {
             let failure = first.unwrap_or_else(|| Failure::Reported(String::new()));
             return Err(git_error(failure, folder));
         };
         if answer.ends_with("true") {
-            found.top = PathBuf::from(found.text(&["rev-parse", "--show-toplevel"])?);
-            let prefix = found.run(&["rev-parse", "--show-prefix"]);
-            let prefix = prefix.map_err(|failure| git_error(failure, folder))?;
-            let prefix = String::from_utf8_lossy(&prefix);
-            found.prefix = prefix.trim_end_matches('\n').to_owned();
+            let line = |option| {
+                let answer = found.run(Query::Name, &[option]);
+                let mut line = answer.map_err(|failure| git_error(failure, folder))?;
+                line.pop_if(|last| *last == b'\n');
+                Ok::<_, Error>(line)
+            };
+            let (top, prefix) = (line("--show-toplevel")?, line("--show-prefix")?);
+            found.top = path(&top);
+            found.prefix = String::from_utf8(prefix).map_err(|_| {
+                let reason = "a folder's name is not UTF-8: rename it".to_owned();
+                git_error(Failure::Reported(reason), folder)
+            })?;
         }
         // Git before 2.38 does not support `safe.bareRepository`.
         let is_part = match &outer {
@@ -116,9 +192,9 @@ impl Repository {
     pub fn commit(&self, name: &str) -> Result<String, Error> {
         let known = (!name.starts_with('-') && !name.is_empty())
             .then(|| format!("{name}^{{commit}}"))
-            .and_then(|name| self.optional(&["rev-parse", "--verify", "--quiet", &name]));
+            .and_then(|name| self.optional(Query::Name, &["--verify", "--quiet", &name]));
         known.ok_or_else(|| {
-            let shallow = self.optional(&["rev-parse", "--is-shallow-repository"]);
+            let shallow = self.optional(Query::Name, &["--is-shallow-repository"]);
             let help = match shallow.as_deref() {
                 Some("true") => "this clone is shallow: `git fetch --unshallow`, or fetch that commit by its name",
                 _ => "name a branch, a tag or a commit that this clone has; `git fetch` gets those of the server",
@@ -135,11 +211,11 @@ impl Repository {
     /// There is no such commit.
     pub fn base(&self, head: &str) -> Result<(String, String), Error> {
         let head = self.commit(head)?;
-        let remote = self.optional(&["rev-parse", "--abbrev-ref", "origin/HEAD"]);
-        let upstream = self.optional(&["rev-parse", "--abbrev-ref", "@{upstream}"]);
+        let remote = self.optional(Query::Name, &["--abbrev-ref", "origin/HEAD"]);
+        let upstream = self.optional(Query::Name, &["--abbrev-ref", "@{upstream}"]);
         let names = ["origin/main", "origin/master", "main", "master"].map(str::to_owned);
         for name in remote.into_iter().chain(upstream).chain(names) {
-            if let Some(base) = self.optional(&["merge-base", &head, &name]) {
+            if let Some(base) = self.optional(Query::MergeBase, &[&head, &name]) {
                 return Ok((base, format!("the merge base with {name}")));
             }
         }
@@ -148,18 +224,18 @@ impl Repository {
 
     /// Every file of a commit: mode, object and path.
     pub(super) fn listing(&self, commit: &str) -> Result<Vec<u8>, Failure> {
-        self.run(&["ls-tree", "-r", "-z", "--full-tree", commit])
+        self.run(Query::Tree, &["--full-tree", commit])
     }
 
     /// Whether the folder has uncommitted changes; submodules are left out. Git lists its objects, and the bytes of each file are
     /// compared here: git's own comparison runs the filters that attributes name, which are programs. So a file that a filter
     /// produced (Git LFS), or one whose line endings were converted, counts as changed.
     fn is_changed(&self, objects: &mut Objects) -> Result<bool, Failure> {
-        let committed = self.run(&["ls-tree", "-r", "-z", "HEAD", "--", "."])?;
+        let committed = self.run(Query::Tree, &["HEAD", "--", "."])?;
         let committed: BTreeSet<Tracked<'_>> = records(&committed)
             .filter_map(|(words, path)| Tracked::new(&words, [0, 2], path))
             .collect();
-        let staged = self.run(&["ls-files", "-z", "-s", "-t", "--", "."])?;
+        let staged = self.run(Query::Index, &[])?;
         let mut in_index = BTreeSet::new();
         let mut is_any_edited = false;
         for (words, path) in records(&staged) {
@@ -167,7 +243,8 @@ impl Repository {
                 continue;
             };
             // A file that a sparse checkout leaves out (`S`) is none here.
-            is_any_edited |= words[0] != "S" && !tracked.is_in(&self.folder, objects);
+            let is_left_out = || words[0] == "S" && tracked.is_missing(&self.folder);
+            is_any_edited |= !is_left_out() && !tracked.is_in(&self.folder, objects);
             in_index.insert(tracked);
         }
         Ok(is_any_edited || committed != in_index || !self.list_new()?.is_empty())
@@ -189,20 +266,13 @@ impl Repository {
     }
 
     fn list_new(&self) -> Result<Vec<u8>, Failure> {
-        self.run(&[
-            "ls-files",
-            "-z",
-            "--others",
-            "--directory",
-            "--exclude-standard",
-            ".",
-        ])
+        self.run(Query::New, &[])
     }
 
     /// Starts a process that returns the content of objects.
     pub(super) fn objects(&self) -> Result<Objects, Failure> {
         let mut child = self
-            .command(&["cat-file", "--batch"])
+            .command(Query::Contents, &[])
             .stdin(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
@@ -216,30 +286,24 @@ impl Repository {
         }
     }
 
-    fn text(&self, arguments: &[&str]) -> Result<String, Error> {
-        let output = self.run(arguments);
-        output
-            .map(text)
-            .map_err(|failure| git_error(failure, &self.folder))
-    }
-
     /// The first line of the output; none if the command fails or prints nothing.
-    pub(super) fn optional(&self, arguments: &[&str]) -> Option<String> {
-        let output = self.run(arguments).ok().map(text)?;
+    fn optional(&self, query: Query, arguments: &[&str]) -> Option<String> {
+        let output = text(&self.run(query, arguments).ok()?);
         let line = output.lines().next().unwrap_or_default();
         (!line.is_empty()).then(|| line.to_owned())
     }
 
-    fn run(&self, arguments: &[&str]) -> Result<Vec<u8>, Failure> {
-        let output = self.command(arguments).output().map_err(Failure::Start)?;
+    fn run(&self, query: Query, arguments: &[&str]) -> Result<Vec<u8>, Failure> {
+        let output = self.command(query, arguments).output();
+        let output = output.map_err(Failure::Start)?;
         if output.status.success() {
             Ok(output.stdout)
         } else {
-            Err(Failure::Reported(text(output.stderr)))
+            Err(Failure::Reported(text(&output.stderr)))
         }
     }
 
-    fn command(&self, arguments: &[&str]) -> Command {
+    fn command(&self, query: Query, arguments: &[&str]) -> Command {
         let mut command = Command::new("git");
         for setting in FIXED {
             command.args(["-c", setting]);
@@ -248,17 +312,15 @@ impl Repository {
             command.arg("--git-dir=.");
         }
         if self.found_by != FoundBy::Environment {
-            for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"] {
+            for name in LOCAL {
                 command.env_remove(name);
             }
         }
         command
             .current_dir(&self.folder)
+            .args(query.words())
             .args(arguments)
-            .env("LC_ALL", "C")
-            .env("GIT_OPTIONAL_LOCKS", "0")
-            .env("GIT_NO_LAZY_FETCH", "1")
-            .env("GIT_TERMINAL_PROMPT", "0")
+            .envs(VARIABLES)
             .stdin(Stdio::null())
             .stdout(Stdio::piped());
         command
@@ -322,6 +384,12 @@ impl<'a> Tracked<'a> {
         Some(Self { mode, object, path })
     }
 
+    /// Whether the folder has nothing in its place.
+    fn is_missing(&self, folder: &Path) -> bool {
+        let found = folder.join(path(self.path)).symlink_metadata();
+        found.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+    }
+
     /// Whether the folder has its content. A link or a pipe in place of a file is another content, and is not read.
     fn is_in(&self, folder: &Path, objects: &mut Objects) -> bool {
         let file = folder.join(path(self.path));
@@ -343,7 +411,7 @@ impl<'a> Tracked<'a> {
 }
 
 /// The records of a listing of git: the words before the tab, and the path behind it.
-fn records(listing: &[u8]) -> impl Iterator<Item = (Vec<&str>, &[u8])> {
+pub(super) fn records(listing: &[u8]) -> impl Iterator<Item = (Vec<&str>, &[u8])> {
     listing.split(|byte| *byte == 0).filter_map(|record| {
         let tab = record.iter().position(|byte| *byte == b'\t')?;
         let words = std::str::from_utf8(&record[..tab]).ok()?;
@@ -353,13 +421,13 @@ fn records(listing: &[u8]) -> impl Iterator<Item = (Vec<&str>, &[u8])> {
 
 /// A path as git lists it: any bytes.
 #[cfg(unix)]
-fn path(bytes: &[u8]) -> PathBuf {
+pub(super) fn path(bytes: &[u8]) -> PathBuf {
     use std::os::unix::ffi::OsStrExt as _;
     std::ffi::OsStr::from_bytes(bytes).into()
 }
 
 #[cfg(not(unix))]
-fn path(bytes: &[u8]) -> PathBuf {
+pub(super) fn path(bytes: &[u8]) -> PathBuf {
     String::from_utf8_lossy(bytes).into_owned().into()
 }
 
@@ -370,8 +438,9 @@ fn same_folder(one: &Path, other: &Path) -> bool {
     }
 }
 
-fn text(bytes: Vec<u8>) -> String {
-    String::from_utf8_lossy(&bytes).trim_end().to_owned()
+/// What git says in words: IDs, names of branches, messages.
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).trim_end().to_owned()
 }
 
 /// The error for a failed git command, with help.
@@ -425,8 +494,7 @@ impl Provenance {
         let Ok(repository) = Repository::find(folder) else {
             return Self::default();
         };
-        let line = |arguments: &[&str]| repository.optional(arguments);
-        let origin = line(&["config", "--get", "remote.origin.url"]);
+        let origin = repository.optional(Query::Origin, &[]);
         let source = origin.as_deref().and_then(address);
         let unknown = Self {
             source,
@@ -440,7 +508,7 @@ impl Provenance {
         if repository.is_changed(&mut objects).unwrap_or(true) {
             return unknown;
         }
-        let commit = line(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
+        let commit = repository.commit("HEAD").ok();
         let text = commit.as_deref().and_then(|id| objects.content(id).ok()?);
         Self {
             committed: text.as_deref().and_then(commit_time),

@@ -38,6 +38,18 @@ pub fn repository_top(folder: &Path) -> Option<PathBuf> {
     top.map(Path::to_owned)
 }
 
+/// Git's folder of the work tree that a folder is in: `.git`, or where a file of that name leads to, as in a linked work tree.
+/// What lies in it comes of no commit.
+pub fn git_folder(folder: &Path) -> Option<PathBuf> {
+    let top = repository_top(folder)?;
+    let mut git = top.join(".git");
+    if git.is_file() {
+        let text = std::fs::read_to_string(&git).ok()?;
+        git = top.join(text.strip_prefix("gitdir: ")?.trim_end());
+    }
+    git.join("HEAD").is_file().then_some(git)
+}
+
 /// A path without `.` and, as far as it names folders, without `..`: two spellings of one file are one. Links are not followed.
 pub fn plain_path(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();

@@ -28,6 +28,7 @@ pub struct Revision {
     /// The folder's path in the repository, without a trailing slash.
     prefix: String,
     entries: Arc<BTreeMap<String, Entry>>,
+    unnameable: Arc<BTreeMap<String, String>>,
     repositories: Arc<Vec<Mutex<Objects>>>,
     /// The files outside the repository.
     outside: Disk,
@@ -61,6 +62,9 @@ enum Target<'a> {
 struct Listing<'a> {
     top: &'a Path,
     entries: BTreeMap<String, Entry>,
+    /// The folders that hold a folder or YAML file that no path of a project can name, and what it is called. As on disk, such a
+    /// folder is not read: without what is in it, a cluster would be left out in silence.
+    unnameable: BTreeMap<String, String>,
     repositories: Vec<Mutex<Objects>>,
 }
 
@@ -70,16 +74,12 @@ impl Listing<'_> {
         let listing = repository.listing(commit)?;
         let index = self.repositories.len();
         self.repositories.push(Mutex::new(repository.objects()?));
-        for line in listing.split(|byte| *byte == 0) {
-            let line = String::from_utf8_lossy(line);
-            let Some((head, path)) = line.split_once('\t') else {
+        for (words, path) in git::records(&listing) {
+            let [mode, _, id] = words[..] else { continue };
+            let Ok(path) = std::str::from_utf8(path) else {
+                self.refuse(folder, path);
                 continue;
             };
-            let mut words = head.split(' ');
-            let (mode, id) = (
-                words.next().unwrap_or_default(),
-                words.nth(1).unwrap_or_default(),
-            );
             let object = Object {
                 repository: index,
                 id: id.into(),
@@ -92,6 +92,26 @@ impl Listing<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Remembers a path that is not UTF-8.
+    fn refuse(&mut self, folder: &str, path: &[u8]) {
+        let mut above = folder.trim_end_matches('/').to_owned();
+        let mut names = path.split(|byte| *byte == b'/').peekable();
+        while let Some(name) = names.next() {
+            match std::str::from_utf8(name) {
+                Ok(name) if above.is_empty() => above.push_str(name),
+                Ok(name) => above = format!("{above}/{name}"),
+                Err(_) => {
+                    let is_yaml = name.ends_with(b".yaml") || name.ends_with(b".yml");
+                    if is_yaml || names.peek().is_some() {
+                        let shown = String::from_utf8_lossy(name).into_owned();
+                        self.unnameable.insert(above, shown);
+                    }
+                    return;
+                }
+            }
+        }
     }
 
     /// Adds a submodule's files at its commit, if it is checked out and has the commit.
@@ -123,6 +143,7 @@ impl Revision {
         let mut listing = Listing {
             top: &repository.top,
             entries: BTreeMap::new(),
+            unnameable: BTreeMap::new(),
             repositories: Vec::new(),
         };
         listing
@@ -134,6 +155,7 @@ impl Revision {
             top: repository.top.clone(),
             prefix: repository.prefix.trim_end_matches('/').to_owned(),
             entries: Arc::new(listing.entries),
+            unnameable: Arc::new(listing.unnameable),
             repositories: Arc::new(listing.repositories),
         })
     }
@@ -161,8 +183,8 @@ impl Revision {
     }
 
     fn prefix_parts(&self) -> impl Iterator<Item = String> {
-        let parts: Vec<String> = parts(Path::new(&self.prefix)).collect();
-        parts.into_iter()
+        let parts = self.prefix.split('/').filter(|name| !name.is_empty());
+        parts.map(str::to_owned)
     }
 
     /// Resolves a path that is relative to the folder.
@@ -172,7 +194,9 @@ impl Revision {
             return Ok(Target::Outside(seen));
         }
         let mut done: Vec<String> = self.prefix_parts().collect();
-        let mut todo: VecDeque<String> = parts(&seen).collect();
+        let Some(mut todo) = parts(&seen) else {
+            return Ok(Target::Nothing);
+        };
         let mut links = 0;
         while let Some(part) = todo.pop_front() {
             if part == ".." {
@@ -196,15 +220,17 @@ impl Revision {
                         return Ok(Target::Nothing);
                     }
                     let target = self.content(&here, object)?;
-                    let target = PathBuf::from(String::from_utf8_lossy(&target).into_owned());
+                    let target = git::path(&target);
                     if target.is_absolute() {
                         let rest: PathBuf = todo.iter().collect();
                         return Ok(Target::Outside(target.join(rest)));
                     }
                     done.pop();
-                    for part in parts(&target).collect::<Vec<_>>().into_iter().rev() {
-                        todo.push_front(part);
-                    }
+                    let Some(mut first) = parts(&target) else {
+                        return Ok(Target::Nothing);
+                    };
+                    first.append(&mut todo);
+                    todo = first;
                 }
                 None if self.holds(&here) => {}
                 None => return Ok(Target::Nothing),
@@ -251,6 +277,18 @@ impl Revision {
         names.sort();
         names.dedup();
         names
+    }
+
+    /// That each folder that is meant has names that a path of a project can have.
+    fn require_names(&self, read: &str, is_meant: impl Fn(&String) -> bool) -> Result<(), Error> {
+        let mut bad = self.unnameable.iter();
+        match bad.find(|(folder, _)| is_meant(folder)) {
+            None => Ok(()),
+            Some((_, name)) => {
+                let why = format!("the name of `{name}` in it is not UTF-8: rename it");
+                Err(self.unreadable(if read.is_empty() { "." } else { read }, &why))
+            }
+        }
     }
 
     fn content(&self, path: &str, object: &Object) -> Result<Vec<u8>, Error> {
@@ -306,7 +344,10 @@ impl Files for Revision {
 
     fn folder(&self, path: &Path) -> Result<Option<Vec<String>>, Error> {
         Ok(match self.resolve(path)? {
-            Target::Folder(real) if self.is_below_folder(&real) => Some(self.names(&real)),
+            Target::Folder(real) if self.is_below_folder(&real) => {
+                self.require_names(&real, |folder| *folder == real)?;
+                Some(self.names(&real))
+            }
             Target::Outside(on_disk) if path.is_absolute() => self.outside.folder(&on_disk)?,
             Target::Submodule(submodule) => return Err(self.submodule_error(path, &submodule)),
             _ => None,
@@ -362,6 +403,9 @@ impl Files for Revision {
                     "" => String::new(),
                     real => format!("{real}/"),
                 };
+                self.require_names(&real, |folder| {
+                    *folder == real || folder.starts_with(&start)
+                })?;
                 let from = (Bound::Included(&*start), Bound::Unbounded);
                 let files = self.entries.range::<str, _>(from);
                 let below =
@@ -390,11 +434,12 @@ impl Files for Revision {
     }
 }
 
-/// The names and `..` of a path.
-fn parts(path: &Path) -> impl Iterator<Item = String> {
-    path.components().filter_map(|part| match part {
-        Component::Normal(name) => Some(name.to_string_lossy().into_owned()),
-        Component::ParentDir => Some("..".to_owned()),
+/// The names and `..` of a path; none where one is not UTF-8, for no file of the commit has it.
+fn parts(path: &Path) -> Option<VecDeque<String>> {
+    let parts = path.components().filter_map(|part| match part {
+        Component::Normal(name) => Some(name.to_str().map(str::to_owned)),
+        Component::ParentDir => Some(Some("..".to_owned())),
         Component::CurDir | Component::RootDir | Component::Prefix(_) => None,
-    })
+    });
+    parts.collect()
 }

@@ -20,6 +20,8 @@ pub struct Catalog {
     pub version: Option<Located<Arc<str>>>,
     /// `sylva_base_oci_registry`, where it is set (docs/sylva.md#the-catalog).
     pub base_registry: Option<Located<Arc<str>>>,
+    /// The images of which something depends on a secret.
+    pub unknown: BTreeSet<Arc<str>>,
 }
 
 /// A catalog and the files that its places point into.

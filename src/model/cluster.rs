@@ -23,6 +23,9 @@ pub enum ClusterOrigin {
     Manifests,
 }
 
+/// Why it is not known which image a pool boots, where a secret decides it.
+pub const DEPENDS_ON_SECRET: &str = "its image or version depends on a secret";
+
 /// One cluster, whether read from values or from manifests.
 #[derive(Clone, Debug, Default)]
 pub struct Cluster {
@@ -42,6 +45,8 @@ pub struct Cluster {
     pub infra_provider: Option<Located<Arc<str>>>,
     /// `cluster.capi_providers.bootstrap_provider`: `cabpk`, `cabpr`, `cabpck`, `cabpoa`.
     pub bootstrap_provider: Option<Located<Arc<str>>>,
+    /// The values that decide about images and depend on a secret, in a clause that says on which.
+    pub unknown_values: Vec<Located<Arc<str>>>,
     /// What each level wrote itself, before inheritance, in the order of docs/sylva.md#selection-levels.
     pub levels: Vec<ChoiceLevel>,
     /// The node pools that exist: the control plane first, then machine deployments by name.
@@ -237,6 +242,15 @@ pub struct Pool {
     pub template: Option<NamedTemplate>,
     /// Why it is not known which image the pool boots, where that cannot be known.
     pub unknown: Option<&'static str>,
+}
+
+impl Pool {
+    /// A pool of which a secret decides what it boots.
+    pub fn forget_image(&mut self) {
+        self.choice = Choice::default();
+        self.k8s_version = None;
+        self.unknown = Some(DEPENDS_ON_SECRET);
+    }
 }
 
 /// A machine template that is referred to by its name.

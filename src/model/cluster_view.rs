@@ -93,16 +93,6 @@ impl ClusterView {
         self.images.get(selection.image().facts_key()?)
     }
 
-    /// Whether a secret, or what an expression made of one, decides which image a pool boots.
-    pub fn selects_by_secret(&self, pool: &Pool, selection: &Selection) -> bool {
-        let choice = &pool.choice;
-        let values = [&choice.key, &choice.other_key, &choice.name, &choice.url];
-        let values = values.into_iter().flatten().map(|value| value.place);
-        let terms = selection.finalized.terms.iter().map(|term| term.place);
-        let mut places = values.chain(terms);
-        places.any(|place| self.sources.is_secret(place))
-    }
-
     /// Whether a pool boots an image, or it is served for this cluster.
     pub fn is_used(&self, key: &ImageKey) -> bool {
         let boots = |selection: &Selection| selection.image().catalog_key() == Some(key);

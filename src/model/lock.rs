@@ -5,9 +5,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use capi::image::{Image, ImageKey, is_oci};
-use oci_artifacts::Digest;
+use capi::image::{Image, ImageKey};
 use oci_artifacts::evidence::Evidence;
+use oci_artifacts::{Address, Digest, is_oci};
 use yaml_tree::place::{Located, Place};
 
 use super::checksum::is_url;
@@ -32,8 +32,8 @@ pub struct Lock {
 pub struct LockedImage {
     /// Its key.
     pub key: Located<ImageKey>,
-    /// The reference as the values write it, `oci://…`; it counts for no other.
-    pub reference: Located<Arc<str>>,
+    /// The reference that the values write; the entry counts for no other.
+    pub reference: Located<Address>,
     /// The digest of the manifest that the reference referred to.
     pub digest: Located<Digest>,
     /// Where it was had, where that is not the registry of its reference.
@@ -91,13 +91,13 @@ impl Lock {
     }
 
     /// The entry of a key and the reference that the values give it.
-    pub fn get(&self, key: &str, reference: &str) -> Option<&LockedImage> {
+    pub fn get(&self, key: &str, reference: &Address) -> Option<&LockedImage> {
         self.position(key, reference)
             .map(|index| &self.images[index])
     }
 
     /// The number of that entry among [`Lock::images`].
-    pub fn position(&self, key: &str, reference: &str) -> Option<usize> {
+    pub fn position(&self, key: &str, reference: &Address) -> Option<usize> {
         let identity = (key, reference);
         let found = self
             .images
@@ -108,7 +108,7 @@ impl Lock {
 
 impl LockedImage {
     /// What distinguishes it from other entries.
-    pub fn identity(&self) -> (&str, &str) {
+    pub fn identity(&self) -> (&str, &Address) {
         (&self.key.value, &self.reference.value)
     }
 
@@ -165,13 +165,13 @@ pub fn is_lockable(image: &Image) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{Lock, LockOrigin, LockedImage};
-    use oci_artifacts::Digest;
+    use oci_artifacts::{Address, Digest};
     use yaml_tree::place::{Located, Place};
 
     fn locked(key: &str, reference: &str, bytes: &[u8]) -> LockedImage {
         LockedImage {
             key: Located::new(key.into(), Place::NONE),
-            reference: Located::new(reference.into(), Place::NONE),
+            reference: Located::new(Address::new(reference), Place::NONE),
             digest: Located::new(Digest::compute(bytes), Place::NONE),
             mirror: None,
             facts: std::collections::BTreeMap::new(),
@@ -193,10 +193,10 @@ mod tests {
         assert_eq!(lock.entries_of("a").len(), 2);
         assert!(lock.entries_of("c").is_empty());
         let found = lock
-            .get("a", "oci://r/a:1")
+            .get("a", &Address::new("oci://r/a:1"))
             .map(|image| &image.digest.value);
         assert_eq!(found, Some(&Digest::compute(b"3")));
-        assert!(lock.get("a", "oci://mirror/a:1").is_none());
-        assert!(lock.get("b", "oci://r/a:1").is_none());
+        assert!(lock.get("a", &Address::new("oci://mirror/a:1")).is_none());
+        assert!(lock.get("b", &Address::new("oci://r/a:1")).is_none());
     }
 }

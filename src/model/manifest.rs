@@ -1,17 +1,12 @@
 //! Rendered files, and the changes that they make on disk.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::finding::{Finding, Subject};
-use super::shard::Shard;
-
-/// The ownership file's name: no GitOps tool reads a dot-file without a YAML ending.
-pub const OWNERSHIP_FILE: &str = ".metalmark-owned";
-
-/// The name of the file that says which run is writing below a project's folder.
-pub const RUN_FILE: &str = ".metalmark-run";
+use super::ownership::Owner;
+use super::shard::Part;
 
 /// Files that are being written start with this, in the folder of their place. No stage reads them.
 pub const STAGED: &str = ".metalmark-tmp-";
@@ -22,7 +17,7 @@ pub const STAGED: &str = ".metalmark-tmp-";
 pub struct ManifestTree {
     /// The files, in any order.
     pub files: Vec<ManifestFile>,
-    /// Whose earlier files stay although this run did not render them.
+    /// Whose earlier files the run answers for.
     pub keeps: Keeps,
 }
 
@@ -31,10 +26,10 @@ pub struct ManifestTree {
 pub struct ManifestFile {
     /// The path below the output folder, with `/` between names.
     pub path: String,
-    /// The whole text, LF at the end of each line.
+    /// The whole text, LF at the end of each line; the first line says whose it is.
     pub text: String,
-    /// What made it, such as `manifests/edge-1`. [`Keeps`] names the same words.
-    pub owner: Arc<str>,
+    /// What made it: `manifests/edge-1`, or `configmap` for all clusters.
+    pub maker: Arc<str>,
     /// What a finding about the file is about.
     pub subject: Subject,
     /// What kind of documents it holds.
@@ -43,7 +38,7 @@ pub struct ManifestFile {
     pub objects: Vec<Box<str>>,
     /// The number of its output in the project file.
     pub output: usize,
-    /// What is applied as one: the folder of that output, with the cluster's name in it where its path has one; else the owner.
+    /// What is applied as one: the folder of that output, with the cluster's name in it where its path has one; else the maker.
     pub root: Arc<str>,
 }
 
@@ -58,16 +53,24 @@ pub enum FileKind {
 }
 
 impl ManifestFile {
-    /// A file made for a cluster, or for all of them.
-    pub fn new(
+    /// A file made for a cluster, or for all of them. Its first line, which says so, is put before the text.
+    pub fn new(path: impl Into<String>, text: &str, maker: impl Into<Arc<str>>) -> Self {
+        Self::from_project("", path, text, maker)
+    }
+
+    /// The same of a project whose file has another name than usual, so that two projects may render into one folder.
+    pub fn from_project(
+        project: &str,
         path: impl Into<String>,
-        text: impl Into<String>,
-        owner: impl Into<Arc<str>>,
+        text: &str,
+        maker: impl Into<Arc<str>>,
     ) -> Self {
+        let maker = maker.into();
         Self {
             path: path.into(),
-            text: text.into(),
-            owner: owner.into(),
+            // Of its exact size: thousands of texts may be in memory at once.
+            text: [&*Owner::from_maker(&maker).line(project), text].concat(),
+            maker,
             subject: Subject::default(),
             kind: FileKind::default(),
             objects: Vec::new(),
@@ -79,54 +82,38 @@ impl ManifestFile {
 
 /// Whose earlier files survive a run that renders nothing in their place.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Keeps {
-    /// Nobody's: the run rendered everything there is.
-    #[default]
-    Nobody,
-    /// These owners', because they could not be rendered (`--keep-going`).
-    These(BTreeSet<Arc<str>>),
-    /// Everybody's but these owners': the run rendered a selection.
-    AllBut(BTreeSet<Arc<str>>),
-    /// Those of other parts of the fleet, and of this part these owners'.
-    OtherShards {
-        /// The part that the run answers for.
-        shard: Shard,
-        /// Owners of this part that could not be rendered.
-        these: BTreeSet<Arc<str>>,
-        /// Every cluster that there is, in whatever part.
-        clusters: BTreeSet<Arc<str>>,
-    },
+pub struct Keeps {
+    /// What the run answers for. It knows nothing of the rest, and leaves that alone.
+    pub part: Part,
+    /// Every cluster that there is, in whatever part.
+    pub clusters: BTreeSet<Arc<str>>,
+    /// Whether the run renders other outputs than the project has: then what others rendered for a living cluster stays.
+    pub is_elsewhere: bool,
 }
 
 impl Keeps {
     /// Whether an owner's earlier files survive.
-    pub fn keeps(&self, owner: &str) -> bool {
-        match self {
-            Self::Nobody => false,
-            Self::These(owners) => owners.contains(owner),
-            Self::AllBut(owners) => !owners.contains(owner),
-            Self::OtherShards { shard, these, .. } => !shard.owns(owner) || these.contains(owner),
+    pub fn keeps(&self, owner: &Owner) -> bool {
+        !self.part.owns(owner) || self.is_elsewhere && self.has(owner)
+    }
+
+    fn has(&self, owner: &Owner) -> bool {
+        match owner {
+            Owner::Cluster(name) => self.clusters.contains(name),
+            Owner::All => true,
         }
     }
 
     /// Whether an owner renders files in another part of the fleet, so that its files are not to be overwritten here.
-    pub fn renders_elsewhere(&self, owner: &str) -> bool {
-        match self {
-            Self::Nobody | Self::These(_) | Self::AllBut(_) => false,
-            Self::OtherShards {
-                shard, clusters, ..
-            } => {
-                let is_there = |(_, cluster): (&str, &str)| clusters.contains(cluster);
-                !shard.owns(owner) && owner.split_once('/').is_none_or(is_there)
-            }
-        }
+    pub fn renders_elsewhere(&self, owner: &Owner) -> bool {
+        !self.part.owns(owner) && self.has(owner)
     }
 }
 
 /// What applying a [`ManifestTree`] would do to its folder.
 #[derive(Clone, Debug, Default)]
 pub struct ChangeSet {
-    /// The output folder on disk.
+    /// The folder on disk that paths start from: the project's, or what `--out` names.
     pub root: PathBuf,
     /// The folder that it is in, below which no link is followed; where there is none, a link may lead to the output folder.
     pub base: Option<PathBuf>,
@@ -140,23 +127,14 @@ pub struct ChangeSet {
     pub refused: usize,
     /// Folders below the root that are removed once they are empty, deepest first.
     pub folders: Vec<String>,
-    /// What happens to the ownership file.
-    pub ownership: Ownership,
+    /// The paths of the files that are there in the end, sorted.
+    pub paths: Vec<String>,
+    /// The leading folders of the outputs, below the root.
+    pub outputs: Vec<String>,
+    /// What a killed run was writing: removed, whatever changes.
+    pub litter: Vec<String>,
     /// Files that are refused. They are not among the changes, and the existing files stay.
     pub findings: Vec<Finding>,
-}
-
-/// The texts of the ownership file in the course of a run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Ownership {
-    /// The current text; `None` if the file does not exist.
-    pub before: Option<String>,
-    /// While files are being written: everything that is owned before or after. Unused where nothing changes.
-    pub during: String,
-    /// When all is written; none where nothing is owned any more.
-    pub after: Option<String>,
-    /// The run before was killed: `before` is a `during`.
-    pub unfinished: bool,
 }
 
 /// What happens to one file.
@@ -170,8 +148,8 @@ pub struct FileChange {
     pub old: Option<String>,
     /// The file's new text; none where it is deleted.
     pub new: Option<String>,
-    /// Why the file is not as the last run left it.
-    pub origin: Origin,
+    /// Whether the file was not metalmark's, and the run has the option to adopt it.
+    pub is_adopted: bool,
     /// The SHA-256 of the file's present bytes; none where no file exists, or more than metalmark ever writes.
     pub seen: Option<[u8; 32]>,
 }
@@ -188,17 +166,6 @@ pub enum ChangeKind {
     Deleted,
 }
 
-/// Who wrote the file that is on disk now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
-    /// An earlier run, or no file exists.
-    Run,
-    /// An earlier run, and somebody edited it since: the edit is lost.
-    Edited,
-    /// Somebody else, and the run has the option to adopt it.
-    Adopted,
-}
-
 impl ChangeSet {
     /// Whether the run rendered no file at all: applying it would leave an empty folder behind.
     pub fn is_empty(&self) -> bool {
@@ -207,12 +174,23 @@ impl ChangeSet {
 
     /// Whether the folder differs from what is rendered.
     pub fn drift(&self) -> bool {
-        !self.changes.is_empty() || self.ownership_drift()
+        !self.changes.is_empty()
     }
 
-    /// Whether the ownership file differs from what it has to say.
-    pub fn ownership_drift(&self) -> bool {
-        self.ownership.before != self.ownership.after
+    /// The leading folders of the outputs that paths are in, each once, as the user would type them.
+    pub fn outputs_of(&self, paths: &[&str]) -> Vec<String> {
+        let holds = |folder: &&String| {
+            let is_below = |path: &&str| folder.is_empty() || Path::new(path).starts_with(folder);
+            paths.iter().any(is_below)
+        };
+        let folders = self.outputs.iter().filter(holds);
+        let shown = folders.map(|folder| self.display_path(folder));
+        shown
+            .map(|shown| match shown.trim_end_matches('/') {
+                "" => ".".to_owned(),
+                shown => shown.to_owned(),
+            })
+            .collect()
     }
 
     /// A path below the output folder as the user would type it.
@@ -226,15 +204,7 @@ impl ChangeSet {
 
 #[cfg(test)]
 mod tests {
-    use super::{ChangeSet, Keeps};
-
-    #[test]
-    fn a_selection_keeps_what_it_does_not_name() {
-        let named = std::iter::once("a".into()).collect();
-        let keeps = Keeps::AllBut(named);
-        assert!(keeps.keeps("b"));
-        assert!(!keeps.keeps("a"));
-    }
+    use super::ChangeSet;
 
     #[test]
     fn paths_are_shown_below_the_folder_that_the_user_named() {

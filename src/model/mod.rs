@@ -14,6 +14,7 @@ pub mod lock;
 pub mod lock_gaps;
 pub mod manifest;
 pub mod name;
+pub mod old_list;
 pub mod output_path;
 pub mod ownership;
 pub mod policy;

@@ -1,255 +1,180 @@
-//! The ownership file: which files of an output folder are metalmark's, and what it last wrote into them.
-//!
-//! One line a file, sorted by path: path, tab, `sha256:` and the digest, tab, owner. Nothing in it changes unless a file
-//! does, so that two branches merge where their files do. Lines that say nothing, such as git's conflict marks, are passed
-//! over, and a path may occur twice: after a conflict both sides' files are owned, and the next run puts the file in order.
+//! Whose a rendered file is: its first line says so, and nothing else does. A comment, so that every tool reads the rest.
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use oci_artifacts::sha256;
 
-use super::output_path;
-
-const HEADER: &str =
-    "# Files that metalmark owns: it rewrites them, and deletes those that it no longer renders.\n";
-const UNFINISHED: &str = "# unfinished: the run was interrupted, run metalmark again\n";
-
 /// The SHA-256 of a file's bytes.
 pub type Sum = [u8; 32];
-
-/// What is owned, by path below the output folder.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Record {
-    pub files: BTreeMap<String, Owned>,
-}
-
-/// An owned file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Owned {
-    /// What was last written; several after an interrupted run or a merge conflict.
-    pub sums: Vec<Sum>,
-    /// What made it.
-    pub owner: Arc<str>,
-}
-
-impl Record {
-    /// Reads an ownership file; also says whether its run was interrupted.
-    pub fn parse(text: &str) -> (Self, bool) {
-        let mut lines: Vec<(&str, Owned)> = text.lines().filter_map(line).collect();
-        lines.sort_by(|a, b| a.0.cmp(b.0));
-        lines.dedup_by(|later, earlier| {
-            let same = later.0 == earlier.0;
-            if same {
-                earlier.1.join(&later.1);
-            }
-            same
-        });
-        let files = lines
-            .into_iter()
-            .map(|(path, owned)| (path.to_owned(), owned))
-            .collect();
-        (Self { files }, text.contains(UNFINISHED))
-    }
-
-    /// The ownership file of a finished run; none where nothing is owned.
-    pub fn print_finished(&self) -> Option<String> {
-        (!self.files.is_empty()).then(|| self.print(HEADER.to_owned()))
-    }
-
-    /// The ownership file while files are being written.
-    pub fn print_unfinished(&self) -> String {
-        self.print(format!("{HEADER}{UNFINISHED}"))
-    }
-
-    /// The text of an ownership file without some of its paths.
-    pub fn remove_paths(text: &str, paths: &[&str]) -> String {
-        let is_kept = |line: &&str| match line.split_once('\t') {
-            Some((path, _)) => !paths.contains(&path),
-            None => true,
-        };
-        text.split_inclusive('\n').filter(is_kept).collect()
-    }
-
-    /// Whether an ownership file has nothing but its header and lines of files, in any order, as git merges it.
-    pub fn is_whole(text: &str) -> bool {
-        let lines = text
-            .strip_prefix(HEADER)
-            .filter(|lines| lines.ends_with('\n'));
-        lines.is_some_and(|lines| lines.lines().all(|text| line(text).is_some()))
-    }
-
-    /// Whether the other lists the same files of the same owners, whatever was written into them.
-    pub fn lists_as(&self, other: &Self) -> bool {
-        let both = self.files.iter().zip(&other.files);
-        self.files.len() == other.files.len()
-            && both
-                .into_iter()
-                .all(|(one, other)| one.0 == other.0 && one.1.owner == other.1.owner)
-    }
-
-    /// Everything that either owns.
-    pub fn union(mut self, other: &Self) -> Self {
-        for (path, owned) in &other.files {
-            self.files
-                .entry(path.clone())
-                .and_modify(|mine| mine.join(owned))
-                .or_insert_with(|| owned.clone());
-        }
-        self
-    }
-
-    fn print(&self, mut text: String) -> String {
-        for (path, owned) in &self.files {
-            for sum in &owned.sums {
-                text.push_str(path);
-                text.push_str("\tsha256:");
-                push_hex(&mut text, sum);
-                text.push('\t');
-                text.push_str(&plain(&owned.owner));
-                text.push('\n');
-            }
-        }
-        text
-    }
-}
-
-impl Owned {
-    /// Whether these bytes were last written.
-    pub fn has_written(&self, bytes: &[u8]) -> bool {
-        self.sums.contains(&sum(bytes))
-    }
-
-    fn join(&mut self, other: &Self) {
-        for sum in &other.sums {
-            if !self.sums.contains(sum) {
-                self.sums.push(*sum);
-            }
-        }
-    }
-}
 
 /// The sum of a file's bytes.
 pub fn sum(bytes: &[u8]) -> Sum {
     sha256(bytes)
 }
 
-/// An owner as written in the file: control characters would break its line.
-pub fn plain(owner: &str) -> Cow<'_, str> {
-    if owner.contains(char::is_control) {
-        Cow::Owned(owner.replace(char::is_control, "\u{fffd}"))
-    } else {
-        Cow::Borrowed(owner)
+/// Whose values a rendered file is made of. By it a run knows whether it answers for a file that it did not render.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Owner {
+    /// One cluster's, by the project's name of it.
+    Cluster(Arc<str>),
+    /// Those of all clusters.
+    All,
+}
+
+const START: &str = "# Rendered by metalmark";
+const FOR: &str = " for ";
+const CLUSTER: &str = "cluster ";
+const ALL: &str = "all clusters";
+const END: &str = "; edit the values, not this file.";
+
+/// The most bytes of a first line: the longest name, with each letter escaped.
+pub const LONGEST_LINE: usize = 4096;
+
+impl Owner {
+    /// Of what made a file: `target/cluster`, or `target` for what all clusters share.
+    pub fn from_maker(maker: &str) -> Self {
+        match maker.split_once('/') {
+            Some((_, cluster)) => Self::Cluster(cluster.into()),
+            None => Self::All,
+        }
+    }
+
+    /// The first line of a file that the project renders, with its line break.
+    pub fn line(&self, project: &str) -> String {
+        let project = match project {
+            "" => String::new(),
+            name => format!(" ({})", escape(name)),
+        };
+        match self {
+            Self::Cluster(name) => {
+                format!("{START}{project}{FOR}{CLUSTER}{}{END}\n", escape(name))
+            }
+            Self::All => format!("{START}{project}{FOR}{ALL}{END}\n"),
+        }
+    }
+
+    /// The owner that the first line of a file names; none where it is not metalmark's.
+    pub fn from_start(bytes: &[u8]) -> Option<Self> {
+        Self::with_project(bytes).map(|(_, owner)| owner)
+    }
+
+    /// The same, of a file that this project rendered.
+    pub fn from_start_of(project: &str, bytes: &[u8]) -> Option<Self> {
+        let (named, owner) = Self::with_project(bytes)?;
+        (named == project).then_some(owner)
+    }
+
+    /// The project file that a first line names, if it is not called as usual, and the owner.
+    fn with_project(bytes: &[u8]) -> Option<(String, Self)> {
+        let start = &bytes[..bytes.len().min(LONGEST_LINE)];
+        let line = start.split(|byte| *byte == b'\n').next()?;
+        // A clone may convert line ends.
+        let line = std::str::from_utf8(line).ok()?.trim_end_matches('\r');
+        let line = line.strip_prefix(START)?.strip_suffix(END)?;
+        let (project, line) = match line.strip_prefix(" (") {
+            Some(named) => named.split_once(')')?,
+            None => ("", line),
+        };
+        let owner = match line.strip_prefix(FOR)? {
+            ALL => Self::All,
+            named => Self::Cluster(unescape(named.strip_prefix(CLUSTER)?)?.into()),
+        };
+        Some((unescape(project)?, owner))
     }
 }
 
-/// A path that the file names is obeyed only where a rendered file could have it: the file itself may have been tampered
-/// with, and the next prune deletes what it names.
-fn line(line: &str) -> Option<(&str, Owned)> {
-    let (path, rest) = line.split_once('\t')?;
-    let (sum, owner) = rest.strip_prefix("sha256:")?.split_once('\t')?;
-    let owned = Owned {
-        sums: vec![parse_hex(sum)?],
-        owner: owner.into(),
-    };
-    output_path::fault(path).is_none().then_some((path, owned))
-}
-
-fn push_hex(text: &mut String, sum: &Sum) {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    for byte in sum {
-        text.push(char::from(DIGITS[usize::from(byte >> 4)]));
-        text.push(char::from(DIGITS[usize::from(byte & 15)]));
+/// The text of a rendered file without its first line.
+pub fn body(text: &str) -> &str {
+    match Owner::from_start(text.as_bytes()) {
+        Some(_) => text.split_once('\n').map_or("", |(_, body)| body),
+        None => text,
     }
 }
 
-fn parse_hex(text: &str) -> Option<Sum> {
-    let digits = text.as_bytes();
-    let mut sum = [0; 32];
-    if digits.len() != 64 {
-        return None;
+/// A name without the letters that end a comment or a name in it, or are no YAML.
+fn escape(name: &str) -> String {
+    let mut escaped = String::with_capacity(name.len());
+    for letter in name.chars() {
+        let is_plain = letter.is_alphanumeric() || letter.is_ascii_graphic() || letter == ' ';
+        if is_plain && !matches!(letter, '\\' | ')') {
+            escaped.push(letter);
+        } else {
+            escaped.extend(letter.escape_unicode());
+        }
     }
-    for (byte, pair) in sum.iter_mut().zip(digits.chunks_exact(2)) {
-        let digit = |digit: u8| char::from(digit).to_digit(16);
-        *byte = u8::try_from(digit(pair[0])? * 16 + digit(pair[1])?).ok()?;
+    escaped
+}
+
+fn unescape(text: &str) -> Option<String> {
+    let mut parts = text.split("\\u{");
+    let mut name = parts.next()?.to_owned();
+    for part in parts {
+        let (number, rest) = part.split_once('}')?;
+        name.push(char::from_u32(u32::from_str_radix(number, 16).ok()?)?);
+        name.push_str(rest);
     }
-    Some(sum)
+    Some(name)
 }
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::proptest;
+    use proptest::prelude::{prop_assert_eq, proptest};
 
-    use super::{Owned, Record, sum};
-
-    fn record(files: &[(&str, &[&str], &str)]) -> Record {
-        let files = files
-            .iter()
-            .map(|(path, texts, owner)| {
-                let sums = texts.iter().map(|text| sum(text.as_bytes())).collect();
-                let owner = (*owner).into();
-                ((*path).to_owned(), Owned { sums, owner })
-            })
-            .collect();
-        Record { files }
-    }
+    use super::{Owner, body};
 
     #[test]
-    fn what_is_printed_is_read_back() {
-        let record = record(&[
-            ("a b.yaml", &["x"], "manifests/ä b"),
-            ("a/b.yaml", &["x", "y"], ""),
-        ]);
-        let text = record.print_finished().expect("something is owned");
-        assert_eq!(Record::parse(&text), (record.clone(), false));
-        assert_eq!(Record::parse(&record.print_unfinished()), (record, true));
-    }
-
-    #[test]
-    fn after_a_merge_conflict_both_sides_are_owned() {
-        let ours = record(&[("a", &["1"], "o"), ("b", &["1"], "o")]);
-        let theirs = record(&[("a", &["2"], "o"), ("c", &["1"], "o")]);
-        let text = format!(
-            "<<<<<<< HEAD\n{}=======\n{}>>>>>>> branch\n",
-            ours.print_unfinished(),
-            theirs.print_unfinished()
-        );
-        let expected = record(&[
-            ("a", &["1", "2"], "o"),
-            ("b", &["1"], "o"),
-            ("c", &["1"], "o"),
-        ]);
-        assert_eq!(Record::parse(&text).0, expected);
-        assert_eq!(ours.union(&theirs), expected);
-    }
-
-    #[test]
-    fn a_tampered_path_owns_nothing() {
-        let good = record(&[("x", &["1"], "o")])
-            .print_finished()
-            .expect("something is owned");
-        for path in ["../x", "/etc/passwd", ".git/config"] {
-            let text = good.replace("\nx\t", &format!("\n{path}\t"));
-            assert_ne!(text, good);
-            assert_eq!(Record::parse(&text).0, Record::default());
-        }
-    }
-
-    #[test]
-    fn an_owner_with_a_line_break_stays_on_its_line() {
-        let text = record(&[("x", &["1"], "a\nb\tc")]).print_unfinished();
+    fn the_line_is_short_and_names_the_cluster() {
         assert_eq!(
-            &*Record::parse(&text).0.files["x"].owner,
-            "a\u{fffd}b\u{fffd}c"
+            Owner::from_maker("manifests/edge-a").line(""),
+            "# Rendered by metalmark for cluster edge-a; edit the values, not this file.\n"
         );
+        assert_eq!(
+            Owner::from_maker("configmap").line(""),
+            "# Rendered by metalmark for all clusters; edit the values, not this file.\n"
+        );
+        let line = Owner::All.line("shared.yaml");
+        assert_eq!(
+            line,
+            "# Rendered by metalmark (shared.yaml) for all clusters; edit the values, not this file.\n"
+        );
+        let of = |project| Owner::from_start_of(project, line.as_bytes());
+        assert_eq!((of("shared.yaml"), of("")), (Some(Owner::All), None));
+    }
+
+    #[test]
+    fn other_first_lines_are_nobodys() {
+        let line = Owner::All.line("");
+        assert_eq!(
+            Owner::from_start(line.replace('\n', "\r\n").as_bytes()),
+            Some(Owner::All)
+        );
+        for other in [
+            "",
+            "a: 1\n",
+            &format!("---\n{line}"),
+            &format!(" {line}"),
+            &format!("\u{feff}{line}"),
+            &line.replace("; edit", "; do not edit"),
+            &line.replace("all clusters", "edge-a"),
+        ] {
+            assert_eq!(Owner::from_start(other.as_bytes()), None, "{other}");
+            assert_eq!(body(other), other);
+        }
     }
 
     proptest! {
         #[test]
-        fn any_text_is_read(text in "\\PC*|([a#\t\n:]|sha256|[0-9a-f]{64}){0,20}") {
-            let (record, _) = Record::parse(&text);
-            assert_eq!(Record::parse(&record.print_unfinished()).0, record);
+        fn any_name_is_read_back(
+            name in "\\PC{0,30}|[\u{2028}\u{85}\u{feff}; a-z.\"#:()]{0,20}",
+            project in "\\PC{0,9}|[()a-z. ]{0,9}",
+        ) {
+            let owner = Owner::Cluster(name.into());
+            let line = owner.line(&project);
+            prop_assert_eq!(line.lines().count(), 1);
+            let found = Owner::from_start_of(&project, format!("{line}a: 1\n").as_bytes());
+            prop_assert_eq!(found, Some(owner));
+            let text = format!("{line}a: 1\n");
+            prop_assert_eq!(body(&text), "a: 1\n");
         }
     }
 }

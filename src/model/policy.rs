@@ -1,7 +1,9 @@
 //! The policy: levels by rule, cluster and pool, and waivers with a reason and an end.
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
 
+use globset::{Glob, GlobBuilder, GlobMatcher, GlobSet};
 use yaml_tree::place::Spot;
 
 use super::date::Date;
@@ -17,7 +19,7 @@ pub struct Policy {
     /// Levels and options for the clusters or pools that a pattern matches, in the order written; the last that matches wins.
     pub scoped: Vec<Scoped>,
     /// Findings that are accepted, with their reasons.
-    pub waivers: Vec<Waiver>,
+    pub waivers: Waivers,
     /// The images that have to be signed, whatever the values say.
     pub signatures: RequiredSignatures,
 }
@@ -44,7 +46,7 @@ impl From<Level> for RuleSettings {
 #[derive(Clone, Debug)]
 pub struct Scoped {
     /// `cluster` or `cluster/pool`.
-    pub pattern: globset::GlobMatcher,
+    pub pattern: GlobMatcher,
     /// Levels and options by rule.
     pub rules: BTreeMap<RuleId, RuleSettings>,
 }
@@ -55,13 +57,46 @@ pub struct Waiver {
     /// The rule.
     pub rule: RuleId,
     /// Which clusters, pools (`cluster/pool`) or image keys.
-    pub pattern: globset::GlobMatcher,
+    pub pattern: Glob,
     /// Why.
     pub reason: String,
     /// The last day it holds; none holds for ever.
     pub until: Option<Date>,
     /// Its place in the project file.
     pub spot: Option<Spot>,
+}
+
+/// All waivers, in the order written. Those of a rule are compared with a name at once.
+#[derive(Clone, Debug, Default)]
+pub struct Waivers {
+    all: Vec<Waiver>,
+    /// The patterns of each rule, with the numbers of their waivers.
+    by_rule: BTreeMap<RuleId, (GlobSet, Vec<usize>)>,
+}
+
+impl FromIterator<Waiver> for Waivers {
+    fn from_iter<I: IntoIterator<Item = Waiver>>(waivers: I) -> Self {
+        let all: Vec<Waiver> = waivers.into_iter().collect();
+        let mut numbers: BTreeMap<RuleId, Vec<usize>> = BTreeMap::new();
+        for (number, waiver) in all.iter().enumerate() {
+            numbers.entry(waiver.rule).or_default().push(number);
+        }
+        let by_rule = numbers.into_iter().map(|(rule, numbers)| {
+            let patterns = numbers.iter().map(|number| all[*number].pattern.clone());
+            // Each was compiled by itself before.
+            (rule, (GlobSet::new(patterns).unwrap_or_default(), numbers))
+        });
+        let by_rule = by_rule.collect();
+        Self { all, by_rule }
+    }
+}
+
+impl Deref for Waivers {
+    type Target = [Waiver];
+
+    fn deref(&self) -> &[Waiver] {
+        &self.all
+    }
 }
 
 impl Policy {
@@ -98,15 +133,12 @@ impl Policy {
 
     /// The waiver that accepts a finding on that day, by its number in `waivers`: one that holds, of any that match.
     pub fn waiver(&self, finding: &Finding, today: Date) -> Option<usize> {
-        if self.waivers.is_empty() {
-            return None;
-        }
-        let names = finding.subject.names();
-        self.waivers.iter().position(|waiver| {
-            waiver.rule == finding.rule
-                && !waiver.has_expired(today)
-                && names.iter().any(|name| waiver.pattern.is_match(name))
-        })
+        let (patterns, numbers) = self.waivers.by_rule.get(&finding.rule)?;
+        let names = finding.subject.names().into_iter();
+        let matching = names.flat_map(|name| patterns.matches(name));
+        let matching = matching.map(|index| numbers[index]);
+        let holds = |number: &usize| !self.waivers[*number].has_expired(today);
+        matching.filter(holds).min()
     }
 
     /// What the last pattern that matches sets of a rule, else the project.
@@ -141,11 +173,8 @@ impl Waiver {
 }
 
 /// A pattern over clusters, pools and image keys: `*` and `?` match letters of one name, `**` crosses the slash.
-pub fn pattern(text: &str) -> Result<globset::GlobMatcher, globset::Error> {
-    globset::GlobBuilder::new(text)
-        .literal_separator(true)
-        .build()
-        .map(|glob| glob.compile_matcher())
+pub fn pattern(text: &str) -> Result<Glob, globset::Error> {
+    GlobBuilder::new(text).literal_separator(true).build()
 }
 
 impl Subject {
@@ -186,7 +215,7 @@ mod tests {
 
     fn scoped(text: &str, level: Level) -> Scoped {
         Scoped {
-            pattern: pattern(text).unwrap(),
+            pattern: pattern(text).unwrap().compile_matcher(),
             rules: BTreeMap::from([(RULE, level.into())]),
         }
     }
@@ -243,7 +272,7 @@ mod tests {
         policy.rules.insert(RULE, of(2));
         assert_eq!(value(&policy), 2);
         policy.scoped.push(Scoped {
-            pattern: pattern("lab-*").unwrap(),
+            pattern: pattern("lab-*").unwrap().compile_matcher(),
             rules: BTreeMap::from([(RULE, of(3))]),
         });
         assert_eq!(value(&policy), 3);
@@ -253,7 +282,7 @@ mod tests {
     #[test]
     fn a_waiver_holds_on_its_last_day_and_not_after_it() {
         let policy = Policy {
-            waivers: vec![waiver("legacy-7", "2027-03-01")],
+            waivers: [waiver("legacy-7", "2027-03-01")].into_iter().collect(),
             ..Policy::default()
         };
         let found = finding("legacy-7", "md0");
@@ -270,7 +299,7 @@ mod tests {
     fn a_waiver_may_name_a_pool_or_an_image() {
         for text in ["legacy-7/md0", "*/md0", "ubuntu-*"] {
             let policy = Policy {
-                waivers: vec![waiver(text, "2027-03-01")],
+                waivers: [waiver(text, "2027-03-01")].into_iter().collect(),
                 ..Policy::default()
             };
             let today = Date::parse("2026-01-01").unwrap();

@@ -90,7 +90,6 @@ macro_rules! rules {
             NothingChecked "nothing-checked" Error Values;
             ObjectDuplicate "object-duplicate" Error Manifests (object_duplicate: bundle);
             ObjectTooLarge "object-too-large" Error Values;
-            OutputOrphaned "output-orphaned" Warning Values;
             OutputPathCollision "output-path-collision" Error Values;
             OutputPathIllegal "output-path-illegal" Error Values;
             OutputSymlink "output-symlink" Error Values;

@@ -12,13 +12,22 @@ pub struct Selection {
     /// The selector that was matched: the user's terms and the terms that finalizing added
     /// (docs/sylva.md#what-is-added-to-a-selector). Empty where a key was named.
     pub finalized: Selector,
-    /// Where a selector does not match exactly one image: every image of the catalog with the facts that keep it from
-    /// matching, sorted by key. Empty otherwise; [`candidates`](crate::decide::matching::candidates) makes it on demand.
-    pub candidates: Vec<Candidate>,
+    /// Where a selector does not match exactly one image: what it was compared with. Nothing otherwise;
+    /// [`candidates`](crate::decide::matching::candidates) makes all of it on demand.
+    pub near_misses: Arc<NearMisses>,
     /// The answer.
     pub outcome: Outcome,
     /// What the other [`Matching`](super::selector::Matching) mode would have answered, where it differs.
     pub other_mode: Option<Outcome>,
+}
+
+/// The images that a selector was compared with.
+#[derive(Clone, Debug, Default)]
+pub struct NearMisses {
+    /// How many they are.
+    pub compared: usize,
+    /// The first of those that the fewest facts keep from matching, sorted by key.
+    pub nearest: Vec<Candidate>,
 }
 
 impl Selection {

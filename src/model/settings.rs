@@ -16,6 +16,8 @@ use crate::model::wave_settings::WaveSettings;
 pub struct Settings {
     /// The folder that relative paths start from.
     pub root: PathBuf,
+    /// The project file's name, where it is not the usual one; else empty.
+    pub project: String,
     /// How images and URLs are written.
     pub images: ImageSettings,
     /// What is written where.
@@ -53,6 +55,9 @@ pub const ENDPOINT_OPTIONS: [&str; 3] = ["infra-cluster", "kube-vip", "infra-clu
 
 /// The placeholder of the version in the address of a release.
 pub const RELEASE: &str = "VERSION";
+
+/// The project file's name.
+pub const PROJECT_FILE_NAME: &str = "metalmark.yaml";
 
 /// How image fields are written.
 #[derive(Clone, Debug)]

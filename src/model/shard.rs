@@ -1,10 +1,14 @@
-//! One part of a fleet: which clusters a run answers for where several machines share the work.
+//! One part of a fleet: which clusters a run answers for where several machines share the work, or a person names some.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::num::NonZeroU32;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use oci_artifacts::Digest;
+
+use super::ownership::Owner;
 
 /// A part of the clusters, `I/N`: the I-th of N, counted from one.
 ///
@@ -30,12 +34,44 @@ impl Shard {
     pub fn is_first(self) -> bool {
         self.index == NonZeroU32::MIN
     }
+}
 
-    /// Whether files of that owner are this part's: `target/cluster`, or `target` for what all clusters share.
-    pub fn owns(self, owner: &str) -> bool {
-        match owner.split_once('/') {
-            Some((_, cluster)) => self.holds(cluster),
-            None => self.is_first(),
+/// Which clusters a run answers for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Part {
+    /// All of them.
+    #[default]
+    Whole,
+    /// Those of one shard.
+    Shard(Shard),
+    /// Those that the command line names.
+    Named(BTreeSet<Arc<str>>),
+}
+
+impl Part {
+    /// Whether the part holds a cluster.
+    pub fn holds(&self, cluster: &str) -> bool {
+        match self {
+            Self::Whole => true,
+            Self::Shard(shard) => shard.holds(cluster),
+            Self::Named(names) => names.contains(cluster),
+        }
+    }
+
+    /// Whether the run answers for what all clusters share. One of named clusters does not know the others' part of it.
+    pub fn has_shared(&self) -> bool {
+        match self {
+            Self::Whole => true,
+            Self::Shard(shard) => shard.is_first(),
+            Self::Named(_) => false,
+        }
+    }
+
+    /// Whether files of that owner are this part's.
+    pub fn owns(&self, owner: &Owner) -> bool {
+        match owner {
+            Owner::Cluster(name) => self.holds(name),
+            Owner::All => self.has_shared(),
         }
     }
 }
@@ -66,7 +102,8 @@ impl fmt::Display for Shard {
 mod tests {
     use proptest::prelude::{prop_assert_eq, proptest};
 
-    use super::Shard;
+    use super::{Part, Shard};
+    use crate::model::ownership::Owner;
 
     fn shard(text: &str) -> Shard {
         text.parse().expect("a shard")
@@ -105,10 +142,11 @@ mod tests {
 
     #[test]
     fn what_all_clusters_share_is_the_first_ones() {
-        assert!(shard("1/3").owns("configmap"));
-        assert!(!shard("2/3").owns("configmap"));
-        let owner = "manifests/edge-1";
-        let owners = (1..=3).filter(|index| shard(&format!("{index}/3")).owns(owner));
+        let part = |text: &str| Part::Shard(shard(text));
+        assert!(part("1/3").owns(&Owner::All));
+        assert!(!part("2/3").owns(&Owner::All));
+        let owner = Owner::Cluster("edge-1".into());
+        let owners = (1..=3).filter(|index| part(&format!("{index}/3")).owns(&owner));
         assert_eq!(owners.count(), 1);
     }
 

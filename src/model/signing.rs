@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use capi::image::Image;
+use oci_artifacts::{Address, Reference};
 use yaml_tree::place::{Located, Place};
 
 /// The property of an image, or of a registry, that names the key: a PEM public key, or the path of a file that holds one.
@@ -66,51 +67,17 @@ pub enum RequiredSignatures {
     Nowhere,
     /// All of them.
     Everywhere,
-    /// Those below these prefixes of registry and repository.
-    Below(Vec<String>),
+    /// Those below these prefixes.
+    Below(Vec<Reference>),
 }
 
 impl RequiredSignatures {
     /// Whether an image with this reference or address has to be signed.
-    pub fn cover(&self, reference: &str) -> bool {
-        let name = strip_scheme(reference);
-        let is_below = |prefix: &String| {
-            let prefix = strip_scheme(prefix).trim_end_matches('/');
-            let rest = name.strip_prefix(prefix);
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', ':', '@']))
-        };
+    pub fn cover(&self, address: &Address) -> bool {
         match self {
             Self::Nowhere => false,
             Self::Everywhere => true,
-            Self::Below(prefixes) => prefixes.iter().any(is_below),
-        }
-    }
-}
-
-/// A reference or an address behind `oci://`, `https://` or any other scheme.
-fn strip_scheme(reference: &str) -> &str {
-    reference
-        .split_once("://")
-        .map_or(reference, |(_, name)| name)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::RequiredSignatures;
-
-    #[test]
-    fn a_prefix_ends_at_a_part_of_the_name() {
-        let below = RequiredSignatures::Below(vec!["r.example:5000/os/".to_owned()]);
-        for (reference, is_covered) in [
-            ("oci://r.example:5000/os/noble:1", true),
-            ("oci://r.example:5000/os@sha256:0", true),
-            ("oci://r.example:5000/osx/noble:1", false),
-            ("oci://r.example/os/noble:1", false),
-            ("https://r.example:5000/os/noble.raw", true),
-        ] {
-            assert_eq!(below.cover(reference), is_covered, "{reference}");
-            assert!(RequiredSignatures::Everywhere.cover(reference));
-            assert!(!RequiredSignatures::Nowhere.cover(reference));
+            Self::Below(prefixes) => address.is_below(prefixes),
         }
     }
 }

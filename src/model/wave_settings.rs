@@ -43,6 +43,7 @@ impl ClusterPattern {
             None => (None, text),
         };
         let pattern = pattern(text)?;
+        let pattern = pattern.compile_matcher();
         Ok(Self { label, pattern })
     }
 

@@ -1,4 +1,4 @@
-//! Applies a change set to disk, in an order in which a killed run leaves only complete files and no file unrecorded.
+//! Applies a change set to disk, in an order in which a killed run leaves only complete files.
 
 use std::collections::{BTreeSet, HashSet};
 use std::fs::{File, TryLockError};
@@ -8,34 +8,25 @@ use std::path::Path;
 use oci_artifacts::portable_path;
 use rayon::prelude::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
-use super::plan::{TORN_RECORD, ownership, unreadable, walk};
+use super::plan::{unreadable, walk};
 use super::unchanged;
 use crate::error::Error;
-use crate::files::{Folder, PathState, Walk};
-use crate::model::manifest::{ChangeSet, FileChange, OWNERSHIP_FILE, STAGED};
-use crate::model::ownership::Record;
+use crate::files::{Folder, Walk};
+use crate::model::manifest::{ChangeSet, FileChange, STAGED};
+use crate::model::old_list::OLD_LIST;
 
-/// Writes, deletes and records the changes of a plan. Does nothing if there are none.
+/// Writes and deletes the files of a plan. Does nothing if there are none.
 ///
-/// The output folder is locked meanwhile, and nothing is written if another run has written since the plan was made. The
-/// lock is the operating system's, on the folder itself, so a killed run leaves none behind. On file systems without locks
-/// only the check protects.
+/// The folder is locked meanwhile, and nothing is written if a file has changed since the plan was made. The lock is the
+/// operating system's, on the folder itself, so a killed run leaves none behind. On file systems without locks only the check
+/// protects.
 pub fn apply(changes: &ChangeSet) -> Result<(), Error> {
-    apply_all(std::slice::from_ref(changes))
-}
-
-/// Applies several plans. If one folder differs from its plan, nothing is written to any.
-pub fn apply_all(plans: &[ChangeSet]) -> Result<(), Error> {
-    let mut ready = Vec::new();
-    for changes in plans {
-        let phases = phases(changes);
-        if !phases.is_empty() {
-            ready.push((changes, phases, lock_folder(changes)?));
-        }
+    let phases = phases(changes);
+    if phases.is_empty() {
+        return Ok(());
     }
-    ready
-        .iter()
-        .try_for_each(|(changes, phases, _)| run(changes, phases))
+    let _locked = lock_folder(changes)?;
+    run(changes, &phases)
 }
 
 /// Locks the folder, and verifies that it is in the state that the plan was made for.
@@ -43,9 +34,6 @@ fn lock_folder(changes: &ChangeSet) -> Result<Locked, Error> {
     let (root, folder) = (&changes.root, folder(changes));
     folder.make().map_err(unwritable(root))?;
     let locked = lock(&folder, root)?;
-    if ownership(&mut walk(&folder, root)?, root)? != changes.ownership.before {
-        return Err(busy(root));
-    }
     unchanged::all(changes, &folder)?;
     Ok(locked)
 }
@@ -68,24 +56,10 @@ fn run(changes: &ChangeSet, phases: &[Vec<ApplyStep<'_>>]) -> Result<(), Error> 
             let mut walk = walk(&folder, &changes.root)?;
             let steps = phases.iter().flatten();
             steps.for_each(|step| step.clean_up(&mut walk));
-            disown(changes, &folder);
         }
         done?;
     }
     Ok(())
-}
-
-/// Cleans up after a failed step: a file that another program created at the path of a new file is not ours, but the
-/// ownership file already names it.
-fn disown(changes: &ChangeSet, folder: &Folder) {
-    let foreign = unchanged::foreign(changes, folder);
-    if foreign.is_empty() {
-        return;
-    }
-    let text = Record::remove_paths(&changes.ownership.during, &foreign);
-    // The disk that refused the step may refuse this too; then the next run reports the file as edited.
-    let action = Action::Record(Some(&text));
-    let _ = ApplyStep { changes, action }.run();
 }
 
 pub(super) fn busy(root: &Path) -> Error {
@@ -96,10 +70,12 @@ pub(super) fn busy(root: &Path) -> Error {
 /// The steps of a change set, in phases. The steps of one phase can run in any order and in parallel.
 pub fn phases(changes: &ChangeSet) -> Vec<Vec<ApplyStep<'_>>> {
     let mut phases = Vec::new();
-    if changes.ownership.unfinished {
+    if !changes.litter.is_empty() {
         phases.push(
-            leftovers(&folder(changes), changes.ownership.before.as_deref())
-                .map(Action::Sweep)
+            changes
+                .litter
+                .iter()
+                .map(|path| Action::Sweep(path))
                 .collect(),
         );
     }
@@ -109,9 +85,6 @@ pub fn phases(changes: &ChangeSet) -> Vec<Vec<ApplyStep<'_>>> {
     if !changes.folders.is_empty() {
         phases.push(vec![Action::RemoveFolders(&changes.folders)]);
     }
-    if !changes.changes.is_empty() || changes.ownership_drift() {
-        phases.push(vec![Action::Record(changes.ownership.after.as_deref())]);
-    }
     let step = |action| ApplyStep { changes, action };
     phases
         .into_iter()
@@ -119,19 +92,23 @@ pub fn phases(changes: &ChangeSet) -> Vec<Vec<ApplyStep<'_>>> {
         .collect()
 }
 
-/// Everything is staged before anything is renamed, so that a full disk is detected before any file changes.
+/// Everything is staged before anything is renamed, so that a full disk is detected before any file changes. A list of an earlier
+/// version goes last, for until then it says whose files are.
 fn file_phases(changes: &ChangeSet) -> [Vec<Action<'_>>; 7] {
     let (early, late) = deletions(&changes.changes);
+    let (lists, late): (Vec<_>, Vec<_>) = late
+        .into_iter()
+        .partition(|change| change.path.ends_with(OLD_LIST));
     let stage = |(number, change)| Action::Stage(change, number);
     let rename = |(number, change)| Action::Rename(change, number);
     [
-        vec![Action::Record(Some(&changes.ownership.during))],
         early.into_iter().map(Action::Delete).collect(),
         vec![Action::RemoveFolders(&changes.folders)],
         folders_to_make(changes).map(Action::MakeFolder).collect(),
         writes(changes).map(stage).collect(),
         writes(changes).map(rename).collect(),
         late.into_iter().map(Action::Delete).collect(),
+        lists.into_iter().map(Action::Delete).collect(),
     ]
 }
 
@@ -147,8 +124,7 @@ pub struct ApplyStep<'a> {
 }
 
 enum Action<'a> {
-    Record(Option<&'a str>),
-    Sweep(String),
+    Sweep(&'a str),
     Delete(&'a FileChange),
     RemoveFolders(&'a [String]),
     MakeFolder(&'a str),
@@ -166,8 +142,7 @@ impl ApplyStep<'_> {
     fn run_in(&self, walk: &mut Walk<'_>) -> Result<(), Error> {
         let failed = |path: &str| unwritable(&self.changes.root.join(path));
         match &self.action {
-            Action::Record(text) => record(walk, *text).map_err(failed(OWNERSHIP_FILE)),
-            Action::Sweep(folder) => sweep(walk, folder).map_err(failed(folder)),
+            Action::Sweep(path) => remove(walk, path).map_err(failed(path)),
             Action::Delete(change) => {
                 self.check_unchanged(walk, change)?;
                 remove(walk, &change.path).map_err(failed(&change.path))
@@ -219,30 +194,6 @@ pub(super) fn staging_path(path: &str, number: usize) -> String {
     }
 }
 
-/// Removes the staged files that a killed run left in a folder.
-pub(super) fn sweep(walk: &mut Walk<'_>, folder: &str) -> io::Result<()> {
-    let Ok(inside) = walk.list(folder) else {
-        return Ok(());
-    };
-    for (name, _) in inside.iter().filter(|(name, _)| name.starts_with(STAGED)) {
-        let path = match folder {
-            "" => name.clone(),
-            folder => format!("{folder}/{name}"),
-        };
-        remove(walk, &path)?;
-    }
-    Ok(())
-}
-
-/// Replaces the ownership file of a folder atomically, or removes it.
-pub(super) fn record(walk: &mut Walk<'_>, text: Option<&str>) -> io::Result<()> {
-    let Some(text) = text else {
-        return remove(walk, OWNERSHIP_FILE);
-    };
-    write_new(walk, TORN_RECORD, text)?;
-    walk.rename(TORN_RECORD, OWNERSHIP_FILE)
-}
-
 /// Deletions before the writes, and deletions after them. A file is deleted first if it exists where a folder is needed, in a
 /// folder where a file is needed, or under a name that differs only in letter case. All others come last, so that a killed run
 /// leaves too many files rather than too few.
@@ -278,27 +229,6 @@ fn folders_to_make(changes: &ChangeSet) -> impl Iterator<Item = &str> {
         .filter_map(|(_, change)| change.path.rsplit_once('/'))
         .map(|(folder, _)| folder)
         .collect();
-    folders.into_iter()
-}
-
-/// The folders in which a killed run may have left staged files: those of all files in its ownership file. Links are not
-/// followed.
-pub(super) fn leftovers(
-    folder: &Folder,
-    before: Option<&str>,
-) -> impl Iterator<Item = String> + use<> {
-    let (record, _) = Record::parse(before.unwrap_or_default());
-    let mut folders: BTreeSet<String> = BTreeSet::from([String::new()]);
-    if let Ok(mut walk) = folder.walk() {
-        for path in record.files.keys() {
-            if let Some((folder, _)) = path.rsplit_once('/')
-                && !folders.contains(folder)
-                && matches!(walk.inspect(folder), Ok(PathState::Folder))
-            {
-                folders.insert(folder.to_owned());
-            }
-        }
-    }
     folders.into_iter()
 }
 
@@ -343,7 +273,7 @@ fn write_new(walk: &mut Walk<'_>, path: &str, text: &str) -> io::Result<()> {
     written
 }
 
-fn remove(walk: &mut Walk<'_>, path: &str) -> io::Result<()> {
+pub(super) fn remove(walk: &mut Walk<'_>, path: &str) -> io::Result<()> {
     match walk.remove(path) {
         Err(cause) if cause.kind() != ErrorKind::NotFound => Err(cause),
         _ => Ok(()),

@@ -1,7 +1,7 @@
-//! Copies files of any length into a folder: planned first, then copied, with the same rules as for rendered files, and
-//! without holding a file in memory.
+//! Copies files of any length into a folder, without holding one in memory: planned first, then copied. The folder is new or
+//! empty, or it holds these files; else nothing says whose the others are, and it is refused.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -11,15 +11,15 @@ use oci_artifacts::Body;
 use oci_artifacts::portable_path;
 use sha2::{Digest as _, Sha256};
 
-use super::apply::{busy, create, leftovers, lock, record, staging_path, sweep, unwritable};
-use super::plan::{Foreign, Options, Plan, ownership, unreadable, walk};
+use super::apply::{create, lock, remove, staging_path, unwritable};
+use super::plan::{Foreign, join, unreadable, walk};
 use super::refusal::{self, Side};
 use crate::error::Error;
-use crate::files::{Folder, PathState, Walk};
+use crate::files::{Folder, PathState, Walk, plain_path};
 use crate::model::finding::{Finding, Subject};
-use crate::model::manifest::OWNERSHIP_FILE;
+use crate::model::manifest::STAGED;
 use crate::model::output_path;
-use crate::model::ownership::{Owned, Record, Sum};
+use crate::model::ownership::Sum;
 
 /// A file to copy.
 pub struct Incoming {
@@ -34,19 +34,14 @@ pub struct Incoming {
 /// The changes that copying would make.
 pub struct CopyPlan {
     root: PathBuf,
+    shown: String,
     folder: Folder,
-    owner: Arc<str>,
     writes: Vec<Writing>,
-    /// Files of this owner that are no longer among the files to copy.
-    deletes: Vec<String>,
-    before: Option<String>,
-    /// Whether an earlier run was killed.
-    is_unfinished: bool,
-    record: Record,
-    after: Record,
+    /// What a killed run was writing.
+    litter: Vec<String>,
     /// The number of files that need no change.
     pub unchanged: usize,
-    /// Files that are refused; the existing ones are kept.
+    /// What is refused; then nothing is to be copied.
     pub findings: Vec<Finding>,
 }
 
@@ -75,56 +70,53 @@ pub struct Copied {
     pub created: usize,
     /// Files whose bytes or mode changed.
     pub updated: usize,
-    /// Deleted files.
-    pub deleted: usize,
     /// Files that needed no change.
     pub unchanged: usize,
 }
 
-/// Compares files with those below a folder. Files that an earlier copy of the same owner left there and that are no longer
-/// among `files` are to be deleted. `progress` receives the number of compared files.
+/// Compares files with those below a folder, which is `shown` as the user writes it. Below the top of a repository no link is
+/// followed: it may be the repository's. `progress` receives the number of compared files.
 ///
 /// # Errors
 /// Something cannot be read.
 pub fn copy_plan(
     root: &Path,
-    options: Options,
-    owner: &str,
+    shown: &str,
+    foreign: Foreign,
     files: Vec<Incoming>,
     progress: &dyn Fn(usize),
 ) -> Result<CopyPlan, Error> {
-    let plan = Plan::start(root, options)?;
-    let mut walk = walk(&plan.folder, root)?;
+    let root = std::path::absolute(root).map_err(unreadable(root))?;
+    let root = plain_path(&root);
+    // The outermost one: a link in a repository may lead to another.
+    let tops = root.ancestors().filter(|above| above.join(".git").exists());
+    let top = tops.last();
     let mut copy = CopyPlan {
-        root: root.to_owned(),
-        folder: plan.folder.clone(),
-        owner: owner.into(),
+        folder: Folder::new(&root, top),
+        root: root.clone(),
+        shown: shown.to_owned(),
         writes: Vec::new(),
-        deletes: Vec::new(),
-        before: plan.before.clone(),
-        is_unfinished: plan.unfinished,
-        record: plan.record.clone(),
-        after: plan.record.clone(),
+        litter: Vec::new(),
         unchanged: 0,
         findings: Vec::new(),
     };
+    let folder = copy.folder.clone();
+    let mut walk = walk(&folder, &copy.root)?;
     let mut paths = BTreeMap::new();
     for (index, file) in files.into_iter().enumerate() {
         let twin = paths.insert(portable_path::fold(&file.path), file.path.clone());
         match twin {
-            Some(twin) => copy.collide(&plan, &twin, &file.path),
-            None => copy.compare(&plan, &mut walk, file)?,
+            Some(twin) => copy.collide(&twin, &file.path),
+            None => copy.compare(&mut walk, file, foreign)?,
         }
         progress(index + 1);
     }
-    let kept: BTreeSet<&str> = paths.values().map(String::as_str).collect();
-    let gone = plan
-        .record
-        .files
-        .iter()
-        .filter(|(path, owned)| *owned.owner == *owner && !kept.contains(path.as_str()));
-    for (path, owned) in gone {
-        copy.plan_deletion(&plan, &mut walk, path, owned)?;
+    let others = copy.search(&mut walk, "", &|path| {
+        paths.contains_key(&portable_path::fold(path))
+    })?;
+    if let Some(other) = others.first().filter(|_| foreign == Foreign::Refuse) {
+        let finding = refusal::not_empty(shown, &copy.display_path(other), others.len());
+        copy.findings.push(finding);
     }
     Ok(copy)
 }
@@ -132,95 +124,101 @@ pub fn copy_plan(
 impl CopyPlan {
     /// Whether anything would change.
     pub fn drift(&self) -> bool {
-        !self.writes.is_empty() || !self.deletes.is_empty()
+        !self.writes.is_empty()
     }
 
-    fn compare(&mut self, plan: &Plan, walk: &mut Walk<'_>, file: Incoming) -> Result<(), Error> {
+    fn display_path(&self, path: &str) -> String {
+        match &*self.shown {
+            "" | "." => path.to_owned(),
+            shown => format!("{}/{path}", shown.trim_end_matches('/')),
+        }
+    }
+
+    fn compare(
+        &mut self,
+        walk: &mut Walk<'_>,
+        file: Incoming,
+        foreign: Foreign,
+    ) -> Result<(), Error> {
         if let Some(fault) = output_path::fault(&file.path) {
             let finding = refusal::illegal(&file.path, &fault, Subject::default());
             self.findings.push(finding);
             return Ok(());
         }
-        let path = self.root.join(&file.path);
-        let content = file.content.open().and_then(digest);
-        let sum = content.map_err(unreadable(&path))?;
-        let seen = match walk.inspect(&file.path).map_err(unreadable(&path))? {
-            PathState::Nothing => None,
+        let (path, shown) = (self.root.join(&file.path), self.display_path(&file.path));
+        let subject = Subject::default();
+        let state = walk.inspect(&file.path).map_err(unreadable(&path))?;
+        let refused = match state {
+            PathState::Nothing => {
+                self.writes.push(Writing { file, seen: None });
+                return Ok(());
+            }
             PathState::File(_) => {
+                let content = file.content.open().and_then(digest);
+                let new = content.map_err(unreadable(&path))?;
                 let existing = walk.file(&file.path).map_err(unreadable(&path))?;
                 let may_run = is_executable(&existing);
                 let existing = digest(existing).map_err(unreadable(&path))?;
-                let is_same = existing == sum;
+                let is_same = existing == new;
                 if is_same && may_run == file.is_executable {
                     self.unchanged += 1;
-                    self.own(file.path, sum);
                     return Ok(());
                 }
-                let is_owned = self.record.files.contains_key(&file.path);
-                if !is_same && !is_owned && plan.options.foreign == Foreign::Refuse {
-                    let shown = plan.display_path(&file.path);
-                    self.findings
-                        .push(refusal::not_owned(&shown, Subject::default()));
+                if is_same || foreign == Foreign::Adopt {
+                    let seen = Some(existing);
+                    self.writes.push(Writing { file, seen });
                     return Ok(());
                 }
-                Some(existing)
+                refusal::not_owned(&shown, subject)
             }
-            other => {
-                self.findings.push(obstacle(plan, &file.path, other));
-                return Ok(());
+            PathState::Link(link) => refusal::link(&shown, &self.display_path(&link), subject),
+            PathState::BelowFile(obstacle) => {
+                refusal::obstacle(&shown, &self.display_path(&obstacle), subject)
             }
+            PathState::Folder | PathState::Special => refusal::obstacle(&shown, &shown, subject),
         };
-        self.own(file.path.clone(), sum);
-        self.writes.push(Writing { file, seen });
+        self.findings.push(refused);
         Ok(())
     }
 
-    /// Plans the deletion of a file of an earlier copy, if it was not edited since.
-    fn plan_deletion(
+    /// What is in a folder beside the files to copy.
+    fn search(
         &mut self,
-        plan: &Plan,
         walk: &mut Walk<'_>,
-        path: &str,
-        owned: &Owned,
-    ) -> Result<(), Error> {
-        let full = self.root.join(path);
-        if let PathState::File(_) = walk.inspect(path).map_err(unreadable(&full))? {
-            let sum = walk
-                .file(path)
-                .and_then(digest)
-                .map_err(unreadable(&full))?;
-            if !owned.sums.contains(&sum) && plan.options.foreign == Foreign::Refuse {
-                let shown = plan.display_path(path);
-                let finding = refusal::manual_edit(&shown, Subject::default());
-                self.findings.push(finding);
-                return Ok(());
+        folder: &str,
+        is_copied: &dyn Fn(&str) -> bool,
+    ) -> Result<Vec<String>, Error> {
+        let path = self.root.join(folder);
+        let mut others = Vec::new();
+        if walk.inspect(folder).map_err(unreadable(&path))? != PathState::Folder {
+            return Ok(others);
+        }
+        let Ok(inside) = walk.list(folder) else {
+            return Ok(others);
+        };
+        for (name, state) in inside {
+            let path = join(folder, &name);
+            match state {
+                PathState::Folder => others.extend(self.search(walk, &path, is_copied)?),
+                PathState::File(_) if name.starts_with(STAGED) => self.litter.push(path),
+                _ if is_copied(&path) => {}
+                _ => others.push(path),
             }
         }
-        self.after.files.remove(path);
-        self.deletes.push(path.to_owned());
-        Ok(())
+        Ok(others)
     }
 
     /// Refuses two files whose paths differ only in letter case.
-    fn collide(&mut self, plan: &Plan, one: &str, other: &str) {
+    fn collide(&mut self, one: &str, other: &str) {
         let side = |path: &str| Side {
-            path: plan.display_path(path),
-            owner: &self.owner,
+            path: self.display_path(path),
+            maker: "the bundle",
         };
         let finding = refusal::collision(&side(one), &side(other), 1, Subject::default());
         self.findings.push(finding);
     }
 
-    fn own(&mut self, path: String, sum: Sum) {
-        let owned = Owned {
-            sums: vec![sum],
-            owner: Arc::clone(&self.owner),
-        };
-        self.after.files.insert(path, owned);
-    }
-
-    /// Copies the files: first all under staged names, then each is renamed, then the deletions. `progress` receives the number
-    /// of copied files.
+    /// Copies the files: first all under staged names, then each is renamed. `progress` receives the number of copied files.
     ///
     /// # Errors
     /// Something cannot be written, or another run is writing or has written since the plan was made.
@@ -228,28 +226,19 @@ impl CopyPlan {
         let root = &self.root;
         let mut copied = Copied {
             unchanged: self.unchanged,
-            deleted: self.deletes.len(),
             ..Copied::default()
         };
-        if !self.drift() && !self.is_unfinished && self.before == self.after.print_finished() {
+        if !self.drift() && self.litter.is_empty() {
             return Ok(copied);
         }
         self.folder.make().map_err(unwritable(root))?;
         let _locked = lock(&self.folder, root)?;
         let walk = &mut walk(&self.folder, root)?;
-        if ownership(walk, root)? != self.before {
-            return Err(busy(root));
-        }
         let mut writes = self.writes.iter();
         writes.try_for_each(|write| self.check_unchanged(walk, write))?;
-        if self.is_unfinished {
-            for folder in leftovers(&self.folder, self.before.as_deref()) {
-                sweep(walk, &folder).map_err(unwritable(&root.join(folder)))?;
-            }
+        for path in &self.litter {
+            remove(walk, path).map_err(unwritable(&root.join(path)))?;
         }
-        let recorded = unwritable(&root.join(OWNERSHIP_FILE));
-        let during = self.record.clone().union(&self.after).print_unfinished();
-        record(walk, Some(&during)).map_err(&recorded)?;
         let placed = self.stage(walk, progress).and_then(|()| self.place(walk));
         placed.inspect_err(|_| {
             for (number, write) in self.writes.iter().enumerate() {
@@ -259,8 +248,6 @@ impl CopyPlan {
         let new = self.writes.iter().filter(|write| write.seen.is_none());
         copied.created = new.count();
         copied.updated = self.writes.len() - copied.created;
-        self.delete(walk)?;
-        record(walk, self.after.print_finished().as_deref()).map_err(&recorded)?;
         Ok(copied)
     }
 
@@ -295,35 +282,6 @@ impl CopyPlan {
             progress(number + 1);
         }
         Ok(())
-    }
-
-    /// Deletes files, and the folders that are empty afterwards.
-    fn delete(&self, walk: &mut Walk<'_>) -> Result<(), Error> {
-        let mut folders = BTreeSet::new();
-        for path in &self.deletes {
-            let failed = unwritable(&self.root.join(path));
-            if matches!(walk.inspect(path).map_err(&failed)?, PathState::File(_)) {
-                walk.remove(path).map_err(&failed)?;
-                folders.extend(portable_path::folders_above(path));
-            }
-        }
-        for folder in folders.iter().rev() {
-            // A folder with other content is kept.
-            let _ = walk.remove_folder(folder);
-        }
-        Ok(())
-    }
-}
-
-/// The finding for a path at which something exists that is not a file.
-fn obstacle(plan: &Plan, path: &str, state: PathState) -> Finding {
-    let (shown, subject) = (plan.display_path(path), Subject::default());
-    match state {
-        PathState::Link(link) => refusal::link(&shown, &plan.display_path(&link), subject),
-        PathState::BelowFile(obstacle) => {
-            refusal::obstacle(&shown, &plan.display_path(&obstacle), subject)
-        }
-        _ => refusal::obstacle(&shown, &shown, subject),
     }
 }
 

@@ -1,9 +1,11 @@
-//! One writing run at a time per project: the run locks a file in the project's folder.
+//! One writing run at a time per project: the run locks a file in git's folder of the work tree, or in the user's folder for state
+//! where there is no git. What lies in a work tree may be a stranger's, and is not believed.
 //!
 //! The file names the process and host of the run, and its edits ([`super::journal`]). The operating system's lock on the file
 //! excludes other runs and ends with the process: a dead run blocks nobody, and the next run undoes its edits. On file systems
 //! without locks the file itself is the lock, unless its process is known to be dead.
 
+use std::env;
 use std::ffi::OsStr;
 use std::fs::{self, File, TryLockError};
 use std::io::{ErrorKind, Read, Seek, Write};
@@ -11,10 +13,12 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
 
+use oci_artifacts::Digest;
+
 use super::journal::{self, Edit};
 use super::staged;
 use crate::error::Error;
-use crate::model::manifest::RUN_FILE;
+use crate::files::{git_folder, real};
 
 /// How often another run's lock is retried, and the pause between two attempts: two seconds in all.
 const ATTEMPTS: u32 = 200;
@@ -24,46 +28,78 @@ const PAUSE: Duration = Duration::from_millis(10);
 #[derive(Debug)]
 pub struct Held {
     root: PathBuf,
-    /// The run file; none if the folder accepts no new file.
+    /// The run file; none where nothing can be written to its folders.
     file: Option<(PathBuf, File)>,
     edits: Vec<Edit>,
     /// The files whose edits by a killed run were undone.
     pub undone: Vec<PathBuf>,
 }
 
-/// Locks a folder. Waits at most two seconds for another run, and undoes the edits of a dead one.
+/// Where a project's run file may lie, the first choice first.
+fn places(root: &Path) -> Vec<PathBuf> {
+    let Ok(root) = real(root) else {
+        return Vec::new();
+    };
+    let file = |folder: PathBuf, key: &Path| {
+        let key = Digest::compute(key.as_os_str().as_encoded_bytes());
+        folder.join("metalmark").join(&key.hex()[..16])
+    };
+    let in_git = git_folder(&root).map(|git| {
+        let top = journal::top(&root).unwrap_or_default();
+        // A moved work tree keeps its file.
+        file(git, root.strip_prefix(&top).unwrap_or(&root))
+    });
+    let in_state = state_folder().map(|state| file(state, &root));
+    in_git.into_iter().chain(in_state).collect()
+}
+
+/// The user's folder for state (<https://specifications.freedesktop.org/basedir-spec/latest/>); none where there is no home.
+fn state_folder() -> Option<PathBuf> {
+    let variable = |name: &str| env::var_os(name).map(PathBuf::from);
+    let state = variable("XDG_STATE_HOME").filter(|state| state.is_absolute());
+    state.or_else(|| Some(variable("HOME")?.join(".local/state")))
+}
+
+/// Locks a project's folder. Waits at most two seconds for another run, and undoes the edits of a dead one.
 ///
 /// # Errors
 /// Another run is still writing; the disk is full; an edit cannot be undone.
 pub fn hold(root: &Path) -> Result<Held, Error> {
-    let path = root.join(RUN_FILE);
-    let unwritable = Error::writing(path.clone());
     let held = |file| Held {
         root: root.to_owned(),
         file,
         edits: Vec::new(),
         undone: Vec::new(),
     };
-    for _ in 0..ATTEMPTS {
-        let file = match open(&path) {
-            Ok(file) => file,
-            // Nobody can write to this folder, so it needs no lock.
-            Err(cause) if is_closed(cause.kind()) => return Ok(held(None)),
-            Err(cause) => return Err(unwritable(cause)),
-        };
-        if is_free(&file) && staged::is_at(&file, &path) {
-            let undone = journal::undo(root, &text_of(&file).unwrap_or_default())?;
-            let mut held = held(Some((path.clone(), file)));
-            held.undone = undone;
-            held.begin()?;
-            return Ok(held);
+    for path in places(root) {
+        let mut by = String::new();
+        for _ in 0..ATTEMPTS {
+            let file = match open(&path) {
+                Ok(file) => file,
+                // Nobody can write there.
+                Err(cause) if is_closed(cause.kind()) => break,
+                Err(cause) => return Err(Error::writing(path)(cause)),
+            };
+            let text = text_of(&file).unwrap_or_default();
+            if is_free(&file) && staged::is_at(&file, &path) {
+                let undone = journal::undo(root, &text);
+                if let Err(Error::Undo { is_kept: true, .. }) = undone {
+                    return undone.map(|_| held(None));
+                }
+                let mut held = held(Some((path.clone(), file)));
+                held.begin()?;
+                held.undone = undone?;
+                return Ok(held);
+            }
+            by = name_process(&text);
+            sleep(PAUSE);
         }
-        sleep(PAUSE);
+        if !by.is_empty() || path.exists() {
+            let path = root.to_owned();
+            return Err(Error::Busy { path, by });
+        }
     }
-    Err(Error::Busy {
-        path: root.to_owned(),
-        by: fs::read_to_string(&path).map_or_else(|_| String::new(), |text| name_process(&text)),
-    })
+    Ok(held(None))
 }
 
 /// Undoes the edits of a killed run below a folder, before anything there is read. Waits for a live run. Returns the files.
@@ -71,9 +107,10 @@ pub fn hold(root: &Path) -> Result<Held, Error> {
 /// # Errors
 /// Another run is still writing; an edit cannot be undone.
 pub fn recover(root: &Path) -> Result<Vec<PathBuf>, Error> {
-    match fs::symlink_metadata(root.join(RUN_FILE)) {
-        Ok(_) => Ok(std::mem::take(&mut hold(root)?.undone)),
-        Err(_) => Ok(Vec::new()),
+    if places(root).iter().any(|path| path.exists()) {
+        Ok(std::mem::take(&mut hold(root)?.undone))
+    } else {
+        Ok(Vec::new())
     }
 }
 
@@ -138,6 +175,7 @@ impl Held {
                 Error::Undo {
                     path: edit.path.clone(),
                     cause,
+                    is_kept: true,
                 }
             })?;
         }
@@ -164,10 +202,10 @@ impl Drop for Held {
     }
 }
 
-/// Opens or creates the run file. A link at its path is removed: its target is not ours.
+/// Opens or creates the run file.
 fn open(path: &Path) -> std::io::Result<File> {
-    if fs::symlink_metadata(path).is_ok_and(|existing| !existing.is_file()) {
-        fs::remove_file(path)?;
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
     }
     let mut options = File::options();
     options.read(true).write(true).create(true).truncate(false);
@@ -202,7 +240,7 @@ fn owner() -> String {
     let process = std::process::id();
     let (host, start) = (host(), start(process).unwrap_or_default());
     format!(
-        "# metalmark is writing here. If it is not, this file can be removed.\n\
+        "# metalmark is writing. If it is not, this file can be removed.\n\
          {PROCESS}{process}\n{HOST}{host}\n{START}{start}\n"
     )
 }
@@ -267,25 +305,41 @@ mod tests {
     use std::fs;
     use std::path::{Path, PathBuf};
 
-    use super::{field, hold, is_dead, name_process, owner, recover};
+    use tempfile::TempDir;
+
+    use super::{field, hold, is_dead, name_process, owner, places, recover};
     use crate::error::Error;
-    use crate::model::manifest::RUN_FILE;
+
+    fn repository() -> TempDir {
+        let root = tempfile::tempdir().expect("a scratch folder");
+        fs::create_dir(root.path().join(".git")).expect("made");
+        fs::write(root.path().join(".git/HEAD"), "ref: refs/heads/main\n").expect("written");
+        root
+    }
+
+    fn run_file(root: &Path) -> PathBuf {
+        let run = places(root).swap_remove(0);
+        let git = root.canonicalize().expect("there").join(".git");
+        assert!(run.starts_with(git));
+        fs::create_dir_all(run.parent().expect("a folder")).expect("made");
+        run
+    }
 
     #[test]
     fn one_run_holds_a_folder_and_the_error_names_it() {
-        let root = tempfile::tempdir().expect("a scratch folder");
+        let root = repository();
         let held = hold(root.path()).expect("free");
         let refused = hold(root.path()).expect_err("held").to_string();
         let process = format!("process {}", std::process::id());
         assert!(refused.contains(&process), "{refused}");
         drop(held);
         drop(hold(root.path()).expect("free again"));
-        assert_eq!(fs::read_dir(root.path()).expect("a folder").count(), 0);
+        assert!(!run_file(root.path()).exists());
     }
 
     #[test]
     fn a_waiting_run_gets_the_lock_next() {
-        let root = tempfile::tempdir().expect("a scratch folder");
+        let root = repository();
         std::thread::scope(|scope| {
             for _ in 0..8 {
                 scope.spawn(|| {
@@ -304,16 +358,16 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn a_run_file_that_cannot_be_created_is_an_error() {
-        let root = tempfile::tempdir().expect("a scratch folder");
-        fs::create_dir(root.path().join(RUN_FILE)).expect("made");
+        let root = repository();
+        fs::create_dir(run_file(root.path())).expect("made");
         let refused = hold(root.path()).expect_err("no file can be made");
         assert!(matches!(refused, Error::Write { .. }), "{refused}");
     }
 
     #[test]
     fn a_run_file_lists_only_edits_of_this_run_that_were_not_undone() {
-        let root = tempfile::tempdir().expect("a scratch folder");
-        let run = root.path().join(RUN_FILE);
+        let root = repository();
+        let run = run_file(root.path());
         fs::write(&run, "left by another run\n".repeat(20)).expect("written");
         let mut held = hold(root.path()).expect("free");
         let text = || fs::read_to_string(&run).expect("there");
@@ -333,14 +387,14 @@ mod tests {
             held.record_edit(&root.join(path), Some(before), Some(after))
                 .expect("named");
         }
-        let text = fs::read(root.join(RUN_FILE)).expect("there");
+        let text = fs::read(run_file(root)).expect("there");
         drop(held);
-        fs::write(root.join(RUN_FILE), text).expect("written");
+        fs::write(run_file(root), text).expect("written");
     }
 
     #[test]
     fn the_edits_of_a_dead_run_are_undone_and_those_of_others_are_kept() {
-        let root = tempfile::tempdir().expect("a scratch folder");
+        let root = repository();
         let put =
             |name: &str, text: &str| fs::write(root.path().join(name), text).expect("written");
         let text = |name: &str| fs::read_to_string(root.path().join(name)).expect("there");
@@ -369,15 +423,15 @@ mod tests {
         ] {
             assert_eq!(text(name), expected, "{name}");
         }
-        assert_eq!(fs::read_dir(root.path()).expect("a folder").count(), 4);
+        assert_eq!(fs::read_dir(root.path()).expect("a folder").count(), 5);
     }
 
     #[cfg(unix)]
     #[test]
     fn a_run_file_is_readable_by_its_owner_only() {
         use std::os::unix::fs::PermissionsExt;
-        let root = tempfile::tempdir().expect("a scratch folder");
-        let run = root.path().join(RUN_FILE);
+        let root = repository();
+        let run = run_file(root.path());
         fs::write(&run, "").expect("written");
         fs::set_permissions(&run, fs::Permissions::from_mode(0o644)).expect("its own file");
         let held = hold(root.path()).expect("free");
@@ -389,7 +443,7 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn an_edit_that_cannot_be_undone_now_is_undone_by_the_next_run() {
-        let root = tempfile::tempdir().expect("a scratch folder");
+        let root = repository();
         let path = root.path().join("a/values.yaml");
         fs::create_dir(root.path().join("a")).expect("made");
         fs::write(&path, "new").expect("written");
@@ -407,12 +461,45 @@ mod tests {
         assert_eq!(fs::read(&path).expect("there"), b"old");
     }
 
+    /// A folder that somebody removed meanwhile blocked every writing command for ever.
+    #[test]
+    fn an_edit_that_cannot_be_undone_is_said_once() {
+        let root = repository();
+        fs::create_dir(root.path().join("a")).expect("made");
+        let mut held = hold(root.path()).expect("free");
+        let path = root.path().join("a/values.yaml");
+        held.record_edit(&path, Some(b"old"), None).expect("named");
+        let text = fs::read(run_file(root.path())).expect("there");
+        drop(held);
+        fs::write(run_file(root.path()), text).expect("written");
+        fs::remove_dir(root.path().join("a")).expect("removed");
+        let refused = recover(root.path()).expect_err("refused").to_string();
+        assert!(refused.contains("restore them with git"), "{refused}");
+        assert!(recover(root.path()).expect("free").is_empty());
+        drop(hold(root.path()).expect("free"));
+    }
+
+    #[test]
+    fn a_linked_work_tree_has_a_run_file_of_its_own() {
+        let (root, tree) = (repository(), tempfile::tempdir().expect("a scratch folder"));
+        let git = root.path().join(".git/worktrees/tree");
+        fs::create_dir_all(&git).expect("made");
+        fs::write(git.join("HEAD"), "ref: refs/heads/x\n").expect("written");
+        let link = format!("gitdir: {}\n", git.display());
+        fs::write(tree.path().join(".git"), link).expect("written");
+        assert!(places(tree.path())[0].starts_with(&git));
+        let _both = (
+            hold(root.path()).expect("free"),
+            hold(tree.path()).expect("free"),
+        );
+    }
+
     #[test]
     fn incomplete_and_invalid_lines_are_ignored() {
-        let root = tempfile::tempdir().expect("a scratch folder");
+        let root = repository();
         fs::write(root.path().join("a"), "new").expect("written");
         killed(root.path(), &[("a", "old", "new")]);
-        let run = root.path().join(RUN_FILE);
+        let run = run_file(root.path());
         let text = fs::read_to_string(&run).expect("there");
         let torn = text.trim_end();
         for text in [torn, "edited {}\nedited\n", ""] {
@@ -443,7 +530,7 @@ mod tests {
 
     #[test]
     fn a_folder_that_accepts_no_file_needs_no_lock() {
-        let root = tempfile::tempdir().expect("a scratch folder");
+        let root = repository();
         assert!(!matches!(
             hold(&root.path().join("none")),
             Err(Error::Busy { .. })

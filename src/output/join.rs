@@ -1,84 +1,69 @@
-//! Joins the parts of a plan: finds collisions, files to prune, and what is owned afterwards.
+//! Joins the parts of a plan: finds collisions, and files to delete.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::sync::Arc;
+use std::io::Read as _;
 
 use oci_artifacts::portable_path;
 use rayon::prelude::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
-use super::plan::{Entry, FileOutcome, Foreign, Part, Plan, origin, walk};
+use super::plan::{Entry, FileOutcome, Part, Plan, join, strip_folder, walk};
 use super::refusal::{self, Side};
 use crate::error::Error;
 use crate::files::{PathState, Walk};
-use crate::model::finding::{Finding, Subject};
-use crate::model::manifest::{ChangeKind, ChangeSet, FileChange, Keeps, Origin, Ownership, STAGED};
-use crate::model::ownership::{self, Owned, Record};
+use crate::model::finding::Finding;
+use crate::model::manifest::{ChangeKind, ChangeSet, FileChange, Keeps, STAGED};
+use crate::model::old_list::OLD_LIST;
+use crate::model::ownership::{self, LONGEST_LINE, Owner};
+use crate::model::settings::PROJECT_FILE_NAME;
 
 impl Plan {
-    /// Joins the parts: finds collisions, files to prune, and what is owned afterwards.
+    /// Joins the parts: finds collisions, and files to delete.
     pub fn finish(self, parts: Vec<Part>, keeps: &Keeps) -> Result<ChangeSet, Error> {
-        change_set(self, parts, keeps)
-    }
-}
-
-fn change_set(plan: Plan, parts: Vec<Part>, keeps: &Keeps) -> Result<ChangeSet, Error> {
-    let count = parts.iter().map(|part| part.entries.len()).sum();
-    let (mut entries, mut findings) = (Vec::with_capacity(count), Vec::new());
-    // Files with an illegal path have no entry.
-    let mut unnamed = 0;
-    for part in parts {
-        unnamed += part.unnamed;
-        entries.extend(part.entries);
-        findings.extend(part.findings);
-    }
-    entries.sort_by(|a, b| (&a.path, &a.owner).cmp(&(&b.path, &b.owner)));
-    refuse_collisions(&plan, &mut entries, &mut findings);
-    let keeps = as_recorded(keeps);
-    refuse_elsewhere(&plan, &keeps, &mut entries, &mut findings);
-    let pruned = prune(&plan, &entries, &keeps, &mut findings)?;
-    let in_the_way = refuse_blocked(&plan, &pruned.changes, &mut entries, &mut findings)?;
-    let rendered = entries.len() + unnamed;
-    let refused = entries
-        .iter()
-        .filter(|entry| matches!(entry.outcome, FileOutcome::Refused));
-    let refused = refused.count() + unnamed;
-    let after = next_record(&plan.record, &entries, &pruned.gone);
-    let mut changes = pruned.changes;
-    for entry in entries {
-        if let FileOutcome::Change(change) | FileOutcome::Blocked(change, _) = entry.outcome {
-            changes.push(*change);
+        let count = parts.iter().map(|part| part.entries.len()).sum();
+        let (mut entries, mut findings) = (Vec::with_capacity(count), Vec::new());
+        // Files with an illegal path have no entry.
+        let mut unnamed = 0;
+        for part in parts {
+            unnamed += part.unnamed;
+            entries.extend(part.entries);
+            findings.extend(part.findings);
         }
+        entries.sort_by(|a, b| (&a.path, &a.maker).cmp(&(&b.path, &b.maker)));
+        refuse_collisions(&self, &mut entries, &mut findings);
+        refuse_elsewhere(&self, keeps, &mut entries, &mut findings);
+        let found = search(&self, &entries)?;
+        let mut changes = found.deletions(&self, &entries, keeps)?;
+        let in_the_way = refuse_blocked(&self, &changes, &mut entries, &mut findings)?;
+        let folders = folders_to_remove(&changes, &found.litter, &in_the_way);
+        let rendered = entries.len() + unnamed;
+        let mut paths = Vec::with_capacity(entries.len());
+        for entry in entries {
+            match entry.outcome {
+                FileOutcome::Refused => continue,
+                FileOutcome::Same => {}
+                FileOutcome::Change(change) | FileOutcome::Blocked(change, _) => {
+                    changes.push(*change);
+                }
+            }
+            paths.push(entry.path);
+        }
+        changes.sort_by(|a, b| a.path.cmp(&b.path));
+        findings.sort_by(|a, b| a.message.cmp(&b.message));
+        let outputs = self.options.outputs.roots().into_iter();
+        Ok(ChangeSet {
+            outputs: outputs.map(str::to_owned).collect(),
+            root: self.root,
+            base: self.options.base,
+            shown: self.options.shown,
+            changes,
+            rendered,
+            refused: rendered - paths.len(),
+            paths,
+            folders,
+            litter: found.litter,
+            findings,
+        })
     }
-    changes.sort_by(|a, b| a.path.cmp(&b.path));
-    findings.sort_by(|a, b| a.message.cmp(&b.message));
-    // As git merged it, with lines in another order or of both sides: the next change puts it in order.
-    let is_merged = changes.is_empty() && !plan.unfinished && plan.record.lists_as(&after);
-    let during = if changes.is_empty() {
-        String::new()
-    } else {
-        plan.record.union(&after).print_unfinished()
-    };
-    let ownership = Ownership {
-        after: if plan.before.as_deref().is_some_and(Record::is_whole) && is_merged {
-            plan.before.clone()
-        } else {
-            after.print_finished()
-        },
-        before: plan.before,
-        during,
-        unfinished: plan.unfinished,
-    };
-    Ok(ChangeSet {
-        folders: folders_to_remove(&pruned.left, &in_the_way, &after),
-        ownership,
-        root: plan.root,
-        base: plan.options.base,
-        shown: plan.options.shown,
-        changes,
-        rendered,
-        refused,
-        findings,
-    })
 }
 
 /// Refuses files with the same path, with paths that differ only in letter case, and a file where another needs a folder.
@@ -111,7 +96,7 @@ fn refuse_collisions(plan: &Plan, entries: &mut [Entry], findings: &mut Vec<Find
     for (first, (other, count)) in collisions {
         let side = |index: usize| Side {
             path: plan.display_path(&entries[index].path),
-            owner: &entries[index].owner,
+            maker: &entries[index].maker,
         };
         let subject = entries[other].subject.clone();
         findings.push(refusal::collision(
@@ -134,107 +119,151 @@ fn refuse_elsewhere(
     findings: &mut Vec<Finding>,
 ) {
     for entry in entries {
-        let owned = plan.record.files.get(&entry.path);
-        let Some(owned) = owned.filter(|owned| keeps.renders_elsewhere(&owned.owner)) else {
+        let elsewhere = |owner: &&Owner| keeps.renders_elsewhere(owner);
+        let Some(owner) = entry.before.as_ref().filter(elsewhere) else {
             continue;
         };
-        let side = |owner| Side {
+        let other = match owner {
+            Owner::Cluster(name) => name,
+            Owner::All => "all clusters",
+        };
+        let side = |maker| Side {
             path: plan.display_path(&entry.path),
-            owner,
+            maker,
         };
         let subject = entry.subject.clone();
-        let (this, other) = (side(&*entry.owner), side(&*owned.owner));
+        let (this, other) = (side(&*entry.maker), side(other));
         findings.push(refusal::collision(&other, &this, 1, subject));
         entry.outcome = FileOutcome::Refused;
     }
 }
 
-/// Owned files that are no longer rendered.
-struct Pruned {
-    /// The deletions of those that exist.
-    changes: Vec<FileChange>,
-    /// All of them: no longer owned.
-    gone: HashSet<String>,
-    /// Those whose folders may have become empty.
-    left: Vec<String>,
+/// What lies in the outputs' folders and is not rendered.
+#[derive(Default)]
+struct Found {
+    files: Vec<String>,
+    /// What a killed run was writing.
+    litter: Vec<String>,
 }
 
-fn prune(
-    plan: &Plan,
-    entries: &[Entry],
-    keeps: &Keeps,
-    findings: &mut Vec<Finding>,
-) -> Result<Pruned, Error> {
+fn search(plan: &Plan, entries: &[Entry]) -> Result<Found, Error> {
     let rendered: HashSet<&str> = entries.iter().map(|entry| &*entry.path).collect();
-    let unclaimed: Vec<(&String, &Owned)> = plan
-        .record
-        .files
-        .iter()
-        .filter(|(path, owned)| !rendered.contains(&***path) && !keeps.keeps(&owned.owner))
-        .collect();
-    let inspected: Vec<(bool, Option<FileChange>)> = unclaimed
-        .par_iter()
-        .with_min_len(64)
-        .map_init(
-            || walk(&plan.folder, &plan.root),
-            |walk, (path, owned)| match walk {
-                Ok(walk) => plan_deletion(plan, walk, path, owned),
-                // The error is produced again: it cannot be cloned.
-                Err(_) => plan_deletion(
-                    plan,
-                    &mut super::plan::walk(&plan.folder, &plan.root)?,
-                    path,
-                    owned,
-                ),
-            },
-        )
-        .collect::<Result<_, Error>>()?;
-    let mut pruned = Pruned {
-        changes: Vec::new(),
-        gone: HashSet::new(),
-        left: Vec::new(),
-    };
-    for ((path, _), (inside, change)) in unclaimed.into_iter().zip(inspected) {
-        let is_edited = |change: &FileChange| change.origin == Origin::Edited;
-        if plan.options.foreign == Foreign::Refuse && change.as_ref().is_some_and(is_edited) {
-            findings.push(refusal::manual_edit(
-                &plan.display_path(path),
-                Subject::default(),
-            ));
-            continue;
+    let (mut found, mut walk) = (Found::default(), walk(&plan.folder, &plan.root)?);
+    let mut searched: Vec<&str> = Vec::new();
+    for folder in plan.options.outputs.roots() {
+        if !searched
+            .iter()
+            .any(|above| strip_folder(folder, above).is_some())
+        {
+            found.search(plan, &mut walk, folder, &rendered)?;
+            searched.push(folder);
         }
-        pruned.gone.insert(path.clone());
-        pruned.left.extend(inside.then(|| path.clone()));
-        pruned.changes.extend(change);
     }
-    Ok(pruned)
+    Ok(found)
 }
 
-/// The deletion of an owned file, and whether its folder is ours to remove. A link or folder that replaced the file is not
-/// ours and is kept.
-fn plan_deletion(
-    plan: &Plan,
-    walk: &mut Walk<'_>,
-    path: &str,
-    owned: &Owned,
-) -> Result<(bool, Option<FileChange>), Error> {
-    match walk.inspect(path).map_err(plan.unreadable(path))? {
-        PathState::Nothing => Ok((true, None)),
-        PathState::File(_) => {
-            let old = plan.present(walk, path)?;
-            let seen = old.as_deref().map(ownership::sum);
-            let change = FileChange {
-                path: path.to_owned(),
-                kind: ChangeKind::Deleted,
-                origin: origin(&owned.sums, seen.as_ref()),
-                seen,
-                old: plan.old_text(old),
-                new: None,
-            };
-            Ok((true, Some(change)))
+impl Found {
+    /// Searches a folder; not git's own, and not that of another project.
+    fn search(
+        &mut self,
+        plan: &Plan,
+        walk: &mut Walk<'_>,
+        folder: &str,
+        rendered: &HashSet<&str>,
+    ) -> Result<(), Error> {
+        let state = walk.inspect(folder).map_err(plan.unreadable(folder))?;
+        if state != PathState::Folder {
+            return Ok(());
         }
-        _ => Ok((false, None)),
+        let inside = walk.list(folder).map_err(plan.unreadable(folder))?;
+        if !folder.is_empty() && inside.iter().any(|(name, _)| name == PROJECT_FILE_NAME) {
+            return Ok(());
+        }
+        for (name, state) in inside {
+            let path = join(folder, &name);
+            match state {
+                PathState::Folder if name != ".git" => self.search(plan, walk, &path, rendered)?,
+                PathState::File(_) if name.starts_with(STAGED) => self.litter.push(path),
+                PathState::File(_) if !rendered.contains(&*path) => self.files.push(path),
+                _ => {}
+            }
+        }
+        Ok(())
     }
+
+    /// The deletions of files whose owner is gone, or renders them no more; and of old lists that nothing needs.
+    fn deletions(
+        &self,
+        plan: &Plan,
+        entries: &[Entry],
+        keeps: &Keeps,
+    ) -> Result<Vec<FileChange>, Error> {
+        let owned: Vec<(&String, Owned)> = self
+            .files
+            .par_iter()
+            .with_min_len(64)
+            .filter(|path| plan.options.outputs.holds(path.as_ref()))
+            .map(|path| Ok(find_owner(plan, path)?.map(|owned| (path, owned))))
+            .filter_map(Result::transpose)
+            .collect::<Result<_, Error>>()?;
+        let (kept, gone): (Vec<_>, Vec<_>) =
+            { owned.into_iter() }.partition(|(_, owned)| keeps.keeps(&owned.owner));
+        let is_refused = |entry: &&Entry| {
+            entry.before.is_some() && matches!(entry.outcome, FileOutcome::Refused)
+        };
+        let refused = entries.iter().filter(is_refused).map(|entry| &*entry.path);
+        let listed = { kept.iter() }
+            .filter(|(_, owned)| owned.is_listed)
+            .map(|(path, _)| &***path);
+        let kept: HashSet<&str> = listed.chain(refused).collect();
+        let old_lists = { plan.old_lists.iter() }
+            .filter(|(folder, list)| !list.paths().any(|path| kept.contains(&*join(folder, path))))
+            .map(|(folder, _)| join(folder, OLD_LIST));
+        let gone = gone.into_iter().map(|(path, _)| path.clone());
+        let mut walk = walk(&plan.folder, &plan.root)?;
+        gone.chain(old_lists)
+            .map(|path| {
+                let old = plan.present(&mut walk, &path)?;
+                Ok(FileChange {
+                    path,
+                    kind: ChangeKind::Deleted,
+                    seen: old.as_deref().map(ownership::sum),
+                    old: plan.old_text(old),
+                    new: None,
+                    is_adopted: false,
+                })
+            })
+            .collect()
+    }
+}
+
+/// Whose a file is that is not rendered.
+struct Owned {
+    owner: Owner,
+    /// Whether a list of an earlier version says so, and not the file.
+    is_listed: bool,
+}
+
+fn find_owner(plan: &Plan, path: &str) -> Result<Option<Owned>, Error> {
+    let mut walk = walk(&plan.folder, &plan.root)?;
+    if !plan.old_lists.is_empty() {
+        let bytes = plan.present(&mut walk, path)?.unwrap_or_default();
+        return Ok(plan.owner(path, &bytes).map(|owner| Owned {
+            owner,
+            is_listed: Owner::from_start(&bytes).is_none(),
+        }));
+    }
+    let unreadable = plan.unreadable(path);
+    let mut start = Vec::new();
+    let file = walk.file(path).map_err(&unreadable)?;
+    file.take(LONGEST_LINE as u64)
+        .read_to_end(&mut start)
+        .map_err(&unreadable)?;
+    let owner = Owner::from_start_of(&plan.options.project, &start);
+    Ok(owner.map(|owner| Owned {
+        owner,
+        is_listed: false,
+    }))
 }
 
 /// Refuses a file whose path is blocked, unless the same run prunes what blocks it. Returns the folders to remove for the
@@ -280,11 +309,8 @@ fn foreign_inside(
     folders: &mut Vec<String>,
 ) -> Result<Option<String>, Error> {
     folders.push(folder.to_owned());
-    let is_here =
-        |path: &String| matches!(path.rsplit_once('/'), Some((here, _)) if here == folder);
-    let is_swept = plan.unfinished && plan.record.files.keys().any(is_here);
     for (name, state) in walk.list(folder).map_err(plan.unreadable(folder))? {
-        if is_swept && name.starts_with(STAGED) {
+        if name.starts_with(STAGED) && matches!(state, PathState::File(_)) {
             continue;
         }
         let path = format!("{folder}/{name}");
@@ -299,59 +325,17 @@ fn foreign_inside(
     Ok(None)
 }
 
-/// What is owned afterwards. For a refused file nothing changes.
-fn next_record(before: &Record, entries: &[Entry], gone: &HashSet<String>) -> Record {
-    let mut files = before.files.clone();
-    files.retain(|path, _| !gone.contains(path));
-    for entry in entries {
-        if matches!(entry.outcome, FileOutcome::Refused) {
-            continue;
-        }
-        let owned = Owned {
-            sums: vec![entry.sum],
-            owner: ownership::plain(&entry.owner).into(),
-        };
-        files.insert(entry.path.clone(), owned);
-    }
-    Record { files }
-}
-
-/// The folders above pruned files that contain nothing owned, and those that block new files; deepest first.
-fn folders_to_remove(left: &[String], in_the_way: &[String], after: &Record) -> Vec<String> {
-    let mut folders: BTreeSet<&str> = left
-        .iter()
-        .flat_map(|path| portable_path::folders_above(path))
+/// The folders above deleted files, which are removed if they are empty then, and those that block new files; deepest first.
+fn folders_to_remove(
+    deleted: &[FileChange],
+    litter: &[String],
+    in_the_way: &[String],
+) -> Vec<String> {
+    let paths = deleted.iter().map(|change| &change.path).chain(litter);
+    let above = paths.flat_map(|path| portable_path::folders_above(path));
+    let folders: BTreeSet<&str> = above
+        .chain(in_the_way.iter().map(|folder| &**folder))
         .collect();
-    if !folders.is_empty() {
-        for path in after.files.keys() {
-            for folder in portable_path::folders_above(path) {
-                folders.remove(folder);
-            }
-        }
-    }
-    folders.extend(in_the_way.iter().map(|folder| &**folder));
     // A folder sorts before its content.
     folders.into_iter().rev().map(str::to_owned).collect()
-}
-
-/// The owners, normalized as in the ownership file.
-fn as_recorded(keeps: &Keeps) -> Keeps {
-    let plain = |owners: &BTreeSet<Arc<str>>| {
-        let owners = owners.iter().map(|owner| ownership::plain(owner).into());
-        owners.collect()
-    };
-    match keeps {
-        Keeps::Nobody => Keeps::Nobody,
-        Keeps::These(owners) => Keeps::These(plain(owners)),
-        Keeps::AllBut(owners) => Keeps::AllBut(plain(owners)),
-        Keeps::OtherShards {
-            shard,
-            these,
-            clusters,
-        } => Keeps::OtherShards {
-            shard: *shard,
-            these: plain(these),
-            clusters: plain(clusters),
-        },
-    }
 }

@@ -3,8 +3,6 @@
 //!
 //! One line per file, written before the file: its path below the repository, its old text, and the digest of its new text. An
 //! edit is undone if the file has that digest; a file with another digest was edited since, and is kept.
-//! A clone may contain a forged run file, so a line must not lead to a file outside the repository, through a link, or into
-//! `.git`.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
@@ -14,8 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::staged::{self, Put, put, staging_path};
 use crate::error::Error;
-use crate::files::{Folder, PathState, real, repository_top};
-use crate::model::output_path;
+use crate::files::{real, repository_top};
 use crate::model::ownership::{self, Sum};
 
 /// The prefix of a line.
@@ -25,7 +22,7 @@ const EDITED: &str = "edited ";
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Edit {
-    /// The path: relative to the repository in a run file, as opened in memory.
+    /// The path: in a run file relative to the repository if it is in it, in memory as it was opened.
     pub(super) path: PathBuf,
     /// The text before; none if there was no file.
     before: Option<String>,
@@ -43,16 +40,13 @@ impl Edit {
         }
     }
 
-    /// Appends the line to a run file. A file outside the repository, which only the command line can name, gets no line.
+    /// Appends the line to a run file.
     pub(super) fn write(&self, root: &Path, run: &mut File) -> io::Result<()> {
         let (Some(top), Ok(path)) = (top(root), inner(&self.path)) else {
             return Ok(());
         };
-        let Ok(below) = path.strip_prefix(&top) else {
-            return Ok(());
-        };
         let line = serde_json::to_string(&Self {
-            path: below.to_owned(),
+            path: path.strip_prefix(&top).unwrap_or(&path).to_owned(),
             ..self.clone()
         })?;
         run.write_all(format!("{EDITED}{line}\n").as_bytes())
@@ -109,23 +103,17 @@ fn edits(text: &str) -> Vec<Edit> {
 }
 
 /// Undoes the edits of a run file, and removes staged files. Returns the paths of the edits, those in the project relative to
-/// its folder.
+/// its folder. Of those that cannot be undone the first is the error; the next run tries again where the disk is full.
 pub(super) fn undo(root: &Path, text: &str) -> Result<Vec<PathBuf>, Error> {
     let Some(top) = top(root) else {
         return Ok(Vec::new());
     };
-    let (folder, inside) = (Folder::new(&top, None), real(root).ok());
-    let mut undone = Vec::new();
+    let inside = real(root).ok();
+    let (mut undone, mut failed) = (Vec::new(), None);
     for edit in edits(text) {
         let path = top.join(&edit.path);
-        let unwritable = |cause| Error::Undo {
-            path: path.clone(),
-            cause,
-        };
-        let below = edit.path.to_string_lossy();
-        let state = folder.walk().and_then(|mut walk| walk.inspect(&below));
-        let is_plain = matches!(state, Ok(PathState::File(_) | PathState::Nothing));
-        if output_path::fault(&below).is_some() || !is_plain {
+        // A link that somebody has put on the way since leads elsewhere.
+        if inner(&path).is_ok_and(|inner| inner != path) {
             continue;
         }
         let edit = Edit {
@@ -134,12 +122,33 @@ pub(super) fn undo(root: &Path, text: &str) -> Result<Vec<PathBuf>, Error> {
         };
         // Best effort: a staged file does no harm.
         let _ = staged::sweep(&staging_path(&path));
-        if edit.undo().map_err(unwritable)? {
-            let shown = inside
-                .as_deref()
-                .and_then(|root| path.strip_prefix(root).ok());
-            undone.push(shown.map_or(edit.path, Path::to_owned));
+        match edit.undo() {
+            Ok(false) => {}
+            Ok(true) => {
+                let inside = inside.as_deref();
+                let shown = inside.and_then(|root| path.strip_prefix(root).ok());
+                undone.push(
+                    shown
+                        .or(path.strip_prefix(&top).ok())
+                        .unwrap_or(&path)
+                        .to_owned(),
+                );
+            }
+            Err(cause) => {
+                failed.get_or_insert(Error::Undo {
+                    path,
+                    is_kept: is_full(cause.kind()),
+                    cause,
+                });
+            }
         }
     }
-    Ok(undone)
+    failed.map_or(Ok(undone), Err)
+}
+
+fn is_full(kind: ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge
+    )
 }

@@ -1,10 +1,10 @@
 //! Writes rendered manifests to disk: plans the changes, then applies them.
 //!
 //! * Each file is replaced atomically: it is written under a staged name, then renamed. All are written before any is renamed.
-//! * Each run is complete, or completed by the next: before the first file changes, the ownership file (`.metalmark-owned`)
-//!   names everything that is owned before or after, so that a run that is killed at any moment leaves no unrecorded file.
-//!   Files are not synced to the disk: after a power failure, git restores them.
-//! * Only owned files are overwritten or deleted; a folder is removed only when it is empty.
+//! * A killed run leaves whole files, old or new; the next run does the rest. Files are not synced to the disk: after a power
+//!   failure, git restores them.
+//! * Only files whose first line says that metalmark rendered them are overwritten or deleted; a folder is removed only when it is
+//!   empty.
 //! * Nothing is written outside the output folder, through a link, or under a name that some system does not support.
 //! * A file that another program changed after the plan was made is neither overwritten nor deleted.
 //! * One run at a time writes below a project (`hold`); commands hold the lock while they write.
@@ -24,7 +24,7 @@ mod replace;
 mod staged;
 mod unchanged;
 
-pub use apply::{ApplyStep, apply, apply_all, phases};
+pub use apply::{ApplyStep, apply, phases};
 pub use copy::{Copied, CopyPlan, Incoming, copy_plan};
 pub use file::{body, file, new_file};
 pub use hold::{Held, hold, holding, recover};

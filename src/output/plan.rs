@@ -1,6 +1,5 @@
 //! Plans the changes that a rendered tree makes on disk. It reads and never writes.
 
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,14 +9,10 @@ use super::refusal;
 use crate::error::Error;
 use crate::files::{Folder, PathState, Walk};
 use crate::model::finding::{Finding, Subject};
-use crate::model::manifest::{
-    ChangeKind, ChangeSet, FileChange, ManifestFile, ManifestTree, OWNERSHIP_FILE, Origin,
-};
-use crate::model::output_path;
-use crate::model::ownership::{self, Record, Sum};
-
-/// The ownership file while it is written.
-pub(super) const TORN_RECORD: &str = ".metalmark-tmp-owned";
+use crate::model::manifest::{ChangeKind, ChangeSet, FileChange, ManifestFile, ManifestTree};
+use crate::model::old_list::{OLD_LIST, OldList};
+use crate::model::output_path::{self, OutputFolders};
+use crate::model::ownership::{self, Owner};
 
 /// Plans a whole tree. A run over many clusters uses [`Plan`] instead, so that unchanged files are not all in memory at once.
 pub fn plan(root: &Path, tree: ManifestTree, options: Options) -> Result<ChangeSet, Error> {
@@ -34,21 +29,37 @@ pub fn plan(root: &Path, tree: ManifestTree, options: Options) -> Result<ChangeS
 }
 
 /// The options of a plan.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Options {
-    /// The output folder as the user would write it.
+    /// The root as the user would write it.
     pub shown: String,
-    /// A folder that contains the output folder; no link is followed below it. If none, the output folder itself may be
-    /// a link.
+    /// A folder that contains the root; no link is followed below it. If none, the root itself may be a link.
     pub base: Option<PathBuf>,
+    /// The folders of the outputs below the root, in which files that are not rendered any more are looked for.
+    pub outputs: OutputFolders,
+    /// The project file's name, where it is not the usual one: what others rendered is not this project's.
+    pub project: String,
     /// What to do with a file that exists and is not owned.
     pub foreign: Foreign,
     /// Whether changes carry the old text.
     pub previous: Previous,
 }
 
-/// What to do with a file that is not owned where one is rendered. A file with exactly the rendered bytes is adopted in any
-/// case: nothing is lost, and a lost ownership file is restored.
+impl Default for Options {
+    /// The whole root is one output.
+    fn default() -> Self {
+        Self {
+            shown: String::new(),
+            base: None,
+            outputs: OutputFolders::new([""]),
+            project: String::new(),
+            foreign: Foreign::default(),
+            previous: Previous::default(),
+        }
+    }
+}
+
+/// What to do with a file whose first line is not metalmark's where one is rendered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Foreign {
     /// Refuse it, with a finding.
@@ -78,12 +89,8 @@ pub struct Plan {
     pub(super) root: PathBuf,
     pub(super) folder: Folder,
     pub(super) options: Options,
-    pub(super) record: Record,
-    pub(super) before: Option<String>,
-    pub(super) unfinished: bool,
-    /// Whether nothing exists at the root, so that there is nothing to look for below it. What appears there meanwhile is found
-    /// before the first file is written.
-    is_new: bool,
+    /// The lists of an earlier version, by the folders that they lie in.
+    pub(super) old_lists: Vec<(String, OldList)>,
 }
 
 /// Some compared files, without the texts that are on disk already.
@@ -99,9 +106,10 @@ pub struct Part {
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) path: String,
-    pub(super) owner: Arc<str>,
+    pub(super) maker: Arc<str>,
     pub(super) subject: Subject,
-    pub(super) sum: Sum,
+    /// Whose the file is that is there.
+    pub(super) before: Option<Owner>,
     pub(super) outcome: FileOutcome,
 }
 
@@ -120,23 +128,28 @@ pub(super) enum FileOutcome {
 }
 
 impl Plan {
-    /// Reads what is owned in an output folder, which need not exist.
+    /// Looks at the outputs' folders, which need not exist.
     pub fn start(root: &Path, options: Options) -> Result<Self, Error> {
         let folder = Folder::new(root, options.base.as_deref());
         let mut walk = walk(&folder, root)?;
-        let before = ownership(&mut walk, root)?;
-        let (record, unfinished) = before.as_deref().map(Record::parse).unwrap_or_default();
-        let torn = walk.inspect(TORN_RECORD);
-        let torn = torn.map_err(unreadable(root))? != PathState::Nothing;
-        let is_new = walk.inspect("").map_err(unreadable(root))? == PathState::Nothing;
+        let mut old_lists = Vec::new();
+        for output in options.outputs.roots() {
+            let path = join(output, OLD_LIST);
+            let full = root.join(&path);
+            let text = match walk.inspect(&path).map_err(unreadable(&full))? {
+                PathState::File(_) => walk.read(&path, LONGEST).map_err(unreadable(&full))?,
+                PathState::Link(link) if link != path => return Err(link_in_path(root, output)),
+                PathState::BelowFile(_) => return Err(unwritable_folder(root, output, BELOW_FILE)),
+                _ => None,
+            };
+            let text = text.map(|text| OldList::parse(&String::from_utf8_lossy(&text)));
+            old_lists.extend(text.map(|list| (output.to_owned(), list)));
+        }
         Ok(Self {
-            is_new,
             root: root.to_owned(),
             folder,
             options,
-            record,
-            before,
-            unfinished: unfinished || torn,
+            old_lists,
         })
     }
 
@@ -155,93 +168,87 @@ impl Plan {
                 part.unnamed += 1;
                 continue;
             }
-            let state = if self.is_new {
-                PathState::Nothing
-            } else {
-                walk.inspect(&file.path)
-                    .map_err(self.unreadable(&file.path))?
+            let state = walk.inspect(&file.path);
+            let state = state.map_err(self.unreadable(&file.path))?;
+            let mut entry = Entry {
+                path: file.path.clone(),
+                maker: Arc::clone(&file.maker),
+                subject: file.subject.clone(),
+                before: None,
+                outcome: FileOutcome::Refused,
             };
-            let sum = ownership::sum(file.text.as_bytes());
-            let (path, owner, subject) =
-                (file.path.clone(), file.owner.clone(), file.subject.clone());
-            let outcome = self.outcome(file, state, &mut walk, &mut part.findings)?;
-            part.entries.push(Entry {
-                path,
-                owner,
-                subject,
-                sum,
-                outcome,
-            });
+            entry.outcome = match state {
+                PathState::File(_) => {
+                    self.plan_replacement(file, &mut entry.before, &mut walk, &mut part.findings)?
+                }
+                state => self.plan_creation(file, state, &mut part.findings),
+            };
+            part.entries.push(entry);
         }
         Ok(part)
     }
 
-    fn outcome(
+    /// The outcome for a path at which there is no file.
+    fn plan_creation(
         &self,
         file: ManifestFile,
         state: PathState,
-        walk: &mut Walk<'_>,
         findings: &mut Vec<Finding>,
-    ) -> Result<FileOutcome, Error> {
+    ) -> FileOutcome {
         let path = file.path.clone();
         match state {
-            PathState::Nothing => Ok(FileOutcome::Change(creation(file))),
-            PathState::File(length) => self.plan_replacement(file, length, walk, findings),
-            PathState::Folder => Ok(FileOutcome::Blocked(creation(file), path)),
-            PathState::BelowFile(obstacle) => Ok(FileOutcome::Blocked(creation(file), obstacle)),
+            PathState::Folder => FileOutcome::Blocked(creation(file), path),
+            PathState::BelowFile(obstacle) => FileOutcome::Blocked(creation(file), obstacle),
             PathState::Link(link) => {
                 let (shown, link) = (self.display_path(&path), self.display_path(&link));
                 findings.push(refusal::link(&shown, &link, file.subject));
-                Ok(FileOutcome::Refused)
+                FileOutcome::Refused
             }
             PathState::Special => {
                 let shown = self.display_path(&path);
                 findings.push(refusal::obstacle(&shown, &shown, file.subject));
-                Ok(FileOutcome::Refused)
+                FileOutcome::Refused
             }
+            PathState::Nothing | PathState::File(_) => FileOutcome::Change(creation(file)),
         }
     }
 
     fn plan_replacement(
         &self,
         file: ManifestFile,
-        length: u64,
+        before: &mut Option<Owner>,
         walk: &mut Walk<'_>,
         findings: &mut Vec<Finding>,
     ) -> Result<FileOutcome, Error> {
-        let owned = self.record.files.get(&file.path);
-        let same_length = length == file.text.len() as u64;
-        if !same_length && owned.is_none() && self.options.foreign == Foreign::Refuse {
-            findings.push(refusal::not_owned(
-                &self.display_path(&file.path),
-                file.subject,
-            ));
-            return Ok(FileOutcome::Refused);
-        }
         let old = self.present(walk, &file.path)?;
-        if same_length && old.as_deref() == Some(file.text.as_bytes()) {
+        if old.as_deref() == Some(file.text.as_bytes()) {
             return Ok(FileOutcome::Same);
         }
-        let seen = old.as_deref().map(ownership::sum);
-        let origin = match owned {
-            Some(owned) => origin(&owned.sums, seen.as_ref()),
-            None if self.options.foreign == Foreign::Adopt => Origin::Adopted,
-            None => {
-                findings.push(refusal::not_owned(
-                    &self.display_path(&file.path),
-                    file.subject,
-                ));
-                return Ok(FileOutcome::Refused);
-            }
-        };
+        *before = old.as_deref().and_then(|old| self.owner(&file.path, old));
+        if before.is_none() && self.options.foreign == Foreign::Refuse {
+            let shown = self.display_path(&file.path);
+            findings.push(refusal::not_owned(&shown, file.subject));
+            return Ok(FileOutcome::Refused);
+        }
         Ok(FileOutcome::Change(Box::new(FileChange {
             path: file.path,
             kind: ChangeKind::Updated,
-            seen,
+            seen: old.as_deref().map(ownership::sum),
             old: self.old_text(old),
             new: Some(file.text),
-            origin,
+            is_adopted: before.is_none(),
         })))
+    }
+
+    /// Whose a file is: its first line says so, or a list of an earlier version.
+    pub(super) fn owner(&self, path: &str, bytes: &[u8]) -> Option<Owner> {
+        let listed = || {
+            self.old_lists.iter().find_map(|(folder, list)| {
+                let below = strip_folder(path, folder)?;
+                list.owner(below, bytes).cloned()
+            })
+        };
+        Owner::from_start_of(&self.options.project, bytes).or_else(listed)
     }
 
     /// The bytes of a file below the root; none if it is too long to be metalmark's.
@@ -279,39 +286,35 @@ impl Plan {
 /// limit).
 pub(super) const LONGEST: u64 = 256 << 20;
 
-/// Whether an earlier run wrote the bytes.
-pub(super) fn origin(sums: &[Sum], seen: Option<&Sum>) -> Origin {
-    match seen {
-        Some(seen) if sums.contains(seen) => Origin::Run,
-        _ => Origin::Edited,
+const BELOW_FILE: &str = "a file is in its path";
+
+fn link_in_path(root: &Path, output: &str) -> Error {
+    let why = "a symbolic link is in its path\n\
+               help: replace the link by a real folder, or choose another output folder";
+    unwritable_folder(root, output, why)
+}
+
+fn unwritable_folder(root: &Path, output: &str, why: &str) -> Error {
+    Error::Write {
+        path: root.join(output),
+        cause: std::io::Error::other(why.to_owned()),
     }
 }
 
-/// The text of the ownership file. A link is refused, because it could make any file owned.
-pub(super) fn ownership(walk: &mut Walk<'_>, root: &Path) -> Result<Option<String>, Error> {
-    let path = root.join(OWNERSHIP_FILE);
-    let unwritable = |why: &str| Error::Write {
-        path: root.to_owned(),
-        cause: std::io::Error::other(why.to_owned()),
-    };
-    match walk.inspect(OWNERSHIP_FILE).map_err(unreadable(&path))? {
-        PathState::Nothing => Ok(None),
-        PathState::File(_) => {
-            let bytes = walk
-                .read(OWNERSHIP_FILE, LONGEST)
-                .map_err(unreadable(&path))?;
-            let text = String::from_utf8(bytes.unwrap_or_default());
-            let text = text.map_err(|_| ErrorKind::InvalidData.into());
-            text.map(Some).map_err(unreadable(&path))
-        }
-        PathState::Link(link) if link != OWNERSHIP_FILE => Err(unwritable(
-            "a symbolic link is in its path\n\
-             help: replace the link by a real folder, or choose another output folder",
-        )),
-        PathState::BelowFile(_) => Err(unwritable("a file is in its path")),
-        PathState::Link(_) | PathState::Folder | PathState::Special => Err(unreadable(&path)(
-            std::io::Error::other("not a regular file"),
-        )),
+/// A path below a folder; the folder is empty for the root.
+pub(super) fn join(folder: &str, name: &str) -> String {
+    match folder {
+        "" => name.to_owned(),
+        folder => format!("{folder}/{name}"),
+    }
+}
+
+/// The part of a path below a folder.
+pub(super) fn strip_folder<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
+    if folder.is_empty() {
+        Some(path)
+    } else {
+        path.strip_prefix(folder)?.strip_prefix('/')
     }
 }
 
@@ -338,6 +341,18 @@ fn creation(file: ManifestFile) -> Box<FileChange> {
         seen: None,
         old: None,
         new: Some(file.text),
-        origin: Origin::Run,
+        is_adopted: false,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::strip_folder;
+
+    #[test]
+    fn a_folder_holds_no_file_that_only_begins_like_it() {
+        assert_eq!(strip_folder("rendered-old/a.yaml", "rendered"), None);
+        assert_eq!(strip_folder("rendered/a.yaml", "rendered"), Some("a.yaml"));
+        assert_eq!(strip_folder("a.yaml", ""), Some("a.yaml"));
+    }
 }

@@ -8,18 +8,22 @@ use crate::model::rule::RuleId;
 
 /// `shown` is the foreign file, as the user would write it.
 pub(super) fn not_owned(shown: &str, subject: Subject) -> Finding {
-    let message = format!("`{shown}` is not metalmark's: it would be overwritten");
-    refusal(RuleId::FileNotOwned, message, shown, subject)
-        .help("move the file away, or run with `--adopt` to overwrite and own it from now on")
-}
-
-/// A file that is no longer rendered, and was edited.
-pub(super) fn manual_edit(shown: &str, subject: Subject) -> Finding {
     let message = format!(
-        "`{shown}` is not rendered any more, and is not what metalmark wrote: it would be lost"
+        "`{shown}` would be overwritten, and its first line does not say that metalmark rendered it"
     );
     refusal(RuleId::FileNotOwned, message, shown, subject)
-        .help("delete the file, or run with `--adopt` to have it deleted")
+        .help("move the file away if it is yours, or run with `--adopt` to overwrite it")
+}
+
+/// A folder that files are copied into has others, of which `other` is the first.
+pub(super) fn not_empty(shown: &str, other: &str, count: usize) -> Finding {
+    let more = match count {
+        1 => String::new(),
+        count => format!(" and {} more", count - 1),
+    };
+    let message = format!("`{shown}` has files that are not copied: `{other}`{more}");
+    refusal(RuleId::FileNotOwned, message, other, Subject::default())
+        .help("name a new folder, or run with `--adopt` to copy beside them and overwrite")
 }
 
 /// A folder exists at `shown` and contains `foreign`, or something that is not a file blocks the path.
@@ -49,7 +53,7 @@ pub(super) fn link(shown: &str, link: &str, subject: Subject) -> Finding {
 pub(super) struct Side<'a> {
     /// As the user would write it.
     pub(super) path: String,
-    pub(super) owner: &'a str,
+    pub(super) maker: &'a str,
 }
 
 /// Two rendered files, and the number of files that collide with the first one.
@@ -61,8 +65,8 @@ pub(super) fn collision(
 ) -> Finding {
     let (path, other_path) = (&one.path, &other.path);
     let mut message = if path == other_path {
-        let (owner, other) = (one.owner, other.owner);
-        format!("`{path}` is rendered more than once, by `{owner}` and by `{other}`")
+        let (maker, other) = (one.maker, other.maker);
+        format!("`{path}` is rendered more than once, by `{maker}` and by `{other}`")
     } else if path.to_lowercase() == other_path.to_lowercase() {
         format!("`{path}` and `{other_path}` are one file where letter case counts nothing")
     } else if portable_path::fold(path) == portable_path::fold(other_path) {

@@ -41,25 +41,6 @@ pub(super) fn one(walk: &mut Walk<'_>, change: &FileChange) -> io::Result<bool> 
     })
 }
 
-/// The paths of new files at which other programs have created files.
-pub(super) fn foreign<'c>(changes: &'c ChangeSet, folder: &Folder) -> Vec<&'c str> {
-    let Ok(mut walk) = walk(folder, &changes.root) else {
-        return Vec::new();
-    };
-    let is_foreign = |change: &&FileChange| {
-        let new = change.new.as_deref();
-        let new = new.map(|text| ownership::sum(text.as_bytes()));
-        change.kind == ChangeKind::Created
-            && match content(&mut walk, &change.path) {
-                Ok(Content::Nothing) => false,
-                Ok(Content::File(sum)) => sum != new,
-                _ => true,
-            }
-    };
-    let found = changes.changes.iter().filter(is_foreign);
-    found.map(|change| &*change.path).collect()
-}
-
 /// The check before deletions made room: a folder may still exist at the path of a file, and a file at that of its folder.
 fn check_early(walk: &mut Walk<'_>, change: &FileChange) -> io::Result<bool> {
     match change.kind {

@@ -278,7 +278,6 @@ impl Checked {
     }
 
     fn judge(&mut self, finding: Finding, policy: &Policy, today: Date) {
-        let finding = finding.hide_secrets();
         let level = policy.level(&finding);
         if level == Level::Off {
             return;
@@ -308,7 +307,7 @@ fn waivers(
         .iter()
         .enumerate()
         .filter_map(|(index, waiver)| {
-            let (id, text) = (&waiver.rule, waiver.pattern.glob().glob());
+            let (id, text) = (&waiver.rule, waiver.pattern.glob());
             let finding = match &waiver.until {
                 Some(until) if waiver.has_expired(today) => Finding::new(
                     RuleId::WaiverExpired,
@@ -316,7 +315,7 @@ fn waivers(
                 )
                 .with_label(waiver.spot.clone(), "no longer accepts anything")
                 .help("fix what it covered and remove it, or decide again and move `until`"),
-                _ if used.contains(&index) || run_scope == RunScope::Shard => return None,
+                _ if used.contains(&index) || run_scope == RunScope::Part => return None,
                 // A change is over when it is merged, and manifests are another command's; their waivers may stay.
                 _ if matches!(rule(*id).scope, Scope::Change | Scope::Manifests) => return None,
                 _ => Finding::new(

@@ -9,6 +9,7 @@ use parking_lot::Mutex;
 use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
 use yaml_tree::place::Sources;
 
+use crate::budget;
 use crate::catalog::locking::{self, Keyring};
 use crate::catalog::resolve::{self, Catalogs};
 use crate::catalog::sources;
@@ -22,6 +23,7 @@ use crate::model::date::Date;
 use crate::model::finding::{Finding, Judged};
 use crate::model::lock::{Lock, is_lockable};
 use crate::model::rule::{Level, RuleId};
+use crate::model::shard::Part;
 use crate::pipeline::Verdict;
 use crate::pipeline::check::{self, Checked};
 use crate::pipeline::reporting::CheckReport;
@@ -164,10 +166,10 @@ impl Fleet {
         let shared = self.resolve_shared()?;
         let clusters = self.check_clusters(&entries, keep)?;
         let input = WorkspaceInput {
-            run_scope: match self.workspace.shard {
-                Some(_) => RunScope::Shard,
-                None if entries.is_empty() => RunScope::NoCluster,
-                None => RunScope::Fleet,
+            run_scope: match self.workspace.part {
+                Part::Shard(_) | Part::Named(_) => RunScope::Part,
+                Part::Whole if entries.is_empty() => RunScope::NoCluster,
+                Part::Whole => RunScope::Fleet,
             },
             uses: &clusters.uses,
             images: &shared.images,
@@ -211,6 +213,7 @@ impl Fleet {
         let settings = &self.workspace.settings;
         let uses: Mutex<ImageUse> = Mutex::default();
         let check_cluster = |entry: &&ClusterEntry| {
+            let _work = budget::enter(format!("the cluster `{}`", entry.name))?;
             let view = self.view(entry)?;
             let mut checked = check::cluster(&view, settings, self.today);
             let mut found = Vec::new();
@@ -302,7 +305,8 @@ impl<T> FleetCheck<T> {
     /// Adds a finding where no node pool was checked and no error says why. Other shards may have checked some.
     pub(crate) fn require_pools(&mut self, fleet: &Fleet) {
         let workspace = &fleet.workspace;
-        if self.counts.checked > 0 || workspace.shard.is_some() || self.has_errors() {
+        let in_shard = matches!(workspace.part, Part::Shard(_));
+        if self.counts.checked > 0 || in_shard || self.has_errors() {
             return;
         }
         let is_known = |judged: &Judged| judged.finding.rule == RuleId::NothingChecked;

@@ -12,9 +12,10 @@ use crate::model::cluster_view::ClusterView;
 use crate::model::date::Date;
 use crate::model::finding::Finding;
 use crate::model::manifest::{FileKind, ManifestFile};
+use crate::model::ownership;
 use crate::model::served_images::{ServedImage, ServedImages};
 use crate::model::settings::Settings;
-use crate::model::shard::Shard;
+use crate::model::shard::Part;
 use crate::pipeline::check::{self, Checked};
 use crate::read::{ClusterEntry, Workspace};
 use crate::render::{self, FileObjects, Home, Renderer};
@@ -36,7 +37,7 @@ pub(crate) enum RenderedPart<'a> {
 
 /// What was rendered, and what was found on the way.
 pub(crate) struct Rendered {
-    /// The files: clusters in order, then what they share. None while there is an error, unless the caller keeps going.
+    /// The files: clusters in order, then what they share. None while there is an error.
     pub(crate) files: Vec<ManifestFile>,
     /// The result of the clusters.
     pub(crate) fleet_check: FleetCheck<()>,
@@ -44,15 +45,6 @@ pub(crate) struct Rendered {
     pub(crate) clusters: usize,
     /// The workspace, without its templates and schemas.
     pub(crate) workspace: Workspace,
-}
-
-/// Whether the clusters that are clean are rendered where others have errors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Faulty {
-    /// Nothing is rendered.
-    StopAll,
-    /// The clean ones are.
-    KeepGoing,
 }
 
 /// What is rendered with, taken out of the workspace so that what is wrong in it can join the workspace's findings.
@@ -83,11 +75,7 @@ impl Material {
 ///
 /// # Errors
 /// A file cannot be read.
-pub(crate) fn render(
-    mut fleet: Fleet,
-    part: RenderedPart<'_>,
-    faulty: Faulty,
-) -> Result<Rendered, Error> {
+pub(crate) fn render(mut fleet: Fleet, part: RenderedPart<'_>) -> Result<Rendered, Error> {
     let material = Material::take(&mut fleet.workspace);
     let renderer = material.renderer(&mut fleet.workspace);
     let scope = RenderScope::new(&mut fleet, &renderer)?;
@@ -109,25 +97,21 @@ pub(crate) fn render(
     if matches!(part, RenderedPart::Whole) {
         fleet_check.require_pools(&fleet);
     }
-    let may =
-        |fleet_check: &FleetCheck<_>| faulty == Faulty::KeepGoing || !fleet_check.has_errors();
     compare(&objects, &[], &fleet, &mut fleet_check);
     let mut common =
-        if !matches!(part, RenderedPart::Cluster(_)) && scope.shares() && may(&fleet_check) {
+        if !matches!(part, RenderedPart::Cluster(_)) && scope.shares() && !fleet_check.has_errors()
+        {
             render_shared(&fleet, &renderer, served, &mut fleet_check)
         } else {
             Vec::new()
         };
     let of_all = render::objects(&mut common, None);
     compare_shared(&objects, &of_all, &fleet, &mut fleet_check);
-    let clean = made
-        .into_iter()
-        .filter(|made| !fleet_check.faulty.contains(&made.cluster));
-    let files = clean.flat_map(|made| made.files).chain(common);
-    let files = if may(&fleet_check) {
-        files.collect()
-    } else {
+    let files = if fleet_check.has_errors() {
         Vec::new()
+    } else {
+        let files = made.into_iter().flat_map(|made| made.files);
+        files.chain(common).collect()
     };
     let clusters = match part {
         RenderedPart::Cluster(_) => 1,
@@ -141,9 +125,10 @@ pub(crate) fn render(
     })
 }
 
-/// What of the fleet a run renders: all, or one shard's clusters. The first shard's part are the shared files too.
+/// What of the fleet a run renders: all, one shard's clusters, or those that are named. The first shard's part are the shared
+/// files too.
 pub(crate) struct RenderScope {
-    pub(crate) shard: Option<Shard>,
+    pub(crate) part: Part,
     today: Date,
     /// The management cluster of each cluster that names one or is one.
     managements: BTreeMap<Arc<str>, Arc<str>>,
@@ -158,9 +143,9 @@ impl RenderScope {
     /// A source of facts cannot be read.
     pub(crate) fn new(fleet: &mut Fleet, renderer: &Renderer<'_>) -> Result<Self, Error> {
         let (workspace, today) = (&mut fleet.workspace, fleet.today);
-        let shard = workspace.shard;
-        if shard.is_some_and(Shard::is_first) && renderer.has_shared() {
-            workspace.shard = None;
+        let part = workspace.part.clone();
+        if part.has_shared() && renderer.has_shared() {
+            workspace.part = Part::Whole;
         }
         let mut managements = BTreeMap::new();
         for entry in &workspace.clusters {
@@ -173,7 +158,7 @@ impl RenderScope {
             }
         }
         Ok(Self {
-            shard,
+            part,
             today,
             managements,
             shared: if renderer.has_shared() {
@@ -186,7 +171,7 @@ impl RenderScope {
 
     /// Whether the shared files are its part.
     pub(crate) fn shares(&self) -> bool {
-        self.shard.is_none_or(Shard::is_first)
+        self.part.has_shared()
     }
 
     /// The files of a cluster, where they are its part. A cluster with an error has none.
@@ -200,8 +185,7 @@ impl RenderScope {
     ) -> Made {
         let name = &view.cluster.name;
         let mut made = self.serve(view);
-        let is_own = self.shard.is_none_or(|shard| shard.holds(name));
-        if checked.has_errors() || !is_own {
+        if checked.has_errors() || !self.part.holds(name) {
             return made;
         }
         let mut found = Vec::new();
@@ -315,23 +299,15 @@ pub(crate) fn compare_shared<T>(
     }
 }
 
-/// What all clean clusters share. `served` are the images of all clusters, in their order.
+/// What all clusters share. `served` are the images of all clusters, in their order.
 pub(crate) fn render_shared<T>(
     fleet: &Fleet,
     renderer: &Renderer<'_>,
     served: Vec<ServedImage>,
     fleet_check: &mut FleetCheck<T>,
 ) -> Vec<ManifestFile> {
-    let clean = |name: &Arc<str>| !fleet_check.faulty.contains(name);
-    let names: Vec<Arc<str>> = fleet
-        .workspace
-        .clusters
-        .iter()
-        .map(|entry| Arc::clone(&entry.name))
-        .filter(clean)
-        .collect();
     let mut found = Vec::new();
-    let files = renderer.render_shared(&ServedImages::new(served), &names, &mut found);
+    let files = renderer.render_shared(&ServedImages::new(served), &mut found);
     fleet_check.add(found, fleet);
     files
 }
@@ -354,14 +330,15 @@ impl Rendered {
         Ok(self.fleet_check.verdict())
     }
 
-    /// Writes the objects as one YAML stream, each file below its path as a comment. What a tool reads to make objects, such as
+    /// Writes the objects as one YAML stream, each file below its path as a comment, without its first line: a stream is nobody's file. What a tool reads to make objects, such as
     /// values, is in the stream only where there is nothing else, for `kubectl apply` takes no other documents.
     pub(crate) fn print(&self, terminal: &mut Terminal) -> Result<(), Error> {
         let is_applied = |file: &&ManifestFile| file.kind == FileKind::Objects;
         let has_objects = self.files.iter().any(|file| is_applied(&file));
         let printed = self.files.iter();
         for file in printed.filter(|file| !has_objects || is_applied(file)) {
-            let text = file.text.strip_prefix("---\n").unwrap_or(&file.text);
+            let text = ownership::body(&file.text);
+            let text = text.strip_prefix("---\n").unwrap_or(text);
             let text = format!("---\n# {}\n{text}", file.path);
             terminal.out.product(text.as_bytes())?;
         }

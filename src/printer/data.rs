@@ -1,4 +1,4 @@
-//! Prints data as JSON and YAML: every string without secrets, and without characters that a terminal or a CI runner interprets.
+//! Prints data as JSON and YAML: every string as it is shown, and without characters that a terminal or a CI runner interprets.
 //! Programs read the original strings, because JSON has an escape for each character.
 
 use std::io::{self, Write};
@@ -7,13 +7,11 @@ use serde::Serialize;
 use serde_json::ser::{CharEscape, CompactFormatter, Formatter, PrettyFormatter};
 use yaml_tree::value::{Entry, Map, Node, Value};
 
-use crate::secrets::known as secret;
-
-use super::text::is_unsafe;
+use super::text::{display, is_unsafe};
 
 /// Writes data as JSON with indentation.
 pub(super) fn json<T: Serialize + ?Sized>(data: &T, out: &mut dyn Write) -> io::Result<()> {
-    let formatter = Masking::new(PrettyFormatter::new(), Markup::Kept);
+    let formatter = Showing::new(PrettyFormatter::new(), Markup::Kept);
     let mut serializer = serde_json::Serializer::with_formatter(out, formatter);
     data.serialize(&mut serializer)?;
     Ok(())
@@ -21,7 +19,7 @@ pub(super) fn json<T: Serialize + ?Sized>(data: &T, out: &mut dyn Write) -> io::
 
 /// Writes data as JSON in one line that can be in an element of an HTML page: no text ends the element, or begins another one.
 pub(super) fn embed<T: Serialize + ?Sized>(data: &T, out: &mut dyn Write) -> io::Result<()> {
-    let formatter = Masking::new(CompactFormatter, Markup::Escaped);
+    let formatter = Showing::new(CompactFormatter, Markup::Escaped);
     // In memory first: a large document has millions of small parts.
     let mut bytes = Vec::new();
     let mut serializer = serde_json::Serializer::with_formatter(&mut bytes, formatter);
@@ -31,7 +29,7 @@ pub(super) fn embed<T: Serialize + ?Sized>(data: &T, out: &mut dyn Write) -> io:
 
 /// A value as YAML. If a block would contain a command of a CI runner, the whole value is JSON, which is valid YAML.
 pub(super) fn yaml(value: &Value) -> io::Result<String> {
-    let text = yaml_tree::emit(&mask_value(value));
+    let text = yaml_tree::emit(&display_value(value));
     let is_command = |line: &str| line.trim_start().starts_with("::") || line.contains("##[");
     if !text.lines().any(is_command) {
         return Ok(text);
@@ -42,15 +40,16 @@ pub(super) fn yaml(value: &Value) -> io::Result<String> {
     String::from_utf8(bytes).map_err(io::Error::other)
 }
 
-/// A value without secrets, for an answer that contains other output.
-pub fn mask_value(value: &Value) -> Value {
-    let masked = |text: &str| -> std::sync::Arc<str> { secret::mask(text).into() };
+/// A value as it is shown, for an answer that contains other output.
+pub fn display_value(value: &Value) -> Value {
+    let text = |text: &str| -> std::sync::Arc<str> { display(text).into() };
     match value {
-        Value::String(text) => Value::String(masked(text)),
+        Value::String(string) => Value::String(text(string)),
+        Value::Opaque(opaque) => Value::String(text(&opaque.text)),
         Value::List(items) => items.iter().map(self::node).collect::<Vec<_>>().into(),
         Value::Map(map) => {
             let entries = map.iter().map(|entry| Entry {
-                key: masked(&entry.key),
+                key: text(&entry.key),
                 key_place: entry.key_place,
                 node: self::node(&entry.node),
             });
@@ -62,7 +61,7 @@ pub fn mask_value(value: &Value) -> Value {
 
 fn node(node: &Node) -> Node {
     Node {
-        value: mask_value(&node.value),
+        value: display_value(&node.value),
         place: node.place,
     }
 }
@@ -74,26 +73,24 @@ enum Markup {
     Escaped,
 }
 
-/// Collects each string, masks it as a whole, and escapes it. The inner formatter lays out everything else.
-struct Masking<F> {
+/// Collects each string or key, as it is shown, and escapes it. The inner formatter lays out everything else.
+struct Showing<F> {
     inner: F,
     markup: Markup,
     string: String,
-    is_key: bool,
 }
 
-impl<F> Masking<F> {
+impl<F> Showing<F> {
     fn new(inner: F, markup: Markup) -> Self {
         Self {
             inner,
             markup,
             string: String::new(),
-            is_key: false,
         }
     }
 }
 
-impl<F: Formatter> Formatter for Masking<F> {
+impl<F: Formatter> Formatter for Showing<F> {
     fn begin_string<W: ?Sized + Write>(&mut self, _: &mut W) -> io::Result<()> {
         self.string.clear();
         Ok(())
@@ -128,15 +125,7 @@ impl<F: Formatter> Formatter for Masking<F> {
     }
 
     fn end_string<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        // A key of letters and digits is a fixed name of a schema; other keys may be the user's text.
-        let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-        if self.is_key && self.string.bytes().all(is_word) {
-            out.write_all(b"\"")?;
-            out.write_all(self.string.as_bytes())?;
-            return out.write_all(b"\"");
-        }
-        let masked = secret::mask(&self.string);
-        let quoted = quote(&masked);
+        let quoted = quote(&display(&self.string));
         if self.markup == Markup::Kept || !quoted.contains(['<', '>', '&']) {
             return out.write_all(quoted.as_bytes());
         }
@@ -172,12 +161,10 @@ impl<F: Formatter> Formatter for Masking<F> {
     }
 
     fn begin_object_key<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
-        self.is_key = true;
         self.inner.begin_object_key(out, first)
     }
 
     fn begin_object_value<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        self.is_key = false;
         self.inner.begin_object_value(out)
     }
 

@@ -1,13 +1,14 @@
 //! Prints everything that people, code hosts and programs read: every command prints through a [`Printer`].
 //!
-//! All text is treated as untrusted. Known secrets are masked, control characters are replaced, and commands of CI runners are
-//! broken up. Data goes through [`Printer::json`] and [`Printer::yaml`], which mask and escape each string; markup is printed
-//! only as [`Safe`], which only literals and the escaping functions create. Output that must stay unchanged, such as rendered
+//! All text is treated as untrusted. Labels of secrets are spelled for people, URLs lose their passwords and queries, control
+//! characters are replaced, and commands of CI runners are broken up. Data goes through [`Printer::json`] and [`Printer::yaml`],
+//! which do so with each string; markup is printed only as [`Safe`], which only literals and the escaping functions create. Output that must stay unchanged, such as rendered
 //! manifests, goes through [`Printer::product`]; `tests/architecture.rs` lists the files that may use it.
 
 mod data;
 mod safe;
 mod text;
+mod url;
 
 use std::io::{self, ErrorKind, Write};
 
@@ -15,7 +16,7 @@ use serde::Serialize;
 
 use yaml_tree::value::Value;
 
-pub use data::mask_value;
+pub use data::display_value;
 pub use safe::Safe;
 pub use text::{is_unsafe, plain};
 
@@ -139,7 +140,7 @@ impl Printer {
         self.product(markup.as_str().as_bytes())
     }
 
-    /// Prints output without masking or escaping: manifests, scripts, pages.
+    /// Prints output without escaping: manifests, scripts, pages.
     ///
     /// # Errors
     /// The stream fails.

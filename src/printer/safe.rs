@@ -1,8 +1,7 @@
 //! Markup that only literals of the program and the escaping functions create: untrusted text never becomes markup, a mention
 //! or a command.
 
-use super::text::{break_inner_commands, is_unsafe};
-use crate::secrets::known as secret;
+use super::text::{break_inner_commands, display, is_unsafe};
 
 /// Text of a markup language or of workflow commands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,7 +39,7 @@ impl Safe {
 
     /// A line of a message as Markdown: text in backquotes becomes code, everything else is escaped.
     pub fn markdown(text: &str) -> Self {
-        let text = secret::mask(text);
+        let text = display(text);
         let parts: Vec<&str> = text.split('`').collect();
         // With an odd number of backquotes, none of them is a quote.
         if parts.len().is_multiple_of(2) {
@@ -57,13 +56,13 @@ impl Safe {
 
     /// A value as Markdown code, also valid in a table.
     pub fn markdown_code(text: &str) -> Self {
-        Self(code(&secret::mask(text)))
+        Self(code(&display(text)))
     }
 
     /// Text for XML attributes and content. Characters that XML 1.0 does not allow are replaced
     /// (<https://www.w3.org/TR/xml/#charsets>).
     pub fn xml(text: &str) -> Self {
-        let text = secret::mask(text);
+        let text = display(text);
         let mut escaped = String::with_capacity(text.len());
         for (at, letter) in text.char_indices() {
             match letter {
@@ -85,7 +84,7 @@ impl Safe {
     /// The message of a workflow command, escaped as specified in
     /// <https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands> and the toolkit's `command.ts`.
     pub fn command(text: &str) -> Self {
-        let text = secret::mask(text)
+        let text = display(text)
             .replace('%', "%25")
             .replace('\r', "%0D")
             .replace('\n', "%0A");

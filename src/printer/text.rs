@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use crate::secrets::known as secret;
+use yaml_tree::opaque::show_labels;
+
+use super::url::hide_secrets;
 
 /// The replacement for an unsafe character.
 const REPLACED: &str = "\u{fffd}";
@@ -17,7 +19,15 @@ pub fn is_unsafe(letter: char) -> bool {
         )
 }
 
-/// Text without secrets and unsafe characters; line breaks are kept.
+/// A text as it is shown: with the place of each secret that it is made of, and without what nobody may see of a URL.
+pub(super) fn display(text: &str) -> Cow<'_, str> {
+    match show_labels(text) {
+        Cow::Borrowed(text) => hide_secrets(text),
+        Cow::Owned(text) => Cow::Owned(hide_secrets(&text).into_owned()),
+    }
+}
+
+/// Text without unsafe characters; line breaks are kept.
 pub fn plain(text: &str) -> String {
     let lines: Vec<String> = text
         .split('\n')
@@ -36,13 +46,13 @@ pub(super) fn line(line: &str, has_colors: bool) -> String {
 }
 
 fn sanitize_line(line: &str, has_colors: bool) -> String {
-    let masked = secret::mask(line);
+    let shown = display(line);
     let is_replaced = |letter: char| letter != '\t' && is_unsafe(letter);
-    if !masked.contains(is_replaced) {
-        return masked.into_owned();
+    if !shown.contains(is_replaced) {
+        return shown.into_owned();
     }
-    let mut text = String::with_capacity(masked.len());
-    let mut rest = &*masked;
+    let mut text = String::with_capacity(shown.len());
+    let mut rest = &*shown;
     while let Some(at) = rest.find(is_replaced) {
         text += &rest[..at];
         rest = &rest[at..];

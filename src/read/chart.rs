@@ -19,7 +19,7 @@ use crate::model::rule::RuleId;
 use crate::model::selector::Library;
 
 use super::changed_values::{ChangedValue, changes};
-use super::chart_files::{FolderReader, Left, Tree, is_template, metadata, texts};
+use super::chart_files::{FolderReader, Tree, is_template, metadata, texts};
 use super::chart_loader::Loader;
 use super::error::ReadError;
 use super::files::display;
@@ -119,8 +119,7 @@ fn with_dependencies(
             Box::new(Finding::new(RuleId::CompositionUnsupported, message))
         }
     };
-    let mut left = Left::default();
-    let mut reader = FolderReader::new(files, &mut left, is_of_definitions);
+    let mut reader = FolderReader::new(files, is_of_definitions);
     let mut tree = Tree::new();
     let read = reader.chart(folder, &mut tree).map_err(failed);
     // Those that were read are there, whatever a dependency lacks.

@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use globset::{GlobBuilder, GlobMatcher};
+use globset::{Glob, GlobBuilder, GlobSet};
 use oci_artifacts::Body;
 use oci_artifacts::archive::{self, Limits};
 use yaml_tree::engine::Engine;
 use yaml_tree::place::FileId;
 use yaml_tree::value::Node;
 
-use crate::secrets;
+use capi::secrets;
 
 use crate::error::Error;
 use crate::evaluate::Texts;
@@ -40,40 +41,8 @@ const PACKAGED: Limits = Limits {
 /// Why a file is not read that is there.
 const LINK: &str = "it is a link that leads out of the repository";
 
-/// How many files of charts are read in a run, those of a dependency for each chart that depends on it.
-pub(super) const MOST_FILES: usize = 50_000;
-/// How much of charts is read in a run, in bytes.
-const MOST_BYTES: usize = 128 << 20;
 /// How deep charts depend on each other.
 const DEEPEST: usize = 8;
-
-/// How much more of charts may be read.
-pub(in crate::read) struct Left {
-    files: usize,
-    bytes: usize,
-}
-
-impl Default for Left {
-    fn default() -> Self {
-        Self {
-            files: MOST_FILES,
-            bytes: MOST_BYTES,
-        }
-    }
-}
-
-impl Left {
-    pub(in crate::read) fn is_nothing(&self) -> bool {
-        self.files == 0 || self.bytes == 0
-    }
-
-    /// Whether a file of this length may be read.
-    fn take(&mut self, bytes: usize) -> bool {
-        let left = self.files.checked_sub(1).zip(self.bytes.checked_sub(bytes));
-        (self.files, self.bytes) = left.unwrap_or_default();
-        left.is_some()
-    }
-}
 
 /// A file of a chart, as it is shown.
 pub(super) struct File {
@@ -119,55 +88,38 @@ pub(super) fn is_text(path: &str) -> bool {
 /// # Errors
 /// One sentence on what cannot be read.
 pub(super) fn texts(files: &dyn Files, folder: &Path) -> Result<Texts, String> {
-    let (mut left, mut tree) = (Left::default(), Tree::new());
-    let mut reader = FolderReader::new(files, &mut left, |_| false);
+    let mut tree = Tree::new();
+    let mut reader = FolderReader::new(files, |_| false);
     let added = reader.add_files(folder, is_text, &mut tree);
     added.map_err(|error| error.to_string())?;
-    if reader.is_cut {
-        return Err(format!("`{}` has too many files", display(folder)));
-    }
     let text = |(name, file): (String, File)| {
         let text = std::str::from_utf8(&file.bytes).ok()?;
-        Some((name.into(), hide_secrets(&file.shown, text).into()))
+        Some((name.into(), file_text(&file.shown, text)))
     };
     Ok(tree.into_iter().filter_map(text).collect())
 }
 
-/// What templates and expressions get instead of a secret: a word, so that what is around it in a name is read all the same.
-pub(super) const HIDDEN: &str = "hidden";
-
 /// A file as `.Files` reads it.
-pub(super) fn hide_secrets<'t>(path: &str, text: &'t str) -> &'t str {
-    let source = secrets::source(path, text, false);
-    if source.is_hidden || source.has_secrets() {
-        HIDDEN
-    } else {
-        text
-    }
+pub(super) fn file_text(path: &str, text: &str) -> Arc<str> {
+    secrets::text(&secrets::source(path, text, false)).into()
 }
 
 /// Reads charts that are folders.
 pub(super) struct FolderReader<'f> {
     files: &'f dyn Files,
-    left: &'f mut Left,
     /// Which templates are read, by their paths below the chart's folder.
     is_wanted: fn(&str) -> bool,
     pub(super) folders: Vec<PathBuf>,
     /// One sentence for each template and package that cannot be read.
     pub(super) unread: Vec<String>,
-    /// Whether something was left out.
+    /// Whether charts are deeper in one another than they are read.
     is_cut: bool,
 }
 
 impl<'f> FolderReader<'f> {
-    pub(super) fn new(
-        files: &'f dyn Files,
-        left: &'f mut Left,
-        is_wanted: fn(&str) -> bool,
-    ) -> Self {
+    pub(super) fn new(files: &'f dyn Files, is_wanted: fn(&str) -> bool) -> Self {
         Self {
             files,
-            left,
             is_wanted,
             folders: Vec::new(),
             unread: Vec::new(),
@@ -178,19 +130,18 @@ impl<'f> FolderReader<'f> {
     /// The templates, values and metadata of the chart in a folder, and of its dependencies.
     ///
     /// # Errors
-    /// A file cannot be read, or there are too many.
+    /// A file cannot be read, or charts are too deep in one another.
     pub(super) fn chart(&mut self, folder: &Path, tree: &mut Tree) -> Result<(), ReadError> {
         self.add(folder, "", 0, tree)?;
         if !self.is_cut {
             return Ok(());
         }
-        let folder = display(folder);
-        let which = if self.left.is_nothing() {
-            format!("the charts from `{folder}` on are")
-        } else {
-            format!("the chart `{folder}` is")
-        };
-        Err(too_many(&which).into())
+        let message = format!(
+            "the chart `{}` is not checked: charts are more than {DEEPEST} deep in one another",
+            display(folder)
+        );
+        let finding = Finding::new(RuleId::CompositionUnsupported, message);
+        Err(finding.unless_set(Level::Warning).into())
     }
 
     /// Adds the templates, values and metadata of the chart in a folder, and of its dependencies.
@@ -244,7 +195,7 @@ impl<'f> FolderReader<'f> {
                             let name = format!("charts/{inside}");
                             if !is_template(&name) || (self.is_wanted)(&name) {
                                 let shown = format!("{package}/{inside}");
-                                self.insert(format!("{at}{name}"), shown, bytes, tree);
+                                tree.insert(format!("{at}{name}"), File { shown, bytes });
                             }
                         }
                     }
@@ -312,29 +263,10 @@ impl<'f> FolderReader<'f> {
         let Found::File(bytes) = self.files.file(path)? else {
             return Ok(false);
         };
-        self.insert(name, display(path), bytes, tree);
+        let shown = display(path);
+        tree.insert(name, File { shown, bytes });
         Ok(true)
     }
-
-    fn insert(&mut self, name: String, shown: String, bytes: Vec<u8>, tree: &mut Tree) {
-        if self.left.take(bytes.len()) {
-            drop(tree.insert(name, File { shown, bytes }))
-        } else {
-            self.is_cut = true
-        }
-    }
-}
-
-/// The finding for charts that are not read as a whole.
-pub(super) fn too_many(which: &str) -> Box<Finding> {
-    let message = format!(
-        "{which} not checked: charts have more than {MOST_FILES} files, more than {} MiB, or are \
-         more than {DEEPEST} deep in one another",
-        MOST_BYTES >> 20
-    );
-    let finding = Finding::new(RuleId::CompositionUnsupported, message);
-    let finding = finding.help("check fewer of them at once: `metalmark check -C FOLDER`");
-    Box::new(finding.unless_set(Level::Warning))
 }
 
 /// The files of a packaged chart, below the folder of its name.
@@ -368,10 +300,24 @@ fn unpack(files: &dyn Files, path: &Path) -> Result<Vec<(String, Vec<u8>)>, Stri
 ///
 /// Source: Helm's pkg/ignore. Patterns are those of Go's `path/filepath`.
 #[derive(Default)]
-struct Ignored(Vec<Rule>);
+struct Ignored {
+    /// The rules for everything, and those for folders alone.
+    of_kinds: [Patterns; 2],
+    /// The rules with `!`: what one of them does not match is left out.
+    negated: Vec<Rule>,
+}
+
+/// Patterns, all compared at once.
+#[derive(Default)]
+struct Patterns {
+    /// Those of a name alone.
+    names: GlobSet,
+    /// Those of a whole path.
+    paths: GlobSet,
+}
 
 struct Rule {
-    glob: GlobMatcher,
+    glob: Glob,
     is_negated: bool,
     is_for_folders: bool,
     /// Whether it is compared with the whole path, and not with the name alone.
@@ -390,15 +336,37 @@ impl Ignored {
         };
         // What Helm adds itself.
         let lines = text.lines().chain(["templates/.?*"]);
-        Ok(Self(lines.filter_map(Rule::parse).collect()))
+        let (negated, rules): (Vec<Rule>, Vec<Rule>) = lines
+            .filter_map(Rule::parse)
+            .partition(|rule| rule.is_negated);
+        let set = |is_for_folders: bool, is_for_paths: bool| {
+            let meant = rules.iter().filter(|rule| {
+                rule.is_for_folders == is_for_folders && rule.is_for_paths == is_for_paths
+            });
+            let globs = meant.map(|rule| rule.glob.clone());
+            GlobSet::new(globs).unwrap_or_default()
+        };
+        let of_kinds = [false, true].map(|is_for_folders| Patterns {
+            names: set(is_for_folders, false),
+            paths: set(is_for_folders, true),
+        });
+        Ok(Self { of_kinds, negated })
     }
 
     /// Whether a file is left out, by its path below the folder of the rules: by itself, or with a folder that it is in.
     fn has(&self, path: &str) -> bool {
         let folders = path.match_indices('/').map(|(end, _)| &path[..end]);
-        let is_left_out =
-            |path, is_folder| { self.0.iter() }.any(|rule| rule.leaves_out(path, is_folder));
-        { folders }.any(|folder| is_left_out(folder, true)) || is_left_out(path, false)
+        { folders }.any(|folder| self.leaves_out(folder, true)) || self.leaves_out(path, false)
+    }
+
+    fn leaves_out(&self, path: &str, is_folder: bool) -> bool {
+        let kinds = if is_folder { 2 } else { 1 };
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let mut sets = self.of_kinds[..kinds].iter();
+        sets.any(|set| set.names.is_match(name) || set.paths.is_match(path)) || {
+            self.negated.iter()
+        }
+        .any(|rule| !rule.matches(path, name, is_folder))
     }
 }
 
@@ -422,36 +390,15 @@ impl Rule {
         let pattern = pattern.replace('{', "[{]").replace('}', "[}]");
         let glob = GlobBuilder::new(&pattern).literal_separator(true).build();
         Some(Self {
-            glob: glob.ok()?.compile_matcher(),
+            glob: glob.ok()?,
             is_negated,
             is_for_folders,
             is_for_paths,
         })
     }
 
-    fn leaves_out(&self, path: &str, is_folder: bool) -> bool {
-        let name = path.rsplit('/').next().unwrap_or(path);
+    fn matches(&self, path: &str, name: &str, is_folder: bool) -> bool {
         let subject = if self.is_for_paths { path } else { name };
-        let is_of_kind = !self.is_for_folders || is_folder;
-        if self.is_negated {
-            !is_of_kind || !self.glob.is_match(subject)
-        } else {
-            is_of_kind && self.glob.is_match(subject)
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Left, MOST_BYTES, MOST_FILES};
-
-    #[test]
-    fn as_many_files_and_bytes_of_charts_are_read_as_is_stated() {
-        let mut left = Left::default();
-        assert!((0..MOST_FILES).all(|_| left.take(0)));
-        assert!(!left.take(0));
-        let mut left = Left::default();
-        assert!(left.take(MOST_BYTES));
-        assert!(!left.take(1));
+        (!self.is_for_folders || is_folder) && self.glob.compile_matcher().is_match(subject)
     }
 }

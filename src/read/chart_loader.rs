@@ -2,19 +2,29 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::Arc;
 
+use go_template::{Error, Template};
 use yaml_tree::engine::Engine;
 use yaml_tree::place::{FileId, Source, Sources};
 use yaml_tree::value::{Node, Value};
 
-use crate::secrets;
+use capi::secrets;
 
 use crate::evaluate::{self, ChartTemplate, ChartTree, Dependency, Import, Texts};
 use crate::model::finding::Finding;
 
-use super::chart_files::{MOST_FILES, Tree, hide_secrets, is_text, too_many};
+use super::chart_files::{Tree, file_text, is_text};
 use super::files::{source, syntax_finding};
+
+/// What is read of a chart, whatever depends on it.
+struct ReadFiles {
+    values: Node,
+    /// The templates by their paths below the chart's folder, each with its file.
+    templates: Vec<(String, FileId, Result<Template, Error>)>,
+    texts: Arc<Texts>,
+}
 
 /// Makes charts of files.
 pub(super) struct Loader<'l> {
@@ -24,8 +34,8 @@ pub(super) struct Loader<'l> {
     pub(super) templates: BTreeMap<Arc<str>, FileId>,
     /// The dependencies that are not in the repository.
     pub(super) missing: Vec<String>,
-    /// How many files more charts may have, where one is loaded for each chart that depends on it.
-    left: usize,
+    /// What is read of each chart, by its path: several may depend on one, and one under several names.
+    read: BTreeMap<String, Rc<ReadFiles>>,
 }
 
 impl<'l> Loader<'l> {
@@ -35,7 +45,7 @@ impl<'l> Loader<'l> {
             sources,
             templates: BTreeMap::new(),
             missing: Vec::new(),
-            left: MOST_FILES,
+            read: BTreeMap::new(),
         }
     }
 
@@ -70,6 +80,30 @@ impl<'l> Loader<'l> {
             Some(parent) => format!("{parent}/charts/{}", chart.name),
             None => chart.name.to_string(),
         };
+        let files = self.files(at, &path)?;
+        let templates = files.templates.iter().map(|(below, file, template)| {
+            let name: Arc<str> = format!("{path}/{below}").into();
+            self.templates.insert(Arc::clone(&name), *file);
+            let template = template.clone();
+            ChartTemplate { name, template }
+        });
+        let templates = Arc::new(templates.collect::<Vec<_>>());
+        let dependencies = self.dependencies(at, metadata, &path)?;
+        Ok(ChartTree {
+            chart,
+            path,
+            values: files.values.clone(),
+            templates,
+            files: Arc::clone(&files.texts),
+            dependencies,
+        })
+    }
+
+    /// The files of the chart below this path, parsed once. Errors in a template name the first chart that has it.
+    fn files(&mut self, at: &str, path: &str) -> Result<Rc<ReadFiles>, Box<Finding>> {
+        if let Some(known) = self.read.get(at) {
+            return Ok(Rc::clone(known));
+        }
         let (values, _) = self.values(&format!("{at}values.yaml"))?;
         let (mut templates, mut texts) = (Vec::new(), Texts::new());
         for (name, file) in self.tree.range(at.to_owned()..) {
@@ -79,28 +113,21 @@ impl<'l> Loader<'l> {
             let Ok(text) = std::str::from_utf8(&file.bytes) else {
                 continue;
             };
-            let left = self.left.checked_sub(1);
-            self.left = left.ok_or_else(|| too_many(&format!("the chart `{path}` is")))?;
             if below.starts_with("templates/") {
-                let name: Arc<str> = format!("{path}/{below}").into();
-                let source = template_source(&file.shown, text);
-                self.templates
-                    .insert(Arc::clone(&name), self.sources.add(source));
-                let template = go_template::parse(&name, text);
-                templates.push(ChartTemplate { name, template });
+                let source = self.sources.add(template_source(&file.shown, text));
+                let template = go_template::parse(&format!("{path}/{below}"), text);
+                templates.push((below.to_owned(), source, template));
             } else if is_text(below) {
-                texts.insert(below.into(), hide_secrets(&file.shown, text).into());
+                texts.insert(below.into(), file_text(&file.shown, text));
             }
         }
-        let dependencies = self.dependencies(at, metadata, &path)?;
-        Ok(ChartTree {
-            chart,
-            path,
+        let read = Rc::new(ReadFiles {
             values,
-            templates: Arc::new(templates),
-            files: Arc::new(texts),
-            dependencies,
-        })
+            templates,
+            texts: Arc::new(texts),
+        });
+        self.read.insert(at.to_owned(), Rc::clone(&read));
+        Ok(read)
     }
 
     /// The charts below `charts/`. One that is not declared counts too.
@@ -160,7 +187,8 @@ impl<'l> Loader<'l> {
         let source = source(Path::new(&file.shown), None, &file.bytes, Engine::Helm4)?;
         let source = Arc::new(source);
         let id = self.sources.add(Arc::clone(&source));
-        let values = yaml_tree::values(&source.text, id, Engine::Helm4);
+        let values = secrets::documents(&source, id, Engine::Helm4);
+        let values = values.and_then(|read| read.values());
         let values = values.map_err(|error| Box::new(syntax_finding(error, self.sources)))?;
         Ok((values, id))
     }

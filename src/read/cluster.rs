@@ -33,7 +33,7 @@ pub fn read_shared_catalog(workspace: &Workspace, templates: &TemplateCache) -> 
     let values = &workspace.shared.values;
     let sources = workspace.shared.sources();
     let options = release_options::for_release(workspace, None, None);
-    let evaluator = Evaluator::with_secrets(values, &options, templates, sources);
+    let evaluator = Evaluator::new(values, &options, templates);
     let mut findings = Vec::new();
     let catalog = sylva::catalog(&evaluator, sources, Subject::default(), &mut findings);
     let literal = |key: &&str| values.get_path(&[key]).is_none_or(Node::is_literal);
@@ -88,15 +88,13 @@ fn with_state(state: &State<'_>, shared: &SharedCatalog) -> Result<ClusterRead, 
     let chart = own.chart.as_deref();
     let options = release_options::for_cluster(workspace, entry, &own);
     let namespace = Arc::clone(&options.release.namespace);
-    let evaluator = Evaluator::with_secrets(&own.values, &options, state.templates, &own.sources);
+    let evaluator = Evaluator::new(&own.values, &options, state.templates);
     let subject = Subject::cluster(&entry.name);
     // A value may be in an object that is not in the repository.
     let is_whole = own.missing.is_empty();
     let schema = chart.and_then(|chart| chart.schema.as_ref());
-    let of_schema = schema.filter(|_| is_whole).map(|schema| {
-        let steps = options.limits.steps;
-        schema.check(&own.values, &own.sources, steps)
-    });
+    let of_schema = schema.filter(|_| is_whole);
+    let of_schema = of_schema.map(|schema| schema.check(&own.values, &own.sources));
     let mut findings: Vec<_> = { own.findings.into_iter() }
         .chain(of_schema.into_iter().flatten())
         .map(|finding| finding.with_subject(subject.clone()))
@@ -157,7 +155,7 @@ fn with_state(state: &State<'_>, shared: &SharedCatalog) -> Result<ClusterRead, 
         cluster,
         catalog,
         signing,
-        sources: own.sources.with_made(evaluator.secret_places()),
+        sources: own.sources,
         findings,
     })
 }

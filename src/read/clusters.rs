@@ -10,8 +10,9 @@ use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
 
 use crate::error::Error;
 use crate::files::{Files, Found};
-use crate::model::manifest::OWNERSHIP_FILE;
 
+use super::layers;
+use crate::model::finding::Finding;
 use crate::read::gitops::{self, OwnOutput};
 
 /// The longest name of a cluster, in bytes: with what targets add to it, it still names a file.
@@ -53,6 +54,7 @@ pub(super) fn matches(
     files: &dyn Files,
     pattern: &str,
     own_output: &Arc<OwnOutput>,
+    findings: &mut Vec<Finding>,
 ) -> Result<Vec<PathBuf>, Error> {
     if let Err(error) = Glob::new(pattern) {
         return Err(Error::Usage {
@@ -63,9 +65,9 @@ pub(super) fn matches(
     let seen = files.relative_path(Path::new(pattern));
     let seen = seen.to_str().unwrap_or(pattern);
     match seen.strip_prefix('/') {
-        None => matches_in(files, seen, folders, own_output),
+        None => matches_in(files, seen, folders, own_output, findings),
         Some(below) => {
-            let found = matches_in(&Absolute(files), below, folders, &Arc::default())?;
+            let found = matches_in(&Absolute(files), below, folders, &Arc::default(), findings)?;
             Ok(found.iter().map(|path| absolute(path)).collect())
         }
     }
@@ -109,36 +111,31 @@ fn matches_in(
     pattern: &str,
     folders: bool,
     own_output: &Arc<OwnOutput>,
+    findings: &mut Vec<Finding>,
 ) -> Result<Vec<PathBuf>, Error> {
-    let is_input = |path: &PathBuf| -> Result<bool, Error> {
+    let is_input = |path: &PathBuf| -> Result<(bool, bool), Error> {
         let is_file = files.is_file(path);
         if !is_file && !files.is_folder(path) && files.is_there(path) {
             // A link that leads out, a pipe: without an error, the cluster would be gone, and its rendered files with it.
             files.read_file(path)?;
         }
-        if !is_file || folders || !own_output.has(files, path)? {
-            return Ok(is_file && !folders);
-        }
-        if own_output.is_output(path) {
-            Ok(false)
-        } else {
-            Err(Error::usage(format!(
-                "`{}` has the values of a cluster, and a {OWNERSHIP_FILE} above it lists it as rendered\n\
-             help: remove its line there, or match other files",
-                path.display()
-            )))
-        }
+        let is_values = is_file && !folders;
+        Ok((is_values, is_values && own_output.has(files, path)?))
     };
     let matching = gitops::matches(files, pattern)?;
-    let inputs: Vec<Result<bool, Error>> = matching.par_iter().map(is_input).collect();
-    let inputs = inputs.into_iter().collect::<Result<Vec<bool>, Error>>()?;
+    let inputs: Vec<Result<_, Error>> = matching.par_iter().map(is_input).collect();
+    let inputs = inputs.into_iter().collect::<Result<Vec<_>, Error>>()?;
     if folders {
         return gitops::discover(files, &[pattern], own_output);
     }
-    let found = matching.into_iter().zip(inputs);
-    let mut found: Vec<PathBuf> = { found.filter(|(_, is_input)| *is_input) }
-        .map(|(path, _)| path)
-        .collect();
+    let mut found = Vec::with_capacity(matching.len());
+    for (path, (is_values, is_own)) in matching.into_iter().zip(inputs) {
+        if is_own {
+            findings.push(layers::omission(&path, "clusters"));
+        } else if is_values {
+            found.push(path);
+        }
+    }
     found.sort();
     Ok(found)
 }

@@ -4,12 +4,13 @@ use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 use std::sync::Arc;
 
+use capi::secrets;
 use yaml_tree::engine::Engine;
 use yaml_tree::place::{FileId, Place, Source, Sources, Spot};
 use yaml_tree::value::{Node, Value};
-use yaml_tree::{Misreading, Notice, NoticeKind, SyntaxError};
+use yaml_tree::{Documents, Misreading, Notice, NoticeKind, SyntaxError};
 
-use crate::{files, secrets};
+use crate::{budget, files};
 
 use crate::error::Error;
 use crate::files::{Files, read_argument};
@@ -52,6 +53,7 @@ pub(super) fn values(
     findings: &mut Vec<Finding>,
 ) -> Result<Node, Error> {
     let empty = || Node::from_value(Value::empty_map());
+    let _work = budget::enter(format!("the file `{}`", display(file)))?;
     let bytes = match files.read_file(file) {
         Err(Error::Read { cause, .. }) if cause.kind() == ErrorKind::FileTooLarge => {
             let message = format!("`{}` is not read: {cause}", display(file));
@@ -65,7 +67,12 @@ pub(super) fn values(
         source.is_hidden |= leads_to.as_deref().unwrap_or(file).is_absolute();
         let source = Arc::new(source);
         let id = sources.add(Arc::clone(&source));
-        parse_values(&source.text, id, engine, None, sources, findings)
+        values_of(
+            secrets::documents(&source, id, engine),
+            None,
+            sources,
+            findings,
+        )
     });
     Ok(tree.unwrap_or_else(|finding| {
         findings.push(*finding);
@@ -73,22 +80,19 @@ pub(super) fn values(
     }))
 }
 
-/// The values of a text in a file that is one of `sources`. What would surprise their author is added to `findings`. Where the
-/// text is not the whole file, `within` turns a place in it into one of the file.
+/// The values of a text that was read, in a file that is one of `sources`. What would surprise their author is added to
+/// `findings`. Where the text is not the whole file, `within` turns a place in it into one of the file.
 ///
 /// # Errors
 /// The text is no values file.
-pub(super) fn parse_values(
-    text: &str,
-    file: FileId,
-    engine: Engine,
+pub(super) fn values_of(
+    read: Result<Documents, SyntaxError>,
     within: Option<&dyn Fn(Place) -> Place>,
     sources: &Sources,
     findings: &mut Vec<Finding>,
 ) -> Result<Node, Box<Finding>> {
     let at = |place| within.map_or(place, |within| within(place));
-    let read =
-        yaml_tree::read(text, file, engine).and_then(|read| Ok((read.values()?, read.notices)));
+    let read = read.and_then(|read| Ok((read.values()?, read.notices)));
     let (tree, notices) = read.map_err(|mut error| {
         error.place = at(error.place);
         Box::new(syntax_finding(error, sources))
@@ -271,7 +275,7 @@ pub fn objects(path: &Path) -> Result<Vec<Node>, Error> {
     let usage = |message| Error::Usage { message };
     let source = source(path, None, &bytes, Engine::Kubectl);
     let source = source.map_err(|finding| usage(finding.message))?;
-    let read = yaml_tree::read(&source.text, FileId(0), Engine::Kubectl).map_err(|error| {
+    let read = secrets::documents(&source, FileId(0), Engine::Kubectl).map_err(|error| {
         let (line, column) = source.line_column(error.place.start);
         usage(format!("{}:{line}:{column}: {error}", source.path))
     })?;

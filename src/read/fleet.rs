@@ -45,7 +45,7 @@ pub(super) fn entries(
             _ => None,
         };
         let mut found = Vec::new();
-        match add_source(tree, source, own_output, &mut found) {
+        match add_source(tree, source, own_output, &mut found, findings) {
             Ok(()) => {}
             Err(ReadError::Finding(finding)) => findings.push(finding.with_label(spot.clone(), "")),
             Err(ReadError::Error(error)) => return Err(error),
@@ -65,12 +65,13 @@ fn add_source(
     source: &ClusterSource,
     own_output: &Arc<OwnOutput>,
     entries: &mut Vec<ClusterEntry>,
+    findings: &mut Vec<Finding>,
 ) -> Result<(), ReadError> {
     let paths = || source.values.iter().map(PathBuf::from);
     match (&source.name, &source.each) {
         (Some(name), None) => entries.push(entry(name, source, paths().collect())),
         (template, Some(pattern)) => {
-            let files = clusters::matches(tree, pattern, own_output)?;
+            let files = clusters::matches(tree, pattern, own_output, findings)?;
             if files.is_empty() {
                 let message = format!("`{pattern}` matches no file");
                 let help = "a pattern names values files, such as `clusters/*/values.yaml`";

@@ -1,5 +1,6 @@
 //! The values layers that all clusters share, parsed and merged once.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,7 +13,6 @@ use crate::error::Error;
 use crate::files::Files;
 use crate::model::finding::Finding;
 use crate::model::rule::{Level, RuleId};
-use crate::secrets;
 
 use super::changed_values::{ChangedValue, changes};
 use super::chart::{Chart, Charts};
@@ -59,7 +59,11 @@ pub(super) fn read_shared(
     let empty = Node::from_value(Value::empty_map());
     let (mut chart, mut overrides) = (empty.clone(), empty);
     let mut all = Vec::new();
+    let last = last_places(layers);
     for (index, layer) in layers.iter().enumerate() {
+        if index > 0 && last[layer] != index {
+            continue;
+        }
         if composing.own_output.has(&**tree, layer)? {
             findings.push(omission(layer, "values"));
             continue;
@@ -129,7 +133,11 @@ impl Shared {
         };
         let (mut chart, mut user) = (self.chart.clone(), self.overrides.clone());
         let mut changed = self.changes.clone();
-        for layer in layers {
+        let last = last_places(layers);
+        for (index, layer) in layers.iter().enumerate() {
+            if last[layer] != index {
+                continue;
+            }
             for Layer { tree, kind } in self.compose(layer, run_time, &mut own)? {
                 let side = match kind {
                     LayerKind::Chart => &mut chart,
@@ -158,7 +166,6 @@ impl Shared {
             &own.sources,
             &mut own.findings,
         );
-        secrets::publish(&own.sources);
         Ok(own)
     }
 
@@ -209,6 +216,12 @@ impl Shared {
     }
 }
 
+/// Where each layer comes last: what it sets there is over all that it set before, so that it is read and merged once.
+fn last_places(layers: &[PathBuf]) -> HashMap<&PathBuf, usize> {
+    let layers = layers.iter().enumerate();
+    layers.map(|(index, layer)| (layer, index)).collect()
+}
+
 /// A chart's own values with a user's over them, and the values of what the chart depends on below both.
 fn values_of(
     [own, user]: [&Node; 2],
@@ -236,7 +249,7 @@ pub(super) fn omission(file: &Path, key: &str) -> Finding {
     let message = format!("`{file}` is rendered by metalmark, and left out of the {key}");
     Finding::new(RuleId::ProjectFile, message)
         .help(format!(
-            "remove `{file}` from `{key}`: what is rendered is no input"
+            "remove `{file}` from `{key}`: what is rendered is no input; if it is yours, remove its first line"
         ))
         .unless_set(Level::Warning)
 }

@@ -8,8 +8,7 @@ use crate::files::{self, InsideKind, Scope, repository_top};
 use super::Request;
 use super::clusters::literal_prefix;
 
-/// The project file's name.
-pub const PROJECT_FILE_NAME: &str = "metalmark.yaml";
+pub use crate::model::settings::PROJECT_FILE_NAME;
 
 /// Where a project is.
 #[derive(Clone, Debug)]

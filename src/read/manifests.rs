@@ -12,16 +12,15 @@ use capi::providers::PROVIDERS;
 use yaml_tree::engine::Engine;
 use yaml_tree::place::{FileId, Source, Spot};
 
-use crate::secrets;
+use capi::secrets;
 
+use crate::budget;
 use crate::error::Error;
 use crate::files::{Files, real};
 use crate::model::finding::Finding;
-use crate::model::manifest::OWNERSHIP_FILE;
-use crate::model::ownership::Record;
 use crate::model::rule::{Level, RuleId};
 
-use super::gitops::{NAMES, Patches};
+use super::gitops::{NAMES, OwnOutput, Patches};
 use super::{Request, Workspace, files};
 
 /// What was read.
@@ -141,10 +140,15 @@ pub fn manifests(
             .map(|path| path_from_root(workspace, request, path))
             .collect::<Result<_, _>>()?,
     };
-    collect(&*workspace.files, &named, |text| {
-        // A kustomization needs no version, and refers to objects by kind and name.
-        text.contains("apiVersion") || text.contains(MARKER) || text.contains("kind")
-    })
+    collect(
+        &*workspace.files,
+        &named,
+        workspace.shared.own_output(),
+        |text| {
+            // A kustomization needs no version, and refers to objects by kind and name.
+            text.contains("apiVersion") || text.contains(MARKER) || text.contains("kind")
+        },
+    )
 }
 
 /// The manifests of these files and folders whose text is one of those that are meant.
@@ -154,13 +158,14 @@ pub fn manifests(
 pub(super) fn collect(
     tree: &dyn Files,
     named: &[PathBuf],
+    own_output: &OwnOutput,
     is_meant: impl Fn(&str) -> bool,
 ) -> Result<ManifestFiles, Error> {
     let (mut found, mut known) = (ManifestFiles::default(), BTreeSet::new());
     for path in named {
         let is_folder = tree.is_folder(path);
         let inside = if is_folder {
-            folder_files(tree, path)?
+            folder_files(tree, path, own_output)?
         } else {
             vec![path.clone()]
         };
@@ -191,33 +196,12 @@ fn path_from_root(workspace: &Workspace, request: &Request, path: &Path) -> Resu
     }))
 }
 
-/// The YAML files below a folder that are somebody's own: what metalmark rendered, as it was rendered, is not.
-fn folder_files(tree: &dyn Files, folder: &Path) -> Result<Vec<PathBuf>, Error> {
-    let below = tree.list_recursive(folder)?;
-    let joined = |path: &Path| {
-        if folder.as_os_str() == "." {
-            path.to_owned()
-        } else {
-            folder.join(path)
-        }
-    };
-    let is_list = |path: &&PathBuf| path.file_name().is_some_and(|name| name == OWNERSHIP_FILE);
-    let mut lists = Vec::new();
-    for list in below.iter().filter(is_list) {
-        let text = tree.read_file(&joined(list))?;
-        let (record, _) = Record::parse(&String::from_utf8_lossy(&text));
-        lists.push((list.parent().unwrap_or(Path::new("")), record));
-    }
-    let is_rendered = |path: &Path| {
-        lists.iter().any(|(above, record)| {
-            let inside = path.strip_prefix(above).ok().map(files::display);
-            let owned = inside.and_then(|inside| record.files.get(&inside));
-            owned.is_some_and(|owned| {
-                let bytes = tree.read_file(&joined(path));
-                bytes.is_ok_and(|bytes| owned.has_written(&bytes))
-            })
-        })
-    };
+/// The YAML files below a folder that are somebody's own: what metalmark rendered is not.
+fn folder_files(
+    tree: &dyn Files,
+    folder: &Path,
+    own_output: &OwnOutput,
+) -> Result<Vec<PathBuf>, Error> {
     let is_hidden = |path: &Path| {
         path.iter()
             .any(|name| name.to_string_lossy().starts_with('.'))
@@ -226,10 +210,30 @@ fn folder_files(tree: &dyn Files, folder: &Path) -> Result<Vec<PathBuf>, Error> 
         path.extension()
             .is_some_and(|end| end == "yaml" || end == "yml" || end == "json")
     };
-    let own = below
-        .iter()
-        .filter(|path| is_yaml(path) && !is_hidden(path) && !is_rendered(path));
-    Ok(own.map(|path| joined(path)).collect())
+    let mut own = Vec::new();
+    for below in tree.list_recursive(folder)? {
+        let path = if folder.as_os_str() == "." {
+            below
+        } else {
+            folder.join(&below)
+        };
+        if is_yaml(&path) && !is_hidden(&path) && !is_rendered(tree, &path, own_output)? {
+            own.push(path);
+        }
+    }
+    Ok(own)
+}
+
+/// Whether metalmark rendered a file. It renders no Cluster: its first line over one, which anybody can write, hides none.
+fn is_rendered(tree: &dyn Files, path: &Path, own_output: &OwnOutput) -> Result<bool, Error> {
+    if !own_output.has(tree, path)? {
+        return Ok(false);
+    }
+    let bytes = tree.read_file(path)?;
+    let source = Source::new(files::display(path), String::from_utf8_lossy(&bytes));
+    let is_cluster = |object: &ManifestObject| &*object.kind == "Cluster";
+    let read = objects(&Arc::new(source));
+    Ok(read.is_ok_and(|read| !read.objects.iter().any(is_cluster)))
 }
 
 fn one(
@@ -239,6 +243,7 @@ fn one(
     is_meant: impl Fn(&str) -> bool,
     found: &mut ManifestFiles,
 ) -> Result<(), Error> {
+    let _work = budget::enter(format!("the file `{}`", files::display(file)))?;
     let bytes = tree.read_file(file)?;
     let text = match files::text(file, &bytes, Engine::Kubectl) {
         Ok(text) => text,

@@ -49,7 +49,7 @@ use crate::model::finding::Finding;
 use crate::model::lock::Locking;
 use crate::model::selector::{Library, Matching};
 use crate::model::settings::{ChecksumStyle, Settings};
-use crate::model::shard::Shard;
+use crate::model::shard::{Part, Shard};
 use crate::model::stamping::StampEntry;
 use crate::model::written::WrittenImage;
 
@@ -65,7 +65,7 @@ pub use location::{
 pub use manifests::{ManifestFiles, manifests};
 pub use typed::{project_schema, schema};
 pub use values::{ClusterValues, values};
-pub use workspace::{registries, workspace, workspace_in};
+pub use workspace::{no_cluster, registries, workspace, workspace_in};
 
 /// The request: where the project is, and the flags that replace a project file or override it.
 #[derive(Clone, Debug, Default)]
@@ -120,6 +120,8 @@ pub struct Flags {
     pub tracked: bool,
     /// `--shard`
     pub shard: Option<Shard>,
+    /// The clusters that are named.
+    pub selected: Vec<String>,
     /// Whether manifests are requested, so that a project without clusters is whole.
     pub manifests: bool,
     /// Whether clusters are looked for in all manifests below the folder where there is no project.
@@ -148,8 +150,8 @@ pub struct Workspace {
     pub clusters: Vec<ClusterEntry>,
     /// The clusters of manifests, by name.
     of_manifests: BTreeMap<Arc<str>, ClusterRead>,
-    /// The part of them that this run looks at, where it is not all.
-    pub shard: Option<Shard>,
+    /// The part of them that this run looks at.
+    pub part: Part,
     /// What management clusters give others at run time.
     management: management::Management,
     /// The files with image facts, the strongest first, below the root; the lock first of all where there is one.
@@ -182,12 +184,9 @@ impl Workspace {
         self.clusters.len() > self.of_manifests.len()
     }
 
-    /// The clusters that this run looks at: all of them, or its shard's.
+    /// The clusters that this run looks at.
     pub fn entries(&self) -> impl Iterator<Item = &ClusterEntry> {
-        let is_held = |entry: &&ClusterEntry| {
-            let shard = self.shard;
-            shard.is_none_or(|shard| shard.holds(&entry.name))
-        };
+        let is_held = |entry: &&ClusterEntry| self.part.holds(&entry.name);
         self.clusters.iter().filter(is_held)
     }
 }

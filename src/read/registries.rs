@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
 
 use oci_artifacts::registries::{ARCHITECTURE, CONCURRENCY, Host, Mirror, RegistrySettings};
-use oci_artifacts::{Reference, SCHEME};
+use oci_artifacts::{Reference, RegistryName};
 
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
@@ -51,43 +50,52 @@ fn mirrors(
     written: &BTreeMap<String, String>,
     places: &Places<'_>,
     findings: &mut Vec<Finding>,
-) -> BTreeMap<Arc<str>, Mirror> {
+) -> BTreeMap<Reference, Mirror> {
     let mut mirrors = BTreeMap::new();
     for (from, to) in written {
-        let mut wrong = |text: &str| {
-            let message = format!("`{text}` is no registry, nor a prefix of repositories in one");
-            let spot = places.spot(&["registries", "mirrors", from]);
-            findings.push(Finding::new(RuleId::ProjectFile, message).with_label(spot, "").help(
-                "write a host, its port if it has one, and a path: `registry.example:5000/group`; or, to take them from a folder, `oci-layout:DIR`",
-            ));
-        };
-        let Some(prefix) = prefix(from) else {
-            wrong(from);
+        let path = ["registries", "mirrors", from];
+        let Some(key) = prefix(from, places, &path, findings) else {
             continue;
         };
-        let mirror = match to
-            .strip_prefix(LAYOUT)
-            .map(|folder| folder.trim_start_matches("//"))
-        {
-            Some(folder) => (!folder.is_empty()).then(|| Mirror::Layout(folder.into())),
-            None => self::prefix(to).map(Mirror::Prefix),
+        let folder = to.strip_prefix(LAYOUT);
+        let mirror = match folder.map(|folder| folder.trim_start_matches("//")) {
+            Some(folder) if !folder.is_empty() => Some(Mirror::Layout(folder.into())),
+            _ => prefix(to, places, &path, findings).map(Mirror::Prefix),
         };
-        match mirror {
-            Some(mirror) => drop(mirrors.insert(prefix, mirror)),
-            None => wrong(to),
+        let Some(mirror) = mirror else { continue };
+        if mirrors.insert(key, mirror).is_some() {
+            findings.push(second_spelling(from, places, &path));
         }
     }
     mirrors
 }
 
-/// A host, or a host and a path, without scheme and trailing slash.
-fn prefix(text: &str) -> Option<Arc<str>> {
-    let bare = text
-        .strip_prefix(SCHEME)
-        .unwrap_or(text)
-        .trim_end_matches('/');
-    let reference = Reference::parse(&format!("{bare}/x")).ok()?;
-    (reference.name() == format!("{bare}/x")).then(|| bare.into())
+/// A registry, or a registry and a path.
+fn prefix(
+    text: &str,
+    places: &Places<'_>,
+    path: &[&str],
+    findings: &mut Vec<Finding>,
+) -> Option<Reference> {
+    let read = Reference::parse_prefix(text);
+    if read.is_none() {
+        findings.push(no_prefix(text, places, path).help(format!(
+            "write a host, its port if it has one, and a path: `registry.example:5000/group`; or, to take them from a folder, `{LAYOUT}DIR`"
+        )));
+    }
+    read
+}
+
+/// That a text is no start of references.
+pub(super) fn no_prefix(text: &str, places: &Places<'_>, path: &[&str]) -> Finding {
+    let message = format!("`{text}` is no registry, nor a prefix of repositories in one");
+    Finding::new(RuleId::ProjectFile, message).with_label(places.spot(path), "")
+}
+
+fn second_spelling(text: &str, places: &Places<'_>, path: &[&str]) -> Finding {
+    let message = format!("`{text}` is written twice, in two spellings");
+    let finding = Finding::new(RuleId::ProjectFile, message).with_label(places.spot(path), "");
+    finding.help("remove one of the two")
 }
 
 fn hosts(
@@ -95,27 +103,25 @@ fn hosts(
     written: &BTreeMap<String, HostOptions>,
     places: &Places<'_>,
     findings: &mut Vec<Finding>,
-) -> BTreeMap<Arc<str>, Host> {
+) -> BTreeMap<RegistryName, Host> {
     let mut hosts = BTreeMap::new();
-    for (name, options) in written {
+    for (text, options) in written {
+        let path = ["registries", "hosts", text];
         let mut wrong = |message: String, help: &str| {
-            let spot = places.spot(&["registries", "hosts", name]);
-            findings.push(
-                Finding::new(RuleId::ProjectFile, message)
-                    .with_label(spot, "")
-                    .help(help),
-            );
+            let spot = places.spot(&path);
+            let finding = Finding::new(RuleId::ProjectFile, message).with_label(spot, "");
+            findings.push(finding.help(help));
         };
-        if prefix(name).is_none_or(|bare| *bare != **name || bare.contains('/')) {
+        let Some(name) = RegistryName::parse(text) else {
             wrong(
-                format!("`{name}` is no host of a registry"),
+                format!("`{text}` is no host of a registry"),
                 "write the host, with its port if it has one: `registry.example:5000`",
             );
             continue;
-        }
+        };
         if options.plain_http && (options.ca.is_some() || options.skip_verify) {
             wrong(
-                format!("`{name}` is queried over plain HTTP, where no certificate is looked at"),
+                format!("`{text}` is queried over plain HTTP, where no certificate is looked at"),
                 "remove `plain-http`, or else `ca` and `skip-verify`",
             );
         }
@@ -124,7 +130,9 @@ fn hosts(
             plain_http: options.plain_http,
             skip_verify: options.skip_verify,
         };
-        hosts.insert(name.as_str().into(), host);
+        if hosts.insert(name, host).is_some() {
+            findings.push(second_spelling(text, places, &path));
+        }
     }
     hosts
 }
@@ -132,27 +140,13 @@ fn hosts(
 #[cfg(test)]
 mod tests {
     use std::path::Path;
-    use std::sync::Arc;
 
-    use super::{HostOptions, Mirror, Places, RegistryOptions, prefix, registries};
-
-    #[test]
-    fn a_prefix_is_a_host_and_perhaps_a_path() {
-        let read = |text| prefix(text).map(|prefix| prefix.to_string());
-        assert_eq!(
-            read("oci://a.example:5000/b/").as_deref(),
-            Some("a.example:5000/b")
-        );
-        assert_eq!(read("a.example").as_deref(), Some("a.example"));
-        for text in ["", "/", "a.example/B", "a.example/b:tag", "a b"] {
-            assert_eq!(read(text), None, "{text}");
-        }
-    }
+    use super::{HostOptions, Mirror, Places, Reference, RegistryOptions, registries};
 
     #[test]
     fn what_is_wrong_is_reported_and_left_out() {
         let mirrors = [
-            ("a.example/b", "oci-layout:images"),
+            ("A.example:443/b", "oci-layout:images"),
             ("A b", "c.example"),
             ("d.example", "oci-layout:"),
         ];
@@ -168,6 +162,7 @@ mod tests {
             hosts: [
                 ("h.example".to_owned(), bad),
                 ("https://h.example".to_owned(), HostOptions::default()),
+                ("h.example:0443".to_owned(), HostOptions::default()),
             ]
             .into(),
             architecture: None,
@@ -179,11 +174,12 @@ mod tests {
         };
         let mut findings = Vec::new();
         let settings = registries(Path::new("."), &written, &places, &mut findings);
+        let of = Reference::parse_prefix("a.example/b");
         assert_eq!(
             settings.mirrors,
-            [(Arc::from("a.example/b"), Mirror::Layout("images".into()))].into()
+            [(of.expect("a prefix"), Mirror::Layout("images".into()))].into()
         );
         assert_eq!(settings.hosts.len(), 1);
-        assert_eq!((settings.concurrency, findings.len()), (1, 5));
+        assert_eq!((settings.concurrency, findings.len()), (1, 6));
     }
 }

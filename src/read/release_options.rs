@@ -54,7 +54,6 @@ pub(super) fn for_release(
             name: release.map_or(defaults.release.name, Arc::from),
             namespace: namespace.unwrap_or(defaults.release.namespace),
         },
-        limits: defaults.limits.for_clusters(workspace.clusters.len()),
         ..defaults
     }
 }

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use oci_artifacts::{Address, Reference};
+
 use crate::model::date::Date;
 use crate::model::finding::Finding;
 use crate::model::output_path;
-use crate::model::policy::{Policy, Scoped, Waiver, pattern};
+use crate::model::policy::{Policy, Scoped, Waiver, Waivers, pattern};
 use crate::model::rule::RuleId;
 use crate::model::settings::{ImageSettings, Output, RELEASE, Settings};
 use crate::model::signing::RequiredSignatures;
@@ -44,6 +46,7 @@ pub(super) fn settings(
     }
     Settings {
         root: root.to_owned(),
+        project: String::new(),
         registries: registries::registries(root, &file.registries, places, findings),
         images: ImageSettings {
             url: flags
@@ -144,12 +147,31 @@ fn policy(options: &PolicyOptions, places: &Places<'_>, findings: &mut Vec<Findi
         waivers: waivers(options, places, findings),
         signatures: match &options.signatures {
             SignatureOptions::All(_) => RequiredSignatures::Everywhere,
-            SignatureOptions::Below(prefixes) if prefixes.is_empty() => RequiredSignatures::Nowhere,
-            SignatureOptions::Below(prefixes) => {
-                RequiredSignatures::Below(prefixes.keys().cloned().collect())
+            SignatureOptions::Below(written) if written.is_empty() => RequiredSignatures::Nowhere,
+            SignatureOptions::Below(written) => {
+                RequiredSignatures::Below(prefixes(written.keys(), places, findings))
             }
         },
     }
+}
+
+/// The prefixes below which images have to be signed.
+fn prefixes<'a>(
+    written: impl Iterator<Item = &'a String>,
+    places: &Places<'_>,
+    findings: &mut Vec<Finding>,
+) -> Vec<Reference> {
+    let read = written.filter_map(|text| {
+        let prefix = Address::parse_prefix(text);
+        if prefix.is_none() {
+            let finding = registries::no_prefix(text, places, &["policy", "signatures", text]);
+            findings.push(finding.help(
+                "write a host, its port if it has one, and a path: `registry.example:5000/group`",
+            ));
+        }
+        prefix
+    });
+    read.collect()
 }
 
 fn read_scope(
@@ -160,7 +182,7 @@ fn read_scope(
 ) -> Option<Scoped> {
     match pattern(text) {
         Ok(pattern) => Some(Scoped {
-            pattern,
+            pattern: pattern.compile_matcher(),
             rules: rules.settings(),
         }),
         Err(error) => {
@@ -184,11 +206,7 @@ fn rule(id: &str, places: &Places<'_>, findings: &mut Vec<Finding>) -> Option<Ru
     found
 }
 
-fn waivers(
-    options: &PolicyOptions,
-    places: &Places<'_>,
-    findings: &mut Vec<Finding>,
-) -> Vec<Waiver> {
+fn waivers(options: &PolicyOptions, places: &Places<'_>, findings: &mut Vec<Finding>) -> Waivers {
     let mut waivers = Vec::new();
     for (index, written) in options.waivers.iter().enumerate() {
         let spot = places.item(&["policy", "waivers"], index);
@@ -218,5 +236,5 @@ fn waivers(
             Err(error) => findings.push(bad_pattern(&written.pattern, &error).with_label(spot, "")),
         }
     }
-    waivers
+    waivers.into_iter().collect()
 }

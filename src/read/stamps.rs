@@ -64,7 +64,9 @@ fn entry(written: &StampOptions, spot: Option<Spot>) -> Result<StampEntry, Strin
 
 fn matcher(text: Option<&String>) -> Result<Option<GlobMatcher>, String> {
     let matcher = text.map(|text| {
-        pattern(text).map_err(|error| format!("`{text}` is not a pattern: {}", error.kind()))
+        let pattern = pattern(text);
+        let pattern = pattern.map(|pattern| pattern.compile_matcher());
+        pattern.map_err(|error| format!("`{text}` is not a pattern: {}", error.kind()))
     });
     matcher.transpose()
 }

@@ -326,6 +326,7 @@ fn json(node: &Node) -> Json {
         }
         Value::Number(Number::Float(number)) => Json::from(*number),
         Value::String(text) => Json::String(text.to_string()),
+        Value::Opaque(opaque) => Json::String(opaque.text.to_string()),
         Value::List(items) => items.iter().map(json).collect(),
         Value::Map(map) => Json::Object(
             map.iter()

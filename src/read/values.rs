@@ -1,6 +1,6 @@
 //! The values of one cluster: its layers, the merged values, and an evaluator for them.
 
-use go_template::{ErrorClass, Limits};
+use go_template::ErrorClass;
 use yaml_tree::merge::Layer;
 use yaml_tree::place::Sources;
 use yaml_tree::value::Node;
@@ -41,9 +41,7 @@ pub fn values(workspace: &Workspace, entry: &ClusterEntry) -> Result<ClusterValu
     let templates = TemplateCache::default();
     let state = State::new(workspace, entry, &templates, Depth::Evaluated);
     let own = workspace.shared.with_layers(&entry.layers, Some(&state))?;
-    let mut options = release_options::for_cluster(workspace, entry, &own);
-    // No other cluster is evaluated, so that this one has the run's whole budget.
-    options.limits = Limits::default();
+    let options = release_options::for_cluster(workspace, entry, &own);
     let subject = Subject::cluster(&entry.name);
     let about = |finding: Finding| finding.with_subject(subject.clone());
     Ok(ClusterValues {

@@ -40,11 +40,11 @@ impl SchemaFile {
         })
     }
 
-    /// What is wrong with values, whose places are in these files. `steps` is how much work it may be.
-    pub(super) fn check(&self, values: &Node, sources: &Sources, steps: u64) -> Vec<Finding> {
+    /// What is wrong with values, whose places are in these files.
+    pub(super) fn check(&self, values: &Node, sources: &Sources) -> Vec<Finding> {
         let Self { path, schema } = self;
         let found = schema.as_ref().map_err(Clone::clone);
-        let found = found.and_then(|schema| schema.check(values, steps));
+        let found = found.and_then(|schema| schema.check(values));
         let found = match found {
             Ok(found) => found,
             Err(why) => {

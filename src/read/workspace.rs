@@ -1,6 +1,6 @@
 //! Reads the workspace: the project file, and what all its clusters share.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -8,13 +8,17 @@ use capi::schema::Schemas;
 use oci_artifacts::registries::RegistrySettings;
 use yaml_tree::engine::Engine;
 use yaml_tree::place::{Source, Sources};
+use yaml_tree::suggest::did_you_mean;
 
+use crate::budget;
 use crate::error::Error;
 use crate::files::{Disk, Files, Repository, Tracked};
 use crate::model::cluster_view::ClusterRead;
 use crate::model::finding::Finding;
 use crate::model::lock::LOCK_FILE;
 use crate::model::rule::{Level, RuleId};
+use crate::model::settings::PROJECT_FILE_NAME;
+use crate::model::shard::Part;
 use crate::model::signing::RequiredSignatures;
 use crate::model::stamping::StampEntry;
 use crate::model::written::WrittenImage;
@@ -86,7 +90,11 @@ pub fn workspace_in(
         source: project.source.as_ref(),
     };
     let findings = &mut project.findings;
-    let settings = settings::settings(&location.root, &project.file, flags, &places, findings);
+    let mut settings = settings::settings(&location.root, &project.file, flags, &places, findings);
+    let name = location.file.as_deref().map(files::display);
+    settings.project = name
+        .filter(|name| name != PROJECT_FILE_NAME)
+        .unwrap_or_default();
     findings.extend(unknown::names(&settings, &places));
 
     let HelmVersion(engine) = project.file.helm;
@@ -101,6 +109,7 @@ pub fn workspace_in(
         discovers: location.file.is_none() && flags.discovers && values.is_empty(),
     };
     let fleet = clusters(&*tree, &stated, &own_output, findings)?;
+    budget::set_clusters(fleet.clusters.len());
     let composing = composing(&project.file, engine, own_output);
     let example = fleet.clusters.first();
     let example = example.map_or(&[][..], |cluster| &cluster.layers);
@@ -116,9 +125,9 @@ pub fn workspace_in(
         evaluation: project.file.evaluation,
         library: project.file.sylva_library.as_deref().map(chart::library_of),
         shared,
-        clusters: fleet.clusters,
         of_manifests: fleet.of_manifests,
-        shard: flags.shard,
+        part: part(flags, &fleet.clusters)?,
+        clusters: fleet.clusters,
         management: Management::default(),
         out: flags.out.as_ref().map(PathBuf::from),
         records: records(&project),
@@ -196,6 +205,34 @@ fn clusters(
     })
 }
 
+/// The part of the clusters that the flags name.
+fn part(flags: &Flags, clusters: &[ClusterEntry]) -> Result<Part, Error> {
+    if let Some(shard) = flags.shard {
+        return Ok(Part::Shard(shard));
+    }
+    if flags.selected.is_empty() {
+        return Ok(Part::Whole);
+    }
+    let find = |selected: &String| {
+        let known = clusters.iter().find(|entry| *entry.name == **selected);
+        let known = known.ok_or_else(|| no_cluster(selected, clusters))?;
+        Ok(Arc::clone(&known.name))
+    };
+    let selected = flags.selected.iter().map(find);
+    Ok(Part::Named(selected.collect::<Result<_, Error>>()?))
+}
+
+/// The error for a name that is no cluster's.
+pub fn no_cluster(name: &str, clusters: &[ClusterEntry]) -> Error {
+    let names = || clusters.iter().map(|entry| &*entry.name);
+    let list = || names().collect::<Vec<_>>().join(", ");
+    let help = did_you_mean(name, names()).map_or_else(
+        || format!("the clusters are {}", list()),
+        |near| format!("did you mean `{near}`?"),
+    );
+    Error::usage(format!("there is no cluster `{name}`\nhelp: {help}"))
+}
+
 /// The path of the lock, and the files with image facts without those that metalmark renders, the lock first.
 fn fact_files(
     tree: &dyn Files,
@@ -209,8 +246,11 @@ fn fact_files(
         &stated.flags.info
     };
     let (lock, named) = with_lock(tree, named);
-    let mut facts = Vec::new();
+    let (mut facts, mut known) = (Vec::new(), HashSet::new());
     for file in named {
+        if !known.insert(file.clone()) {
+            continue;
+        }
         if shared.own_output().has(tree, &file)? {
             findings.push(layers::omission(&file, "facts"))
         } else {

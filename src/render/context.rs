@@ -68,7 +68,10 @@ impl Object for ImageObject {
             "key" => Some(Context::from(&image.key)),
             "artifact" => Some(Context::from(&image.artifact)),
             "registry" => image.registry.as_ref().map(Context::from),
-            "uri" => image.uri.as_ref().map(|uri| Context::from(&uri.value)),
+            "uri" => image
+                .uri
+                .as_ref()
+                .map(|uri| Context::from(uri.value.text())),
             "format" => text(fact::IMAGE_FORMAT),
             // An image that declares no file name is served as `image.FORMAT`.
             "filename" => text(fact::FILENAME).or_else(|| {
@@ -167,6 +170,7 @@ fn value(node: &Node) -> Context {
         Value::Number(Number::Int(int)) => Context::from(*int),
         Value::Number(Number::Float(float)) => Context::from(*float),
         Value::String(text) => Context::from(text),
+        Value::Opaque(opaque) => Context::from(&opaque.text),
         Value::List(items) => Context::from_object(ListObject(Arc::clone(items))),
         Value::Map(entries) => map(entries),
     }

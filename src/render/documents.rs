@@ -11,7 +11,7 @@ use yaml_tree::json::{Html, to_json};
 use yaml_tree::place::{FileId, Place, Spot};
 use yaml_tree::value::{Node, Value};
 
-use crate::secrets;
+use capi::secrets;
 
 use crate::model::finding::Finding;
 use crate::model::rule::{Level, RuleId};

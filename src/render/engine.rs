@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::sync::{Arc, OnceLock};
 
 use minijinja::syntax::SyntaxConfig;
@@ -12,7 +13,6 @@ use yaml_tree::place::{Source, Spot};
 use yaml_tree::value::{Entry, Map, Value};
 
 use super::context;
-use super::language::{self, Written};
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
 
@@ -20,6 +20,8 @@ use crate::model::rule::RuleId;
 const FUEL: u64 = 2_000_000;
 /// The same, of a template that makes one line: there is one rendering for each image and pool. One takes about ten.
 const LINE_FUEL: u64 = 20_000;
+/// The most bytes that one rendering may write.
+const WRITTEN_LIMIT: usize = 16 << 20;
 const YAML: AutoEscape = AutoEscape::Custom(Cow::Borrowed("yaml"));
 
 /// The compiled templates.
@@ -35,7 +37,7 @@ pub(super) struct Engine {
 
 impl Engine {
     pub(super) fn new() -> Self {
-        let mut environment = language::environment();
+        let mut environment = Environment::new();
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
         // A line with only a tag leaves nothing behind; all other line breaks are kept, also the last one.
         let mut syntax = SyntaxConfig::builder();
@@ -86,26 +88,9 @@ impl Engine {
     }
 
     fn compile(&mut self, name: String, source: Arc<Source>, findings: &mut Vec<Finding>) {
-        let syntax = self.environment.syntax().clone();
-        let refused = match language::first_refusal(&source.text, syntax) {
-            Some((place, what)) => {
-                let what = format!("template `{name}` cannot be used: {what}");
-                let of_file = || Some(Spot::from_range(&source, place.start, place.end));
-                let spot = self.values.get(&name).cloned().unwrap_or_else(of_file);
-                Some(
-                    Finding::new(RuleId::TemplateError, what)
-                        .with_label(spot, "here")
-                        .help("templates place values; docs/outputs.md lists what they may use"),
-                )
-            }
-            None => self
-                .environment
-                .add_template_owned(name.clone(), source.text.clone())
-                .err()
-                .map(|error| self.finding(&name, &error)),
-        };
-        if let Some(finding) = refused {
-            findings.push(finding);
+        let text = source.text.clone();
+        if let Err(error) = self.environment.add_template_owned(name.clone(), text) {
+            findings.push(self.finding(&name, &error));
             self.broken.insert(name);
         }
     }
@@ -143,12 +128,13 @@ impl Engine {
         name: &str,
         context: Context,
     ) -> Result<String, Box<Finding>> {
-        let mut written = Written::default();
+        // With room for most files: a text that grows piece by piece is moved often.
+        let mut written = Written(Vec::with_capacity(4096));
         let template = environment.get_template(name);
         template
             .and_then(|template| template.render_captured_to(context, &mut written).map(drop))
             .map_err(|error| Box::new(self.finding(name, &error)))?;
-        Ok(written.into_text())
+        Ok(String::from_utf8(written.0).unwrap_or_default())
     }
 
     /// The finding for an error, at its line of the template.
@@ -156,7 +142,7 @@ impl Engine {
         let cause = innermost(error);
         let name = cause.name().unwrap_or(name);
         let what = match (cause.kind(), cause.detail()) {
-            (ErrorKind::WriteFailure, _) => language::too_long(),
+            (ErrorKind::WriteFailure, _) => too_long(),
             (kind, Some(detail)) => format!("{kind}: {detail}"),
             (kind, None) => kind.to_string(),
         };
@@ -171,6 +157,27 @@ impl Engine {
             format!("template `{name}` cannot be rendered: {what}"),
         )
         .with_label(spot, "here")
+    }
+}
+
+fn too_long() -> String {
+    format!("it writes more than {} MiB", WRITTEN_LIMIT >> 20)
+}
+
+/// The output of one rendering, up to the limit.
+struct Written(Vec<u8>);
+
+impl io::Write for Written {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.0.len() + bytes.len() > WRITTEN_LIMIT {
+            return Err(io::Error::other(too_long()));
+        }
+        self.0.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

@@ -10,7 +10,6 @@ mod context;
 mod documents;
 mod duplicates;
 mod engine;
-mod language;
 mod names;
 pub mod objects;
 mod options;
@@ -25,12 +24,13 @@ use capi::image::{Image, Images};
 use capi::providers::Stamp;
 use capi::schema::Schemas;
 use minijinja::Value as Context;
+use yaml_tree::opaque;
 use yaml_tree::place::{Source, Spot};
 use yaml_tree::suggest::did_you_mean;
 
 use crate::model::cluster::{Cluster, ClusterOrigin};
 use crate::model::cluster_view::{ClusterView, SelectedPool};
-use crate::model::finding::{Finding, Label};
+use crate::model::finding::{Finding, Label, Subject};
 use crate::model::manifest::{FileKind, ManifestFile};
 use crate::model::rule::{Level, RuleId};
 use crate::model::served_images::ServedImages;
@@ -105,6 +105,17 @@ impl<'a> Renderer<'a> {
                 options: Options::compile(output, index, &mut engine, findings),
             });
         }
+        findings.extend(outputs.iter().flat_map(|one| {
+            let is_inside = |other: &&Prepared<'_>| {
+                let inside = strip_folder(other).strip_prefix(strip_folder(one));
+                let is_below = inside.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+                is_below && other.index != one.index && one.target.is_applied_whole(one.output)
+            };
+            outputs
+                .iter()
+                .find(is_inside)
+                .map(|other| neighbor_finding(one.output, other.output))
+        }));
         Self {
             settings,
             schemas,
@@ -138,6 +149,19 @@ impl<'a> Renderer<'a> {
             return Vec::new();
         }
         let found_before = findings.len();
+        // Nothing of it is rendered, so that no byte depends on a secret.
+        let unknown = &view.cluster.unknown_values;
+        if !unknown.is_empty() && !self.outputs.is_empty() {
+            let findings_of = unknown.iter().map(|value| {
+                let message = format!("{}, and cannot be rendered", value.value);
+                Finding::new(RuleId::ManifestInvalid, message)
+                    .with_subject(Subject::cluster(&view.cluster.name))
+                    .with_label(view.sources.resolve(value.place), "this value")
+                    .help("name images and versions in a file that is not secret")
+            });
+            findings.extend(findings_of);
+            return Vec::new();
+        }
         let refused = RefCell::new(Vec::new());
         let cluster = context::cluster(&view.cluster);
         let stamp = |image: &Image| {
@@ -159,14 +183,13 @@ impl<'a> Renderer<'a> {
                 view,
                 output: &output,
                 folder: &folder,
-                is_alone: prepared.names_cluster,
                 stamps: &stamps,
                 stamp: &stamp,
             };
             let made = prepared.target.cluster(&input, findings);
-            let owner = format!("{}/{}", prepared.target.name(), view.cluster.name);
+            let maker = format!("{}/{}", prepared.target.name(), view.cluster.name);
             let first = files.len();
-            self.files(prepared, &folder, &owner, made, &mut files, findings);
+            self.files(prepared, &folder, &maker, made, &mut files, findings);
             place(&mut findings[start..], prepared.output);
             for file in &mut files[first..] {
                 file.subject.cluster = Some(view.cluster.name.to_string());
@@ -192,12 +215,10 @@ impl<'a> Renderer<'a> {
         self.stamp(images, image, cluster.as_ref())
     }
 
-    /// The files that all clusters share, for every output whose path does not contain the cluster. `clusters` are the sorted names
-    /// of the rendered clusters.
+    /// The files that all clusters share, for every output whose path does not contain the cluster.
     pub fn render_shared(
         &self,
         served: &ServedImages,
-        clusters: &[Arc<str>],
         findings: &mut Vec<Finding>,
     ) -> Vec<ManifestFile> {
         let refused = RefCell::new(Vec::new());
@@ -215,14 +236,13 @@ impl<'a> Renderer<'a> {
             let start = findings.len();
             let input = SharedInput {
                 images: served,
-                clusters,
                 output: prepared.output,
                 folder: &folder,
                 stamp: &stamp,
             };
             let made = prepared.target.render_shared(&input, findings);
-            let owner = prepared.target.name();
-            self.files(prepared, &folder, owner, made, &mut files, findings);
+            let maker = prepared.target.name();
+            self.files(prepared, &folder, maker, made, &mut files, findings);
             place(&mut findings[start..], prepared.output);
         }
         findings.append(&mut refused.into_inner());
@@ -296,7 +316,7 @@ impl<'a> Renderer<'a> {
         &self,
         prepared: &Prepared<'_>,
         folder: &str,
-        owner: &str,
+        maker: &str,
         made: Vec<TargetFile>,
         files: &mut Vec<ManifestFile>,
         findings: &mut Vec<Finding>,
@@ -305,7 +325,7 @@ impl<'a> Renderer<'a> {
         let root: Arc<str> = if target.is_one_folder(output) {
             folder.into()
         } else {
-            owner.into()
+            maker.into()
         };
         for file in made {
             let template = format!("{}/{}", target.name(), file.template);
@@ -326,6 +346,9 @@ impl<'a> Renderer<'a> {
             {
                 // If a user's template writes no object, the file is omitted: an empty file would prune just as no file.
                 Ok(text) if file.content != Content::Yaml && documents::is_blank(&text) => {}
+                Ok(text) if opaque::is_opaque(&text) => {
+                    findings.push(shows_secret(&path, &text).with_label(output.spot.clone(), ""));
+                }
                 Ok(text) => {
                     let content = match file.content {
                         Content::TheseObjects(_) if self.overridden.contains(&template) => {
@@ -333,10 +356,10 @@ impl<'a> Renderer<'a> {
                         }
                         content => content,
                     };
-                    let objects = documents::check(&path, &text, &content, self.schemas, findings);
-                    // Copied to the exact size: rendering doubles its buffer, and thousands of texts may be in memory at once.
-                    let mut file = ManifestFile::new(path, text.as_str(), owner);
-                    file.objects = objects;
+                    let mut file =
+                        ManifestFile::from_project(&self.settings.project, path, &text, maker);
+                    file.objects =
+                        documents::check(&file.path, &file.text, &content, self.schemas, findings);
                     file.output = prepared.index;
                     file.root = Arc::clone(&root);
                     if content == Content::Yaml {
@@ -361,10 +384,33 @@ fn place(findings: &mut [Finding], output: &Output) {
     }
 }
 
+fn strip_folder<'a>(prepared: &Prepared<'a>) -> &'a str {
+    let path = prepared.output.path.trim_start_matches("./");
+    path.trim_end_matches(['/', '.'])
+}
+
+/// Files of another output in a folder of which Flux applies every file.
+fn neighbor_finding(one: &Output, other: &Output) -> Finding {
+    let (path, target) = (&one.path, &other.target);
+    let message =
+        format!("Flux applies every file below `{path}`, also those of the output `{target}`");
+    Finding::new(RuleId::ProjectFile, message)
+        .with_label(other.spot.clone(), "")
+        .help("give each output a folder of its own")
+}
+
 /// Whether a relative path has only plain names, so that no name from values leads out of the output's folder.
 fn stays_inside(path: &str) -> bool {
     path.split('/').all(|part| !matches!(part, "" | "." | ".."))
         && !path.contains(|letter: char| letter.is_control() || letter == '\\')
+}
+
+/// What is rendered is read by everybody: no byte of it depends on a secret.
+fn shows_secret(path: &str, text: &str) -> Finding {
+    let labels = opaque::labels(text).unwrap_or_default();
+    let message = format!("`{path}` is not rendered: it would show a secret, {labels}");
+    Finding::new(RuleId::ManifestInvalid, message)
+        .help("write the value in a file that is not secret, or let the cluster read a Secret")
 }
 
 fn leaves_folder(path: &str) -> Finding {

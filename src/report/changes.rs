@@ -4,7 +4,8 @@ use std::io::{self, Write as _};
 
 use super::diff::line_counts;
 use super::{JSON_VERSION, quantity};
-use crate::model::manifest::{ChangeKind, ChangeSet, FileChange, Origin};
+use crate::model::manifest::{ChangeKind, ChangeSet, FileChange};
+use crate::model::old_list::OLD_LIST;
 use crate::printer::Printer;
 
 /// Writes one line a file, folder after folder, and a closing line over all; where nothing changes that line alone.
@@ -19,10 +20,6 @@ pub fn changes(folders: &[ChangeSet], out: &mut Printer) -> io::Result<()> {
                 counts(change),
                 remark(change)
             )?;
-        }
-        if changes.changes.is_empty() && changes.ownership_drift() {
-            let file = changes.display_path(crate::model::manifest::OWNERSHIP_FILE);
-            writeln!(out, "updated  {file}")?;
         }
     }
     writeln!(out, "{}", closing(folders))
@@ -65,10 +62,12 @@ fn counts(change: &FileChange) -> String {
 }
 
 fn remark(change: &FileChange) -> &'static str {
-    match change.origin {
-        Origin::Run => "",
-        Origin::Edited => "  (edited manually since the last run)",
-        Origin::Adopted => "  (adopted)",
+    if change.is_adopted {
+        "  (adopted)"
+    } else if change.path.ends_with(OLD_LIST) {
+        "  (each rendered file says in its first line whose it is)"
+    } else {
+        ""
     }
 }
 
@@ -105,7 +104,6 @@ struct Document {
 struct ChangeEntry {
     path: String,
     kind: ChangeKind,
-    edited: bool,
     adopted: bool,
     added: Option<usize>,
     removed: Option<usize>,
@@ -142,23 +140,15 @@ fn change_entry(changes: &ChangeSet, change: &FileChange) -> ChangeEntry {
     ChangeEntry {
         path: changes.display_path(&change.path),
         kind: change.kind,
-        edited: change.origin == Origin::Edited,
-        adopted: change.origin == Origin::Adopted,
+        adopted: change.is_adopted,
         added: counts.map(|(added, _)| added),
         removed: counts.map(|(_, removed)| removed),
     }
 }
 
 /// Prints how the files that a run has changed are added to git.
-pub fn git_add_hint(why: &str, changes: &[&ChangeSet], out: &mut Printer) -> io::Result<()> {
-    let folder = |changes: &&ChangeSet| {
-        let folder = changes.root.strip_prefix(".").unwrap_or(&changes.root);
-        match folder.to_string_lossy() {
-            empty if empty.is_empty() => ".".to_owned(),
-            folder => shell_quote(folder.trim_end_matches('/')),
-        }
-    };
-    let folders: Vec<String> = changes.iter().map(folder).collect();
+pub fn git_add_hint(why: &str, folders: &[String], out: &mut Printer) -> io::Result<()> {
+    let folders: Vec<String> = folders.iter().map(|folder| shell_quote(folder)).collect();
     writeln!(
         out,
         "rendered files {why}: `git add --all -- {}`, then run this again",

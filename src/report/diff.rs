@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 
 use similar::{ChangeTag, TextDiff};
 
-use crate::secrets;
+use capi::secrets;
 
 use super::Color;
 use crate::model::manifest::{ChangeKind, ChangeSet, FileChange};
@@ -50,10 +50,7 @@ fn file(shown: &str, change: &FileChange, out: &mut Printer) -> io::Result<()> {
     let Some((old, new)) = texts(change) else {
         return Ok(());
     };
-    for text in [old, new] {
-        // Its Secrets are known before anything is printed.
-        secrets::source(shown, text, false);
-    }
+    let (old_lines, new_lines) = (display_lines(shown, old), display_lines(shown, new));
     let Some(compared) = compare(old, new) else {
         let (old, new) = (old.lines().count(), new.lines().count());
         return writeln!(out, "# too long to compare: {old} lines, then {new}");
@@ -71,14 +68,28 @@ fn file(shown: &str, change: &FileChange, out: &mut Printer) -> io::Result<()> {
                 ChangeTag::Delete => RED,
                 ChangeTag::Insert => GREEN,
             };
-            line(
-                out,
-                style,
-                &format!("{}{}{end}", change.tag(), change.value()),
-            )?;
+            let shown = match (change.new_index(), change.old_index()) {
+                (Some(index), _) => new_lines.get(index),
+                (None, index) => index.and_then(|index| old_lines.get(index)),
+            };
+            let shown = shown.map_or("\n", |line| line);
+            line(out, style, &format!("{}{shown}{end}", change.tag()))?;
         }
     }
     Ok(())
+}
+
+/// The lines of a text, each without its secrets.
+fn display_lines(path: &str, text: &str) -> Vec<String> {
+    let source = secrets::source(path, text, false);
+    let mut start = 0;
+    let lines = text.split_inclusive('\n').map(|line| {
+        let end = start + line.trim_end().len() as u32;
+        let shown = source.display_range(start..end);
+        start += line.len() as u32;
+        shown + &line[line.trim_end().len()..]
+    });
+    lines.collect()
 }
 
 const BOLD: &str = "\x1b[1m";

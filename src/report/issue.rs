@@ -6,7 +6,7 @@ use super::fingerprint::Fingerprints;
 use super::lines::{Lines, Range};
 use super::{Changes, Findings, Group, findings};
 use crate::model::finding::Label;
-use crate::model::manifest::{ChangeKind, ChangeSet, FileChange, OWNERSHIP_FILE, Origin};
+use crate::model::manifest::{ChangeKind, ChangeSet};
 use crate::model::rule::Level;
 use crate::rules::RULES;
 
@@ -162,18 +162,9 @@ pub(super) fn path_in_repository(folder: &str, path: &str) -> Option<String> {
 }
 
 fn drift<'a>(changes: &ChangeSet, folder: &str, fingerprints: &mut Fingerprints) -> Vec<Issue<'a>> {
-    let mut stale: Vec<(String, &str)> = changes
-        .changes
-        .iter()
-        .map(|change| (changes.display_path(&change.path), describe_change(change)))
-        .collect();
-    if stale.is_empty() && changes.ownership_drift() {
-        stale.push((
-            changes.display_path(OWNERSHIP_FILE),
-            "does not list what is rendered",
-        ));
-    }
-    let stale = stale.into_iter().map(|(shown, said)| {
+    let stale = changes.changes.iter().map(|change| {
+        let shown = changes.display_path(&change.path);
+        let said = describe_change(change.kind);
         let path = path_in_repository(folder, &shown);
         let site = path.map_or_else(|| nowhere(folder), |path| Site { path, range: None });
         Issue {
@@ -191,12 +182,11 @@ fn drift<'a>(changes: &ChangeSet, folder: &str, fingerprints: &mut Fingerprints)
     stale.collect()
 }
 
-fn describe_change(change: &FileChange) -> &'static str {
-    match (change.kind, change.origin) {
-        (_, Origin::Edited) => "was edited manually",
-        (ChangeKind::Created, _) => "is rendered and not there",
-        (ChangeKind::Updated, _) => "is not what would be rendered",
-        (ChangeKind::Deleted, _) => "is no longer rendered",
+fn describe_change(kind: ChangeKind) -> &'static str {
+    match kind {
+        ChangeKind::Created => "is rendered and not there",
+        ChangeKind::Updated => "is not what would be rendered",
+        ChangeKind::Deleted => "is no longer rendered",
     }
 }
 

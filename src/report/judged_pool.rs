@@ -39,9 +39,7 @@ impl JudgedPool {
 
     fn new(view: &ClusterView, of: SelectedPool<'_>, matching: Matching) -> Self {
         let SelectedPool { pool, selection } = of;
-        // The selected image would reveal a part of the secret.
-        let is_secret = view.selects_by_secret(pool, selection);
-        let booted = proof::booted_image(view, pool, selection).filter(|_| !is_secret);
+        let booted = proof::booted_image(view, pool, selection);
         let image = booted.map(|booted| booted.name.to_owned());
         let place = |value: &Located<Arc<str>>| {
             PlacedValue::display(&value.value, value.place, &view.sources)
@@ -50,7 +48,6 @@ impl JudgedPool {
             PoolCheck::Checked(weighed) => (judge(weighed.proof), weighed.held, None),
             PoolCheck::Skipped(reason) => ("unknown", None, Some(reason)),
         };
-        let held = held.filter(|_| !is_secret);
         Self {
             cluster: view.cluster.name.to_string(),
             pool: pool.name.to_string(),

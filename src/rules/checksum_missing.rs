@@ -1,6 +1,7 @@
 //! An image would be stamped without a checksum.
 
-use capi::image::{Image, fact, is_oci};
+use capi::image::{Image, fact};
+use oci_artifacts::is_oci;
 
 use crate::model::cluster::Pool;
 use crate::model::finding::Finding;

@@ -55,7 +55,9 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
 
 fn boots_nothing(pool: &Pool, selection: &Selection) -> bool {
     let deploys = pool.settings.get_path(&["customDeploy"]);
-    selection.outcome == Outcome::Nothing && deploys.is_none_or(|node| node.value.is_null())
+    pool.unknown.is_none()
+        && selection.outcome == Outcome::Nothing
+        && deploys.is_none_or(|node| node.value.is_null())
 }
 
 /// Whether a choice may be there that could not be read.

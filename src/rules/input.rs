@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use capi::image::{Image, ImageKey, Images, is_oci};
+use capi::image::{Image, ImageKey, Images};
 use capi::labels::LabelSelector;
 use capi::providers::{self, Provider};
+use oci_artifacts::{Address, is_oci};
 use yaml_tree::place::{Located, Place, Sources, Spot};
 
 use crate::model::cluster::{Choice, ClusterOrigin, Pool};
@@ -44,7 +45,7 @@ pub enum RunScope {
     /// There is none.
     NoCluster,
     /// A part: what none of them does, others may do.
-    Shard,
+    Part,
 }
 
 /// What a rule sees of the whole.
@@ -193,7 +194,7 @@ impl<'a> ClusterInput<'a> {
 
     /// Whether `metalmark lock` would learn an image's facts: it has a reference into a registry, and is not locked for it.
     pub fn could_lock(&self, image: &Image) -> bool {
-        let holds = |lock: &Lock, uri: &str| lock.get(&image.key, uri).is_some();
+        let holds = |lock: &Lock, uri: &Address| lock.get(&image.key, uri).is_some();
         let locked = self.view.lock.as_ref().zip(image.uri.as_ref());
         is_lockable(image) && !locked.is_some_and(|(lock, uri)| holds(lock, &uri.value))
     }

@@ -12,6 +12,7 @@ use crate::rules::{ClusterInput, entry_path};
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
+    findings.extend(secret_findings(input));
     for SelectedPool { pool, selection } in input.pools() {
         let weighed = proof::weigh_pool(input.view, pool, selection, input.settings.matching);
         let Some(weighed) = weighed else {
@@ -30,6 +31,19 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
             findings.push(doubt(input, pool, &weighed, explicit));
         }
     }
+}
+
+/// That a secret decides what boots, so that nothing can be proven.
+fn secret_findings(input: &ClusterInput<'_>) -> impl Iterator<Item = Finding> {
+    let unknown = input.view.cluster.unknown_values.iter();
+    unknown.map(|value| {
+        let message = format!("{}: which image boots is not known", value.value);
+        Finding::new(RuleId::K8sVersionUnproven, message)
+            .with_subject(input.subject(None))
+            .with_label(input.spot(value.place), "this value")
+            .help("name images and versions in a file that is not secret")
+            .unless_set(Level::Warning)
+    })
 }
 
 /// Whether manifests name an image that no record describes, or one with another distribution. It may install Kubernetes when it

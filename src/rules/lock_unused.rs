@@ -9,7 +9,7 @@ pub(super) fn workspace(input: &WorkspaceInput<'_>, findings: &mut Vec<Finding>)
     let Some((lock, sources)) = input.lock else {
         return;
     };
-    if input.run_scope == RunScope::Shard {
+    if input.run_scope == RunScope::Part {
         return;
     }
     // `lock-stale` reports a key that another reference requires.

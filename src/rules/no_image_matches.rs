@@ -10,12 +10,9 @@ use crate::model::finding::Finding;
 use crate::model::name::same_value;
 use crate::model::proposal::Proposal;
 use crate::model::rule::RuleId;
-use crate::model::selection::{Candidate, Difference, Outcome, Selection};
+use crate::model::selection::{Difference, Outcome, Selection};
 use crate::model::selector::{Selector, Term, Wanted};
 use crate::rules::ClusterInput;
-
-/// How many near misses are worth reading.
-const SHOWN: usize = 3;
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
@@ -62,7 +59,7 @@ fn labels(
     selection: &Selection,
     finding: Finding,
 ) -> Finding {
-    let count = selection.candidates.len();
+    let count = selection.near_misses.compared;
     let finding = finding.with_label(
         input.spot(pool.choice.place()),
         match count {
@@ -71,7 +68,7 @@ fn labels(
             _ => format!("each of the catalog's {count} images differs"),
         },
     );
-    let nearest = nearest(selection).into_iter().next();
+    let nearest = selection.near_misses.nearest.first();
     let Some([only]) = nearest.map(|candidate| &*candidate.differs) else {
         return finding;
     };
@@ -110,7 +107,7 @@ fn near_misses(
     selection: &Selection,
     mut finding: Finding,
 ) -> Finding {
-    for candidate in nearest(selection) {
+    for candidate in &selection.near_misses.nearest {
         let key = &candidate.key;
         let proposal = match &*candidate.differs {
             [only] => edit(input, pool, key, only),
@@ -128,21 +125,6 @@ fn near_misses(
         };
     }
     finding
-}
-
-/// The images with the fewest facts that differ, by key.
-fn nearest(selection: &Selection) -> Vec<&Candidate> {
-    let least = selection
-        .candidates
-        .iter()
-        .map(|candidate| candidate.differs.len())
-        .min();
-    selection
-        .candidates
-        .iter()
-        .filter(|candidate| Some(candidate.differs.len()) == least)
-        .take(SHOWN)
-        .collect()
 }
 
 /// The edit that makes the selector match an image; none where the image lacks the fact, or where the law of replacements
@@ -202,9 +184,11 @@ fn has(difference: &Difference) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::may_require;
     use crate::model::rule::RuleId;
-    use crate::model::selection::{Candidate, Difference, Outcome};
+    use crate::model::selection::{Candidate, Difference, NearMisses, Outcome};
     use crate::testing::Given;
 
     const ID: RuleId = RuleId::NoImageMatches;
@@ -227,7 +211,10 @@ mod tests {
         let mut given = Given::new();
         given.selects(terms, &Outcome::NoMatch);
         for selection in &mut given.view.selections {
-            selection.candidates = candidates.to_vec();
+            selection.near_misses = Arc::new(NearMisses {
+                compared: candidates.len(),
+                nearest: candidates[..candidates.len().min(1)].to_vec(),
+            });
         }
         given
     }

@@ -13,7 +13,7 @@ pub(super) fn workspace(input: &WorkspaceInput<'_>, findings: &mut Vec<Finding>)
         return;
     };
     // A cluster of another shard may name the key.
-    if input.run_scope == RunScope::Shard {
+    if input.run_scope == RunScope::Part {
         return;
     }
     findings.extend(entries_without_key(lock, sources, input.uses));

@@ -1,5 +1,8 @@
 //! A node pool names an image that the catalog does not have.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
 use capi::image::ImageKey;
 use yaml_tree::place::Place;
 use yaml_tree::suggest::{did_you_mean, only_meant};
@@ -18,6 +21,7 @@ use crate::rules::ClusterInput;
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
+    let mut meant: HashMap<&str, Meant<'_>> = HashMap::new();
     for SelectedPool { pool, selection } in input.pools() {
         let Outcome::Unknown(key) = &selection.outcome else {
             continue;
@@ -39,7 +43,44 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
         )
         .with_subject(input.subject_with(pool, key))
         .with_label(input.spot(place), label);
-        findings.push(repair(input, pool, key, finding));
+        let count = meant.len();
+        let meant = match meant.entry(&**key) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(new) if count < MOST_MEANT => *new.insert(meaning(input, key)),
+            Entry::Vacant(_) => {
+                findings.push(finding.help(NOT_LOOKED_FOR));
+                continue;
+            }
+        };
+        findings.push(repair(input, pool, meant, finding));
+    }
+}
+
+/// For how many keys of a cluster the image that was meant is looked for: each is compared with the whole catalog.
+const MOST_MEANT: usize = 50;
+
+const NOT_LOOKED_FOR: &str = "the image that was meant is not looked for: repair other pools of this cluster first, and check again";
+
+/// The image that a key was to name.
+#[derive(Clone, Copy)]
+enum Meant<'a> {
+    Slip(&'a ImageKey),
+    Successor(&'a ImageKey),
+    Near(&'a str),
+    Nothing,
+}
+
+fn meaning<'a>(input: &ClusterInput<'a>, key: &str) -> Meant<'a> {
+    let images = &input.view.images;
+    let known = || images.keys().map(|key| &**key);
+    let named = |meant: &str| Some(images.get_key_value(meant)?.0);
+    let is_slip = |meant: &&str| is_slip(key, meant);
+    if let Some(meant) = only_meant(key, known()).filter(is_slip).and_then(named) {
+        Meant::Slip(meant)
+    } else if let Some(next) = successor(key, known()).and_then(named) {
+        Meant::Successor(next)
+    } else {
+        did_you_mean(key, known()).map_or(Meant::Nothing, Meant::Near)
     }
 }
 
@@ -72,25 +113,20 @@ pub(crate) fn keys_without_pool(view: &ClusterView, settings: &Settings) -> Vec<
 }
 
 /// Proposes the key that was meant, and a registry whose images are left out.
-fn repair(input: &ClusterInput<'_>, pool: &Pool, key: &str, mut finding: Finding) -> Finding {
-    let images = &input.view.images;
-    let known = || images.keys().map(|key| &**key);
-    let named = |meant: &str| Some(images.get_key_value(meant)?.0);
+fn repair(input: &ClusterInput<'_>, pool: &Pool, meant: Meant<'_>, finding: Finding) -> Finding {
     let propose = |meant: &ImageKey, before: &str, after: &str| {
         let proposal = input.propose_key(pool, meant, true);
-        Proposal {
+        Some(Proposal {
             text: format!("{before}{}{after}", proposal.text),
             ..proposal
-        }
+        })
     };
-    let is_slip = |meant: &&str| is_slip(key, meant);
-    if let Some(meant) = only_meant(key, known()).filter(is_slip).and_then(named) {
-        finding = finding.propose(Some(propose(meant, "did you mean ", "?")));
-    } else if let Some(next) = successor(key, known()).and_then(named) {
-        finding = finding.propose(Some(propose(next, "", ", which follows it")));
-    } else if let Some(near) = did_you_mean(key, known()) {
-        finding = finding.help(format!("`{near}` is near"));
-    }
+    let finding = match meant {
+        Meant::Slip(meant) => finding.propose(propose(meant, "did you mean ", "?")),
+        Meant::Successor(next) => finding.propose(propose(next, "", ", which follows it")),
+        Meant::Near(near) => finding.help(format!("`{near}` is near")),
+        Meant::Nothing => finding,
+    };
     let mut registries = input.view.registries.iter();
     match registries.find(|(_, registry)| !registry.enabled) {
         Some((name, off)) => finding

@@ -320,6 +320,13 @@ fn headers_that_two_readers_would_read_in_two_ways_are_refused() {
     ));
     let global = Tarball::new().pax(b'g', &[("path", "b")]).file("a", b"");
     assert!(matches!(refused(&global.end()), Reason::Malformed(_)));
+    let cut = Tarball::new().entry(b'0', b"a\0b", "", b"");
+    assert!(matches!(refused(&cut.end()), Reason::UnreadableName));
+    let long = Tarball::new().entry(b'L', b"", "", b"a\0b\0");
+    assert!(matches!(
+        refused(&long.file("a", b"").end()),
+        Reason::UnreadableName
+    ));
     let folder = Tarball::new().entry(b'5', b"a", "", &[0; 512]);
     assert!(matches!(refused(&folder.end()), Reason::Malformed(_)));
     let last = Tarball::new().file("a", b"").pax(b'x', &[("path", "b")]);

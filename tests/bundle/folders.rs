@@ -88,7 +88,7 @@ error[bundle-layout]: `b` is beside `manifests/`, where a plain bundle has nothi
 }
 
 #[test]
-fn only_what_metalmark_wrote_is_overwritten_and_taken_away() {
+fn a_folder_with_other_files_is_refused_until_it_is_adopted() {
     let stage = project().files(&[
         ("in/a.yaml", NAMESPACE),
         ("in/b.yaml", WEB),
@@ -102,14 +102,21 @@ fn only_what_metalmark_wrote_is_overwritten_and_taken_away() {
     assert_eq!(stage.read("out/manifests/a.yaml"), NAMESPACE);
     stage.remove("in/b.yaml").write("in/c.yaml", SETTINGS);
     clean(&stage, "pack in --to two.tgz --namespace app");
+    // Whose the file is that the next bundle lacks, nothing says.
+    refusal(&stage, "unpack two.tgz --to out", "file-not-owned");
+    refusal(
+        &stage,
+        "pack in --to dir:out --namespace app",
+        "file-not-owned",
+    );
     for summary in [
-        "1 created, 0 updated, 1 deleted, 1 unchanged",
-        "0 created, 0 updated, 0 deleted, 2 unchanged",
+        "2 created, 0 updated, 0 unchanged",
+        "0 created, 0 updated, 2 unchanged",
     ] {
-        let reported = clean(&stage, "unpack two.tgz --to out").stdout;
+        let reported = clean(&stage, "unpack two.tgz --to new").stdout;
         assert!(reported.contains(summary), "{reported}");
-        let left: Vec<String> = files(&stage, "out").into_keys().collect();
-        assert_eq!(left, ["manifests/a.yaml", "manifests/c.yaml", "mine.txt"]);
+        let left: Vec<String> = files(&stage, "new").into_keys().collect();
+        assert_eq!(left, ["manifests/a.yaml", "manifests/c.yaml"]);
     }
 }
 
@@ -122,6 +129,20 @@ fn nothing_is_written_through_a_link_and_no_link_is_packed() {
     fs::create_dir_all(at("elsewhere")).expect("made");
     symlink(at("elsewhere"), at("out/manifests")).expect("made");
     refusal(&stage, "unpack one.tgz --to out", "output-symlink");
+    // The folder itself, in a repository: the link may be the repository's.
+    fs::create_dir_all(at("repository/.git")).expect("made");
+    symlink(at("elsewhere"), at("repository/link")).expect("made");
+    refusal(
+        &stage,
+        "unpack one.tgz --to repository/link",
+        "output-symlink",
+    );
+    refusal(
+        &stage,
+        "unpack one.tgz --to repository/link/below",
+        "output-symlink",
+    );
+    refusal(&stage, "pack in --to dir:repository/link", "output-symlink");
     assert!(stage.list("elsewhere").is_empty());
     symlink("/etc/passwd", at("in/b.yaml")).expect("made");
     refusal(&stage, "pack in --to two.tgz", "bundle-layout");

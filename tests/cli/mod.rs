@@ -544,7 +544,7 @@ error[project-file]: there is no target `manifest`
 fn the_projects_own_folder_and_an_absolute_pattern_work() {
     let fleet = fleet_with("path: rendered", "path: .");
     fleet.run("render").exit(0).screen(str![[r#"
-created  paris.yaml  +19
+created  paris.yaml  +20
 1 file rendered: 1 created
 
 "#]]);

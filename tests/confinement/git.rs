@@ -3,9 +3,11 @@
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
+use snapbox::str;
+
 use crate::git::{commit, git};
-use crate::support::Metalmark;
-use crate::support::stage::{Stage, project};
+use crate::support::stage::{Run, Stage, assert_text, project};
+use crate::support::{Metalmark, copy_into, shell};
 
 /// The commands that run git, each in the folder itself and at the top.
 const COMMANDS: [&[&str]; 6] = [
@@ -107,4 +109,137 @@ fn a_clone_is_found_from_each_of_its_folders() {
         let run = run.args(["impact", "--against", "HEAD"]).run();
         assert_eq!(run.status, 0, "{}", run.stderr);
     }
+}
+
+/// Ways to set a clone up, as a script in it. None of them lets a program run, and none changes what a commit holds.
+#[test]
+fn no_set_up_of_a_clone_runs_a_program_or_hides_a_commit() {
+    const RUN: &str = "touch ran; cat";
+    let set_ups = [
+        (
+            "a filter without UTF-8",
+            "printf '[filter \"\\377\"]\\nclean = RUN\\n' >> .git/config; printf '* filter=\\377\\n' > .git/info/attributes",
+        ),
+        (
+            "textconv",
+            "printf '[diff \"t\"]\\ntextconv = RUN\\ncommand = RUN\\n[diff]\\nexternal = RUN\\n' >> .git/config; echo '* diff=t' > .git/info/attributes",
+        ),
+        (
+            "hooks",
+            "for h in post-checkout pre-commit post-index-change reference-transaction; do printf '#!/bin/sh\\nRUN\\n' > .git/hooks/$h; chmod +x .git/hooks/$h; done",
+        ),
+        (
+            "an included file",
+            "printf '[core]\\nfsmonitor = RUN\\npager = RUN\\n' > .git/more; git config include.path more",
+        ),
+        (
+            "aliases and pagers",
+            "git config alias.rev-parse '!RUN'; git config alias.cat-file '!RUN'; git config pager.config 'RUN'; git config pager.ls-files 'RUN'",
+        ),
+        (
+            "a monitor and an untracked cache",
+            "git update-index --untracked-cache; git config core.fsmonitor 'RUN'",
+        ),
+        (
+            "a promisor",
+            "git config remote.origin.url 'ext::sh -c touch% ran'; git config remote.origin.promisor true; git config protocol.ext.allow always; git config extensions.partialClone origin; git config core.repositoryFormatVersion 1; B=$(git rev-parse HEAD:metalmark.yaml); rm -f .git/objects/$(echo $B | cut -c1-2)/$(echo $B | cut -c3-)",
+        ),
+        (
+            "another work tree",
+            "git worktree add -q ../other; git config extensions.worktreeConfig true; git config --worktree core.fsmonitor 'RUN'",
+        ),
+        ("a split index", "git update-index --split-index"),
+        ("index version 4", "git update-index --index-version 4"),
+        (
+            "a sparse index",
+            "git sparse-checkout set --cone --sparse-index environment-values charts rendered",
+        ),
+        (
+            "objects elsewhere",
+            "cp -r .git/objects ../objects; echo $PWD/../objects > .git/objects/info/alternates",
+        ),
+        (
+            "quoted names",
+            "git config core.quotePath true; mkdir é; echo a > é/ü.txt; git add -A; git commit -qm é",
+        ),
+        (
+            "one letter case",
+            "git config core.ignoreCase true; echo a > METALMARK.yml; git add -A; git commit -qm case",
+        ),
+        (
+            "line endings",
+            "git config core.autocrlf true; echo '* text=auto eol=crlf' > .git/info/attributes",
+        ),
+        ("a graft", "git rev-parse HEAD > .git/info/grafts"),
+        (
+            "sha256",
+            "rm -rf .git; git init -q --object-format=sha256 -b main .; git add -A; git commit -qm 256",
+        ),
+        (
+            "names like options",
+            "git update-ref refs/heads/--output=ran HEAD; git update-ref refs/remotes/origin/-x HEAD",
+        ),
+    ];
+    let Some(before) = clone() else { return };
+    let variables = [
+        ("GIT_AUTHOR_NAME", "A"),
+        ("GIT_AUTHOR_EMAIL", "a"),
+        ("GIT_COMMITTER_NAME", "A"),
+        ("GIT_COMMITTER_EMAIL", "a"),
+    ];
+    for (what, script) in set_ups {
+        // A folder deeper, so that a set-up may add folders beside it.
+        let scratch = tempfile::tempdir().expect("a folder");
+        let top = scratch.path().join("clone");
+        copy_into(before.path(), &top);
+        let made = shell(&top, &variables, &script.replace("RUN", RUN));
+        assert!(
+            made.status.success(),
+            "{what}: {}",
+            String::from_utf8_lossy(&made.stderr)
+        );
+        let _ = std::fs::remove_file(top.join("ran"));
+        nothing_is_executed(&top, what);
+        let compare = Metalmark::within(&top).args(["impact", "--against", "HEAD"]);
+        let compare = compare
+            .envs(&[
+                ("GIT_OBJECT_DIRECTORY", "/nowhere"),
+                ("GIT_COMMON_DIR", "/nowhere"),
+            ])
+            .run();
+        let expected = if what == "a promisor" { 2 } else { 0 };
+        assert_eq!(compare.status, expected, "{what}: {}", compare.stderr);
+    }
+}
+
+/// Two names that no text can hold would be one after they are made texts.
+#[test]
+fn a_name_in_a_commit_that_is_not_utf8_is_reported_as_on_disk() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let plain = project().file(
+        "a.yaml",
+        "{apiVersion: cluster.x-k8s.io/v1beta1, kind: Cluster, metadata: {name: a}}",
+    );
+    let Some(clone) = plain.commit("Base") else {
+        return;
+    };
+    let name = std::ffi::OsStr::from_bytes(b"x\xff.yaml");
+    std::fs::write(clone.path().join(name), "a: 1\n").expect("written");
+    let refused = |run: Run| run.exit(2).outcome.stderr;
+    assert_text(
+        &refused(clone.run("impact --against HEAD")),
+        str![[r#"
+error: cannot read ``: the name of `x�.yaml` in it is not UTF-8: rename it
+
+"#]],
+    );
+    commit(clone.path(), "A name");
+    std::fs::remove_file(clone.path().join(name)).expect("removed");
+    assert_text(
+        &refused(clone.run("impact --against HEAD")),
+        str![[r#"
+error: cannot read `.` at 910829c1b2: the name of `x�.yaml` in it is not UTF-8: rename it
+
+"#]],
+    );
 }

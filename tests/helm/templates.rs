@@ -270,7 +270,7 @@ fn expressions_read_the_files_of_their_chart() {
         &table,
         str![[r#"
 secrets/pw.txt
-    hidden
+    "<secret charts/app/secrets/pw.txt>"
 k8s-version.txt
     v1.31.8
 old/k8s-version.txt

@@ -399,7 +399,7 @@ fn a_simulation_is_what_the_sidecar_would_generate() {
     demo.run(line).exit(0).screen(str![[r#"
 ARGOCD_APP_NAME=team-a_paris-images
 ARGOCD_APP_NAMESPACE=edge-paris
-ARGOCD_APP_PARAMETERS=[{"name":"image-url","string":"https://h/?a=1\u0026b"},{"array":["manifests","configmap"],"name":"targets"},{"map":{"k.1":"v"},"name":"x.y-z"}]
+ARGOCD_APP_PARAMETERS=[{"name":"image-url","string":"https://h/?…\u0026b"},{"array":["manifests","configmap"],"name":"targets"},{"map":{"k.1":"v"},"name":"x.y-z"}]
 ARGOCD_APP_PROJECT_NAME=default
 ARGOCD_APP_REVISION=0000000000000000000000000000000000000000
 ARGOCD_APP_REVISION_SHORT=0000000
@@ -411,7 +411,7 @@ ARGOCD_ENV_CLUSTER=edge-paris
 ARGOCD_ENV_NOTE=edge-paris-$1
 KUBE_API_VERSIONS=v1,apps/v1
 KUBE_VERSION=1.32.4
-PARAM_IMAGE_URL=https://h/?a=1&b
+PARAM_IMAGE_URL=https://h/?…
 PARAM_TARGETS_0=manifests
 PARAM_TARGETS_1=configmap
 PARAM_X_Y_Z_K_1=v

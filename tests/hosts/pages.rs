@@ -54,7 +54,11 @@ fn the_outputs_of_the_flux_page_render_and_build() {
     let Some(kubectl) = find("kubectl") else {
         return;
     };
-    for built in ["clusters", "charts", "inputs", "charts/edge-lyon"] {
+    for built in [
+        "clusters/edge-lyon",
+        "charts/edge-lyon",
+        "charts/edge-lyon/objects",
+    ] {
         let output = Command::new(&kubectl)
             .args(["kustomize", built])
             .current_dir(demo.path())

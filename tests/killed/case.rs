@@ -68,7 +68,7 @@ pub(crate) const CASES: &[Case] = &[
     },
     Case {
         name: "bundle unpack",
-        args: &["bundle", "unpack", "web.tgz", "--to", "apps/web"],
+        args: &["bundle", "unpack", "web.tgz", "--to", "apps/web", "--adopt"],
         within: "",
         workspace: unpacked_before,
         edits: "apps/web/manifests/one.yaml",
@@ -105,6 +105,7 @@ impl Case {
 
     /// The folder, and the environment of a run.
     pub(crate) fn settle(&self, command: &mut Command, workspace: &Path) {
+        make_repository(workspace);
         command
             .current_dir(self.root(workspace))
             .env_clear()
@@ -112,6 +113,13 @@ impl Case {
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null());
+    }
+
+    /// Where the run says which edits it makes.
+    pub(crate) fn run_file(&self, workspace: &Path) -> PathBuf {
+        make_repository(workspace);
+        let key = oci_artifacts::Digest::compute(self.within.as_bytes());
+        run_files(workspace).join(&key.hex()[..16])
     }
 
     /// The project's folder.
@@ -134,10 +142,28 @@ pub(crate) type Standing = (Vec<u8>, u32);
 /// Every file below a folder.
 pub(crate) type Tree = BTreeMap<PathBuf, Standing>;
 
-/// The files below a folder.
+/// Where a workspace has its run files.
+fn run_files(workspace: &Path) -> PathBuf {
+    workspace.join(".git/metalmark")
+}
+
+/// What metalmark takes for git's folder, with a place for run files.
+pub(crate) fn make_repository(workspace: &Path) {
+    fs::create_dir_all(run_files(workspace)).expect("made");
+    fs::write(workspace.join(".git/HEAD"), "ref: refs/heads/main\n").expect("written");
+}
+
+/// Whether a run that did not end left the account of its edits.
+pub(crate) fn has_run_file(workspace: &Path) -> bool {
+    let files = fs::read_dir(run_files(workspace)).map(|mut files| files.next().is_some());
+    files.unwrap_or(false)
+}
+
+/// The files below a folder, without git's.
 pub(crate) fn tree(folder: &Path) -> Tree {
     use std::os::unix::fs::PermissionsExt;
     let entries = walkdir::WalkDir::new(folder).into_iter();
+    let entries = entries.filter_entry(|entry| entry.file_name() != ".git");
     let files = entries.map(|entry| entry.expect("readable"));
     files
         .filter(|entry| entry.file_type().is_file())
@@ -183,7 +209,7 @@ fn rendered_otherwise() -> TempDir {
     let clusters = root.join("environment-values/workload-clusters");
     fs::rename(clusters.join("edge-lyon"), clusters.join("edge-nice")).expect("renamed");
     rewrite(&root.join("rendered/shared/os-images-info.yaml"), |text| {
-        format!("# an edit by hand\n{text}")
+        format!("{text}# an edit by hand\n")
     });
     folder
 }
@@ -250,7 +276,10 @@ fn unpacked_before() -> TempDir {
     fs::remove_file(folder.path().join("web.tgz")).expect("removed");
     bundle(
         &["inspect", "web.tgz"],
-        &[("one", "new"), ("two", "same"), ("four", "new")],
+        &["one", "two", "four", "five", "six", "seven"].map(|name| match name {
+            "two" => (name, "same"),
+            name => (name, "new"),
+        }),
     );
     folder
 }

@@ -12,7 +12,7 @@ mod together;
 
 use std::path::Path;
 
-use metalmark::model::manifest::{OWNERSHIP_FILE, RUN_FILE, STAGED};
+use metalmark::model::manifest::STAGED;
 
 use tempfile::TempDir;
 
@@ -52,7 +52,7 @@ pub(crate) fn undisturbed(case: &Case) -> Undisturbed {
 /// What is neither old nor new, and no run leaves behind for good.
 pub(crate) fn is_litter(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    name.starts_with(STAGED) || name == RUN_FILE
+    name.starts_with(STAGED)
 }
 
 impl Undisturbed {
@@ -64,18 +64,11 @@ impl Undisturbed {
     /// Every file is whole; none is missing that should stay.
     pub(crate) fn assert_whole(&self, left: &Tree, reported: &str) {
         for (path, standing) in left.iter().filter(|(path, _)| !is_litter(path)) {
-            let is_unfinished = path.ends_with(OWNERSHIP_FILE)
-                && String::from_utf8_lossy(&standing.0).contains("# unfinished")
-                && standing.0.ends_with(b"\n");
             let is_whole = [&self.before, &self.after]
                 .iter()
                 .any(|tree| tree.get(path) == Some(standing));
             let text = String::from_utf8_lossy(&standing.0);
-            assert!(
-                is_whole || is_unfinished,
-                "{reported}: {}:\n{text}",
-                path.display()
-            );
+            assert!(is_whole, "{reported}: {}:\n{text}", path.display());
         }
         for path in self
             .before

@@ -6,7 +6,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
-use super::case::{CASES, Case, Tree, case, tree};
+use super::case::{CASES, Case, Tree, case, has_run_file, tree};
 use super::{Undisturbed, is_litter, undisturbed};
 use crate::programs;
 use crate::support::is_long;
@@ -85,6 +85,7 @@ impl Traced {
         let status = self.run(workspace.path(), Path::new("/dev/null"), &injected);
         let reported = format!("{}, {signal} at {call} {number}: {status}", self.case.name);
         let left = tree(workspace.path());
+        let has_run_file = has_run_file(workspace.path());
         self.calm.assert_whole(&left, &reported);
         let said = self
             .calm
@@ -92,7 +93,10 @@ impl Traced {
         let differs = |from: &Tree| from.iter().any(|(path, file)| left.get(path) != Some(file));
         let took_place = [
             (status.code().is_none(), KILL),
-            (left.keys().any(|path| is_litter(path)), LITTER),
+            (
+                has_run_file || left.keys().any(|path| is_litter(path)),
+                LITTER,
+            ),
             (
                 differs(&self.calm.before) && differs(&self.calm.after),
                 PART,

@@ -3,8 +3,6 @@
 use std::fs;
 use std::process::{Child, Command, Stdio};
 
-use metalmark::model::manifest::RUN_FILE;
-
 use super::case::{CASES, Case, case, of_projects, tree};
 use super::undisturbed;
 use crate::support::rounds;
@@ -90,7 +88,10 @@ fn a_living_run_is_named_and_nothing_is_written_beside_it() {
     let started = of_projects().map(|case| {
         let workspace = (case.workspace)();
         let before = tree(workspace.path());
-        let held = metalmark::output::hold(&case.root(workspace.path())).expect("free");
+        let held = fs::File::create(case.run_file(workspace.path())).expect("created");
+        held.try_lock().expect("free");
+        let process = format!("process {}\n", std::process::id());
+        fs::write(case.run_file(workspace.path()), process).expect("written");
         let run = start(case.command(workspace.path()));
         (case, workspace, before, held, run)
     });
@@ -112,8 +113,11 @@ fn what_a_dead_run_holds_is_taken_over() {
     for case in of_projects() {
         let calm = undisturbed(case);
         let workspace = calm.fresh();
-        let file = case.root(workspace.path()).join(RUN_FILE);
-        fs::write(file, "process 1\nhost elsewhere\nstarted 7\n").expect("written");
+        fs::write(
+            case.run_file(workspace.path()),
+            "process 1\nhost elsewhere\nstarted 7\n",
+        )
+        .expect("written");
         calm.assert_fixed(case, workspace.path(), case.name);
     }
 }

@@ -48,26 +48,22 @@ fn the_last_step_that_fits_is_taken_and_the_next_is_refused() {
 }
 
 #[test]
-fn the_last_byte_that_fits_is_written_and_the_next_is_refused() {
-    let text = "{{ repeat 1000 \"x\" }}";
-    let with = |bytes| {
-        let limits = Limits::default();
-        run(text, Limits { bytes, ..limits })
-    };
-    let bytes = least(1 << 20, |bytes| with(bytes).is_ok());
-    assert!(
-        (1000..=6000).contains(&bytes),
-        "about what it writes: {bytes}"
-    );
-    let (class, message) = with(bytes - 1).expect_err("one byte too many");
-    assert_eq!(class, ErrorClass::Limit);
-    assert_eq!(
-        message,
-        format!(
-            "the expressions of this cluster make more than {} bytes of text and values",
-            bytes - 1
-        )
-    );
+fn a_text_is_as_long_as_a_number_may_make_it() {
+    most(32 << 20, "makes more than 33554432 bytes", |bytes| {
+        message(run(
+            &format!("{{{{ repeat {bytes} \"x\" | len }}}}"),
+            Limits::default(),
+        ))
+    });
+}
+
+#[test]
+fn a_loop_that_doubles_a_text_is_refused_at_its_place() {
+    for double in ["{{ $x = print $x $x }}", "{{ $x = printf \"%s%s\" $x $x }}"] {
+        let text = format!("{{{{ $x := \"x\" }}}}{{{{ range until 60 }}}}{double}{{{{ end }}}}");
+        let (class, _) = run(&text, Limits::default()).expect_err("too long");
+        assert_eq!(class, ErrorClass::Limit);
+    }
 }
 
 #[test]

@@ -7,7 +7,6 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use super::rendering;
 use crate::support::is_long;
 use crate::support::stage::project;
 
@@ -79,39 +78,6 @@ fn fits(name: &str, text: &str, least: &Peak, finding: &str) {
     assert!(above <= MOST, "{name} takes {} MiB", above >> 20);
 }
 
-/// Each in the place of a version, which a check needs.
-const EXPRESSIONS: &[&str] = &[
-    "{{ $a := list 1 }}{{ range until 60 }}{{ $a = list $a $a }}{{ end }}{{ $a | toJson | len }}",
-    "{{ $a := list 1 }}{{ range until 60 }}{{ $a = list $a $a }}{{ end }}{{ $a | toYaml | len }}",
-    "{{ $a := list 1 }}{{ range until 60 }}{{ $a = list $a $a }}{{ end }}{{ deepCopy $a | len }}",
-    "{{ $a := list 1 }}{{ range until 60 }}{{ $a = list $a $a }}{{ end }}{{ $a | include \"preserve-type\" }}",
-    "{{ splitList \"\" (repeat 20000000 \"a\") | len }}",
-    "{{ split \"\" (repeat 20000000 \"a\") | len }}",
-    "{{ regexFindAll \"\" (repeat 20000000 \"a\") -1 | len }}",
-    "{{ repeat 20000000 \"a\" | toYaml | toJson | len }}",
-    "{{ until 1900000 | toJson | fromJsonArray | len }}",
-    "{{ repeat 600000 \"- a\\n\" | fromYamlArray | len }}",
-    "{{ printf \"[%s1]\" (repeat 600000 \"[],\") | fromYaml | len }}",
-    "{{ tpl (repeat 3000000 \"{{1}}\") . }}",
-];
-
-#[test]
-fn no_expression_takes_more_memory_than_is_stated() {
-    let values = |version: &str| format!("cluster:\n  k8s_version: '{version}'\n");
-    let Some(least) = peak_of_values(&values("v1.31.8")) else {
-        return;
-    };
-    let step = if is_long() { 1 } else { 3 };
-    for expression in EXPRESSIONS.iter().step_by(step) {
-        fits(
-            expression,
-            &values(expression),
-            &least,
-            "error[expression-error]: the ",
-        );
-    }
-}
-
 /// A text of about so many bytes.
 type Shape = (&'static str, fn(usize) -> String);
 
@@ -137,31 +103,5 @@ fn no_text_of_ten_megabytes_takes_more_memory_than_is_stated() {
     let step = if is_long() { 1 } else { 2 };
     for (name, text) in shapes.iter().step_by(step) {
         fits(name, &text(SIZE), &least, "error[");
-    }
-}
-
-#[test]
-fn no_template_takes_more_memory_than_is_stated() {
-    let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds/templates");
-    let of_template = |template: &str| {
-        let scratch = rendering::with_template(template);
-        peak(scratch.path(), &["render", "--stdout"])
-    };
-    let Some(least) = of_template("data: {}\n") else {
-        return;
-    };
-    for entry in fs::read_dir(seeds).expect("seeds") {
-        let path = entry.expect("a seed").path();
-        let template = fs::read_to_string(&path).expect("a seed");
-        let Peak { bytes, screen } = of_template(&template).expect("a peak");
-        let is_rendered = screen.contains("kind: ConfigMap") || screen.starts_with("error[");
-        assert!(is_rendered, "{}: {screen}", path.display());
-        let above = bytes.saturating_sub(least.bytes);
-        assert!(
-            above <= MOST,
-            "{} takes {} MiB",
-            path.display(),
-            above >> 20
-        );
     }
 }

@@ -5,6 +5,7 @@ mod budget;
 mod evaluation;
 mod expressions;
 mod files;
+mod growth;
 mod history;
 mod memory;
 mod rendering;

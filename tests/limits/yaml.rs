@@ -169,7 +169,6 @@ fn every_bad_template_and_pattern_ends() {
     const SIZE: usize = 1 << 14;
     let limits = Limits {
         steps: 100_000,
-        bytes: 1 << 20,
         ..Limits::default()
     };
     for shape in shapes::TEMPLATES {

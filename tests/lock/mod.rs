@@ -171,7 +171,7 @@ metalmark.lock: 2 kept, 0 added, 0 updated, 0 dropped; unchanged
 $ lock --check => 0
 no findings in 1 cluster
 $ render --frozen => 0
-created  out/edge-1.yaml  +19
+created  out/edge-1.yaml  +20
 1 file rendered: 1 created
 # an image less
 $ lock --check => 1

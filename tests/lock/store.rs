@@ -11,7 +11,7 @@ use metalmark::catalog::sources::Artifact;
 use metalmark::model::lock::{Lock, LockOrigin};
 use metalmark::model::rule::RuleId;
 use oci_artifacts::evidence::Evidence;
-use oci_artifacts::{Digest, FailureKind};
+use oci_artifacts::{Address, Digest, FailureKind};
 use serde_json::{Value, json};
 use yaml_tree::place::Sources;
 
@@ -20,7 +20,7 @@ use crate::support::stub::Stub;
 fn requirement(kind: RequirementKind, key: &str, reference: &str) -> Requirement {
     Requirement {
         key: key.into(),
-        reference: reference.into(),
+        reference: Address::new(reference),
         kind,
         origin: LockOrigin::default(),
         signing: Signing::Unrequired,

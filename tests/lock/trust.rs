@@ -465,6 +465,49 @@ warning[lock-missing-image]: the lock does not hold image `ubuntu-noble-plain-rk
 }
 
 #[test]
+fn a_registry_is_one_however_its_host_is_spelled() {
+    let written = "oci://registry.example.org/os";
+    let spellings = [
+        written,
+        "OCI://Registry.EXAMPLE.org/os/",
+        "oci://registry.example.org:443/os",
+        "oci://REGISTRY.example.org:00443/os",
+    ];
+    // The policy of the registry holds.
+    for (prefix, url) in spellings.iter().zip(spellings.iter().rev()) {
+        let stage = site();
+        write_registry(&stage, &[NOBLE, JAMMY], "0.4.12", "a");
+        append_settings(
+            &stage,
+            &format!("policy: {{signatures: {{'{prefix}': required}}}}"),
+        );
+        stage.edit("values.yaml", written, url);
+        let outcome = stage.run("lock").exit(1).outcome;
+        let reported = outcome
+            .stderr
+            .contains("`policy.signatures` requires signatures");
+        assert!(reported, "{prefix} {url}: {}", outcome.stderr);
+        assert_eq!(lock_of(&stage), "", "{prefix} {url}");
+    }
+    // Its mirror is asked, and its images are locked under one name.
+    let stage = locked_site();
+    let lock = lock_of(&stage);
+    for (prefix, url) in spellings.iter().zip(spellings.iter().rev()) {
+        let stage = site();
+        write_registry(&stage, &[NOBLE, JAMMY], "0.4.12", "a");
+        let mirror = prefix.split_once("://").expect("a scheme").1;
+        stage.edit("metalmark.yaml", "registry.example.org/os", mirror);
+        stage.edit("values.yaml", written, url);
+        let _ = stage.run("lock").exit(0);
+        assert_eq!(lock_of(&stage), lock, "{prefix} {url}");
+        // And locked under another spelling of it, they are locked.
+        let other = lock.replace(written, "oci://Registry.example.org:443/os");
+        stage.write("metalmark.lock", other);
+        let _ = stage.run("check --frozen").exit(0);
+    }
+}
+
+#[test]
 fn an_images_own_key_that_cannot_be_evaluated_locks_nothing() {
     let table = table(["'{{ .Values.keys.gone.pub }}'", "[]", "{a: b}"], |key| {
         let stage = site();

@@ -71,6 +71,74 @@ fn no_message_ends_the_server_and_the_exit_status_says_how_it_ended() {
     assert_eq!(Client::start(&sylva, &[]).shutdown(), 0);
 }
 
+/// A message behind its header.
+fn message(body: &str) -> String {
+    format!("Content-Length: {}\r\n\r\n{body}", body.len())
+}
+
+/// What the server sends where it is sent these messages in a session, and how it ends.
+fn answers(sent: &str) -> (i32, String) {
+    let begin =
+        r#"{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"capabilities": {}}}"#;
+    let begun = r#"{"jsonrpc": "2.0", "method": "initialized", "params": {}}"#;
+    let over = r#"{"jsonrpc": "2.0", "id": 9, "method": "shutdown"}"#;
+    let exit = r#"{"jsonrpc": "2.0", "method": "exit"}"#;
+    let end = message(over) + &message(exit);
+    let all = message(begin) + &message(begun) + sent + &end;
+    let outcome = project().feed("lsp", &all).outcome;
+    (outcome.status, outcome.stdout)
+}
+
+#[test]
+fn what_is_no_message_is_refused_and_the_session_goes_on() {
+    let long = "x".repeat((64 << 20) + 1);
+    for (body, code) in [
+        ("{\"jsonrpc\": \"2.0\",", "-32700"),
+        ("\u{1}", "-32700"),
+        ("[]", "-32600"),
+        ("{\"jsonrpc\": \"2.0\", \"id\": {}}", "-32600"),
+        (&long, "-32600"),
+    ] {
+        let (status, answers) = answers(&message(body));
+        let shown = &body[..body.len().min(40)];
+        assert_eq!(status, 0, "{shown}: {answers}");
+        assert!(
+            answers.contains(&format!("\"code\":{code},")),
+            "{shown}: {answers}"
+        );
+        assert!(answers.contains("\"id\":null"), "{shown}: {answers}");
+        assert!(answers.contains("\"id\":9"), "{shown}: {answers}");
+    }
+}
+
+#[test]
+fn a_length_without_a_message_takes_no_memory() {
+    for length in [
+        "99999999999999",
+        "67108865",
+        "67108864",
+        "99999999999999999999999999",
+        "-1",
+    ] {
+        let (status, answers) = answers(&format!("Content-Length: {length}\r\n\r\n"));
+        assert!((1..=2).contains(&status), "{length}: {status} {answers}");
+    }
+}
+
+#[test]
+fn a_path_longer_than_any_file_has_is_none() {
+    let sylva = sylva();
+    let mut client = Client::start(&sylva, &[LYON]);
+    client.settled(LYON);
+    let uri = format!("file:///{}b.yaml", "a/".repeat(50_000));
+    let document = json!({ "uri": uri, "languageId": "yaml", "version": 1, "text": "a: 1" });
+    client.notify("textDocument/didOpen", json!({ "textDocument": document }));
+    let at = json!({ "textDocument": { "uri": uri }, "position": { "line": 0, "character": 0 } });
+    let answer = client.request("textDocument/hover", at);
+    assert_eq!(answer.expect("an answer"), Value::Null);
+    assert_eq!(client.shutdown(), 0);
+}
+
 #[test]
 fn a_request_that_is_canceled_is_answered_as_such() {
     let sylva = sylva();
@@ -128,7 +196,7 @@ fn a_project_that_cannot_be_read_is_a_finding_in_its_file_until_it_can() {
     // The same failure is logged once.
     client.replace(file, "name: a", "name: b");
     assert_eq!(fail(&mut client), missing);
-    assert_eq!(client.count("window/logMessage"), 2);
+    assert_eq!(client.count("window/showMessage"), 2);
     client.replace(file, "no.yaml", "values.yaml");
     assert_eq!(client.settled(file), [Value::Null; 0]);
     assert_eq!(client.files_with_findings(), ["values.yaml"]);

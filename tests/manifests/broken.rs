@@ -178,54 +178,39 @@ in two lines
     );
 }
 
-/// A list that anybody can write hides nothing but what metalmark wrote.
+/// A list and a first line that anybody can write hid a cluster with another version than its image's.
 #[test]
-fn an_ownership_file_hides_no_manifest_that_metalmark_has_not_written() {
+fn a_forged_first_line_hides_no_cluster() {
     let paris = cluster("v1.30.1", GOOD).replace("edge", "paris");
-    let written = oci_artifacts::Digest::compute(paris.as_bytes()).to_string();
-    let other = oci_artifacts::Digest::compute(b"other").to_string();
+    let line = "# Rendered by metalmark for cluster paris; edit the values, not this file.\n";
+    let digest = oci_artifacts::Digest::compute(paris.as_bytes()).to_string();
+    let list = |path: &str| format!("{path}\t{digest}\tmanifests/paris\n");
+    let inside = "manifests: [clusters, w]\noutputs: [{target: manifests, path: w}]";
     let cases = [
-        ("an empty list", String::new()),
+        ("a line", beside("w/md.yaml", &format!("{line}{paris}"))),
         (
-            "another content",
-            format!("md.yaml\t{other}\tmanifests/paris\n"),
+            "a list",
+            beside("w/md.yaml", &paris).file("w/.metalmark-owned", list("md.yaml")),
         ),
         (
-            "another file",
-            format!("other.yaml\t{written}\tmanifests/paris\n"),
+            "a list above",
+            beside("w/md.yaml", &paris).file(".metalmark-owned", list("w/md.yaml")),
         ),
-        ("its own", format!("md.yaml\t{written}\tmanifests/paris\n")),
+        (
+            "a line, in an output",
+            beside("w/md.yaml", &format!("{line}{paris}")).settings(inside),
+        ),
+        (
+            "a list, in an output",
+            beside("w/md.yaml", &paris)
+                .settings(inside)
+                .file("w/.metalmark-owned", list("md.yaml")),
+        ),
     ];
-    let cases = cases.map(|(name, list)| {
-        (
-            name,
-            beside("w/md.yaml", &paris).file("w/.metalmark-owned", list),
-        )
-    });
-    assert_text(
-        &judged(cases),
-        str![[r#"
-an empty list
-    edge/control-plane v1.31.8 (clusters/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (clusters/edge.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (clusters/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (clusters/edge.yaml:29:49) holds 1.31.8
-    paris/control-plane v1.30.1 (w/md.yaml:12:12): mismatched, ubuntu-2204-kube-v1.31.8 (w/md.yaml:29:49) holds 1.31.8
-    paris/paris-md v1.30.1 (w/md.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (w/md.yaml:29:49) holds 1.31.8
-another content
-    edge/control-plane v1.31.8 (clusters/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (clusters/edge.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (clusters/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (clusters/edge.yaml:29:49) holds 1.31.8
-    paris/control-plane v1.30.1 (w/md.yaml:12:12): mismatched, ubuntu-2204-kube-v1.31.8 (w/md.yaml:29:49) holds 1.31.8
-    paris/paris-md v1.30.1 (w/md.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (w/md.yaml:29:49) holds 1.31.8
-another file
-    edge/control-plane v1.31.8 (clusters/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (clusters/edge.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (clusters/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (clusters/edge.yaml:29:49) holds 1.31.8
-    paris/control-plane v1.30.1 (w/md.yaml:12:12): mismatched, ubuntu-2204-kube-v1.31.8 (w/md.yaml:29:49) holds 1.31.8
-    paris/paris-md v1.30.1 (w/md.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (w/md.yaml:29:49) holds 1.31.8
-its own
-    edge/control-plane v1.31.8 (clusters/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (clusters/edge.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (clusters/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (clusters/edge.yaml:29:49) holds 1.31.8
-
-"#]],
-    );
+    for (name, stage) in cases {
+        let screen = stage.run("check").exit(1).outcome.stdout;
+        assert!(screen.contains("2 mismatched"), "{name}: {screen}");
+    }
 }
 
 /// Several `**` lead to one folder in many ways, each of which was walked.
@@ -246,4 +231,113 @@ error[project-file]: `**/**/**/**/**/**/**/**/nope.yaml` matches no file
 1 error
 
 "#]]);
+}
+
+/// What a kustomization names as a patch is no object. Where it does not build, nobody knows what it would be.
+#[test]
+fn a_cluster_that_only_a_broken_kustomization_names_is_not_gone() {
+    let broken = [
+        "resources: [gone.yaml]\npatches: [{path: edge.yaml}]",
+        "resources: ['https://git.example.org/base']\npatches: [{path: edge.yaml}]",
+        "resources: [other.yaml]\ntransformers: [t.yaml]\npatchesStrategicMerge: [edge.yaml]",
+        "patches: [{path: edge.yaml}]",
+        // A patch of what is here.
+        "resources: [edge.yaml, gone.yaml]\npatches: [{path: version.yaml}]",
+    ];
+    let table = table(broken, |kustomization| {
+        let stage = project()
+            .file("clusters/edge.yaml", cluster("v1.31.8", GOOD))
+            .file(
+                "clusters/other.yaml",
+                cluster("v1.31.8", GOOD).replace("edge", "other"),
+            )
+            .file("clusters/kustomization.yaml", kustomization);
+        if kustomization.contains("version.yaml") {
+            let patch =
+                "apiVersion: cluster.x-k8s.io/v1beta1\nkind: Cluster\nmetadata: {name: edge}\n";
+            stage.write("clusters/version.yaml", patch);
+        }
+        let checked = stage.check();
+        checked.findings.into_iter().chain(checked.pools).collect()
+    });
+    assert_text(
+        &table,
+        str![[r#"
+resources: [gone.yaml]
+patches: [{path: edge.yaml}]
+    edge/control-plane v1.31.8 (clusters/edge.yaml:12:12): unknown (its manifests are patches of what does not build)
+    edge/edge-md v1.31.8 (clusters/edge.yaml:23:16): unknown (its manifests are patches of what does not build)
+    other/control-plane v1.31.8 (clusters/other.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (clusters/other.yaml:29:49) holds 1.31.8
+    other/other-md v1.31.8 (clusters/other.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (clusters/other.yaml:29:49) holds 1.31.8
+resources: ['https://git.example.org/base']
+patches: [{path: edge.yaml}]
+    edge/control-plane v1.31.8 (clusters/edge.yaml:12:12): unknown (its manifests are patches of what does not build)
+    edge/edge-md v1.31.8 (clusters/edge.yaml:23:16): unknown (its manifests are patches of what does not build)
+    other/control-plane v1.31.8 (clusters/other.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (clusters/other.yaml:29:49) holds 1.31.8
+    other/other-md v1.31.8 (clusters/other.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (clusters/other.yaml:29:49) holds 1.31.8
+resources: [other.yaml]
+transformers: [t.yaml]
+patchesStrategicMerge: [edge.yaml]
+    warning[composition-failed] clusters/edge.yaml:1:1 `apiVersion: cluster.x-k8s.io/v1beta1`
+    edge/control-plane v1.31.8 (clusters/edge.yaml:12:12): unknown (its manifests are patches of what does not build)
+    edge/edge-md v1.31.8 (clusters/edge.yaml:23:16): unknown (its manifests are patches of what does not build)
+    other/control-plane v1.31.8 (clusters/other.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (clusters/other.yaml:29:49) holds 1.31.8
+    other/other-md v1.31.8 (clusters/other.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (clusters/other.yaml:29:49) holds 1.31.8
+patches: [{path: edge.yaml}]
+    edge/control-plane v1.31.8 (clusters/edge.yaml:12:12): unknown (its manifests are patches of what does not build)
+    edge/edge-md v1.31.8 (clusters/edge.yaml:23:16): unknown (its manifests are patches of what does not build)
+    other/control-plane v1.31.8 (clusters/other.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (clusters/other.yaml:29:49) holds 1.31.8
+    other/other-md v1.31.8 (clusters/other.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (clusters/other.yaml:29:49) holds 1.31.8
+resources: [edge.yaml, gone.yaml]
+patches: [{path: version.yaml}]
+    warning[composition-failed] clusters/kustomization.yaml:1:24 `gone.yaml`
+    edge/control-plane v1.31.8 (clusters/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (clusters/edge.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (clusters/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (clusters/edge.yaml:29:49) holds 1.31.8
+    other/control-plane v1.31.8 (clusters/other.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (clusters/other.yaml:29:49) holds 1.31.8
+    other/other-md v1.31.8 (clusters/other.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (clusters/other.yaml:29:49) holds 1.31.8
+
+"#]],
+    );
+}
+
+/// A quick search decides which files are parsed: it must not miss what YAML spells otherwise.
+#[test]
+fn an_escape_in_a_string_hides_no_manifest() {
+    let escapes = [
+        "x-\\x6b8s",
+        "x-\\u006b8s",
+        "x-\\U0000006b8s",
+        "x-\\\n      k8s",
+        "x\\\n      -\\x6b8s",
+    ];
+    let table = table(escapes, |escaped| {
+        let text = cluster("v1.31.8", "ubuntu-2204-kube-v1.30.1");
+        let text = text.replace("apiVersion: ", "apiVersion: \"");
+        let text = text.replace("x-k8s.io/v1beta1", &format!("{escaped}.io/v1beta1\""));
+        assert!(!text.contains("x-k8s"));
+        project().file("edge.yaml", text).check().pools
+    });
+    assert_text(
+        &table,
+        str![[r#"
+x-\x6b8s
+    edge/control-plane v1.31.8 (edge.yaml:12:12): mismatched, ubuntu-2204-kube-v1.30.1 (edge.yaml:29:33) holds 1.30.1
+    edge/edge-md v1.31.8 (edge.yaml:23:16): mismatched, ubuntu-2204-kube-v1.30.1 (edge.yaml:29:33) holds 1.30.1
+x-\u006b8s
+    edge/control-plane v1.31.8 (edge.yaml:12:12): mismatched, ubuntu-2204-kube-v1.30.1 (edge.yaml:29:33) holds 1.30.1
+    edge/edge-md v1.31.8 (edge.yaml:23:16): mismatched, ubuntu-2204-kube-v1.30.1 (edge.yaml:29:33) holds 1.30.1
+x-\U0000006b8s
+    edge/control-plane v1.31.8 (edge.yaml:12:12): mismatched, ubuntu-2204-kube-v1.30.1 (edge.yaml:29:33) holds 1.30.1
+    edge/edge-md v1.31.8 (edge.yaml:23:16): mismatched, ubuntu-2204-kube-v1.30.1 (edge.yaml:29:33) holds 1.30.1
+x-\
+      k8s
+    edge/control-plane v1.31.8 (edge.yaml:15:12): mismatched, ubuntu-2204-kube-v1.30.1 (edge.yaml:36:33) holds 1.30.1
+    edge/edge-md v1.31.8 (edge.yaml:28:16): mismatched, ubuntu-2204-kube-v1.30.1 (edge.yaml:36:33) holds 1.30.1
+x\
+      -\x6b8s
+    edge/control-plane v1.31.8 (edge.yaml:15:12): mismatched, ubuntu-2204-kube-v1.30.1 (edge.yaml:36:33) holds 1.30.1
+    edge/edge-md v1.31.8 (edge.yaml:28:16): mismatched, ubuntu-2204-kube-v1.30.1 (edge.yaml:36:33) holds 1.30.1
+
+"#]],
+    );
 }

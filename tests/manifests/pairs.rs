@@ -162,26 +162,6 @@ fn a_pair_that_finds_nothing_is_reported_and_a_variable_is_no_version() {
 }
 
 #[test]
-fn a_pair_of_thousands_of_versions_and_images_ends() {
-    let images: String = (0..400).map(|index| format!("  i{index}: x\n")).collect();
-    let project = with_pair("{version: 'v.yaml#v', image: 'i.yaml#i.*'}")
-        .file("v.yaml", "v: v1.30.1\n---\n".repeat(400))
-        .file("i.yaml", format!("i:\n{images}"));
-    project.run("check").exit(1).screen(str![[r#"
-error[project-file]: this takes more than 10000000 steps
- --> metalmark.yaml:2:9
-  |
-2 | pairs: [{version: 'v.yaml#v', image: 'i.yaml#i.*'}]
-  |         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-  |
-  = help: write `FILE#KEY.KEY`, such as `{version: values.yaml#kubernetesVersion, image: '#images.*.name'}`
-
-1 error
-
-"#]]);
-}
-
-#[test]
 fn an_image_at_an_address_is_known_by_the_name_of_its_file() {
     assert_cases(
         str![[r#"

@@ -364,8 +364,8 @@ fn an_image_in_a_secret_is_neither_compared_nor_shown() {
     );
     secret.check().is(str![[r#"
 error[nothing-checked] => --allow-empty
-edge/control-plane … (edge.yaml:18:16): unknown (its image or version is in a Secret)
-edge/edge-md … (edge.yaml:29:20): unknown (its image or version is in a Secret)
+edge/control-plane: unknown (its image or version depends on a secret)
+edge/edge-md: unknown (its image or version depends on a secret)
 
 "#]]);
     for command in ["check", "images", "explain edge/control-plane"] {

@@ -37,8 +37,8 @@ sylva-units in `sylva-system`
   cluster.baremetal_hosts.first.memory = "16Gi" (environment-values/virt-base/virt-values.yaml:3:21)
   cluster.baremetal_hosts.second.memory = "16Gi" (environment-values/virt-base/ha/high-availability.yaml:4:22)
   cluster.baremetal_hosts.third.memory = "16Gi" (environment-values/virt-base/ha/high-availability.yaml:5:21)
-  cluster.bmc.password = "not-a-real-one" (environment-values/virt-base/secrets.yaml:1:44)
-  cluster.bmc.username = "admin" (environment-values/virt-base/secrets.yaml:1:27)
+  cluster.bmc.password = "﷐environment-values/virt-base/secrets.yaml#cluster.bmc.password﷑" (environment-values/virt-base/secrets.yaml:1:44)
+  cluster.bmc.username = "﷐environment-values/virt-base/secrets.yaml#cluster.bmc.username﷑" (environment-values/virt-base/secrets.yaml:1:27)
   cluster.capi_providers.bootstrap_provider = "cabpr" (charts/sylva-units/values.yaml:5:63)
   cluster.capi_providers.infra_provider = "capm3" (charts/sylva-units/values.yaml:5:36)
   cluster.capm3.dns_servers.0 = "192.0.2.1" (environment-values/virt-base/virt-values.yaml:4:25)
@@ -62,7 +62,7 @@ sylva-units in `sylva-system`
         &composed("lyon", &Options::default()),
         str![[r#"
 sylva-units in `sylva-system`
-  cluster.bmc.password = "neither is this" (environment-values/lyon/secrets.yaml:1:27)
+  cluster.bmc.password = "﷐environment-values/lyon/secrets.yaml#cluster.bmc.password﷑" (environment-values/lyon/secrets.yaml:1:27)
   cluster.capi_providers.bootstrap_provider = "cabpr" (charts/sylva-units/values.yaml:5:63)
   cluster.capi_providers.infra_provider = "capm3" (charts/sylva-units/values.yaml:5:36)
   cluster.capm3.os_image_selector.hardened = false (charts/sylva-units/values.yaml:7:53)
@@ -97,7 +97,7 @@ fn what_only_the_run_time_knows_is_missing_until_a_file_provides_it() {
         str![[r#"
 sylva-units in `WORKLOAD_NAMESPACE`
   missing ConfigMap/mgmt-cluster-state-values values
-  cluster.bmc.username = "common" (environment-values/workload-clusters/base/kustomization.yaml:18:25)
+  cluster.bmc.username = "﷐environment-values/workload-clusters/base/kustomization.yaml#secretGenerator.0.literals.0.secrets.cluster.bmc.username﷑" (environment-values/workload-clusters/base/kustomization.yaml:18:16)
   cluster.capi_providers.bootstrap_provider = "cabpr" (charts/sylva-units/values.yaml:5:63)
   cluster.capi_providers.infra_provider = "capm3" (charts/sylva-units/values.yaml:5:36)
   cluster.capm3.dns_servers.0 = "192.0.2.2" (environment-values/workload-clusters/virt-base/virt-values.yaml:1:33)
@@ -127,7 +127,7 @@ sylva-units in `WORKLOAD_NAMESPACE`
         &composed(path, &options),
         str![[r#"
 sylva-units in `WORKLOAD_NAMESPACE`
-  cluster.bmc.username = "common" (environment-values/workload-clusters/base/kustomization.yaml:18:25)
+  cluster.bmc.username = "﷐environment-values/workload-clusters/base/kustomization.yaml#secretGenerator.0.literals.0.secrets.cluster.bmc.username﷑" (environment-values/workload-clusters/base/kustomization.yaml:18:16)
   cluster.capi_providers.bootstrap_provider = "cabpr" (charts/sylva-units/values.yaml:5:63)
   cluster.capi_providers.infra_provider = "capm3" (charts/sylva-units/values.yaml:5:36)
   cluster.capm3.dns_servers.0 = "192.0.2.2" (environment-values/workload-clusters/virt-base/virt-values.yaml:1:33)
@@ -158,7 +158,7 @@ fn references_follow_prefixes_and_hashes_where_they_are_configured_to() {
         str![[r#"
 sylva-units in `edge-2`
   missing ConfigMap/mgmt-cluster-state-values values
-  cluster.bmc.username = "common" (environment-values/workload-clusters/base/kustomization.yaml:18:25)
+  cluster.bmc.username = "﷐environment-values/workload-clusters/base/kustomization.yaml#secretGenerator.0.literals.0.secrets.cluster.bmc.username﷑" (environment-values/workload-clusters/base/kustomization.yaml:18:16)
   cluster.capi_providers.bootstrap_provider = "cabpr" (charts/sylva-units/values.yaml:5:63)
   cluster.capi_providers.infra_provider = "capm3" (charts/sylva-units/values.yaml:5:36)
   cluster.capm3.os_image_selector.hardened = false (charts/sylva-units/values.yaml:7:53)
@@ -183,7 +183,7 @@ sylva-units in `edge-2`
         &composed("workload-clusters/edge-3", &Options::default()),
         str![[r#"
 sylva-units in `edge-3`
-  cluster.bmc.username = "common" (environment-values/workload-clusters/base/kustomization.yaml:18:25)
+  cluster.bmc.username = "﷐environment-values/workload-clusters/base/kustomization.yaml#secretGenerator.0.literals.0.secrets.cluster.bmc.username﷑" (environment-values/workload-clusters/base/kustomization.yaml:18:16)
   cluster.capi_providers.bootstrap_provider = "cabpr" (charts/sylva-units/values.yaml:5:63)
   cluster.capi_providers.infra_provider = "capm3" (charts/sylva-units/values.yaml:5:36)
   cluster.capm3.os_image_selector.hardened = false (charts/sylva-units/values.yaml:7:53)
@@ -191,7 +191,7 @@ sylva-units in `edge-3`
   cluster.control_plane_replicas = 1 (charts/sylva-units/workload-cluster.values.yaml:1:59)
   cluster.k8s_version = "v1.31.8+rke2r1" (charts/sylva-units/values.yaml:3:16)
   cluster.name = "edge-3" (environment-values/workload-clusters/edge-3/objects.yaml:11:17)
-  cluster.secret = "x" (environment-values/workload-clusters/edge-3/objects.yaml:15:25)
+  cluster.secret = "﷐environment-values/workload-clusters/edge-3/objects.yaml#items.1.data.values.yaml.cluster.secret﷑" (environment-values/workload-clusters/edge-3/objects.yaml:15:25)
   os_images_oci_registries.sylva.tag = "0.4.12" (charts/sylva-units/values.yaml:13:56)
   os_images_oci_registries.sylva.url = "oci://registry.example.org/images" (charts/sylva-units/values.yaml:13:16)
   registry.url = "oci://registry.example.org/images" (charts/sylva-units/values.yaml:15:17)
@@ -328,13 +328,13 @@ edge in `edge`
         str![[r#"
 data: {values.yaml: ZnJvbTogZGF0YQ==}
     edge in `edge`
-      from = "data" (edge.yaml:5:21)
+      from = "﷐edge.yaml#data.values.yaml.from﷑" (edge.yaml:5:21)
 data: {values.yaml: ZnJvbTogZGF0YQ==}; stringData: {values.yaml: 'from: stringData'}
     edge in `edge`
-      from = "stringData" (edge.yaml:6:34)
+      from = "﷐edge.yaml#stringData.values.yaml.from﷑" (edge.yaml:6:27)
 data: {values.yaml: 'no base64!'}
      in ``
-      composition-failed: the key `values.yaml` of Secret `values` is not base64 of text (edge.yaml:5:21)
+      yaml-syntax: values must be a map, and this is a secret (edge.yaml:5:21)
 
 "#]],
         |fields| {

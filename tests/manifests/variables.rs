@@ -125,9 +125,9 @@ the nearest environment
     edge/control-plane v1.30.2 (clusters/edge.yaml:12:12): mismatched, ubuntu-2204-kube-v1.31.8 (clusters/edge.yaml:29:49) holds 1.31.8
     edge/edge-md v1.30.2 (clusters/edge.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (clusters/edge.yaml:29:49) holds 1.31.8
 a name of a secret
-    error[nothing-checked] => --allow-empty
-    edge/control-plane: unknown (its image or version is a variable)
-    edge/edge-md: unknown (its image or version is a variable)
+    error[k8s-version-mismatch] edge/control-plane edge.yaml:29:49 `ubuntu-2204-kube-v1.31.8` edge.yaml:12:12 `${IMAGE_TOKEN}` => v1.30.2
+    edge/control-plane v1.30.2 (edge.yaml:12:12): mismatched, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.30.2 (edge.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
 
 "#]],
     );

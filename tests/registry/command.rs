@@ -115,7 +115,7 @@ error: oci://HOST/one:1.31.9: `HOST` answered 404 (not found)
     );
     let ls = stage.run_args(&["registry", "ls", "not a reference"]);
     let _ = ls.exit(2).screen(str![[r#"
-error: `not a reference/x` is not an OCI reference: it starts with the registry's host name
+error: `not a reference` is not an OCI reference: the registry must be followed by `/` and a repository
 
 "#]]);
 }

@@ -6,7 +6,7 @@ use oci_artifacts::{Content, Digest, FailureKind, Reference, Sink, Store};
 use serde_json::json;
 
 use super::super::support::artifact::{artifact, blob, made};
-use super::super::support::distribution::{Distribution, Pushed, USER, plain_http};
+use super::super::support::distribution::{Distribution, Pushed, USER, name, plain_http};
 use super::super::support::registry::{MANIFEST, image};
 use super::{failure, options, options_with};
 
@@ -121,7 +121,7 @@ fn the_distribution_registry_takes_it_in_pieces_with_a_password_or_over_tls() {
             ..Host::default()
         };
         let settings = RegistrySettings {
-            hosts: [(registry.host().into(), host)].into(),
+            hosts: [(name(&registry.host()), host)].into(),
             ..RegistrySettings::default()
         };
         there_and_back(&registry, &Registries::new(options(settings)));

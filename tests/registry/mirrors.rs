@@ -13,6 +13,10 @@ fn stores(root: &std::path::Path, settings: RegistrySettings) -> Stores {
     Stores::new(root, options(settings))
 }
 
+fn prefix(text: &str) -> Reference {
+    Reference::parse_prefix(text).expect("a prefix")
+}
+
 fn reference(text: &str) -> Reference {
     Reference::parse(text).expect("a reference")
 }
@@ -22,10 +26,10 @@ fn a_mirror_answers_and_is_named() {
     let registry = Registry::plain();
     let digest = registry.image("sylva/one", "1", &[]);
     let mut settings = plain(&registry);
-    let mirror = Mirror::Prefix(format!("{}/sylva", registry.host()).into());
+    let mirror = Mirror::Prefix(prefix(&format!("{}/sylva", registry.host())));
     settings
         .mirrors
-        .insert("registry.invalid/group".into(), mirror);
+        .insert(prefix("registry.invalid/group"), mirror);
     let stores = stores(std::path::Path::new("."), settings);
     let wanted = [
         reference("registry.invalid/group/one:1"),
@@ -60,8 +64,8 @@ fn a_mirror_of_a_whole_registry_lists_what_is_below_its_prefix() {
     registry.image("sylva/group/one", "1", &[]);
     registry.image("other/two", "1", &[]);
     let mut settings = plain(&registry);
-    let mirror = Mirror::Prefix(format!("{}/sylva", registry.host()).into());
-    settings.mirrors.insert("registry.invalid".into(), mirror);
+    let mirror = Mirror::Prefix(prefix(&format!("{}/sylva", registry.host())));
+    settings.mirrors.insert(prefix("registry.invalid"), mirror);
     let stores = stores(std::path::Path::new("."), settings);
     let all = stores.repositories(&reference("registry.invalid/x"));
     assert_eq!(all, Ok(vec!["group/one".to_owned()]));
@@ -80,9 +84,9 @@ fn a_layout_answers_beside_registries_in_the_requested_order() {
     let mut settings = plain(&registry);
     settings
         .mirrors
-        .insert("registry.invalid".into(), Mirror::Layout("images".into()));
+        .insert(prefix("registry.invalid"), Mirror::Layout("images".into()));
     settings.mirrors.insert(
-        "nowhere.invalid".into(),
+        prefix("nowhere.invalid"),
         Mirror::Layout("no-such-folder".into()),
     );
     let stores = stores(stage.path(), settings);

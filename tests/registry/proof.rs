@@ -1,13 +1,13 @@
 //! Credentials: what is sent, to which registry, how often; TLS; and that no secret is ever printed.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use oci_artifacts::registries::{Host, RegistrySettings};
 use oci_artifacts::registry::{Environment, Registries};
-use oci_artifacts::{Failure, FailureKind, Store};
+use oci_artifacts::{Failure, FailureKind, Reference, Store};
 use snapbox::str;
 
+use super::super::support::distribution::name;
 use super::super::support::distribution::plain_http;
 use super::super::support::registry::{Authority, Lock, Registry, Reply, fault};
 use super::super::support::stage::{assert_text, project, table};
@@ -259,6 +259,30 @@ oci://HOST/a:1: `OTHER` would be queried without TLS, which no setting allows
 }
 
 #[test]
+fn credentials_are_those_of_the_host_however_it_is_spelled() {
+    let registry = Registry::plain();
+    registry.image("group/a", "1", &[]);
+    registry.lock(basic("hunter2"));
+    let host = registry.host();
+    let (_, port) = host.split_once(':').expect("a port");
+    let spellings = [
+        format!("localhost:{port}"),
+        format!("LOCALHOST:{port}"),
+        format!("LocalHost:000{port}"),
+    ];
+    for key in &spellings {
+        for reference in &spellings {
+            let auth = format!(r#"{{"auths": {{"https://{key}/group/": {{"auth": "{BOB}"}}}}}}"#);
+            let settings = plain_http(&[spellings[1].clone()]);
+            let (options, _stage) = options_with(settings, &auth);
+            let wanted = Reference::parse(&format!("{reference}/group/a:1")).expect("a reference");
+            let answer = one(&Registries::new(options), wanted);
+            assert!(answer.is_ok(), "{key} {reference}: {answer:?}");
+        }
+    }
+}
+
+#[test]
 fn keys_with_a_path_win_over_the_host() {
     let registry = Registry::plain();
     registry.image("group/a", "1", &[]);
@@ -303,7 +327,7 @@ fn a_registry_with_tls_leads_to_no_plain_http() {
     };
     // Even where the other host may speak it.
     let mut settings = plain(&other);
-    settings.hosts.insert(Arc::from(registry.host()), host);
+    settings.hosts.insert(name(&registry.host()), host);
     let client = Registries::new(options(settings));
     let reported = failure(&client, registry.reference("a:1"));
     let words = "redirects to plain HTTP";
@@ -314,7 +338,7 @@ fn a_registry_with_tls_leads_to_no_plain_http() {
 /// What comes of a manifest of a registry with these settings.
 fn query(registry: &Registry, host: Host) -> Vec<String> {
     let client = Registries::new(options(RegistrySettings {
-        hosts: [(Arc::from(registry.host()), host)].into(),
+        hosts: [(name(&registry.host()), host)].into(),
         ..RegistrySettings::default()
     }));
     let answer = one(&client, registry.reference("a:1"));
@@ -368,7 +392,11 @@ skip-verify
 
 "#]],
     );
-    let plain = query(&registry, plain(&registry).hosts[&*registry.host()].clone()).join("\n");
+    let plain = query(
+        &registry,
+        plain(&registry).hosts[&name(&registry.host())].clone(),
+    )
+    .join("\n");
     let words = ["does not support plain HTTP", "broke"];
     assert!(words.iter().any(|it| plain.contains(it)), "{plain}");
 }

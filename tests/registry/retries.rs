@@ -6,6 +6,7 @@ use oci_artifacts::registries::RegistrySettings;
 use oci_artifacts::registry::Registries;
 use oci_artifacts::{FailureKind, Reference, Store};
 
+use super::super::support::distribution::name;
 use super::super::support::registry::{Registry, Reply, Way};
 use super::{client, failure, one, options, plain, quick};
 
@@ -119,7 +120,7 @@ fn a_host_that_is_gone_is_tried_once_a_batch() {
     let registry = Registry::plain();
     let mut settings = plain(&registry);
     let plain = settings.hosts.values().next().cloned().expect("a host");
-    settings.hosts.insert(host.as_str().into(), plain);
+    settings.hosts.insert(name(&host), plain);
     let reference = Reference::parse(&format!("{host}/a:1")).expect("a reference");
     let answers = Registries::new(options(settings)).manifests(&vec![reference; 200]);
     for answer in answers {

@@ -95,7 +95,8 @@ fn drift_is_listed_with_the_files_that_differ() {
         .flatten()
         .find(|entry| entry.path().extension().is_some_and(|end| end == "yaml"))
         .expect("something is rendered");
-    fs::write(file.path(), "edited: true\n").expect("written");
+    let text = fs::read_to_string(file.path()).expect("text");
+    fs::write(file.path(), text + "edited: true\n").expect("written");
     let outcome = run(folder.path(), "render --check");
     assert_eq!(outcome.status, 1, "{}", outcome.stderr);
     listed(folder.path());

@@ -7,9 +7,9 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use metalmark::model::manifest::{ChangeSet, Keeps, ManifestFile, ManifestTree, OWNERSHIP_FILE};
+use metalmark::model::manifest::{ChangeSet, Keeps, ManifestFile, ManifestTree};
 use metalmark::model::rule::RuleId;
-use metalmark::model::shard::Shard;
+use metalmark::model::shard::{Part, Shard};
 use metalmark::output::{self, Options};
 use proptest::prelude::{Just, Strategy};
 use proptest::sample::subsequence;
@@ -59,12 +59,10 @@ fn render(stage: &Stage, shard: &str) {
     stage.run(&format!("render --frozen {shard}")).exit(0);
 }
 
-/// Rendered files, with or without what says whose they are.
-fn rendered(stage: &Stage, ownership: bool) -> Texts {
+/// Rendered files.
+fn rendered(stage: &Stage) -> Texts {
     let mut texts = stage.texts();
-    texts.retain(|path, _| {
-        path.starts_with("rendered/") && (ownership || !path.ends_with(OWNERSHIP_FILE))
-    });
+    texts.retain(|path, _| path.starts_with("rendered/"));
     texts
 }
 
@@ -99,10 +97,10 @@ fn plan(root: &Path, path: &str, cluster: &str, living: &[&str]) -> ChangeSet {
     let owner = format!("manifests/{cluster}");
     let tree = ManifestTree {
         files: vec![ManifestFile::new(path, cluster, owner.as_str())],
-        keeps: Keeps::OtherShards {
-            shard: shard_of(cluster),
-            these: BTreeSet::new(),
+        keeps: Keeps {
+            part: Part::Shard(shard_of(cluster)),
             clusters: living.iter().map(|name| Arc::from(*name)).collect(),
+            ..Keeps::default()
         },
     };
     output::plan(root, tree, Options::default()).expect("planned")
@@ -124,19 +122,8 @@ fn keeps_others(stage: &Stage, living: &[&str]) -> Option<bool> {
             .find(|other| shard_of(one) != shard_of(other))?;
         Some([*one, *other])
     })?;
-    let file = stage
-        .path()
-        .join(format!("rendered/clusters/{one}/{one}.yaml"));
-    let root = file
-        .ancestors()
-        .find(|folder| folder.join(OWNERSHIP_FILE).exists())
-        .expect("owned");
-    let path = file
-        .strip_prefix(root)
-        .expect("below")
-        .to_str()
-        .expect("text");
-    Some(rules(&plan(root, path, other, living)) == [RuleId::OutputPathCollision])
+    let path = format!("rendered/clusters/{one}/{one}.yaml");
+    Some(rules(&plan(stage.path(), &path, other, living)) == [RuleId::OutputPathCollision])
 }
 
 #[test]
@@ -160,7 +147,7 @@ fn shards_are_disjoint_and_their_union_is_the_whole_run() {
                 0 => render(&start, ""),
                 _ => (1..=3).for_each(|index| render(&start, &format!("--shard {index}/3"))),
             }
-            let old = rendered(&start, false);
+            let old = rendered(&start);
             // Other clusters, and other bytes for those that stay.
             let template = start.read(&values(before[0]));
             clusters(&start, &after, &template);
@@ -171,12 +158,12 @@ fn shards_are_disjoint_and_their_union_is_the_whole_run() {
             );
             let whole = copy(&start);
             render(&whole, "");
-            let new = rendered(&whole, false);
+            let new = rendered(&whole);
             let mut union = BTreeMap::new();
             for shard in &shards {
                 let alone = copy(&start);
                 render(&alone, shard);
-                for (path, text) in changed(&old, &rendered(&alone, false)) {
+                for (path, text) in changed(&old, &rendered(&alone)) {
                     let is_known = old.contains_key(&path);
                     seen.note(match (is_known, &text) {
                         (true, Some(_)) => "changed",
@@ -190,11 +177,11 @@ fn shards_are_disjoint_and_their_union_is_the_whole_run() {
                 }
             }
             assert!(union == changed(&old, &new), "the union is not the whole");
-            // One after the other on one tree, they also leave the same account of whose files these are.
+            // One after the other on one tree, they leave the same.
             for shard in &shards {
                 render(&start, shard);
             }
-            assert!(rendered(&start, true) == rendered(&whole, true));
+            assert!(rendered(&start) == rendered(&whole));
             start.run("render --frozen --check").exit(0);
             let kept = keeps_others(&start, &after);
             seen.note_if(kept == Some(true), "clusters of two shards");
@@ -226,7 +213,7 @@ fn a_shard_reads_no_values_of_others() {
         for words in ["check --frozen", "lock --check", "render --frozen"] {
             broken.run(&format!("{words} --shard {index}/3")).exit(0);
         }
-        let written = rendered(&broken, false);
+        let written = rendered(&broken);
         for name in NAMES {
             let folder = format!("rendered/clusters/{name}/");
             let is_there = written.keys().any(|path| path.starts_with(&folder));
@@ -247,7 +234,7 @@ fn the_first_shard_writes_nothing_shared_that_another_ones_cluster_contradicts()
         .outcome
         .stderr;
     assert!(first.contains(other), "{first}");
-    assert_eq!(rendered(&stage, true), Texts::new());
+    assert_eq!(rendered(&stage), Texts::new());
     render(&stage, "--shard 3/3");
 }
 
@@ -299,10 +286,10 @@ fn a_file_of_another_shards_cluster_is_not_overwritten() {
     assert_eq!(rules(&refused), [RuleId::OutputPathCollision]);
     output::apply(&refused).expect("nothing to do");
     let text = || fs::read_to_string(root.join("one.yaml")).expect("there");
-    assert_eq!(text(), "edge-1");
+    assert!(text().ends_with(".\nedge-1"));
     // The other cluster is gone from the fleet: its file can be taken over.
     output::apply(&plan(root, "one.yaml", "edge-2", &["edge-2"])).expect("written");
-    assert_eq!(text(), "edge-2");
+    assert!(text().ends_with(".\nedge-2"));
 }
 
 #[test]

@@ -506,7 +506,6 @@ fn the_answer_is_there_for_machines_too() {
     {
       "path": "a.yaml",
       "kind": "updated",
-      "edited": false,
       "adopted": false,
       "added": 2,
       "removed": 2

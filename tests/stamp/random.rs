@@ -219,6 +219,7 @@ fn json_of(node: &Node) -> Value {
         Ours::Number(Number::Int(number)) => json!(number),
         Ours::Number(number) => panic!("{number:?}"),
         Ours::String(text) => json!(**text),
+        Ours::Opaque(opaque) => json!(*opaque.text),
         Ours::List(items) => items.iter().map(json_of).collect(),
         Ours::Map(map) => map
             .iter()

@@ -8,8 +8,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use oci_artifacts::Digest;
 use oci_artifacts::registries::{Host, RegistrySettings};
+use oci_artifacts::{Digest, RegistryName};
 use yaml_tree::bytes::BASE64;
 
 use super::registry::{Authority, MANIFEST, Registry};
@@ -19,6 +19,11 @@ use crate::programs;
 pub(crate) const USER: (&str, &str) = ("bob", "hunter2");
 const HTPASSWD: &str = "bob:$2y$05$abcdefghijklmnopqrstuuoXuKqgZXLiJqzfmMXDDhSFPIvxV7t8.\n";
 
+/// The name of a registry at a host.
+pub(crate) fn name(host: &str) -> RegistryName {
+    RegistryName::parse(host).expect(host)
+}
+
 /// What to say of registries that speak plain HTTP.
 pub(crate) fn plain_http(hosts: &[String]) -> RegistrySettings {
     let plain = Host {
@@ -27,9 +32,7 @@ pub(crate) fn plain_http(hosts: &[String]) -> RegistrySettings {
     };
     let hosts = hosts.iter();
     RegistrySettings {
-        hosts: hosts
-            .map(|host| (host.as_str().into(), plain.clone()))
-            .collect(),
+        hosts: hosts.map(|host| (name(host), plain.clone())).collect(),
         ..RegistrySettings::default()
     }
 }

@@ -4,6 +4,7 @@ mod programs;
 mod references;
 mod together;
 
+use metalmark::model::ownership::body;
 use snapbox::str;
 
 use super::support::stage::{Stage, assert_text, project, table};
@@ -37,7 +38,7 @@ fn edge(choices: &str, output: &str) -> Stage {
 fn render(choices: &str, output: &str, file: &str) -> String {
     let edge = edge(choices, output);
     edge.run("render").exit(0).stderr(str![]);
-    edge.read(&format!("out/{file}"))
+    body(&edge.read(&format!("out/{file}"))).to_owned()
 }
 
 /// The lines that hold one of these words.
@@ -218,7 +219,7 @@ fn helm_values_answer_each_level_in_its_own_spelling_or_in_one() {
         let edge =
             edge.settings("policy: {rules: {k8s-version-unproven: off, checksum-malformed: off}}");
         edge.run("render").exit(0);
-        text += &format!("# {option}\n{}", edge.read("out/edge-1.values.yaml"));
+        text += &format!("# {option}\n{}", body(&edge.read("out/edge-1.values.yaml")));
     }
     assert_text(
         &text,
@@ -290,7 +291,7 @@ fn the_config_map_is_the_one_that_sylva_reads() {
     );
     edge.run("render").exit(0);
     assert_text(
-        &edge.read("out/edge-1-os-images-info.yaml"),
+        body(&edge.read("out/edge-1-os-images-info.yaml")),
         str![[r#"
 apiVersion: v1
 kind: ConfigMap
@@ -318,6 +319,7 @@ data:
     assert_text(
         &served,
         str![[r#"
+# Rendered by metalmark for cluster edge-1; edit the values, not this file.
 capm3_os_image_server_images:
   a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1:
     available: true
@@ -407,20 +409,20 @@ fn an_object_of_more_than_a_mebibyte_is_reported() {
 }
 
 #[test]
-fn flux_gets_a_folder_a_cluster_and_a_list_of_them() {
+fn flux_gets_a_folder_a_cluster() {
     let options = "target: flux, values-from: [{kind: Secret, name: values}], project-path: deploy";
     let edge = edge(KEYS, options);
     edge.run("render").exit(0).screen(str![[r#"
-created  out/edge-1.yaml  +12
-created  out/edge-1/helmrelease.yaml  +24
 created  out/edge-1/kustomization.yaml  +5
-created  out/edge-1/os-images-info.yaml  +26
-created  out/kustomization.yaml  +4
+created  out/edge-1/objects/helmrelease.yaml  +25
+created  out/edge-1/objects/kustomization.yaml  +6
+created  out/edge-1/objects/os-images-info.yaml  +27
+created  out/edge-1/sync.yaml  +13
 5 files rendered: 5 created
 
 "#]]);
     assert_text(
-        &edge.read("out/edge-1/helmrelease.yaml"),
+        body(&edge.read("out/edge-1/objects/helmrelease.yaml")),
         str![[r#"
 apiVersion: helm.toolkit.fluxcd.io/v2
 kind: HelmRelease
@@ -450,7 +452,7 @@ spec:
 "#]],
     );
     assert_text(
-        &edge.read("out/edge-1.yaml"),
+        body(&edge.read("out/edge-1/sync.yaml")),
         str![[r#"
 apiVersion: kustomize.toolkit.fluxcd.io/v1
 kind: Kustomization
@@ -459,7 +461,7 @@ metadata:
   namespace: flux-system
 spec:
   interval: "10m"
-  path: "./deploy/out/edge-1"
+  path: "./deploy/out/edge-1/objects"
   prune: true
   sourceRef:
     kind: GitRepository
@@ -467,18 +469,9 @@ spec:
 
 "#]],
     );
-    assert_text(
-        &edge.read("out/kustomization.yaml"),
-        str![[r#"
-apiVersion: kustomize.config.k8s.io/v1beta1
-kind: Kustomization
-resources:
-- edge-1.yaml
-
-"#]],
-    );
+    assert!(!edge.list("out").contains(&"kustomization.yaml".to_owned()));
     let units = "target: flux, chart: charts/sylva-units, source-kind: OCIRepository";
-    let release = render(KEYS, units, "edge-1/helmrelease.yaml");
+    let release = render(KEYS, units, "edge-1/objects/helmrelease.yaml");
     let (release, _) = release.split_once("    os_images:\n").expect("images");
     assert_text(
         release,
@@ -518,7 +511,7 @@ fn what_holds_variables_is_kept_from_fluxs_substitution_and_only_that() {
             &format!("filename: '{name}'"),
         );
         edge.run("render").exit(0);
-        let files = ["out/edge-1/os-images-info.yaml", "sets/edge-1.yaml"];
+        let files = ["out/edge-1/objects/os-images-info.yaml", "sets/edge-1.yaml"];
         let lines = files.iter().flat_map(|file| {
             let lines = lines_with(&edge.read(file), &marks).into_iter();
             lines.map(move |line| format!("{file}: {line}"))
@@ -529,11 +522,11 @@ fn what_holds_variables_is_kept_from_fluxs_substitution_and_only_that() {
         &guarded,
         str![[r#"
 plain-0.4.12.raw
-    out/edge-1/os-images-info.yaml: filename: plain-0.4.12.raw
+    out/edge-1/objects/os-images-info.yaml: filename: plain-0.4.12.raw
     sets/edge-1.yaml: filename: plain-0.4.12.raw
 image-${version}.raw
-    out/edge-1/os-images-info.yaml: kustomize.toolkit.fluxcd.io/substitute: disabled
-    out/edge-1/os-images-info.yaml: filename: "image-${version}.raw"
+    out/edge-1/objects/os-images-info.yaml: kustomize.toolkit.fluxcd.io/substitute: disabled
+    out/edge-1/objects/os-images-info.yaml: filename: "image-${version}.raw"
     sets/edge-1.yaml: kustomize.toolkit.fluxcd.io/substitute: disabled
     sets/edge-1.yaml: filename: "image-${version}.raw"
 
@@ -659,7 +652,7 @@ fn a_cluster_gets_a_chart_with_its_images_merged_in() {
     );
     edge.run("render").exit(0);
     assert_text(
-        &edge.read("out/edge-1/artifactgenerator.yaml"),
+        body(&edge.read("out/edge-1/objects/artifactgenerator.yaml")),
         str![[r#"
 apiVersion: source.extensions.fluxcd.io/v1beta1
 kind: ArtifactGenerator
@@ -682,13 +675,14 @@ spec:
     copy:
     - from: "@chart/charts/sylva-capi-cluster/**"
       to: "@artifact/sylva-capi-cluster/"
-    - from: "@rendered/deploy/out/edge-1/values.yaml"
+    - from: "@rendered/deploy/out/edge-1/objects/values.yaml"
       to: "@artifact/sylva-capi-cluster/values.yaml"
       strategy: Merge
 
 "#]],
     );
-    let values = edge.read("out/edge-1/values.yaml");
+    let values = edge.read("out/edge-1/objects/values.yaml");
+    let values = body(&values);
     let start = "capm3:\n  image_key: plain\ncontrol_plane:\n  capm3:\n    image_key: hard\nos_images:\n  hard:\n";
     assert!(values.starts_with(start), "{values}");
 }
@@ -698,6 +692,7 @@ fn a_resource_sets_inputs_are_one_map_a_cluster_and_one_an_image() {
     let edge = edge(KEYS, "target: flux-resourceset, form: inputs");
     edge.run("render").exit(0);
     let inputs = edge.read("out/edge-1.inputs.yaml");
+    let inputs = body(&inputs).to_owned();
     let (pools, _) = inputs.split_once("    os_images:").expect("images");
     assert_text(
         pools,
@@ -730,7 +725,8 @@ fn a_resource_sets_inputs_are_one_map_a_cluster_and_one_an_image() {
     );
     assert_text(
         &edge.read("out/images.inputs.yaml"),
-        str![[r#"
+        str![[r##"
+# Rendered by metalmark for all clusters; edit the values, not this file.
 - image: hard
   image-format: qcow2
   k8s-flavor: rke2
@@ -747,7 +743,7 @@ fn a_resource_sets_inputs_are_one_map_a_cluster_and_one_an_image() {
   sha256: a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1
   uri: oci://registry.example.org/images/plain:0.4.12
 
-"#]],
+"##]],
     );
 }
 
@@ -780,10 +776,10 @@ fn an_own_template_takes_the_place_of_the_embedded_one_and_its_faults_are_shown_
     --> own/manifests/cluster.yaml.j2:2:1
 "apiVersion: v1\nkind: List\n"
     error[manifest-invalid]: rendered file `out/edge-1.yaml`: List without a name: `metadata.name` must be a text
-    --> out/edge-1.yaml:1:1
+    --> out/edge-1.yaml:2:1
 "a: b: c\n"
     error[manifest-invalid]: rendered file `out/edge-1.yaml`: a second `:` is not allowed here, on the same line
-    --> out/edge-1.yaml:1:5
+    --> out/edge-1.yaml:2:5
 
 "#]],
     );

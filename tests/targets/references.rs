@@ -82,7 +82,7 @@ fn own(names: &[String]) -> String {
 fn references_follow_the_rendered_templates() {
     let edge = edge(OWN);
     edge.run("render").exit(0).screen(str![[r#"
-created  rendered/edge.yaml  +45
+created  rendered/edge.yaml  +46
 updated  own/cluster.yaml  +2 -2
 1 file rendered: 1 created, 1 updated
 

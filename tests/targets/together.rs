@@ -158,10 +158,10 @@ fn two_outputs_with_one_object_of_a_cluster_are_a_warning_and_the_policy_decides
     assert_text(
         &found.concat(),
         str![[r#"
-warning[object-duplicate]: ConfigMap `one/os-images-info` is rendered twice: `flux/one/os-images-info.yaml` and `shared/one-os-images-info.yaml`
-warning[object-duplicate]: ConfigMap `two/os-images-info` is rendered twice: `flux/two/os-images-info.yaml` and `shared/two-os-images-info.yaml`
+warning[object-duplicate]: ConfigMap `one/os-images-info` is rendered twice: `flux/one/objects/os-images-info.yaml` and `shared/one-os-images-info.yaml`
+warning[object-duplicate]: ConfigMap `two/os-images-info` is rendered twice: `flux/two/objects/os-images-info.yaml` and `shared/two-os-images-info.yaml`
 --
-warning[object-duplicate]: ConfigMap `one/os-images-info` is rendered twice: `flux/one/os-images-info.yaml` and `shared/os-images-info.yaml`
+warning[object-duplicate]: ConfigMap `one/os-images-info` is rendered twice: `flux/one/objects/os-images-info.yaml` and `shared/os-images-info.yaml`
 --
 
 --
@@ -253,14 +253,14 @@ images:
 {target: flux, path: out, release: '{{ cluster.nam }}'}
     error[template-error]: template `outputs[0].release` cannot be rendered: undefined value: `cluster.nam` is undefined
     --> metalmark.yaml:6:5
-    error[manifest-invalid]: rendered file `out/one/helmrelease.yaml`: HelmRelease `{{ cluster.nam }}`: `{{ cluster.nam }}` is not a legal name: Flux writes it as a label of the objects that it applies, at most 63
-    --> out/one/helmrelease.yaml:4:9
-    error[manifest-invalid]: rendered file `out/one/helmrelease.yaml`: HelmRelease `{{ cluster.nam }}`: `{{ cluster.nam }}` is not a legal name: lower-case letters, digits, `-` and `.`, at most 253
-    --> out/one/helmrelease.yaml:4:9
-    error[manifest-invalid]: rendered file `out/two/helmrelease.yaml`: HelmRelease `{{ cluster.nam }}`: `{{ cluster.nam }}` is not a legal name: Flux writes it as a label of the objects that it applies, at most 63
-    --> out/two/helmrelease.yaml:4:9
-    error[manifest-invalid]: rendered file `out/two/helmrelease.yaml`: HelmRelease `{{ cluster.nam }}`: `{{ cluster.nam }}` is not a legal name: lower-case letters, digits, `-` and `.`, at most 253
-    --> out/two/helmrelease.yaml:4:9
+    error[manifest-invalid]: rendered file `out/one/objects/helmrelease.yaml`: HelmRelease `{{ cluster.nam }}`: `{{ cluster.nam }}` is not a legal name: Flux writes it as a label of the objects that it applies, at most 63
+    --> out/one/objects/helmrelease.yaml:5:9
+    error[manifest-invalid]: rendered file `out/one/objects/helmrelease.yaml`: HelmRelease `{{ cluster.nam }}`: `{{ cluster.nam }}` is not a legal name: lower-case letters, digits, `-` and `.`, at most 253
+    --> out/one/objects/helmrelease.yaml:5:9
+    error[manifest-invalid]: rendered file `out/two/objects/helmrelease.yaml`: HelmRelease `{{ cluster.nam }}`: `{{ cluster.nam }}` is not a legal name: Flux writes it as a label of the objects that it applies, at most 63
+    --> out/two/objects/helmrelease.yaml:5:9
+    error[manifest-invalid]: rendered file `out/two/objects/helmrelease.yaml`: HelmRelease `{{ cluster.nam }}`: `{{ cluster.nam }}` is not a legal name: lower-case letters, digits, `-` and `.`, at most 253
+    --> out/two/objects/helmrelease.yaml:5:9
 {target: argocd, path: argo, repo-url: https://git.example.org/charts.git, server: 'https://{{ cluster.nam }}.example.org'}
     error[template-error]: template `outputs[0].server` cannot be rendered: undefined value: `cluster.nam` is undefined
     --> metalmark.yaml:6:5
@@ -312,62 +312,50 @@ fn a_file_for_all_clusters_is_whole_in_a_shard_and_in_a_second_run() {
     assert_eq!(make(&["render", "render"]), whole);
 }
 
+/// A cluster with an error was taken out of what Flux applies, and its images out of what all clusters share.
 #[test]
-fn keep_going_writes_no_cluster_whose_files_are_wrong() {
-    let stage = two(NONE, "{target: manifests, path: rendered}");
-    let (wrong, right) = (values("name: Edge_7, ", "a"), values("", "a"));
-    let run = stage.write("one.yaml", &wrong).run("render --keep-going");
-    let errors = lines_with(&run.exit(1).outcome.stderr, &["error["]);
-    assert_text(
-        &errors.join("\n"),
-        str![
-            "error[manifest-invalid]: rendered file `rendered/one.yaml`: Metal3MachineTemplate `Edge_7-control-plane-8efae373ff`: `Edge_7-control-plane-8efae373ff` is not a legal name: lower-case letters, digits, `-` and `.`, at most 253"
-        ],
-    );
-    assert_eq!(stage.list("rendered"), [".metalmark-owned", "two.yaml"]);
-    // On a stream too.
-    let stream = stage.run("render --keep-going --stdout").outcome.stdout;
-    assert!(
-        stream.contains("name: two-") && !stream.contains("Edge_7"),
-        "{stream}"
-    );
-    // An earlier file stays.
-    stage.write("one.yaml", &right).run("render").exit(0);
-    stage
-        .write("one.yaml", &wrong)
-        .run("render --keep-going")
-        .exit(1);
-    let files = stage.list("rendered");
-    assert_eq!(files, [".metalmark-owned", "one.yaml", "two.yaml"]);
+fn a_cluster_with_an_error_keeps_its_files_and_its_part_of_shared_ones() {
+    for target in ["flux", "flux-artifact", "flux-resourceset"] {
+        let outputs =
+            format!("{{target: {target}, path: flux}}\n  - {{target: configmap, path: shared}}");
+        let stage = two(NONE, &outputs);
+        let (wrong, right) = (values("", "nope"), values("", "a"));
+        stage.write("one.yaml", &right).run("render").exit(0);
+        let before = stage.texts();
+        stage.write("one.yaml", &wrong).run("render").exit(1);
+        let said = stage.run("render two").exit(0).outcome.stderr;
+        assert!(said.contains("stay as they are"), "{said}");
+        stage.run("render one").exit(1);
+        stage.write("one.yaml", &right);
+        assert_eq!(stage.texts(), before, "{target}");
+    }
 }
 
 #[test]
-fn keep_going_writes_no_clusters_that_render_one_object() {
-    let stage = two(FLEET, FLUX);
-    let third = "  - {name: three, values: [two.yaml]}\noutputs:";
-    stage.edit("metalmark.yaml", "outputs:", third);
-    stage.run("render --keep-going").exit(1);
-    assert_text(
-        &stage.list("flux").join("\n"),
-        str![[r#"
-.metalmark-owned
-kustomization.yaml
-three/helmrelease.yaml
-three/kustomization.yaml
-three/os-images-info.yaml
-three.yaml
-"#]],
+fn named_clusters_alone_are_looked_at_and_written() {
+    let stage = two(NONE, "{target: manifests, path: rendered}");
+    stage.run("render two").exit(0);
+    assert_eq!(stage.list("rendered"), ["two.yaml"]);
+    stage.write("one.yaml", "a: [");
+    stage.run("check two").exit(0);
+    stage.run("render --check two").exit(0);
+    stage.run("check").exit(1);
+    let said = stage.run("render --check tow").exit(2).outcome.stderr;
+    assert!(said.contains("did you mean `two`?"), "{said}");
+    // A cluster that is gone is not what was named.
+    stage.edit(
+        "metalmark.yaml",
+        "  - {name: one, values: [one.yaml]}\n",
+        "",
     );
-    assert_text(
-        &stage.read("flux/kustomization.yaml"),
-        str![[r#"
-apiVersion: kustomize.config.k8s.io/v1beta1
-kind: Kustomization
-resources:
-- three.yaml
-
-"#]],
+    stage.write(
+        "rendered/one.yaml",
+        "# Rendered by metalmark for cluster one; edit the values, not this file.\n",
     );
+    stage.run("render two").exit(0);
+    assert_eq!(stage.list("rendered"), ["one.yaml", "two.yaml"]);
+    stage.run("render").exit(0);
+    assert_eq!(stage.list("rendered"), ["two.yaml"]);
 }
 
 #[test]
@@ -383,19 +371,29 @@ fn a_cluster_name_that_is_no_label_is_an_error() {
     }
 }
 
+/// Of a folder without a kustomization Flux applies every file, and each folder that has one as that says.
 #[test]
-fn a_folder_of_one_cluster_applies_its_objects_once() {
+fn no_file_lists_the_clusters_that_flux_applies() {
     for target in ["flux", "flux-artifact", "flux-resourceset"] {
-        let stage = two(
-            NONE,
-            &format!("{{target: {target}, path: 'out/{{{{ cluster.name }}}}'}}"),
-        );
-        stage.run("render").exit(0);
-        let root = stage.read("out/one/kustomization.yaml");
-        assert!(
-            root.ends_with("resources:\n- one.yaml\n"),
-            "{target}: {root}"
-        );
+        for path in ["out", "out/{{ cluster.name }}"] {
+            let stage = two(NONE, &format!("{{target: {target}, path: '{path}'}}"));
+            stage.run("render").exit(0);
+            let naming = |path: &String| {
+                let text = stage.read(&format!("out/{path}"));
+                text.contains("one") && text.contains("two")
+            };
+            assert_eq!(stage.list("out").into_iter().find(naming), None, "{target}");
+            let folder = format!("{}/one", path.replace("{{ cluster.name }}", "one"));
+            if target != "flux-resourceset" {
+                let root = stage.read(&format!("{folder}/kustomization.yaml"));
+                assert!(root.ends_with("resources:\n- sync.yaml\n"), "{root}");
+                let sync = stage.read(&format!("{folder}/sync.yaml"));
+                assert!(
+                    sync.contains(&format!("path: \"./{folder}/objects\"\n")),
+                    "{sync}"
+                );
+            }
+        }
     }
 }
 
@@ -457,4 +455,103 @@ error[manifest-invalid]: rendered file `rendered/one.yaml`: VSphereMachineTempla
         .edit("one.yaml", "image_key: img-a", network)
         .run("render")
         .exit(0);
+}
+
+/// Flux would apply the other output's files too.
+#[test]
+fn an_output_of_flux_has_a_folder_of_its_own() {
+    for (one, other, is_apart) in [
+        (
+            "{target: flux, path: out}",
+            "{target: manifests, path: out}",
+            false,
+        ),
+        (
+            "{target: manifests, path: out/x}",
+            "{target: flux-resourceset, path: ./out/}",
+            false,
+        ),
+        (
+            "{target: flux-artifact, path: out}",
+            "{target: manifests, path: 'out/{{ cluster.name }}'}",
+            false,
+        ),
+        (
+            "{target: flux, path: out}",
+            "{target: manifests, path: out-of-flux}",
+            true,
+        ),
+        (
+            "{target: flux, path: out, patch: cluster}",
+            "{target: helm-values, path: out}",
+            true,
+        ),
+        (
+            "{target: flux, path: out/flux}",
+            "{target: manifests, path: out}",
+            true,
+        ),
+    ] {
+        let stage = two(NONE, &format!("{one}\n  - {other}"));
+        let run = stage.run("render --check");
+        let said = run.outcome.stderr + &run.outcome.stdout;
+        assert_eq!(
+            !said.contains("Flux applies every file"),
+            is_apart,
+            "{one} {other}: {said}"
+        );
+    }
+}
+
+/// An edited file of a cluster with an error was to be deleted by a person: Flux or Argo CD would have dropped its machine templates.
+#[test]
+fn no_help_deletes_a_file_of_a_cluster_that_exists() {
+    let stage = two(NONE, "{target: manifests, path: rendered}");
+    stage.run("render").exit(0);
+    let edited = stage.read("rendered/one.yaml") + "# note\n";
+    for text in [
+        edited.clone(),
+        edited.replacen("# Rendered", "# Once rendered", 1),
+    ] {
+        stage.write("rendered/one.yaml", &text);
+        stage.write("one.yaml", values("", "nope"));
+        for words in ["render --check", "render", "render one"] {
+            let said = stage.run(words).exit(1).outcome.stderr;
+            assert!(
+                said.contains("unknown-image") && !said.contains("delete"),
+                "{said}"
+            );
+            assert_eq!(stage.read("rendered/one.yaml"), text);
+        }
+    }
+}
+
+/// A run with other outputs, or of another project file, deleted what it did not render.
+#[test]
+fn what_another_run_rendered_for_a_living_cluster_stays() {
+    let stage = two(
+        NONE,
+        "{target: manifests, path: 'rendered/{{ cluster.name }}'}",
+    );
+    stage.run("render").exit(0);
+    let text = stage.read("metalmark.yaml");
+    let (head, _) = text.split_once("outputs:").expect("outputs");
+    let shared = format!("{head}outputs: [{{target: configmap, path: rendered/shared}}]\n");
+    stage.write("shared.yaml", shared);
+    stage.run("--project shared.yaml render").exit(0);
+    let before = stage.texts();
+    for words in [
+        "render",
+        "render --check",
+        "--project shared.yaml render --check",
+    ] {
+        stage.run(words).exit(0);
+    }
+    stage.run("render --target helm-values --out .").exit(0);
+    let after = stage.texts();
+    assert!(
+        before
+            .iter()
+            .all(|(path, text)| after.get(path) == Some(text))
+    );
 }

@@ -184,7 +184,6 @@ changed values.yaml
  M before/clusters/edge-a.yaml
  M before/metalmark.evidence
  M before/metalmark.lock
- M before/rendered/.metalmark-owned
  M before/rendered/edge-a/edge-a.yaml
  M before/rendered/edge-b/edge-b.yaml
  M before/values.yaml
@@ -240,12 +239,13 @@ fn what_a_merge_request_shows_ends_with_the_errors() {
     );
     let lines: Vec<&str> = run.outcome.stderr.lines().collect();
     assert_text(
-        &lines[lines.len() - 4..].join("\n"),
+        &lines[lines.len() - 5..].join("\n"),
         str![[r#"
 clusters/edge-a.yaml:6:16: error[unknown-image]: image `ubuntu-noble-plain-rke2-1-31-8` is not in the catalog
   help: `cluster.capm3.image_key: ubuntu-noble-plain-rke2-1-31-9`, which follows it
-what was written is undone, because there are errors
-help: correct them, or type --keep-going to write what the update changes all the same
+what was written is undone, because of the errors above
+help: correct them and run this again; `--fix` moves selections to the new images, `--k8s-versions` Kubernetes with them
+help: `metalmark render CLUSTER…` renders clusters alone, without the update
 "#]],
     );
 }

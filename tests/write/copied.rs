@@ -9,8 +9,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use metalmark::error::Error;
-use metalmark::model::manifest::{OWNERSHIP_FILE, STAGED};
-use metalmark::output::{self, Copied, CopyPlan, Incoming, Options};
+use metalmark::model::manifest::STAGED;
+use metalmark::model::rule::RuleId;
+use metalmark::output::{self, Copied, CopyPlan, Foreign, Incoming};
 use oci_artifacts::Body;
 use tempfile::TempDir;
 
@@ -37,8 +38,12 @@ fn file(path: &str, text: &'static str, times: usize) -> Incoming {
 
 /// Files by path and text; one whose path ends in `*` may be run.
 fn plan(root: &Path, files: &[(&str, &'static str)]) -> CopyPlan {
+    plan_as(root, files, Foreign::Adopt)
+}
+
+fn plan_as(root: &Path, files: &[(&str, &'static str)], foreign: Foreign) -> CopyPlan {
     let files = files.iter().map(|(path, text)| file(path, text, 9));
-    let plan = output::copy_plan(root, Options::default(), "bundle", files.collect(), &|_| {});
+    let plan = output::copy_plan(root, "", foreign, files.collect(), &|_| {});
     plan.expect("the folder can be read")
 }
 
@@ -48,27 +53,24 @@ fn copy(root: &Path, files: &[(&str, &'static str)]) -> Copied {
     plan.apply(&|_| {}).expect("copied")
 }
 
-fn counts(copied: Copied) -> [usize; 4] {
+fn counts(copied: Copied) -> [usize; 3] {
     let Copied {
         created,
         updated,
-        deleted,
         unchanged,
     } = copied;
-    [created, updated, deleted, unchanged]
+    [created, updated, unchanged]
 }
 
 fn scratch() -> TempDir {
     tempfile::tempdir().expect("a folder")
 }
 
-/// Each file's text, and where each link leads; without the record.
+/// Each file's text, and where each link leads.
 fn texts(root: &Path) -> Vec<(String, String)> {
     let entries = walkdir::WalkDir::new(root).sort_by_file_name().into_iter();
     let entries = entries.map(|entry| entry.expect("readable"));
-    let is_file = |entry: &walkdir::DirEntry| {
-        !entry.file_type().is_dir() && entry.file_name() != OWNERSHIP_FILE
-    };
+    let is_file = |entry: &walkdir::DirEntry| !entry.file_type().is_dir();
     let text = |entry: walkdir::DirEntry| {
         let path = entry.path().strip_prefix(root).expect("below the root");
         let text = match fs::read_link(entry.path()) {
@@ -80,65 +82,64 @@ fn texts(root: &Path) -> Vec<(String, String)> {
     entries.filter(is_file).map(text).collect()
 }
 
+/// Nothing says whose the other files of a folder are.
 #[test]
-fn a_copy_creates_updates_deletes_and_then_changes_nothing() {
+fn a_folder_is_new_or_empty_or_holds_the_files_already() {
     let folder = scratch();
     let root = folder.path();
-    let first = [("a/b", "1"), ("c", "1"), ("gone/x", "1")];
-    assert!(plan(root, &first).drift());
-    assert_eq!(counts(copy(root, &first)), [3, 0, 0, 0]);
+    let first = [("a/b", "1"), ("c", "1"), ("d/x", "1")];
+    let refused = |files: &[(&str, &'static str)]| -> Vec<RuleId> {
+        let plan = plan_as(root, files, Foreign::Refuse);
+        plan.findings.iter().map(|finding| finding.rule).collect()
+    };
+    assert_eq!(refused(&first), []);
+    assert_eq!(counts(copy(root, &first)), [3, 0, 0]);
     assert!(!plan(root, &first).drift());
-    assert_eq!(counts(copy(root, &first)), [0, 0, 0, 3]);
-    assert!(
-        plan(root, &first[..2]).drift(),
-        "a deletion alone is a change"
+    assert_eq!(refused(&first), []);
+    assert_eq!(counts(copy(root, &first)), [0, 0, 3]);
+    // Another text, and a file that is not copied any more.
+    assert_eq!(
+        refused(&[("a/b", "2"), ("c", "1"), ("d/x", "1")]),
+        [RuleId::FileNotOwned]
     );
-    let second = [("a/b", "2"), ("c", "1")];
-    assert_eq!(counts(copy(root, &second)), [0, 1, 1, 1]);
-    assert!(!root.join("gone").exists());
-    // What was unchanged is still this owner's.
-    assert_eq!(counts(copy(root, &[])), [0, 0, 2, 0]);
-    assert_eq!(texts(root), []);
+    assert_eq!(refused(&first[..2]), [RuleId::FileNotOwned]);
+    assert_eq!(counts(copy(root, &[("a/b", "2"), ("c", "1")])), [0, 1, 1]);
+    let left = [("a/b", "2"), ("c", "1"), ("d/x", "1")];
+    assert_eq!(
+        texts(root),
+        left.map(|(path, text)| (path.to_owned(), text.to_owned()))
+    );
 }
 
-/// What a person changed is put right, although nothing new is recorded.
+/// A link that a repository brings led the files of a bundle out of it.
 #[test]
-fn an_edited_file_is_copied_again() {
-    let folder = scratch();
-    let files = [("a", "1")];
-    copy(folder.path(), &files);
-    fs::write(folder.path().join("a"), "edited").expect("written");
-    assert_eq!(counts(copy(folder.path(), &files)), [0, 1, 0, 0]);
-    assert_eq!(texts(folder.path()), [("a".to_owned(), "1".to_owned())]);
-}
-
-#[test]
-fn an_edited_file_that_is_no_longer_copied_stays() {
-    let folder = scratch();
+fn below_the_top_of_a_repository_no_link_is_followed() {
+    let (folder, outside) = (scratch(), scratch());
     let root = folder.path();
-    copy(root, &[("a", "1"), ("b", "1")]);
-    fs::write(root.join("b"), "edited").expect("written");
-    let plan = plan(root, &[("a", "1")]);
-    assert_eq!(plan.findings.len(), 1, "{:?}", plan.findings);
-    plan.apply(&|_| {}).expect("copied");
-    let kept = [("a", "1"), ("b", "edited")].map(|(path, text)| (path.to_owned(), text.to_owned()));
-    assert_eq!(texts(root), kept);
-}
-
-#[test]
-fn what_another_owner_copied_stays() {
-    let folder = scratch();
-    let root = folder.path();
-    copy(root, &[("a", "1"), ("b", "1")]);
-    let files = vec![file("c", "2", 9)];
-    let other = output::copy_plan(root, Options::default(), "other", files, &|_| {});
-    let other = other.expect("the folder can be read");
-    assert_eq!(counts(other.apply(&|_| {}).expect("copied")), [1, 0, 0, 0]);
-    assert_eq!(texts(root).len(), 3);
-    // Each owner deletes its own.
-    assert_eq!(counts(copy(root, &[("a", "1")])), [0, 0, 1, 1]);
-    let paths: Vec<String> = texts(root).into_iter().map(|(path, _)| path).collect();
-    assert_eq!(paths, ["a", "c"]);
+    fs::create_dir_all(root.join(".git")).expect("made");
+    fs::create_dir_all(outside.path().join(".git")).expect("made");
+    symlink(outside.path(), root.join("link")).expect("linked");
+    fs::create_dir(root.join("real")).expect("made");
+    symlink(outside.path(), root.join("real/link")).expect("linked");
+    for name in [
+        "link",
+        "link/below",
+        "real/link",
+        "real/../link/x",
+        "link/../link",
+    ] {
+        let plan = plan_as(&root.join(name), &[("a", "1")], Foreign::Adopt);
+        let is_link = plan
+            .findings
+            .iter()
+            .any(|found| found.rule == RuleId::OutputSymlink);
+        assert!(is_link || plan.apply(&|_| {}).is_err(), "{name}");
+    }
+    assert_eq!(fs::read_dir(outside.path()).expect("a folder").count(), 1);
+    assert_eq!(
+        counts(copy(&root.join("real/new"), &[("a", "1")])),
+        [1, 0, 0]
+    );
 }
 
 #[test]
@@ -155,9 +156,9 @@ fn an_executable_file_is_distinguished_from_others() {
     copy(root, &[("run*", "1")]);
     assert_ne!(mode(), 0);
     assert!(!plan(root, &[("run*", "1")]).drift());
-    assert_eq!(counts(copy(root, &[("run", "1")])), [0, 1, 0, 0]);
+    assert_eq!(counts(copy(root, &[("run", "1")])), [0, 1, 0]);
     assert_eq!(mode(), 0);
-    assert_eq!(counts(copy(root, &[("run*", "1")])), [0, 1, 0, 0]);
+    assert_eq!(counts(copy(root, &[("run*", "1")])), [0, 1, 0]);
     assert_ne!(mode(), 0);
 }
 
@@ -238,28 +239,15 @@ fn a_folder_that_becomes_a_link_is_not_followed() {
 fn a_copy_that_fails_leaves_no_staged_file_and_the_next_one_sweeps() {
     let folder = scratch();
     let root = folder.path();
-    // Read once to compare it; the copy itself fails.
-    let files = vec![file("a", "1", 9), file("b", "1", 1)];
-    let plan = output::copy_plan(root, Options::default(), "bundle", files, &|_| {});
+    let files = vec![file("a", "1", 9), file("b", "1", 0)];
+    let plan = output::copy_plan(root, "", Foreign::Refuse, files, &|_| {});
     let failed = plan.expect("the folder can be read").apply(&|_| {});
     assert!(failed.is_err());
     assert_eq!(texts(root), []);
-    // What a killed run leaves: the record of that run, and a staged file.
+    // What a killed run leaves.
     let staged = root.join(format!("{STAGED}7"));
     fs::write(&staged, "half").expect("written");
     copy(root, &[("a", "1"), ("b", "1")]);
     assert!(!staged.exists());
     assert_eq!(texts(root).len(), 2);
-}
-
-/// A run that is killed while it writes the record leaves both as they are, and half a record beside.
-#[test]
-fn half_a_record_is_swept_although_no_file_changes() {
-    let folder = scratch();
-    let files = [("a", "1")];
-    copy(folder.path(), &files);
-    let torn = folder.path().join(format!("{STAGED}owned"));
-    fs::write(&torn, "half").expect("written");
-    assert_eq!(counts(copy(folder.path(), &files)), [0, 0, 0, 1]);
-    assert!(!torn.exists());
 }

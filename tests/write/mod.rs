@@ -8,27 +8,44 @@ mod replaced;
 mod sequences;
 mod steps;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
 use super::support::stage::project;
 use metalmark::error::Error;
 use metalmark::model::finding::Finding;
-use metalmark::model::manifest::{
-    ChangeKind, ChangeSet, Keeps, ManifestFile, ManifestTree, OWNERSHIP_FILE, Origin,
-};
+use metalmark::model::manifest::{ChangeKind, ChangeSet, Keeps, ManifestFile, ManifestTree};
+use metalmark::model::old_list::OLD_LIST;
+use metalmark::model::output_path::OutputFolders;
+use metalmark::model::ownership::{Owner, body};
 use metalmark::model::rule::RuleId;
+use metalmark::model::shard::Part;
 use metalmark::output::{self, Foreign, Options, Previous};
 
 type Files = BTreeMap<String, String>;
 
-/// Files by path; each is owned by the first letter of its path.
+/// Files by path; each is of the cluster that the first letter of its path names.
 fn tree(files: &[(&str, &str)]) -> ManifestTree {
-    let file = |(path, text): &(&str, &str)| ManifestFile::new(*path, *text, &path[..1]);
+    let file =
+        |(path, text): &(&str, &str)| ManifestFile::new(*path, text, format!("t/{}", &path[..1]));
     ManifestTree {
         files: files.iter().map(file).collect(),
-        keeps: Keeps::Nobody,
+        keeps: Keeps::default(),
+    }
+}
+
+/// A text as a run writes it for a cluster.
+fn rendered(cluster: &str, text: &str) -> String {
+    Owner::Cluster(cluster.into()).line("") + text
+}
+
+/// What a run of these clusters alone keeps.
+fn named(clusters: &[&str]) -> Keeps {
+    Keeps {
+        part: Part::Named(clusters.iter().map(|name| (*name).into()).collect()),
+        clusters: ["a", "b", "c"].map(Into::into).into(),
+        ..Keeps::default()
     }
 }
 
@@ -46,19 +63,19 @@ fn render(root: &Path, files: &[(&str, &str)]) -> ChangeSet {
     changes
 }
 
-/// Everything below a folder but the ownership file; folders end in a slash.
+/// Everything below a folder, without first lines; folders end in a slash.
 fn on_disk(root: &Path) -> Files {
     let entries = walkdir::WalkDir::new(root).min_depth(1);
     let entries = entries.into_iter().map(|entry| entry.expect("readable"));
     entries
-        .filter(|entry| entry.file_name() != OWNERSHIP_FILE)
         .map(|entry| {
             let path = entry.path().strip_prefix(root).expect("below the root");
             let path = path.to_string_lossy().into_owned();
             if entry.file_type().is_dir() {
                 (path + "/", String::new())
             } else {
-                (path, fs::read_to_string(entry.path()).expect("readable"))
+                let text = fs::read_to_string(entry.path()).expect("readable");
+                (path, body(&text).to_owned())
             }
         })
         .collect()
@@ -100,14 +117,10 @@ fn files_are_created_updated_and_deleted_and_empty_folders_go() {
         kinds(&changes),
         [("a/2", ChangeKind::Updated), ("a/x/1", ChangeKind::Deleted)]
     );
-    assert_eq!(changes.folders, ["a/x"]);
-    assert_eq!(changes.changes[0].old.as_deref(), Some("two\n"));
-    assert!(
-        changes
-            .changes
-            .iter()
-            .all(|change| change.origin == Origin::Run)
-    );
+    assert_eq!(changes.folders, ["a/x", "a"]);
+    let old = rendered("a", "two\n");
+    assert_eq!(changes.changes[0].old, Some(old));
+    assert!(changes.changes.iter().all(|change| !change.is_adopted));
     assert_disk(&root, &[("a/", ""), ("a/2", "changed\n"), ("b", "")]);
     render(&root, &[]);
     assert_eq!(fs::read_dir(&root).expect("the root stays").count(), 0);
@@ -126,19 +139,12 @@ fn a_second_run_changes_nothing() {
 }
 
 #[test]
-fn the_ownership_file_is_sorted_and_names_each_file_once() {
+fn a_file_says_in_its_first_line_whose_it_is() {
     let root = project();
-    render(root.path(), &[("b", "2\n"), ("a/1", "1\n")]);
-    let text = root.read(OWNERSHIP_FILE);
-    let lines: Vec<&str> = text.lines().skip(1).collect();
-    let one = "4355a46b19d348dc2f57c046f8ef63d4538ebb936000f3c9ee954a27460dd865";
-    let two = "53c234e5e8472b6ac51c1ae1cab3fe06fad053beb8ebfd8977b010655bfdd3c3";
+    render(root.path(), &[("a/1", "1\n")]);
     assert_eq!(
-        lines,
-        [
-            format!("a/1\tsha256:{one}\ta"),
-            format!("b\tsha256:{two}\tb")
-        ]
+        root.read("a/1"),
+        "# Rendered by metalmark for cluster a; edit the values, not this file.\n1\n"
     );
 }
 
@@ -159,72 +165,103 @@ fn a_foreign_file_is_refused_until_it_is_adopted() {
         ..Options::default()
     };
     let changes = output::plan(root.path(), tree(&[("a", "rendered")]), options).expect("planned");
-    assert_eq!(changes.changes[0].origin, Origin::Adopted);
+    assert!(changes.changes[0].is_adopted);
     output::apply(&changes).expect("written");
     render(root.path(), &[]);
     assert_eq!(on_disk(root.path()), Files::new());
 }
 
 #[test]
-fn a_lost_ownership_file_is_restored_where_nothing_differs() {
-    let root = project();
-    let record = root.path().join(OWNERSHIP_FILE);
-    render(root.path(), &[("a", "1")]);
-    let before = fs::read(&record).expect("it is there");
-    fs::remove_file(&record).expect("removed");
-    let changes = render(root.path(), &[("a", "1")]);
-    assert!(changes.changes.is_empty() && changes.drift());
-    assert_eq!(fs::read(&record).expect("it is back"), before);
-}
-
-#[test]
-fn a_manual_edit_is_overwritten_and_reported() {
-    let root = project();
-    render(root.path(), &[("a", "1")]);
-    root.write("a", "edited");
-    let changes = render(root.path(), &[("a", "1")]);
-    let origins: Vec<Origin> = changes.changes.iter().map(|change| change.origin).collect();
-    assert_eq!(origins, [Origin::Edited]);
-    assert_disk(root.path(), &[("a", "1")]);
-}
-
-/// Nobody can tell whether an ownership file that lists it is right.
-#[test]
-fn a_listed_file_that_is_not_what_was_written_is_deleted_only_on_request() {
+fn an_edited_file_is_overwritten_and_deleted_as_long_as_its_first_line_says_so() {
     let root = project();
     render(root.path(), &[("a", "1"), ("b", "1")]);
-    root.write("b", "edited");
-    for _ in 0..2 {
-        let changes = render(root.path(), &[("a", "1")]);
-        assert_eq!(rules(&changes), [RuleId::FileNotOwned]);
-        assert_disk(root.path(), &[("a", "1"), ("b", "edited")]);
+    root.write("a", rendered("a", "edited"))
+        .write("b", "edited, and the line is gone");
+    let changes = render(root.path(), &[("a", "1")]);
+    assert_eq!(kinds(&changes), [("a", ChangeKind::Updated)]);
+    root.write("a", rendered("a", "edited"));
+    render(root.path(), &[]);
+    assert_disk(root.path(), &[("b", "edited, and the line is gone")]);
+}
+
+/// Whose output folder it is, that line is nobody's who does not render there.
+#[test]
+fn a_first_line_outside_the_outputs_means_nothing() {
+    let root = project();
+    let line = rendered("gone", "1");
+    for path in [
+        "out/clusters/x",
+        "out/y",
+        "elsewhere/z",
+        "out/clusters/.git/config",
+    ] {
+        root.write(path, &line);
     }
+    root.write("out/clusters/nested/metalmark.yaml", "version: 1");
+    root.write("out/clusters/nested/out/x", &line);
     let options = Options {
-        foreign: Foreign::Adopt,
+        outputs: OutputFolders::new(["out/clusters"]),
         ..Options::default()
     };
-    let changes = output::plan(root.path(), tree(&[("a", "1")]), options).expect("planned");
+    let changes = output::plan(root.path(), tree(&[]), options).expect("planned");
+    assert_eq!(kinds(&changes), [("out/clusters/x", ChangeKind::Deleted)]);
+}
+
+/// The list of an earlier version: what it names with the digest that the file has is that run's.
+#[test]
+fn an_old_list_is_read_once_and_goes_when_nothing_needs_it() {
+    let root = project();
+    let list = |paths: &[&str]| {
+        let line = |path: &&str| {
+            let digest = oci_artifacts::Digest::compute(root.read(path).as_bytes());
+            format!("{path}\t{digest}\tt/{}\n", &path[..1])
+        };
+        root.write(OLD_LIST, paths.iter().map(line).collect::<String>());
+    };
+    for path in ["a", "b", "c", "d"] {
+        root.write(path, "1");
+    }
+    list(&["a", "b", "c", "d"]);
+    root.write("c", "edited").write("d", "edited");
+    let mut tree = tree(&[("a", "1"), ("c", "1")]);
+    tree.keeps = named(&["a", "c"]);
+    let changes = plan(root.path(), tree.clone());
+    // Of `b` the list is still needed, and of `c` nothing says whose it is.
+    assert_eq!(kinds(&changes), [("a", ChangeKind::Updated)]);
+    assert_eq!(rules(&changes), [RuleId::FileNotOwned]);
     output::apply(&changes).expect("written");
-    assert_disk(root.path(), &[("a", "1")]);
+    tree.keeps = Keeps::default();
+    root.remove("c");
+    let changes = plan(root.path(), tree.clone());
+    output::apply(&changes).expect("written");
+    assert_eq!(
+        kinds(&changes),
+        [
+            (OLD_LIST, ChangeKind::Deleted),
+            ("b", ChangeKind::Deleted),
+            ("c", ChangeKind::Created)
+        ]
+    );
+    assert_disk(root.path(), &[("a", "1"), ("c", "1"), ("d", "edited")]);
+    assert!(!plan(root.path(), tree).drift());
 }
 
 #[test]
 fn owners_that_were_not_rendered_keep_their_files() {
     let root = project();
     render(root.path(), &[("a", "1"), ("b", "1"), ("c", "1")]);
-    let keeping = |keeps, files: &[(&str, &str)]| {
+    let keeping = |keeps: Keeps, files: &[(&str, &str)]| {
         let tree = ManifestTree {
             keeps,
             ..tree(files)
         };
         output::apply(&plan(root.path(), tree)).expect("written");
     };
-    let owner = |name: &str| BTreeSet::from([name.into()]);
-    keeping(Keeps::These(owner("b")), &[("a", "1")]);
+    keeping(named(&["a", "c"]), &[("a", "1")]);
     assert_disk(root.path(), &[("a", "1"), ("b", "1")]);
-    keeping(Keeps::AllBut(owner("a")), &[("a", "2")]);
+    keeping(named(&["a"]), &[("a", "2")]);
     assert_disk(root.path(), &[("a", "2"), ("b", "1")]);
-    keeping(Keeps::Nobody, &[("a", "2")]);
+    keeping(Keeps::default(), &[("a", "2")]);
     assert_disk(root.path(), &[("a", "2")]);
 }
 
@@ -263,7 +300,7 @@ fn illegal_and_colliding_names_are_refused_and_the_rest_is_written() {
         ),
         (
             "twice",
-            "`twice` is rendered more than once, by `t` and by `t`, and 1 more collide with it",
+            "`twice` is rendered more than once, by `t/t` and by `t/t`, and 1 more collide with it",
         ),
     ] {
         let is_it = |finding: &&Finding| finding.message == message;
@@ -386,15 +423,6 @@ fn an_empty_folder_is_in_nobodys_way() {
 }
 
 #[test]
-fn an_ownership_file_that_was_being_written_is_swept_by_the_next_run() {
-    let root = project();
-    render(root.path(), &[("a", "1")]);
-    root.write(".metalmark-tmp-owned", "half");
-    render(root.path(), &[("a", "1")]);
-    assert_disk(root.path(), &[("a", "1")]);
-}
-
-#[test]
 fn what_a_killed_run_was_writing_is_in_nobodys_way() {
     let root = project();
     let killed = plan(
@@ -406,7 +434,8 @@ fn what_a_killed_run_was_writing_is_in_nobodys_way() {
     }
     assert!(on_disk(root.path()).contains_key("a/.metalmark-tmp-0"));
     render(root.path(), &[("a", "2")]);
-    assert_disk(root.path(), &[("a", "2")]);
+    // Nothing says whose an empty folder is.
+    assert_disk(root.path(), &[("a", "2"), ("e/", "")]);
 }
 
 #[test]
@@ -417,7 +446,7 @@ fn two_runs_do_not_write_over_each_other() {
         plan(root.path(), tree(&[("a", "2")])),
     );
     output::apply(&one).expect("the first one writes");
-    assert!(matches!(output::apply(&other), Err(Error::Busy { .. })));
+    assert!(matches!(output::apply(&other), Err(Error::Changed { .. })));
 
     let next = plan(root.path(), tree(&[("a", "3")]));
     let held = fs::File::open(root.path()).expect("opened");

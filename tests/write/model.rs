@@ -1,11 +1,10 @@
 //! What a run makes of an output folder, as docs/ownership.md describes it: a second description, written without a look at
 //! the code, that knows nothing of phases, plans and threads.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use metalmark::model::manifest::{ChangeKind, Origin, STAGED};
+use metalmark::model::manifest::{ChangeKind, STAGED};
 use metalmark::model::rule::RuleId;
-use sha2::{Digest, Sha256};
 
 /// What exists at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,16 +14,17 @@ pub(super) enum Item {
     Link,
 }
 
-/// Everything below a folder but the ownership file, by path.
+/// Everything below a folder but the list of an earlier version, by path.
 pub(super) type Disk = BTreeMap<String, Item>;
 
-/// The lines of an ownership file: of each path the digests and the owner.
-pub(super) type Listed = BTreeMap<String, (BTreeSet<String>, String)>;
+/// The list of an earlier version: of each path the text that it names, and the owner.
+pub(super) type Listed = BTreeMap<String, (String, String)>;
 
-/// A run: the rendered files (path, text, owner), and its options.
+/// A run: the rendered files (path, text), and its options.
 pub(super) struct Run<'a> {
     pub(super) tree: &'a [(String, String)],
     pub(super) adopts: bool,
+    /// The clusters that it does not look at.
     pub(super) kept: &'a [String],
 }
 
@@ -32,8 +32,10 @@ pub(super) struct Run<'a> {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Expected {
     pub(super) disk: Disk,
-    pub(super) listed: Listed,
-    pub(super) changes: BTreeMap<String, (ChangeKind, Origin)>,
+    /// Whether the list of an earlier version is still needed.
+    pub(super) is_list_needed: bool,
+    /// By path, and whether the file was adopted.
+    pub(super) changes: BTreeMap<String, (ChangeKind, bool)>,
     pub(super) refused: BTreeMap<String, RuleId>,
 }
 
@@ -41,41 +43,14 @@ pub(super) fn owner(path: &str) -> &str {
     &path[..1]
 }
 
-pub(super) fn sum(text: &str) -> String {
-    let digest = Sha256::digest(text.as_bytes());
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+/// A text as it is rendered for a cluster.
+pub(super) fn rendered(owner: &str, text: &str) -> String {
+    format!("# Rendered by metalmark for cluster {owner}; edit the values, not this file.\n{text}")
 }
 
-/// The lines that make sense; a path that leaves the folder, or that no Windows can hold, is none.
-pub(super) fn listed(record: &str) -> Listed {
-    let mut listed = Listed::new();
-    for line in record.lines() {
-        let parts: Vec<&str> = line.splitn(3, '\t').collect();
-        let [path, sum, owner] = parts[..] else {
-            continue;
-        };
-        let Some(hex) = sum.strip_prefix("sha256:").filter(|hex| hex.len() == 64) else {
-            continue;
-        };
-        let is_illegal = |name: &str| name.ends_with('.') || name.contains(':');
-        if path.split('/').any(is_illegal) {
-            continue;
-        }
-        let known = listed
-            .entry(path.to_owned())
-            .or_insert_with(|| (BTreeSet::new(), owner.to_owned()));
-        known.0.insert(hex.to_owned());
-    }
-    listed
-}
-
-/// The lines of an ownership file, without those that are comments.
-pub(super) fn lines(listed: &Listed) -> Vec<String> {
-    let lines = |(path, (sums, owner)): (&String, &(BTreeSet<String>, String))| {
-        let line = |sum: &String| format!("{path}\tsha256:{sum}\t{owner}");
-        sums.iter().map(line).collect::<Vec<_>>()
-    };
-    listed.iter().flat_map(lines).collect()
+fn stated_owner(text: &str) -> Option<&str> {
+    let rest = text.strip_prefix("# Rendered by metalmark for cluster ")?;
+    Some(rest.split(';').next().unwrap_or_default())
 }
 
 pub(super) fn above(path: &str) -> impl DoubleEndedIterator<Item = &str> {
@@ -121,84 +96,68 @@ fn at<'d>(disk: &'d Disk, path: &str) -> At<'d> {
     }
 }
 
-/// What an earlier, killed run left where it was writing: beside the files that it listed.
-pub(super) fn is_litter(path: &str, disk: &Disk, listed: &Listed) -> bool {
-    let folder = |path: &str| above(path).next_back().unwrap_or_default().to_owned();
-    is_staged(path)
-        && above(path).all(|folder| disk.get(folder) == Some(&Item::Folder))
-        && (folder(path).is_empty() || listed.keys().any(|listed| folder(listed) == folder(path)))
+/// What an earlier, killed run was writing.
+pub(super) fn is_litter(path: &str, disk: &Disk) -> bool {
+    is_staged(path) && matches!(disk.get(path), Some(Item::File(_)))
 }
 
 /// What a run makes of a folder.
-pub(super) fn run(disk: &Disk, before: &Listed, is_unfinished: bool, run: &Run<'_>) -> Expected {
+pub(super) fn run(disk: &Disk, listed: &Listed, run: &Run<'_>) -> Expected {
     let mut disk = disk.clone();
-    if is_unfinished {
-        let all = disk.clone();
-        disk.retain(|path, _| !is_litter(path, &all, before));
-    }
+    let all = disk.clone();
+    disk.retain(|path, _| !is_litter(path, &all));
+    let owner_of = |path: &str, text: &str| {
+        let list = listed.get(path).filter(|(known, _)| known == text);
+        let listed = list.map(|(_, owner)| owner.clone());
+        stated_owner(text).map(str::to_owned).or(listed)
+    };
     let mut done = Expected::default();
-    // A listed file that is no longer rendered is deleted, unless it was edited.
-    let is_gone = |path: &str, owner: &str| {
-        !run.tree.iter().any(|(rendered, _)| rendered == path)
-            && !run.kept.iter().any(|kept| kept == owner)
-    };
-    let gone: Vec<&String> = before
-        .iter()
-        .filter(|(path, (_, owner))| is_gone(path, owner))
-        .map(|(path, _)| path)
-        .collect();
-    let mut emptied = Vec::new();
-    let mut kept = Vec::new();
-    for path in &gone {
-        if let At::File(text) = at(&disk, path) {
-            let is_ours = before[*path].0.contains(&sum(text));
-            if !is_ours && !run.adopts {
-                done.refused.insert((*path).clone(), RuleId::FileNotOwned);
-                kept.push((*path).clone());
-                continue;
+    let is_rendered = |path: &str| run.tree.iter().any(|(rendered, _)| rendered == path);
+    for (path, item) in &disk {
+        let Item::File(text) = item else { continue };
+        match owner_of(path, text).filter(|_| !is_rendered(path)) {
+            Some(owner) if run.kept.contains(&owner) => {
+                done.is_list_needed |= stated_owner(text).is_none();
             }
-            let origin = if is_ours { Origin::Run } else { Origin::Edited };
-            done.changes
-                .insert((*path).clone(), (ChangeKind::Deleted, origin));
-        }
-        if matches!(at(&disk, path), At::File(_) | At::Nothing) {
-            emptied.push((*path).clone());
+            Some(_) => drop(
+                done.changes
+                    .insert(path.clone(), (ChangeKind::Deleted, false)),
+            ),
+            None => {}
         }
     }
-    let is_deleted = |done: &Expected, path: &str| {
-        matches!(done.changes.get(path), Some((ChangeKind::Deleted, _)))
-    };
+    let deleted: Vec<String> = done.changes.keys().cloned().collect();
     for (path, text) in run.tree {
-        match change(&disk, before.get(path), (path, text), run, &|path| {
-            is_deleted(&done, path)
-        }) {
+        match change(&disk, &owner_of, (path, text), run, &deleted) {
             Ok(None) => {}
             Ok(Some(change)) => drop(done.changes.insert(path.clone(), change)),
-            Err(rule) => drop(done.refused.insert(path.clone(), rule)),
+            Err(rule) => {
+                let is_owned = match at(&disk, path) {
+                    At::File(old) => owner_of(path, old).is_some(),
+                    _ => false,
+                };
+                done.is_list_needed |= is_owned && listed.contains_key(path);
+                done.refused.insert(path.clone(), rule);
+            }
         }
     }
-    let accepted = |path: &str| !done.refused.contains_key(path);
-    done.listed = before.clone();
-    done.listed
-        .retain(|path, _| kept.contains(path) || !gone.contains(&path));
-    for (path, text) in run.tree.iter().filter(|(path, _)| accepted(path)) {
-        let line = (BTreeSet::from([sum(text)]), owner(path).to_owned());
-        done.listed.insert(path.clone(), line);
-    }
-    disk.retain(|path, _| !is_deleted(&done, path));
-    for (path, text) in run.tree.iter().filter(|(path, _)| accepted(path)) {
+    disk.retain(|path, _| !deleted.contains(path));
+    let accepted = |(path, _): &&(String, String)| !done.refused.contains_key(path);
+    for (path, text) in run.tree.iter().filter(accepted) {
         disk.retain(|other, _| !is_below(other, path));
         for folder in above(path) {
             disk.insert(folder.to_owned(), Item::Folder);
         }
-        disk.insert(path.clone(), Item::File(text.clone()));
+        disk.insert(path.clone(), Item::File(rendered(owner(path), text)));
     }
     // The folder of a deleted file goes once it is empty, and those above it.
-    for folder in emptied.iter().flat_map(|path| above(path).rev()) {
-        let is_used = disk
-            .keys()
-            .chain(done.listed.keys())
-            .any(|path| is_below(path, folder));
+    let litter = all.keys().filter(|path| is_litter(path, &all));
+    for folder in deleted
+        .iter()
+        .chain(litter)
+        .flat_map(|path| above(path).rev())
+    {
+        let is_used = disk.keys().any(|path| is_below(path, folder));
         if disk.get(folder) == Some(&Item::Folder) && !is_used {
             disk.remove(folder);
         }
@@ -210,12 +169,13 @@ pub(super) fn run(disk: &Disk, before: &Listed, is_unfinished: bool, run: &Run<'
 /// What happens to a rendered file: nothing, a change, or a refusal.
 fn change(
     disk: &Disk,
-    known: Option<&(BTreeSet<String>, String)>,
+    owner_of: &dyn Fn(&str, &str) -> Option<String>,
     (path, text): (&str, &str),
     run: &Run<'_>,
-    is_deleted: &dyn Fn(&str) -> bool,
-) -> Result<Option<(ChangeKind, Origin)>, RuleId> {
-    let created = Ok(Some((ChangeKind::Created, Origin::Run)));
+    deleted: &[String],
+) -> Result<Option<(ChangeKind, bool)>, RuleId> {
+    let created = Ok(Some((ChangeKind::Created, false)));
+    let is_deleted = |path: &str| deleted.iter().any(|deleted| deleted == path);
     let mut others = run.tree.iter().filter(|(other, _)| other != path);
     let collides = |other: &str| is_below(other, path) || is_below(path, other);
     let collision = others.any(|(other, _)| collides(other));
@@ -236,13 +196,11 @@ fn change(
                 Err(RuleId::FileNotOwned)
             }
         }
-        At::File(old) if old == text => Ok(None),
-        At::File(old) => match known {
-            Some((sums, _)) if sums.contains(&sum(old)) => {
-                Ok(Some((ChangeKind::Updated, Origin::Run)))
-            }
-            Some(_) => Ok(Some((ChangeKind::Updated, Origin::Edited))),
-            None if run.adopts => Ok(Some((ChangeKind::Updated, Origin::Adopted))),
+        At::File(old) if old == rendered(owner(path), text) => Ok(None),
+        At::File(old) => match owner_of(path, old) {
+            Some(owner) if run.kept.contains(&owner) => Err(RuleId::OutputPathCollision),
+            Some(_) => Ok(Some((ChangeKind::Updated, false))),
+            None if run.adopts => Ok(Some((ChangeKind::Updated, true))),
             None => Err(RuleId::FileNotOwned),
         },
     }

@@ -6,11 +6,10 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use metalmark::error::Error;
-use metalmark::model::manifest::{
-    ChangeKind, Keeps, ManifestFile, ManifestTree, OWNERSHIP_FILE, Origin, STAGED,
-};
+use metalmark::model::manifest::{ChangeKind, Keeps, ManifestFile, ManifestTree};
+use metalmark::model::old_list::OLD_LIST;
 use metalmark::model::rule::RuleId;
+use metalmark::model::shard::Part;
 use metalmark::output::{self, Foreign, Options};
 use tempfile::TempDir;
 
@@ -18,19 +17,18 @@ use crate::support::rounds;
 use crate::support::seen::Seen;
 
 use super::model::{self, Disk, Expected, Item, Listed, Run};
-use super::steps::{Damage, Step, a_step};
+use super::steps::{Step, a_step};
 
 /// What must have taken place, or the sequences prove little.
-const SEEN: [&str; 13] = [
+const SEEN: [&str; 12] = [
     "a kill",
     "litter",
-    "an unreadable record",
+    "a list that goes",
+    "a list that stays",
     "created",
     "updated",
-    "edited",
     "adopted",
     "deleted",
-    "deleted, edited",
     RuleId::FileNotOwned.as_str(),
     RuleId::OutputSymlink.as_str(),
     RuleId::OutputPathCollision.as_str(),
@@ -52,7 +50,6 @@ impl<'s> World<'s> {
         for name in ["d", ".metalmark-tmp-x"] {
             fs::write(outside.join(name), "theirs").expect("written");
         }
-        fs::write(outside.join("list"), line("d", "theirs")).expect("written");
         Self {
             root: scratch.path().join("out"),
             scratch,
@@ -69,8 +66,12 @@ impl<'s> World<'s> {
                 kept,
                 kill,
             } => {
+                let is_looked_at = |file: &&(String, String)| {
+                    !kept.iter().any(|owner| owner == model::owner(&file.0))
+                };
+                let tree: Vec<_> = tree.iter().filter(is_looked_at).cloned().collect();
                 let run = Run {
-                    tree,
+                    tree: &tree,
                     adopts: *adopts,
                     kept,
                 };
@@ -82,7 +83,10 @@ impl<'s> World<'s> {
             Step::Folder(path) if self.cleared(path) => fs::create_dir(at(path)).expect("made"),
             Step::Link(path, to) if self.cleared(path) => symlink(to, at(path)).expect("linked"),
             Step::Remove(path) => drop(self.cleared(path)),
-            Step::Record(damage) => self.damage(damage),
+            Step::Claim(path, owner, text) if self.cleared(path) => {
+                fs::write(at(path), model::rendered(owner, text)).expect("written")
+            }
+            Step::List(paths, is_true) => self.list(paths, *is_true),
             _ => {}
         }
     }
@@ -105,61 +109,59 @@ impl<'s> World<'s> {
         true
     }
 
-    fn damage(&self, damage: &Damage) {
-        let record = self.root.join(OWNERSHIP_FILE);
+    /// Writes a list of an earlier version: with the digests that files have, or with others.
+    fn list(&self, paths: &[&str], is_true: bool) {
         fs::create_dir_all(&self.root).expect("made");
-        let text = fs::read_to_string(&record).unwrap_or_default();
-        let put = |text: &str| {
-            remove(&record);
-            fs::write(&record, text).expect("written");
+        let line = |path: &&str| {
+            let text = fs::read(self.root.join(path)).unwrap_or_default();
+            let text = if is_true { &*text } else { b"other" };
+            let digest = oci_artifacts::Digest::compute(text);
+            format!("{path}\t{digest}\tt/{}\n", model::owner(path))
         };
-        match damage {
-            Damage::Cut(length) => put(&text[..text.len().min(*length)]),
-            Damage::Torn => {
-                fs::write(self.root.join(format!("{STAGED}owned")), "half").expect("written")
-            }
-            Damage::Conflict => put(&format!(
-                "<<<<<<< HEAD\n{text}=======\n{}{text}>>>>>>> main\n",
-                line("g", "x")
-            )),
-            Damage::Forged(path) => put(&format!("{text}{}", line(path, "theirs"))),
-            Damage::Gone => remove(&record),
-            Damage::Link => {
-                remove(&record);
-                symlink("../outside/list", &record).expect("linked");
-            }
-            Damage::Folder => {
-                remove(&record);
-                fs::create_dir(&record).expect("made");
-            }
-            Damage::NoText => {
-                remove(&record);
-                fs::write(&record, b"\xff").expect("written");
+        let text: String = paths.iter().map(line).collect();
+        let forged = "../outside/d\tsha256:0\tt/z\n";
+        fs::write(self.root.join(OLD_LIST), text + forged).expect("written");
+    }
+
+    /// What the list says of files that are as it says.
+    fn listed(&self, disk: &Disk) -> Listed {
+        let text = fs::read_to_string(self.root.join(OLD_LIST)).unwrap_or_default();
+        let is_known = |path: &str, text: &str, digest: &str| {
+            oci_artifacts::Digest::compute(text.as_bytes()).to_string() == digest
+                && matches!(disk.get(path), Some(Item::File(_)))
+        };
+        let mut listed = Listed::new();
+        for line in text.lines() {
+            let parts: Vec<&str> = line.split('\t').collect();
+            let text = match disk.get(parts[0]) {
+                Some(Item::File(text)) if is_known(parts[0], text, parts[1]) => text.clone(),
+                _ => "no file has this".to_owned(),
+            };
+            let owner = parts[2].trim_start_matches("t/").to_owned();
+            if !parts[0].starts_with("..") {
+                listed.insert(parts[0].to_owned(), (text, owner));
             }
         }
+        listed
     }
 
     fn run(&self, run: &Run<'_>, kill: Option<usize>) {
-        let (old, record) = (disk(&self.root), record(&self.root));
+        let old = disk(&self.root);
+        let listed = self.listed(&old);
+        let has_list = self.root.join(OLD_LIST).exists();
         let planned = output::plan(&self.root, tree(run), options(run));
-        let Ok(record) = record else {
-            let answer = planned.and_then(|changes| output::apply(&changes));
-            assert!(matches!(answer, Err(Error::Read { .. })), "{answer:?}");
-            assert_eq!(disk(&self.root), old, "refused, and changed");
-            self.seen.note("an unreadable record");
-            return remove(&self.root.join(OWNERSHIP_FILE));
-        };
         let changes = planned.expect("the folder can be read");
-        let listed = model::listed(&record);
-        let torn = format!("{STAGED}owned");
-        let is_unfinished = record.contains("\n# unfinished") || old.contains_key(&torn);
-        let expected = model::run(&old, &listed, is_unfinished, run);
-        self.look(&old, &listed, &expected);
-        let found = changes
-            .changes
-            .iter()
-            .map(|change| (change.path.clone(), (change.kind, change.origin)));
-        assert_eq!(found.collect::<BTreeMap<_, _>>(), expected.changes);
+        let expected = model::run(&old, &listed, run);
+        self.look(&old, &expected);
+        let mut found: BTreeMap<_, _> = { changes.changes.iter() }
+            .map(|change| (change.path.clone(), (change.kind, change.is_adopted)))
+            .collect();
+        let is_list_gone = found.remove(OLD_LIST).is_some();
+        assert_eq!(is_list_gone, has_list && !expected.is_list_needed);
+        self.seen.note_if(is_list_gone, "a list that goes");
+        self.seen
+            .note_if(has_list && !is_list_gone, "a list that stays");
+        assert_eq!(found, expected.changes);
         let is_rendered = |path: &&String| run.tree.iter().any(|(rendered, _)| rendered == *path);
         let refused = expected.refused.keys().filter(is_rendered).count();
         assert_eq!(changes.refused, refused);
@@ -185,23 +187,12 @@ impl<'s> World<'s> {
                     .for_each(|step| step.run().expect("the folder can be written"));
                 self.seen.note("a kill");
                 let left = disk(&self.root);
-                self.assert_whole(&old, &listed, &expected, &left);
+                self.assert_whole(&old, &expected, &left);
             }
             _ => {
                 drop(phases);
                 output::apply(&changes).expect("the folder can be written");
-                let after = disk(&self.root);
-                let without = |disk: &Disk| {
-                    disk.clone()
-                        .into_iter()
-                        .filter(|(path, _)| !is_numbered(path))
-                        .collect::<Disk>()
-                };
-                assert_eq!(without(&after), without(&expected.disk));
-                let litter =
-                    |path: &&String| is_numbered(path) && !expected.disk.contains_key(*path);
-                assert_eq!(after.keys().find(litter), None);
-                self.assert_listed(&expected.listed);
+                assert_eq!(disk(&self.root), expected.disk);
                 let again = output::plan(&self.root, tree(run), options(run))
                     .expect("the folder can be read");
                 assert!(!again.drift(), "{:?}", again.changes);
@@ -209,40 +200,19 @@ impl<'s> World<'s> {
         }
     }
 
-    /// The ownership file lists these files and nothing else, sorted.
-    fn assert_listed(&self, expected: &Listed) {
-        match fs::read_to_string(self.root.join(OWNERSHIP_FILE)) {
-            Ok(text) => {
-                let (comment, lines) = text.split_once('\n').expect("lines");
-                assert!(comment.starts_with("# Files that metalmark owns"));
-                let mut lines: Vec<&str> = lines.lines().collect();
-                assert!(lines.is_sorted_by_key(|line| line.split('\t').next()));
-                // A file of a killed run that is kept has two.
-                lines.sort_unstable();
-                assert_eq!(lines, model::lines(expected));
-                assert!(text.ends_with('\n') && !expected.is_empty());
-            }
-            Err(_) => assert_eq!(expected, &Listed::new()),
-        }
-    }
-
-    /// A killed run: each file is whole, old or new; nothing is deleted that could stay until everything new is written; what
-    /// is owned is listed.
-    fn assert_whole(&self, old: &Disk, listed: &Listed, expected: &Expected, left: &Disk) {
+    /// A killed run: each file is whole, old or new; nothing is deleted that could stay until everything new is written.
+    fn assert_whole(&self, old: &Disk, expected: &Expected, left: &Disk) {
         let new = &expected.disk;
         let paths: BTreeSet<&String> = old.keys().chain(new.keys()).chain(left.keys()).collect();
-        let mut is_touched = false;
         for path in paths.into_iter().filter(|path| !model::is_staged(path)) {
             let (was, will, is) = (old.get(path), new.get(path), left.get(path));
             let is_file = |item: Option<&Item>| matches!(item, Some(Item::File(_)));
             let is_whole =
                 is == was || is == will || (is.is_none() && !(is_file(was) && is_file(will)));
             assert!(
-                is_whole && (was != will || is == was),
+                is_whole && (was != will || is == was || was == Some(&Item::Folder)),
                 "`{path}`: {was:?}, {will:?}, found {is:?}"
             );
-            // An empty folder may go before the line of the last file in it.
-            is_touched |= is != was && (is_file(was) || is_file(is));
         }
         let is_written = |path: &String| left.get(path) == new.get(path);
         let written = expected
@@ -265,74 +235,43 @@ impl<'s> World<'s> {
                 "deleted before all is written: {left:?}"
             );
         }
-        let record = record(&self.root).expect("readable");
-        let found = model::listed(&record);
-        let mut both = listed.clone();
-        for (path, (sums, owner)) in &expected.listed {
-            let line = both.entry(path.clone());
-            let line = line.or_insert_with(|| (BTreeSet::new(), owner.clone()));
-            line.0.extend(sums.iter().cloned());
-        }
-        let sums = |listed: &Listed| -> BTreeMap<String, BTreeSet<String>> {
-            let lines = listed.iter();
-            lines
-                .map(|(path, (sums, _))| (path.clone(), sums.clone()))
-                .collect()
-        };
-        if is_touched {
-            let is_unfinished = record.contains("\n# unfinished");
-            let wanted = if is_unfinished {
-                &both
-            } else {
-                &expected.listed
-            };
-            assert_eq!(sums(&found), sums(wanted));
-        }
-        let is_new =
-            |path: &&String| listed.contains_key(*path) || expected.listed.contains_key(*path);
-        assert_eq!(found.keys().find(|path| !is_new(path)), None);
     }
 
-    fn look(&self, old: &Disk, listed: &Listed, expected: &Expected) {
+    fn look(&self, old: &Disk, expected: &Expected) {
         for rule in expected.refused.values() {
             self.seen.note(rule.as_str());
         }
-        for (kind, origin) in expected.changes.values() {
-            self.seen.note(match (kind, origin) {
+        for (kind, is_adopted) in expected.changes.values() {
+            self.seen.note(match (kind, is_adopted) {
                 (ChangeKind::Created, _) => "created",
-                (ChangeKind::Updated, Origin::Run) => "updated",
-                (ChangeKind::Updated, Origin::Edited) => "edited",
-                (ChangeKind::Updated, Origin::Adopted) => "adopted",
-                (ChangeKind::Deleted, Origin::Run) => "deleted",
-                (ChangeKind::Deleted, _) => "deleted, edited",
+                (ChangeKind::Updated, false) => "updated",
+                (ChangeKind::Updated, true) => "adopted",
+                (ChangeKind::Deleted, _) => "deleted",
             });
         }
-        let is_litter = |path: &String| model::is_litter(path, old, listed);
+        let is_litter = |path: &String| model::is_litter(path, old);
         self.seen.note_if(old.keys().any(is_litter), "litter");
     }
 }
 
-/// A file that a run was writing, in whatever folder.
-fn is_numbered(path: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or_default();
-    name.strip_prefix(STAGED)
-        .is_some_and(|number| number.parse::<usize>().is_ok())
-}
-
-fn line(path: &str, text: &str) -> String {
-    format!("{path}\tsha256:{}\tz\n", model::sum(text))
-}
-
 fn tree(run: &Run<'_>) -> ManifestTree {
-    let file =
-        |(path, text): &(String, String)| ManifestFile::new(&**path, &**text, model::owner(path));
-    let kept = run.kept.iter().map(|owner| owner.as_str().into()).collect();
+    let file = |(path, text): &(String, String)| {
+        ManifestFile::new(&**path, text, format!("t/{}", model::owner(path)))
+    };
+    let kept = || run.kept.iter().map(|owner| owner.as_str().into());
+    let letters = ('a'..='z')
+        .map(String::from)
+        .chain(["gone".to_owned(), ".".to_owned()]);
+    let looked_at = letters.filter(|letter| !run.kept.contains(letter));
     ManifestTree {
         files: run.tree.iter().map(file).collect(),
-        keeps: if run.kept.is_empty() {
-            Keeps::Nobody
-        } else {
-            Keeps::These(kept)
+        keeps: Keeps {
+            part: match run.kept {
+                [] => Part::Whole,
+                _ => Part::Named(looked_at.map(Into::into).collect()),
+            },
+            clusters: kept().collect(),
+            ..Keeps::default()
         },
     }
 }
@@ -344,7 +283,7 @@ fn options(run: &Run<'_>) -> Options {
     }
 }
 
-/// Everything below a folder but the ownership file.
+/// Everything below a folder but the list of an earlier version.
 fn disk(folder: &Path) -> Disk {
     if !folder.exists() {
         return Disk::new();
@@ -352,7 +291,7 @@ fn disk(folder: &Path) -> Disk {
     let entries = walkdir::WalkDir::new(folder).min_depth(1);
     let entries = entries.into_iter().map(|entry| entry.expect("readable"));
     entries
-        .filter(|entry| entry.file_name() != OWNERSHIP_FILE)
+        .filter(|entry| entry.file_name() != OLD_LIST)
         .map(|entry| {
             let path = entry.path().strip_prefix(folder).expect("below the folder");
             let item = match entry.file_type() {
@@ -363,16 +302,6 @@ fn disk(folder: &Path) -> Disk {
             (path.to_string_lossy().into_owned(), item)
         })
         .collect()
-}
-
-/// The text of the ownership file; an error where there is something else.
-fn record(root: &Path) -> Result<String, ()> {
-    let path = root.join(OWNERSHIP_FILE);
-    match fs::symlink_metadata(&path) {
-        Ok(found) if found.is_file() => fs::read_to_string(&path).map_err(drop),
-        Ok(_) => Err(()),
-        Err(_) => Ok(String::new()),
-    }
 }
 
 fn remove(path: &Path) {

@@ -38,20 +38,10 @@ pub(super) enum Step {
     Remove(&'static str),
     Folder(&'static str),
     Link(&'static str, &'static str),
-    Record(Damage),
-}
-
-/// What becomes of the ownership file.
-#[derive(Clone, Debug)]
-pub(super) enum Damage {
-    Gone,
-    Cut(usize),
-    Torn,
-    Conflict,
-    Forged(&'static str),
-    Link,
-    Folder,
-    NoText,
+    /// A file that says whose it is, whoever wrote it.
+    Claim(&'static str, &'static str, String),
+    /// A list of an earlier version that names the files at these paths, with their digests or with others.
+    List(Vec<&'static str>, bool),
 }
 
 fn a_tree() -> impl Strategy<Value = Tree> {
@@ -89,22 +79,15 @@ fn a_run() -> impl Strategy<Value = Step> {
 pub(super) fn a_step() -> impl Strategy<Value = Step> {
     let theirs = || select(&THEIRS[..]);
     let targets = vec!["../outside", "../outside/d", "nowhere", "h", "/dev/null"];
-    let damage = prop_oneof![
-        3 => Just(Damage::Gone),
-        2 => (0..400_usize).prop_map(Damage::Cut),
-        1 => Just(Damage::Torn),
-        1 => Just(Damage::Conflict),
-        1 => select(vec!["../outside/d", "x", "h/x", "g"]).prop_map(Damage::Forged),
-        1 => Just(Damage::Link),
-        1 => Just(Damage::Folder),
-        1 => Just(Damage::NoText),
-    ];
     prop_oneof![
         8 => a_run(),
         6 => (theirs(), "[xyz]{0,2}").prop_map(|(path, text)| Step::Put(path, text)),
         2 => theirs().prop_map(Step::Remove),
         2 => select(&THEIRS[..13]).prop_map(Step::Folder),
         2 => (theirs(), select(targets)).prop_map(|(path, to)| Step::Link(path, to)),
-        2 => damage.prop_map(Step::Record),
+        3 => (theirs(), select(vec!["a", "h", "gone"]), "[xyz]{0,2}")
+            .prop_map(|(path, owner, text)| Step::Claim(path, owner, text)),
+        1 => (proptest::collection::vec(theirs(), 1..5), any::<bool>())
+            .prop_map(|(paths, is_true)| Step::List(paths, is_true)),
     ]
 }

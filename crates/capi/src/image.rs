@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use oci_artifacts::Digest;
+use oci_artifacts::{Address, Digest};
 use yaml_tree::place::{Located, Place};
 
 /// An image's key in `os_images`: what clusters name it by.
@@ -218,7 +218,7 @@ pub struct Image {
     pub place: Place,
     /// The OCI reference or URL: `<registry.url>/<artifact>:<registry.tag>` (docs/sylva.md#the-catalog), or the entry's own
     /// `uri`.
-    pub uri: Option<Located<Arc<str>>>,
+    pub uri: Option<Located<Address>>,
     /// The digest that the lock holds for its reference; none where it is not locked.
     pub digest: Option<Located<Digest>>,
     /// What is known of it.
@@ -231,12 +231,6 @@ pub struct Image {
     pub list: &'static str,
     /// The registry that it comes from, by name.
     pub registry: Option<Arc<str>>,
-}
-
-/// Whether a URL names an artifact in a registry, in any letter case, as Metal3's webhook reads it.
-pub fn is_oci(url: &str) -> bool {
-    url.get(..6)
-        .is_some_and(|scheme| scheme.eq_ignore_ascii_case("oci://"))
 }
 
 /// The images of a cluster's catalog by key.

@@ -11,3 +11,4 @@ pub mod location;
 pub mod objects;
 pub mod providers;
 pub mod schema;
+pub mod secrets;

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use oci_artifacts::Reference;
+
 use super::image::{Fact, Image, fact};
 
 /// The parts of the location that a machine template or a setting names, the image's own name or URL first.
@@ -97,13 +99,24 @@ impl Part {
         let said = image.facts.iter().filter(is_said);
         let mut same = said.map(|(name, said)| {
             *said.value == *self.text
-                || artifact(&said.value) == artifact(&self.text)
+                || is_same_artifact(&said.value, &self.text)
                 || name.starts_with(GCE)
                     && is_same_path(&full_name(image, name, &said.value), &self.text)
         });
         let first = same.next()?;
         Some(first || same.any(|same| same))
     }
+}
+
+/// Whether two texts are spellings of one reference. What follows the last slash has one spelling.
+fn is_same_artifact(one: &str, other: &str) -> bool {
+    fn last(text: &str) -> Option<&str> {
+        text.rfind('/').map(|slash| &text[slash..])
+    }
+    let (one, other) = (artifact(one), artifact(other));
+    let parsed = |text| Reference::parse(text).ok();
+    one == other
+        || last(one) == last(other) && parsed(one).is_some_and(|it| Some(it) == parsed(other))
 }
 
 /// A reference without a scheme: some fields have none.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::function::{Body, Call, Function, Signature, Type};
+use super::function::{Body, Call, Function, Labels, Signature, Type};
 use super::{Error, ErrorClass, Value, compare, format};
 
 /// The functions of text/template. `slice` is missing on purpose: Helm replaces it with Sprig's.
@@ -11,39 +11,43 @@ pub(super) const TABLE: &[Function] = &[
         name: "and",
         signature: ONE_OR_MORE,
         body: Body::And,
+        labels: Labels::Carried,
     },
     Function {
         name: "or",
         signature: ONE_OR_MORE,
         body: Body::Or,
+        labels: Labels::Carried,
     },
     Function {
         name: "include",
         signature: TEXT_AND_DOT,
         body: Body::Include,
+        labels: Labels::Carried,
     },
     Function {
         name: "tpl",
         signature: TEXT_AND_DOT,
         body: Body::Tpl,
+        labels: Labels::Carried,
     },
     Function::new("lookup", &[Type::String; 4], lookup),
-    Function::new("not", &[Type::Any], not),
-    Function::new("len", &[Type::Any], len),
-    Function::variadic("index", &[Type::Any], Type::Any, index),
+    Function::new("not", &[Type::Any], not).carries(),
+    Function::new("len", &[Type::Any], len).reads_structure(),
+    Function::variadic("index", &[Type::Any], Type::Any, index).reads_structure(),
     Function::variadic("call", &[Type::Any], Type::Any, call_value),
-    Function::variadic("eq", &[Type::Any], Type::Any, eq),
-    Function::new("ne", &[Type::Any, Type::Any], ne),
+    Function::variadic("eq", &[Type::Any], Type::Any, eq).compares_with_nothing(),
+    Function::new("ne", &[Type::Any, Type::Any], ne).compares_with_nothing(),
     Function::new("lt", &[Type::Any, Type::Any], lt),
     Function::new("le", &[Type::Any, Type::Any], le),
     Function::new("gt", &[Type::Any, Type::Any], gt),
     Function::new("ge", &[Type::Any, Type::Any], ge),
-    Function::variadic("print", &[], Type::Any, print),
-    Function::variadic("println", &[], Type::Any, println),
-    Function::variadic("printf", &[Type::String], Type::Any, printf),
-    Function::variadic("html", &[], Type::Any, html),
-    Function::variadic("js", &[], Type::Any, js),
-    Function::variadic("urlquery", &[], Type::Any, urlquery),
+    Function::variadic("print", &[], Type::Any, print).makes_text(),
+    Function::variadic("println", &[], Type::Any, println).makes_text(),
+    Function::variadic("printf", &[Type::String], Type::Any, printf).makes_text(),
+    Function::variadic("html", &[], Type::Any, html).makes_text(),
+    Function::variadic("js", &[], Type::Any, js).makes_text(),
+    Function::variadic("urlquery", &[], Type::Any, urlquery).makes_text(),
 ];
 
 const ONE_OR_MORE: Signature = Signature {
@@ -69,10 +73,7 @@ fn len(call: &mut Call<'_>) -> Result<Value, Error> {
     let length = match call.value(0) {
         Value::String(text) => text.len(),
         Value::List(list) => list.items.len(),
-        Value::Map(map) => {
-            call.work(map.size() / 8)?;
-            map.len()?
-        }
+        Value::Map(map) => map.len()?,
         Value::Object(object) if object.items().is_some() => {
             object.items().map_or(0, |list| list.items.len())
         }
@@ -187,39 +188,32 @@ fn less_or_equal(call: &Call<'_>) -> Result<bool, Error> {
 }
 
 fn print(call: &mut Call<'_>) -> Result<Value, Error> {
-    format::sprint(call.arguments, call.budget).map(Value::from)
+    format::sprint(call.arguments).map(Value::from)
 }
 
 fn println(call: &mut Call<'_>) -> Result<Value, Error> {
-    format::sprintln(call.arguments, call.budget).map(Value::from)
+    format::sprintln(call.arguments).map(Value::from)
 }
 
 fn printf(call: &mut Call<'_>) -> Result<Value, Error> {
-    format::sprintf(&call.string(0)?, call.rest(1), call.budget).map(Value::from)
+    format::sprintf(&call.string(0)?, call.rest(1)).map(Value::from)
 }
 
 fn html(call: &mut Call<'_>) -> Result<Value, Error> {
-    escape_arguments(call, escape_html, 5)
+    escape_arguments(call, escape_html)
 }
 
 fn js(call: &mut Call<'_>) -> Result<Value, Error> {
-    escape_arguments(call, escape_js, 6)
+    escape_arguments(call, escape_js)
 }
 
 fn urlquery(call: &mut Call<'_>) -> Result<Value, Error> {
-    escape_arguments(call, escape_url_query, 3)
+    escape_arguments(call, escape_url_query)
 }
 
-/// Escapes the arguments. `most` is the maximum length in bytes of one escaped byte.
-fn escape_arguments(
-    call: &Call<'_>,
-    escape: fn(&str) -> String,
-    most: usize,
-) -> Result<Value, Error> {
+/// Escapes the arguments.
+fn escape_arguments(call: &Call<'_>, escape: fn(&str) -> String) -> Result<Value, Error> {
     let text = text_of(call)?;
-    call.work(text.len() / 4)?;
-    let special = text.bytes().filter(|byte| !byte.is_ascii_alphanumeric());
-    call.ensure_room_for_text(text.len() + special.count() * most)?;
     Ok(escape(&text).into())
 }
 
@@ -230,7 +224,7 @@ fn text_of(call: &Call<'_>) -> Result<String, Error> {
         other => other.clone(),
     };
     let arguments: Vec<Value> = call.arguments.iter().map(shown).collect();
-    format::sprint(&arguments, call.budget)
+    format::sprint(&arguments)
 }
 
 fn wrong_type(message: impl Into<String>) -> Error {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use yaml_tree::value as model;
 
 use super::value::{Lazy, Map, PLAIN_MAP};
-use super::{Budget, Error, ErrorClass, Value, print};
+use super::{Error, ErrorClass, Value, print};
 
 /// Converts a value of a file for use in expressions. Maps are converted lazily, entry by entry.
 ///
@@ -18,6 +18,8 @@ pub fn from_model(value: &model::Value) -> Value {
         model::Value::Number(model::Number::Int(number)) => Value::Float(*number as f64),
         model::Value::Number(model::Number::Float(number)) => Value::Float(*number),
         model::Value::String(text) => Value::String(Arc::clone(text)),
+        // The caller of a template has noted in the budget that there are labels.
+        model::Value::Opaque(opaque) => Value::String(Arc::clone(&opaque.text)),
         model::Value::List(items) => {
             Value::list(items.iter().map(|item| from_model(&item.value)).collect())
         }
@@ -47,88 +49,49 @@ impl Lazy for Entries {
     fn is_empty(&self) -> Result<bool, Error> {
         Ok(self.0.is_empty())
     }
-
-    fn size(&self) -> usize {
-        self.0.len()
-    }
 }
-
-/// The estimated size of a converted node with its key, in bytes.
-const NODE: usize = 96;
 
 /// Converts an expression's value to the value that `toYaml` writes. Integers keep all their digits.
 ///
 /// # Errors
 /// The value contains a number that JSON cannot represent, is nested too deeply, or has an entry that fails to evaluate.
-pub(super) fn to_model(value: &Value, budget: &Budget) -> Result<model::Value, Error> {
-    Converter { budget, written: 0 }.convert(value, 0)
+pub(super) fn to_model(value: &Value) -> Result<model::Value, Error> {
+    convert(value, 0)
 }
 
-struct Converter<'b> {
-    budget: &'b Budget,
-    /// An upper bound of the length of the text that the values so far are written as, in bytes.
-    written: usize,
-}
-
-impl Converter<'_> {
-    fn convert(&mut self, value: &Value, depth: usize) -> Result<model::Value, Error> {
-        if depth > print::NESTING {
-            return Err(print::too_deep());
+fn convert(value: &Value, depth: usize) -> Result<model::Value, Error> {
+    if depth > print::NESTING {
+        return Err(print::too_deep());
+    }
+    Ok(match value {
+        Value::Nil => model::Value::Null,
+        Value::Bool(flag) => model::Value::Bool(*flag),
+        Value::Int(number) | Value::Int64(number) => (*number).into(),
+        Value::Uint8(number) => float(f64::from(*number))?,
+        Value::Uint64(number) => float(*number as f64)?,
+        Value::Float(number) => float(*number)?,
+        Value::String(text) => model::Value::String(Arc::clone(text)),
+        Value::List(list) if list.element.is_nil() => model::Value::Null,
+        Value::List(list) => {
+            let mut items = Vec::with_capacity(list.items.len());
+            for item in &list.items {
+                items.push(model::Node::from_value(convert(item, depth + 1)?));
+            }
+            items.into()
         }
-        self.budget.step(2)?;
-        self.budget.charge(NODE)?;
-        self.ensure_room(2 * depth)?;
-        Ok(match value {
-            Value::Nil => model::Value::Null,
-            Value::Bool(flag) => model::Value::Bool(*flag),
-            Value::Int(number) | Value::Int64(number) => (*number).into(),
-            Value::Uint8(number) => float(f64::from(*number))?,
-            Value::Uint64(number) => float(*number as f64)?,
-            Value::Float(number) => float(*number)?,
-            Value::String(text) => {
-                self.text(text, depth)?;
-                model::Value::String(Arc::clone(text))
+        Value::Map(map) => {
+            let mut entries = Vec::new();
+            for (key, item) in map.entries()? {
+                entries.push(model::Entry::from_value(key, convert(&item, depth + 1)?));
             }
-            Value::List(list) if list.element.is_nil() => model::Value::Null,
-            Value::List(list) => {
-                let mut items = Vec::with_capacity(list.items.len());
-                for item in &list.items {
-                    items.push(model::Node::from_value(self.convert(item, depth + 1)?));
-                }
-                items.into()
-            }
-            Value::Map(map) => {
-                let mut entries = Vec::new();
-                for (key, item) in self.budget.entries(map)? {
-                    self.text(&key, depth)?;
-                    entries.push(model::Entry::from_value(
-                        key,
-                        self.convert(&item, depth + 1)?,
-                    ));
-                }
-                entries.into_iter().collect::<model::Map>().into()
-            }
-            Value::Object(object) if object.complex().is_some() => {
-                let message = "JSON cannot represent a complex number";
-                return Err(Error::new(ErrorClass::Other, message));
-            }
-            Value::Object(object) => self.convert(&object.plain(), depth + 1)?,
-        })
-    }
-
-    /// Checks that the budget has room for a text as YAML, where its lines are indented and unprintable bytes are escaped.
-    fn text(&mut self, text: &str, depth: usize) -> Result<(), Error> {
-        self.budget.charge_read(8 * text.len())?;
-        let is_escaped = |byte: &u8| !matches!(byte, b' '..=b'~') && *byte != b'\n';
-        let escaped = text.bytes().filter(is_escaped).count();
-        let lines = 1 + text.matches('\n').count();
-        self.ensure_room(text.len() + 3 * escaped + lines * 2 * (depth + 2))
-    }
-
-    fn ensure_room(&mut self, bytes: usize) -> Result<(), Error> {
-        self.written += bytes;
-        self.budget.ensure_room_for_text(self.written)
-    }
+            entries.into_iter().collect::<model::Map>().into()
+        }
+        Value::Object(object) if object.complex().is_some() => {
+            let message = "JSON cannot represent a complex number";
+            return Err(Error::new(ErrorClass::Other, message));
+        }
+        Value::Object(object) => convert(&object.plain(), depth + 1)?,
+    })
 }
 
 fn float(number: f64) -> Result<model::Value, Error> {
@@ -145,7 +108,7 @@ fn float(number: f64) -> Result<model::Value, Error> {
 #[cfg(test)]
 mod tests {
     use super::to_model;
-    use crate::{Budget, Limits, Value};
+    use crate::Value;
     use yaml_tree::value::{Node, Number, Value as Model};
 
     #[test]
@@ -153,10 +116,7 @@ mod tests {
         let list = Value::list(vec![Value::Int(i64::MAX), Value::Float(1.5)]);
         let expected = vec![i64::MAX.into(), Model::Number(Number::Float(1.5))];
         let expected: Vec<Node> = expected.into_iter().map(Node::from_value).collect();
-        assert_eq!(
-            to_model(&list, &Budget::new(Limits::default())).ok(),
-            Some(expected.into())
-        );
+        assert_eq!(to_model(&list).ok(), Some(expected.into()));
     }
 
     #[test]
@@ -165,6 +125,6 @@ mod tests {
         if let Value::Map(map) = &value {
             map.set("me", value.clone());
         }
-        assert!(to_model(&value, &Budget::new(Limits::default())).is_err());
+        assert!(to_model(&value).is_err());
     }
 }

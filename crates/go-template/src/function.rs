@@ -3,14 +3,12 @@
 //! Before the body runs, the engine checks the number and types of the arguments against the signature, with Go's conversions
 //! and errors.
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::limits::Budget;
 pub use super::signature::{Signature, Type};
 use super::value::Map;
-use super::{Engine, Error, ErrorClass, Value};
+use super::{Engine, Error, ErrorClass, Value, secret};
 
 /// A function that templates may call.
 #[derive(Debug)]
@@ -21,6 +19,8 @@ pub struct Function {
     pub signature: Signature,
     /// The implementation.
     pub body: Body,
+    /// What it does with the labels of secrets.
+    pub(super) labels: Labels,
 }
 
 impl Function {
@@ -37,6 +37,7 @@ impl Function {
                 rest: None,
             },
             body: Body::Plain(call),
+            labels: Labels::Refused,
         }
     }
 
@@ -54,7 +55,64 @@ impl Function {
                 rest: Some(rest),
             },
             body: Body::Plain(call),
+            labels: Labels::Refused,
         }
+    }
+}
+
+/// What a function does with labels of secrets in its arguments. Whatever it is, it cannot see the secrets: their texts are not
+/// there.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Labels {
+    /// It looks at them, which fails.
+    Refused,
+    /// It passes values along, or looks at whether they are empty.
+    Carried,
+    /// It looks at texts, but not at those in maps and lists.
+    InStructure,
+    /// Its result is a text that holds them.
+    InText,
+    /// The same, and the result may be empty.
+    InTextOrNothing,
+    /// It parses a text, in which they are parts.
+    Parsed,
+    /// It looks at them, unless it compares one with an empty text.
+    ComparedWithNothing,
+}
+
+impl Function {
+    /// The function passes values along, and looks at nothing but whether they are empty.
+    pub(super) const fn carries(self) -> Self {
+        self.with_labels(Labels::Carried)
+    }
+
+    /// The function looks at maps and lists, and passes what is in them along.
+    pub(super) const fn reads_structure(self) -> Self {
+        self.with_labels(Labels::InStructure)
+    }
+
+    /// The function makes a text of its arguments, which is not empty unless they are.
+    pub(super) const fn makes_text(self) -> Self {
+        self.with_labels(Labels::InText)
+    }
+
+    /// The function makes a text or number of its arguments, which may be empty or zero.
+    pub(super) const fn may_make_nothing(self) -> Self {
+        self.with_labels(Labels::InTextOrNothing)
+    }
+
+    /// The function parses a text.
+    pub(super) const fn parses(self) -> Self {
+        self.with_labels(Labels::Parsed)
+    }
+
+    /// The function compares: with an empty text, that is a test for emptiness.
+    pub(super) const fn compares_with_nothing(self) -> Self {
+        self.with_labels(Labels::ComparedWithNothing)
+    }
+
+    const fn with_labels(self, labels: Labels) -> Self {
+        Self { labels, ..self }
     }
 }
 
@@ -73,6 +131,9 @@ pub enum Body {
     Tpl,
 }
 
+/// The most bytes that a function makes because a number says so: `repeat`, `until`.
+const MADE_LIMIT: usize = 32 << 20;
+
 /// A call of a function.
 #[derive(Debug)]
 pub struct Call<'a> {
@@ -82,22 +143,9 @@ pub struct Call<'a> {
     pub arguments: &'a [Value],
     /// The engine whose behavior applies where engines differ.
     pub engine: Engine,
-    /// The budget that the call is charged to.
-    pub budget: &'a Budget,
 }
 
 impl Call<'_> {
-    /// Runs a function. Every call goes through here, so that what it reads and returns is charged.
-    pub(super) fn run(
-        mut self,
-        body: fn(&mut Call<'_>) -> Result<Value, Error>,
-    ) -> Result<Value, Error> {
-        self.budget.charge_arguments(self.arguments)?;
-        let value = body(&mut self)?;
-        self.budget.charge_value(&value)?;
-        Ok(value)
-    }
-
     /// An argument of any type; nil if it is optional and missing.
     pub fn value(&self, index: usize) -> Value {
         self.arguments.get(index).cloned().unwrap_or(Value::Nil)
@@ -148,30 +196,18 @@ impl Call<'_> {
         }
     }
 
-    /// Fails if the budget has no room for a result of this size. A function whose result can be much longer than its arguments
-    /// must call this before it allocates; the engine charges the result afterwards.
-    pub fn ensure_room(&self, bytes: usize) -> Result<(), Error> {
-        self.budget.ensure_room(bytes)
+    /// Fails if this many bytes are more than a function may make because of a number, or of one text for each part of another.
+    pub fn ensure_size(&self, bytes: usize) -> Result<(), Error> {
+        if bytes <= MADE_LIMIT {
+            return Ok(());
+        }
+        let message = format!("`{}` makes more than {MADE_LIMIT} bytes", self.name);
+        Err(Error::new(ErrorClass::Limit, message))
     }
 
-    /// Like [`Call::ensure_room`], for a text that is built and then copied into a value.
-    pub fn ensure_room_for_text(&self, bytes: usize) -> Result<(), Error> {
-        self.budget.ensure_room_for_text(bytes)
-    }
-
-    /// Charges bytes that an argument grows by.
-    pub fn charge(&self, bytes: usize) -> Result<(), Error> {
-        self.budget.charge(bytes)
-    }
-
-    /// Charges steps for work beyond one pass over the arguments.
-    pub fn work(&self, steps: usize) -> Result<(), Error> {
-        self.budget.step(steps as u64)
-    }
-
-    /// The entries of a map argument.
-    pub fn entries(&self, index: usize) -> Result<BTreeMap<Arc<str>, Value>, Error> {
-        self.budget.entries(&*self.map(index)?)
+    /// Fails if a text that is a key, or decides something, holds the label of a secret.
+    pub(super) fn ensure_known(&self, text: &str) -> Result<(), Error> {
+        secret::error(text).map_or(Ok(()), Err)
     }
 
     /// Converts bytes that the function computed to a string.

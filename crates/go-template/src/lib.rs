@@ -9,6 +9,7 @@ pub mod format;
 pub mod function;
 mod functions;
 mod host;
+mod labels;
 mod lexer;
 mod limits;
 mod literal;
@@ -20,6 +21,7 @@ mod refused;
 pub mod regexp;
 mod rendered;
 pub mod root;
+mod secret;
 mod signature;
 pub mod value;
 
@@ -119,6 +121,8 @@ pub enum ErrorClass {
     Limit,
     /// Values that depend on themselves.
     Cycle,
+    /// A look at a secret, whose text is not there.
+    Secret,
     /// Anything else: division by zero, a bad regular expression, a bad version.
     Other,
 }
@@ -153,12 +157,7 @@ pub fn functions() -> Vec<&'static str> {
 ///
 /// # Errors
 /// No such function, a wrong number of arguments, and any error of the function itself.
-pub fn call(
-    name: &'static str,
-    arguments: &[Value],
-    engine: Engine,
-    budget: &Budget,
-) -> Result<Value, Error> {
+pub fn call(name: &'static str, arguments: &[Value], engine: Engine) -> Result<Value, Error> {
     let missing = || {
         Error::new(
             ErrorClass::MissingFunction,
@@ -175,9 +174,8 @@ pub fn call(
                 name,
                 arguments,
                 engine,
-                budget,
             };
-            call.run(body)
+            labels::run(call, body, function.labels)
         }
         _ => Err(missing()),
     }

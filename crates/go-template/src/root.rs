@@ -276,10 +276,6 @@ impl Lazy for Metadata {
         keys.sort();
         Ok(keys)
     }
-
-    fn size(&self) -> usize {
-        FIELDS.len() + 1
-    }
 }
 
 impl Object for Metadata {

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::signature::Signature;
-use super::{Error, ErrorClass};
+use super::{Error, ErrorClass, secret};
 
 /// A Go value. Maps are shared and mutable, as in Go; templates cannot change lists and strings.
 ///
@@ -103,6 +103,7 @@ impl Value {
             Self::Uint8(number) => *number != 0,
             Self::Uint64(number) => *number != 0,
             Self::Float(number) => *number != 0.0,
+            Self::String(text) if secret::may_be_empty(text) => return Err(secret::secret(text)),
             Self::String(text) => !text.is_empty(),
             Self::List(list) => !list.items.is_empty(),
             Self::Map(map) => !map.is_empty()?,
@@ -286,8 +287,6 @@ pub trait Lazy: std::fmt::Debug {
     fn is_empty(&self) -> Result<bool, Error> {
         Ok(self.keys()?.is_empty())
     }
-    /// The approximate number of keys. Must not evaluate any entry.
-    fn size(&self) -> usize;
 }
 
 impl Lazy for Rc<Map> {
@@ -301,10 +300,6 @@ impl Lazy for Rc<Map> {
 
     fn has(&self, key: &str) -> Result<bool, Error> {
         Map::has(self, key)
-    }
-
-    fn size(&self) -> usize {
-        Map::size(self)
     }
 }
 
@@ -412,21 +407,6 @@ impl Map {
             return Ok(self.entries.borrow().len());
         }
         Ok(self.keys()?.len())
-    }
-
-    /// The approximate number of entries. Fetches no entry.
-    pub fn size(&self) -> usize {
-        let lazy = self.lazy.borrow();
-        let unfetched = lazy.as_ref().map_or(0, |lazy| lazy.size());
-        unfetched.max(self.entries.borrow().len())
-    }
-
-    /// Folds over the entries that were computed, set or fetched so far.
-    pub(super) fn fold<T>(&self, start: T, mut with: impl FnMut(T, &Arc<str>, &Value) -> T) -> T {
-        let entries = self.entries.borrow();
-        entries
-            .iter()
-            .fold(start, |all, (key, value)| with(all, key, value))
     }
 
     /// Whether the map has a key. Fetches no entry.

@@ -8,6 +8,7 @@
 
 #![warn(missing_docs)]
 
+mod address;
 pub mod archive;
 mod artifact;
 mod choose;
@@ -20,10 +21,12 @@ pub mod portable_path;
 mod reference;
 pub mod registries;
 pub mod registry;
+mod registry_name;
 pub mod signature;
 
 use std::io::Write;
 
+pub use address::{Address, is_oci};
 pub use artifact::{Artifact, Blob, Body, Digested, Digesting};
 pub use choose::{Chosen, image, images};
 pub use digest::{Digest, DigestError, sha256};
@@ -33,6 +36,7 @@ pub use manifest::{
     ManifestError,
 };
 pub use reference::{Reference, ReferenceError, SCHEME, Target};
+pub use registry_name::RegistryName;
 
 /// A destination for artifacts: a registry, or an image layout in a folder.
 ///

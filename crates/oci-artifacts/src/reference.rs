@@ -1,20 +1,23 @@
 //! References: `oci://registry/repository:tag@digest`.
 
 use std::fmt;
-use std::net::Ipv6Addr;
 use std::sync::Arc;
 
 use super::digest::Digest;
+use super::registry_name::RegistryName;
 
 /// The scheme that Helm values, Flux and Argo CD write before the registry.
 pub const SCHEME: &str = "oci://";
 
+/// Where Docker Hub has official images: those whose name is one word.
+const OFFICIAL: &str = "library/";
+
 /// A reference to an artifact in a registry. The registry is mandatory: Docker Hub is not a default.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Reference {
-    /// The registry's host, with its port if it has one.
-    pub registry: Arc<str>,
-    /// The repository: `/` between lower-case names.
+    /// The registry.
+    pub registry: RegistryName,
+    /// The repository: `/` between lower-case names. Empty where a prefix means a whole registry.
     pub repository: Arc<str>,
     /// The tag, if there is one.
     pub tag: Option<Arc<str>>,
@@ -49,10 +52,7 @@ impl Reference {
             text: text.to_owned(),
             reason: reason.to_owned(),
         };
-        let rest = match text.split_at_checked(SCHEME.len()) {
-            Some((scheme, rest)) if scheme.eq_ignore_ascii_case(SCHEME) => rest,
-            _ => text,
-        };
+        let rest = strip_scheme(text);
         let (rest, digest) = match rest.split_once('@') {
             Some((rest, digest)) => {
                 let digest = Digest::parse(digest).map_err(|fault| error(&fault.to_string()))?;
@@ -63,9 +63,8 @@ impl Reference {
         let (registry, path) = rest
             .split_once('/')
             .ok_or_else(|| error("the registry must be followed by `/` and a repository"))?;
-        if !is_registry(registry) {
-            return Err(error("it starts with the registry's host name"));
-        }
+        let registry = RegistryName::parse(registry)
+            .ok_or_else(|| error("it starts with the registry's host name"))?;
         let last = path.rfind('/').map_or(0, |slash| slash + 1);
         let (repository, tag) = match path[last..].find(':') {
             Some(colon) => (&path[..last + colon], Some(&path[last + colon + 1..])),
@@ -82,11 +81,55 @@ impl Reference {
             ));
         }
         Ok(Self {
-            registry: registry.into(),
-            repository: repository.into(),
+            repository: official(&registry, repository)
+                .map_or_else(|| repository.into(), Into::into),
+            registry,
             tag: tag.map(Into::into),
             digest,
         })
+    }
+
+    /// Parses the start of references: a registry, or a registry and a path. The scheme is optional.
+    pub fn parse_prefix(text: &str) -> Option<Self> {
+        let bare = strip_scheme(text).trim_end_matches('/');
+        let (registry, path) = bare.split_once('/').unwrap_or((bare, ""));
+        (path.is_empty() || is_repository(path)).then_some(())?;
+        Some(Self {
+            registry: RegistryName::parse(registry)?,
+            repository: path.into(),
+            tag: None,
+            digest: None,
+        })
+    }
+
+    /// What follows a prefix, which ends where a part of the name does.
+    pub fn strip_prefix(&self, prefix: &Self) -> Option<&str> {
+        if self.registry != prefix.registry {
+            return None;
+        }
+        if prefix.repository.is_empty() {
+            return Some(&self.repository);
+        }
+        match self.repository.strip_prefix(&*prefix.repository) {
+            Some("") => Some(""),
+            Some(rest) => rest.strip_prefix('/'),
+            None => {
+                let whole = official(&prefix.registry, &prefix.repository)?;
+                (whole == *self.repository).then_some("")
+            }
+        }
+    }
+
+    /// The same artifact below another prefix: `rest` is what [`Reference::strip_prefix`] left.
+    pub fn with_prefix(&self, prefix: &Self, rest: &str) -> Self {
+        let parts = [&*prefix.repository, rest];
+        let path: Vec<&str> = parts.into_iter().filter(|it| !it.is_empty()).collect();
+        let path = path.join("/");
+        Self {
+            repository: official(&prefix.registry, &path).unwrap_or(path).into(),
+            registry: prefix.registry.clone(),
+            ..self.clone()
+        }
     }
 
     /// The target of a request: the digest, else the tag, else `latest`.
@@ -116,7 +159,10 @@ impl Reference {
 
     /// `registry/repository`, without scheme, tag and digest.
     pub fn name(&self) -> String {
-        format!("{}/{}", self.registry, self.repository)
+        match &*self.repository {
+            "" => self.registry.to_string(),
+            repository => format!("{}/{repository}", self.registry),
+        }
     }
 }
 
@@ -142,28 +188,19 @@ impl fmt::Display for Target<'_> {
     }
 }
 
-/// A host name or address, optionally with a port.
-fn is_registry(text: &str) -> bool {
-    let address = text.strip_prefix('[').and_then(|rest| rest.split_once(']'));
-    let (is_host, port) = match address {
-        Some((address, port)) => (address.parse::<Ipv6Addr>().is_ok(), port),
-        None => {
-            let (host, port) = text.split_at(text.find(':').unwrap_or(text.len()));
-            (host.split('.').all(is_label), port)
-        }
-    };
-    is_host && (port.is_empty() || port.strip_prefix(':').is_some_and(is_port))
+/// The text behind the scheme, in any letter case.
+fn strip_scheme(text: &str) -> &str {
+    match text.split_at_checked(SCHEME.len()) {
+        Some((scheme, rest)) if scheme.eq_ignore_ascii_case(SCHEME) => rest,
+        _ => text,
+    }
 }
 
-/// A label of a host name (RFC 1123, section 2.1).
-fn is_label(text: &str) -> bool {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
-    !text.is_empty() && text.bytes().all(is_plain) && !text.starts_with('-') && !text.ends_with('-')
-}
-
-/// Digits only: the number's own parser also takes a `+`.
-fn is_port(text: &str) -> bool {
-    text.bytes().all(|byte| byte.is_ascii_digit()) && text.parse::<u16>().is_ok()
+/// The whole name of one of Docker Hub's official images, which are those whose name has one part.
+fn official(registry: &RegistryName, repository: &str) -> Option<String> {
+    let is_official =
+        registry.is_docker_hub() && !repository.is_empty() && !repository.contains('/');
+    is_official.then(|| format!("{OFFICIAL}{repository}"))
 }
 
 /// `[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*(\/…)*` (distribution-spec, "Pulling manifests").
@@ -213,6 +250,41 @@ mod tests {
     }
 
     #[test]
+    fn a_prefix_ends_where_a_part_of_the_name_does() {
+        let rest = |prefix, name| {
+            let prefix = Reference::parse_prefix(prefix).expect(prefix);
+            let of = Reference::parse(name).expect(name);
+            let rest = of.strip_prefix(&prefix)?;
+            assert_eq!(of.with_prefix(&prefix, rest), of);
+            Some(rest.to_owned())
+        };
+        for (prefix, name, expected) in [
+            ("oci://R.example:0443/", "r.example/a/b:1", Some("a/b")),
+            ("r.example/a", "R.EXAMPLE:443/a/b:1", Some("b")),
+            ("r.example/a/b", "r.example/a/b:1", Some("")),
+            ("r.example/a", "r.example/aa", None),
+            ("r.example/a", "r.example:80/a", None),
+            ("docker.io", "index.docker.io/a", Some("library/a")),
+            ("docker.io/library", "docker.io/a", Some("a")),
+            ("docker.io/a", "docker.io/a", Some("")),
+            ("docker.io/a", "docker.io/a/b", Some("b")),
+        ] {
+            assert_eq!(rest(prefix, name).as_deref(), expected, "{prefix} {name}");
+        }
+        for text in [
+            "",
+            "/",
+            "a.example/B",
+            "a.example/b:tag",
+            "a.example/b@c",
+            "a b",
+            "https://a",
+        ] {
+            assert_eq!(Reference::parse_prefix(text), None, "{text}");
+        }
+    }
+
+    #[test]
     fn invalid_references_are_refused() {
         for text in [
             "",
@@ -236,6 +308,11 @@ mod tests {
             "oci://[::1]x:80/a",
             "oci://[::1/a",
             "oci://[r]/a",
+            "oci://r./a",
+            "oci://1.2.3.999/a",
+            "oci://r/a//b",
+            "oci://r/./a",
+            "oci://rédis/a",
             "oci://r/../a",
             "https://r/a",
         ] {

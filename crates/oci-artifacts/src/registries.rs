@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::{Reference, RegistryName};
+
 /// How many requests are under way at once unless the project file says otherwise.
 pub const CONCURRENCY: usize = 16;
 
@@ -13,10 +15,10 @@ pub const ARCHITECTURE: &str = "amd64";
 /// How registries are queried.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegistrySettings {
-    /// Where artifacts are had instead, by prefix of `registry/repository`: the longest wins, and ends at a `/`.
-    pub mirrors: BTreeMap<Arc<str>, Mirror>,
-    /// What is special about a registry, by its host with its port.
-    pub hosts: BTreeMap<Arc<str>, Host>,
+    /// Where artifacts are had instead, by prefix: the longest wins.
+    pub mirrors: BTreeMap<Reference, Mirror>,
+    /// What is special about a registry.
+    pub hosts: BTreeMap<RegistryName, Host>,
     /// The architecture whose manifest is taken of an index, as Go spells it: `amd64`, `arm64`.
     pub architecture: Arc<str>,
     /// How many requests are under way at once; at least 1.
@@ -27,8 +29,8 @@ pub struct RegistrySettings {
 /// cannot, or must not, reach it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mirror {
-    /// Below this `registry/prefix`.
-    Prefix(Arc<str>),
+    /// Below this prefix.
+    Prefix(Reference),
     /// In the OCI image layout in this folder, as written: relative to the project file's.
     Layout(Arc<str>),
 }
@@ -56,22 +58,22 @@ impl Default for RegistrySettings {
 }
 
 impl RegistrySettings {
-    /// The mirror of `registry/repository`, and the part of the name after its prefix: empty, or starting with `/`.
-    pub fn mirror<'a>(&self, name: &'a str) -> Option<(&Mirror, &'a str)> {
-        let whole = name.match_indices('/').map(|(slash, _)| slash).rev();
-        std::iter::once(name.len()).chain(whole).find_map(|end| {
-            let (prefix, rest) = name.split_at(end);
-            Some((self.mirrors.get(prefix)?, rest))
-        })
+    /// The mirror of a reference, and the part of its name after the prefix.
+    pub fn mirror<'a>(&self, of: &'a Reference) -> Option<(&Mirror, &'a str)> {
+        let mirrors = self.mirrors.iter();
+        let found = mirrors.filter_map(|(prefix, mirror)| Some((mirror, of.strip_prefix(prefix)?)));
+        found.min_by_key(|(_, rest)| rest.len())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::{Mirror, RegistrySettings};
+    use crate::Reference;
 
     fn settings(mirrors: &[(&str, &str)]) -> RegistrySettings {
-        let mirror = |(from, to): &(&str, &str)| ((*from).into(), Mirror::Prefix((*to).into()));
+        let prefix = |text: &str| Reference::parse_prefix(text).expect(text);
+        let mirror = |(from, to): &(&str, &str)| (prefix(from), Mirror::Prefix(prefix(to)));
         RegistrySettings {
             mirrors: mirrors.iter().map(mirror).collect(),
             ..RegistrySettings::default()
@@ -82,13 +84,15 @@ mod tests {
     fn the_longest_prefix_wins_and_ends_at_a_slash() {
         let settings = settings(&[("a.b", "host"), ("a.b/c", "group"), ("a.b/c/d", "one")]);
         let find = |name| {
-            let (mirror, rest) = settings.mirror(name)?;
+            let of = Reference::parse(name).expect(name);
+            let (mirror, rest) = settings.mirror(&of)?;
             match mirror {
-                Mirror::Prefix(prefix) => Some(format!("{prefix}{rest}")),
+                Mirror::Prefix(prefix) => Some(of.with_prefix(prefix, rest).name()),
                 Mirror::Layout(_) => None,
             }
         };
         assert_eq!(find("a.b/x").as_deref(), Some("host/x"));
+        assert_eq!(find("A.B:443/x").as_deref(), Some("host/x"));
         assert_eq!(find("a.b/c/x").as_deref(), Some("group/x"));
         assert_eq!(find("a.b/cc/x").as_deref(), Some("host/cc/x"));
         assert_eq!(find("a.b/c/d").as_deref(), Some("one"));

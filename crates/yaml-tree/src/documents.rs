@@ -7,6 +7,7 @@ use crate::place::{FileId, Place};
 
 use super::compose::{Composer, Values};
 use super::notice::Notices;
+use super::opaque::OPEN;
 use super::{Documents, SyntaxError, json_text};
 
 /// The maximum size of a text, in bytes.
@@ -17,15 +18,16 @@ const SIZE: usize = 16 << 20;
 /// # Errors
 /// The first syntax error for the engine, or a text that is too large or nested too deeply.
 pub fn read(text: &str, file: FileId, engine: Engine) -> Result<Documents, SyntaxError> {
-    check_text(text, file)?;
+    let has_labels = check_text(text, file)?;
     if engine == Engine::Kubectl && text.trim_start().starts_with('{') {
-        return json_text::read(text, file);
+        return json_text::read(text, file, has_labels);
     }
     let parts = split(text, file, engine)?;
     let (mut documents, mut notices) = (Vec::with_capacity(parts.len()), Notices::default());
     let mut values = Values::default();
     for part in parts {
         let mut composer = Composer::new(&text[..part.end], part.start, file, engine);
+        composer.has_labels = has_labels;
         composer.notices = notices;
         composer.values = values;
         let document = composer
@@ -80,8 +82,9 @@ pub(super) fn split(
     Ok(parts)
 }
 
-/// Refuses characters that YAML does not allow (<https://yaml.org/spec/1.1/#c-printable>), and a text that is too large.
-fn check_text(text: &str, file: FileId) -> Result<(), SyntaxError> {
+/// Refuses characters that YAML does not allow (<https://yaml.org/spec/1.1/#c-printable>), and a text that is too large. Whether
+/// there are labels of secrets.
+fn check_text(text: &str, file: FileId) -> Result<bool, SyntaxError> {
     let place = |start: usize, end: usize| Place {
         file,
         start: start as u32,
@@ -91,9 +94,10 @@ fn check_text(text: &str, file: FileId) -> Result<(), SyntaxError> {
         let message = format!("the file is larger than {} MiB", SIZE >> 20);
         return Err(SyntaxError::new(message, place(0, 0)));
     }
-    let mut from = 0;
+    let (mut from, mut has_labels) = (0, false);
     let bytes = text.as_bytes();
     while let Some(index) = next_suspect(bytes, from) {
+        has_labels |= text[index..].starts_with(OPEN);
         let width = match bytes[index] {
             // Allowed are NEL and U+00A0 on; U+FFFE and U+FFFF are not allowed.
             0xC2 if bytes[index + 1] >= 0xA0 || bytes[index + 1] == 0x85 => 0,
@@ -109,7 +113,7 @@ fn check_text(text: &str, file: FileId) -> Result<(), SyntaxError> {
         }
         from = index + 1;
     }
-    Ok(())
+    Ok(has_labels)
 }
 
 /// The index of the next byte that may be, or start, a character that YAML does not allow.

@@ -48,13 +48,13 @@ pub fn format_number(number: Number) -> String {
     }
 }
 
-/// A scalar as text; none for null, lists and maps.
+/// A scalar as text; none for null, secrets, lists and maps.
 pub fn scalar_text(value: &Value) -> Option<Arc<str>> {
     match value {
         Value::String(text) => Some(Arc::clone(text)),
         Value::Bool(flag) => Some(if *flag { "true" } else { "false" }.into()),
         Value::Number(number) => Some(format_number(*number).into()),
-        Value::Null | Value::List(_) | Value::Map(_) => None,
+        Value::Null | Value::Opaque(_) | Value::List(_) | Value::Map(_) => None,
     }
 }
 
@@ -127,6 +127,7 @@ impl From<&Value> for serde_json::Value {
                 number.map_or(Self::Null, Self::Number)
             }
             Value::String(text) => Self::String(text.to_string()),
+            Value::Opaque(opaque) => Self::String(opaque.text.to_string()),
             Value::List(items) => items.iter().map(|item| Self::from(&item.value)).collect(),
             Value::Map(map) => { map.iter() }
                 .map(|entry| (entry.key.to_string(), Self::from(&entry.node.value)))
@@ -141,6 +142,7 @@ fn write_value(out: &mut String, value: &Value, html: Html) {
         Value::Bool(flag) => out.push_str(if *flag { "true" } else { "false" }),
         Value::Number(number) => out.push_str(&format_number(*number)),
         Value::String(text) => write_string(out, text, html),
+        Value::Opaque(opaque) => write_string(out, &opaque.text, html),
         Value::List(items) => {
             out.push('[');
             for (index, item) in items.iter().enumerate() {

@@ -10,16 +10,18 @@ use super::compose::Values;
 use super::json_reader::{Builder, Fault, FaultKind, JsonReader, Scalar};
 use super::mapping::{Pair, unique};
 use super::notice::Notices;
+use super::opaque::{Opaque, OpaqueKind, is_opaque};
 use super::scan::too_deep;
 use super::{Documents, SyntaxError};
 
 type Result<T> = std::result::Result<T, SyntaxError>;
 
 /// Parses JSON with the span of every value.
-pub(super) fn read(text: &str, file: FileId) -> Result<Documents> {
+pub(super) fn read(text: &str, file: FileId, has_labels: bool) -> Result<Documents> {
     let nodes = Nodes {
         text,
         file,
+        has_labels,
         notices: Notices::default(),
         values: Values::default(),
     };
@@ -38,6 +40,7 @@ pub(super) fn read(text: &str, file: FileId) -> Result<Documents> {
 struct Nodes<'t> {
     text: &'t str,
     file: FileId,
+    has_labels: bool,
     notices: Notices,
     values: Values,
 }
@@ -52,6 +55,11 @@ impl Builder for Nodes<'_> {
         let value = match scalar {
             Scalar::Null => Value::Null,
             Scalar::Bool(value) => Value::Bool(value),
+            Scalar::Text(text) if self.has_labels && is_opaque(&text) => Opaque {
+                text: text.into(),
+                kind: OpaqueKind::String,
+            }
+            .into(),
             Scalar::Text(text) => Value::from(text),
             Scalar::Number(text) => match (text.parse(), text.parse::<f64>()) {
                 (Ok(number), _) => Value::Number(Number::Int(number)),
@@ -73,6 +81,9 @@ impl Builder for Nodes<'_> {
 
     fn key(&mut self, key: String, span: Range<usize>) -> Result<Located<Arc<str>>> {
         self.open(span.start)?;
+        if self.has_labels && is_opaque(&key) {
+            return Err(self.error_in(span, "a key depends on a secret".to_owned()));
+        }
         Ok(Located {
             value: key.into(),
             place: self.place(span),

@@ -18,6 +18,7 @@ mod mapping;
 pub mod merge;
 mod misread;
 mod notice;
+pub mod opaque;
 mod path;
 pub mod place;
 mod resolve;

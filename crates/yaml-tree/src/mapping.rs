@@ -158,6 +158,9 @@ fn key_text(composer: &Composer<'_>, key: &Composed) -> Result<Arc<str>> {
     let message = match key.scalar {
         Some(resolved) => match resolve::key_text(resolved, &key.node.value) {
             Ok(text) => return Ok(text),
+            Err(_) if matches!(key.node.value, Value::Opaque(_)) => {
+                "a key depends on a secret".to_owned()
+            }
             Err(what) => format!("{what} cannot be a key"),
         },
         None if composer.is_template(key.used_at) => {

@@ -3,10 +3,9 @@
 //! A [`Place`] is small and cheap to copy: every node of every parsed file carries one. It becomes a file name, a line and
 //! a column only when a finding is shown, through the [`Sources`] it was read with.
 
-use std::collections::HashSet;
 use std::fmt;
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// What is printed instead of a secret.
 pub const HIDDEN: &str = "…";
@@ -29,10 +28,10 @@ pub struct Source {
     pub text: String,
     /// What of its text must never be shown: only its line and column.
     pub secrets: Secrets,
+    /// Whether all of its texts and numbers are secret.
+    pub is_secret_file: bool,
     /// Whether nothing of its text is shown, comments included: a file of secrets, or one outside the project.
     pub is_hidden: bool,
-    /// The words of its text that everybody may read.
-    words: OnceLock<HashSet<Box<str>>>,
 }
 
 /// What of a file's text is secret.
@@ -84,8 +83,8 @@ impl Source {
             path: path.into(),
             text: text.into(),
             secrets: Secrets::None,
+            is_secret_file: false,
             is_hidden: false,
-            words: OnceLock::new(),
         }
     }
 
@@ -96,50 +95,6 @@ impl Source {
             is_hidden,
             ..self
         }
-    }
-
-    /// The same file with more secrets.
-    pub fn with_secrets(&self, more: Secrets) -> Self {
-        let secrets = match (&self.secrets, more) {
-            (Secrets::Whole, _) | (_, Secrets::Whole) => Secrets::Whole,
-            (known, Secrets::None) => known.clone(),
-            (Secrets::None, more) => more,
-            (Secrets::Ranges(known), Secrets::Ranges(more)) => {
-                known.iter().chain(&*more).cloned().collect()
-            }
-        };
-        Self {
-            secrets,
-            is_hidden: self.is_hidden,
-            ..Self::new(Arc::clone(&self.path), self.text.as_str())
-        }
-    }
-
-    /// Whether a word is in the text, outside of its secrets.
-    fn has_word(&self, word: &str) -> bool {
-        let words = self.words.get_or_init(|| {
-            if self.is_hidden || self.secrets == Secrets::Whole {
-                return HashSet::new();
-            }
-            let words = words(&self.text).filter(|word| {
-                let start = word.as_ptr().addr() - self.text.as_ptr().addr();
-                !self.hides(start as u32..(start + word.len()) as u32)
-            });
-            words.map(Box::from).collect()
-        });
-        words.contains(word)
-    }
-
-    /// The words of its secrets.
-    pub fn secret_words(&self) -> impl Iterator<Item = &str> {
-        let ranges = match &self.secrets {
-            Secrets::Ranges(ranges) => &**ranges,
-            Secrets::None | Secrets::Whole => &[],
-        };
-        let texts = ranges
-            .iter()
-            .filter_map(|range| self.text.get(range.start as usize..range.end as usize));
-        texts.flat_map(words)
     }
 
     /// Whether any of the text is secret.
@@ -160,6 +115,27 @@ impl Source {
         }
     }
 
+    /// A range of the text as it may be shown: with [`HIDDEN`] in place of each secret.
+    pub fn display_range(&self, bytes: Range<u32>) -> String {
+        let text = |start: u32, end: u32| self.text.get(start as usize..end as usize);
+        let ranges = match &self.secrets {
+            Secrets::None => &[],
+            Secrets::Whole => return HIDDEN.to_owned(),
+            Secrets::Ranges(ranges) => &**ranges,
+        };
+        let first = ranges.partition_point(|secret| secret.end <= bytes.start);
+        let (mut shown, mut kept) = (String::new(), bytes.start);
+        for secret in ranges[first..]
+            .iter()
+            .take_while(|secret| secret.start < bytes.end)
+        {
+            shown += text(kept, secret.start.max(kept)).unwrap_or_default();
+            shown += HIDDEN;
+            kept = secret.end.min(bytes.end);
+        }
+        shown + text(kept, bytes.end).unwrap_or_default()
+    }
+
     /// The line and column of a byte offset, both from 1; the column counts characters.
     pub fn line_column(&self, offset: u32) -> (usize, usize) {
         let mut end = (offset as usize).min(self.text.len());
@@ -173,13 +149,6 @@ impl Source {
             before[line_start..].chars().count() + 1,
         )
     }
-}
-
-/// The words of a text: names, versions, addresses.
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    let is_part = |letter: char| letter.is_alphanumeric() || "-_.".contains(letter);
-    let words = text.split(move |letter| !is_part(letter));
-    words.filter(|word| !word.is_empty())
 }
 
 /// The number of a file within its [`Sources`].
@@ -239,6 +208,11 @@ impl<T> Located<T> {
     pub fn new(value: T, place: Place) -> Self {
         Self { value, place }
     }
+
+    /// What is made of the value, at its place.
+    pub fn map<U>(self, make: impl FnOnce(T) -> U) -> Located<U> {
+        Located::new(make(self.value), self.place)
+    }
 }
 
 /// The files that a cluster's places point into: those that all clusters share, then its own.
@@ -249,8 +223,6 @@ pub struct Sources {
     shared: Arc<Vec<Arc<Source>>>,
     own: Vec<Arc<Source>>,
     facts: Arc<Vec<Arc<Source>>>,
-    /// Expressions that read a secret: their values are secret too.
-    made: Arc<HashSet<Place>>,
 }
 
 impl Sources {
@@ -278,7 +250,6 @@ impl Sources {
             shared: Arc::new(all),
             own: Vec::new(),
             facts: self.facts,
-            made: self.made,
         }
     }
 
@@ -317,33 +288,12 @@ impl Sources {
     /// Whether the value at a place is secret.
     pub fn is_secret(&self, place: Place) -> bool {
         let source = self.get(place.file);
-        self.made.contains(&place)
-            || source.is_some_and(|source| source.hides(place.start..place.end))
-    }
-
-    /// A value as it may be shown.
-    pub fn display<'t>(&self, value: &'t str, place: Place) -> &'t str {
-        if self.is_secret(place) { HIDDEN } else { value }
-    }
-
-    /// These files, where the values of the expressions at these places are secret.
-    pub fn with_made(self, places: HashSet<Place>) -> Self {
-        let made = if places.is_empty() {
-            self.made
-        } else {
-            Arc::new(self.made.iter().copied().chain(places).collect())
-        };
-        Self { made, ..self }
+        source.is_some_and(|source| source.hides(place.start..place.end))
     }
 
     /// Whether any file has secrets.
     pub fn has_secrets(&self) -> bool {
         self.all().any(|source| source.has_secrets())
-    }
-
-    /// Whether a text is a word of a file, outside of its secrets.
-    pub fn is_public(&self, text: &str) -> bool {
-        self.all().any(|source| source.has_word(text))
     }
 
     /// The files that all clusters share, then those of one cluster.
@@ -353,17 +303,8 @@ impl Sources {
 
     /// The place with its file, to be kept by a finding after these sources are gone.
     pub fn resolve(&self, place: Place) -> Option<Spot> {
-        let is_made = self.made.contains(&place);
-        let marked = |source: &Arc<Source>| {
-            if is_made {
-                let secrets = std::iter::once(place.start..place.end).collect();
-                Arc::new(source.with_secrets(secrets))
-            } else {
-                Arc::clone(source)
-            }
-        };
         self.get(place.file).map(|source| Spot {
-            source: marked(source),
+            source: Arc::clone(source),
             start: place.start,
             end: place.end,
         })

@@ -5,6 +5,7 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
+use super::opaque::{Opaque, OpaqueKind, is_opaque};
 use super::place::Place;
 
 /// A value and its place.
@@ -27,6 +28,8 @@ pub enum Value {
     Number(Number),
     /// A string.
     String(Arc<str>),
+    /// A string or number that is a secret, or was made of one.
+    Opaque(Arc<Opaque>),
     /// A list.
     List(Arc<Vec<Node>>),
     /// A map with string keys, as JSON has it.
@@ -40,6 +43,16 @@ pub enum Number {
     Int(i64),
     /// Helm's only kind: everything goes through JSON.
     Float(f64),
+}
+
+impl Number {
+    /// Whether it is zero.
+    pub fn is_zero(self) -> bool {
+        match self {
+            Self::Int(number) => number == 0,
+            Self::Float(number) => number == 0.0,
+        }
+    }
 }
 
 /// One entry of a [`Map`].
@@ -278,6 +291,7 @@ impl Node {
     pub fn is_literal(&self) -> bool {
         match &self.value {
             Value::String(text) => !text.contains("{{"),
+            Value::Opaque(opaque) => !opaque.text.contains("{{"),
             Value::List(items) => items.iter().all(Self::is_literal),
             Value::Map(map) => map
                 .iter()
@@ -320,6 +334,17 @@ impl Node {
     }
 }
 
+impl Node {
+    /// The first opaque scalar at or below this node, in the order of keys.
+    pub fn opaque(&self) -> Option<(&Self, &Arc<Opaque>)> {
+        match &self.value {
+            Value::Opaque(opaque) => Some((self, opaque)),
+            Value::Map(_) | Value::List(_) => self.children().find_map(Self::opaque),
+            _ => None,
+        }
+    }
+}
+
 impl Value {
     /// The empty map.
     pub fn empty_map() -> Self {
@@ -332,6 +357,15 @@ impl Value {
             Some(text)
         } else {
             None
+        }
+    }
+
+    /// The string, with a label in place of each secret. A caller makes a tree or a text of it, and passes the labels along.
+    pub fn text_with_labels(&self) -> Option<&Arc<str>> {
+        match self {
+            Self::String(text) => Some(text),
+            Self::Opaque(opaque) => Some(&opaque.text),
+            _ => None,
         }
     }
 
@@ -383,6 +417,7 @@ impl Value {
             Self::Bool(_) => "a boolean",
             Self::Number(_) => "a number",
             Self::String(_) => "a string",
+            Self::Opaque(_) => "a secret",
             Self::List(_) => "a list",
             Self::Map(_) => "a map",
         }
@@ -395,8 +430,19 @@ impl From<&str> for Value {
     }
 }
 
+impl From<Opaque> for Value {
+    fn from(opaque: Opaque) -> Self {
+        Self::Opaque(Arc::new(opaque))
+    }
+}
+
+/// A text that was made of others: opaque where it holds the label of a secret.
 impl From<String> for Value {
     fn from(text: String) -> Self {
+        if is_opaque(&text) {
+            let (text, kind) = (text.into(), OpaqueKind::Scalar);
+            return Opaque { text, kind }.into();
+        }
         Self::String(text.into())
     }
 }

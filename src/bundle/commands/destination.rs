@@ -145,31 +145,26 @@ fn write_config_maps(
     }))
 }
 
-/// Files into a folder, under the laws of rendered files. The inner error is what is wrong with the files that exist there.
+/// Files into a folder that is new, empty or holds them already. The inner error is what is wrong with the files that exist there.
 pub(super) fn into_folder(
     run: &Run<'_>,
     folder: &Path,
     files: Vec<Incoming>,
     foreign: Foreign,
 ) -> Result<Result<String, Vec<Finding>>, Error> {
-    let options = output::Options {
-        shown: folder.to_string_lossy().into_owned(),
-        foreign,
-        ..output::Options::default()
-    };
+    let shown = folder.to_string_lossy();
     let counting = run.counting(files.len());
-    let plan = output::copy_plan(&run.resolve(folder), options, "bundle", files, &counting)?;
+    let plan = output::copy_plan(&run.resolve(folder), &shown, foreign, files, &counting)?;
     if !plan.findings.is_empty() {
         return Ok(Err(plan.findings));
     }
     let output::Copied {
         created,
         updated,
-        deleted,
         unchanged,
     } = plan.apply(&counting)?;
     Ok(Ok(format!(
-        "{}: {created} created, {updated} updated, {deleted} deleted, {unchanged} unchanged",
+        "{}: {created} created, {updated} updated, {unchanged} unchanged",
         folder.display()
     )))
 }

@@ -21,7 +21,7 @@ use crate::read::Workspace;
 
 use super::Run;
 use crate::pipeline::fleet::Fleet;
-use crate::pipeline::rendered::{self, Faulty, RenderedPart};
+use crate::pipeline::rendered::{self, RenderedPart};
 use crate::pipeline::{Terminal, Verdict};
 use crate::report::Format;
 
@@ -96,7 +96,7 @@ pub(super) fn render_project(
     terminal: &mut Terminal,
 ) -> Result<Option<(Gathered, Workspace)>, Error> {
     let fleet = Fleet::open(workspace, today)?;
-    let made = rendered::render(fleet, RenderedPart::Whole, Faulty::StopAll)?;
+    let made = rendered::render(fleet, RenderedPart::Whole)?;
     if made.report(Format::Human, terminal)? == Verdict::Findings {
         return Ok(None);
     }

@@ -7,7 +7,6 @@ use oci_artifacts::signature::{PublicKey, SecretKeyError, SigningKey};
 
 use crate::error::Error;
 use crate::files;
-use crate::secrets::known::learn;
 
 use super::Run;
 
@@ -18,7 +17,6 @@ impl Run<'_> {
     /// The private key of a file.
     pub(super) fn signing_key(&self, file: &Path) -> Result<SigningKey, Error> {
         let text = self.key_text(file)?;
-        learn(&text);
         let file = file.display();
         SigningKey::read(&text).map_err(|error| {
             let help = match error {

@@ -10,7 +10,7 @@ use yaml_tree::engine::Engine;
 use yaml_tree::place::{FileId, Source, Spot};
 use yaml_tree::value::{Node, Value};
 
-use crate::secrets;
+use capi::secrets;
 
 use super::super::plain::text;
 use super::super::{Bundle, BundleKind, File, MANIFESTS};
@@ -33,7 +33,7 @@ pub fn read_config_maps(files: &[File]) -> io::Result<(Bundle, Vec<Finding>)> {
             }
         };
         let source = Arc::new(secrets::source(Arc::clone(&file.from), text, false));
-        match yaml_tree::read(&source.text, FileId(0), Engine::Kubectl) {
+        match secrets::documents(&source, FileId(0), Engine::Kubectl) {
             Ok(read) => {
                 for node in &read.documents {
                     reading.document(&source, node)?;

@@ -16,7 +16,7 @@ use yaml_tree::value::Value;
 
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
-use crate::secrets;
+use capi::secrets;
 
 use super::{File, MANIFESTS};
 

@@ -15,7 +15,7 @@ mod verify;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use oci_artifacts::{Failure, FailureKind, Reference, Store};
+use oci_artifacts::{Address, Failure, FailureKind, Reference, Store};
 use yaml_tree::place::{Sources, Spot};
 
 use crate::catalog::sources::{Artifact, artifacts};
@@ -170,7 +170,7 @@ pub fn lock(
         sources,
         out: Locked::default(),
     };
-    let mut entries: BTreeMap<(Arc<str>, Arc<str>), LockedImage> = BTreeMap::new();
+    let mut entries: BTreeMap<(Arc<str>, Address), LockedImage> = BTreeMap::new();
     let mut wanted: Vec<&Requirement> = Vec::new();
     for (identity, requirement) in requirements {
         let known = old.get(&requirement.key, &requirement.reference);
@@ -201,7 +201,7 @@ pub fn lock(
     if request.keep_unrequired {
         for known in old.images() {
             let (key, reference) = (&known.key.value, &known.reference.value);
-            let entry = entries.entry((Arc::clone(key), Arc::clone(reference)));
+            let entry = entries.entry((Arc::clone(key), reference.clone()));
             entry.or_insert_with(|| known.clone());
         }
     }
@@ -316,12 +316,12 @@ impl Run<'_> {
         Some(requirement.lock_entry(arrived))
     }
 
-    fn finish(mut self, entries: BTreeMap<(Arc<str>, Arc<str>), LockedImage>) -> Locked {
+    fn finish(mut self, entries: BTreeMap<(Arc<str>, Address), LockedImage>) -> Locked {
         let lock = Lock::new(entries.into_values().collect());
         let mut changes = Vec::new();
         let change = |image: &LockedImage, kind| LockChange {
             key: Arc::clone(&image.key.value),
-            reference: Arc::clone(&image.reference.value),
+            reference: Arc::clone(image.reference.value.text()),
             digest: image.digest.value.as_str().into(),
             kind,
         };

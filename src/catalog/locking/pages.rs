@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use capi::image::ImageKey;
+use oci_artifacts::Address;
 use yaml_tree::place::{Located, Place, Sources};
 
 use super::verification::entry_finding;
@@ -29,12 +30,12 @@ pub struct Pages {
 
 /// Adds what pages list. A file that has changed under its name stays as it was locked, until the user accepts it.
 pub(super) fn settle(
-    entries: &mut BTreeMap<(Arc<str>, Arc<str>), LockedImage>,
+    entries: &mut BTreeMap<(Arc<str>, Address), LockedImage>,
     request: &LockRequest<'_>,
     run: &mut Run<'_>,
 ) {
     for offered in &request.pages.offered {
-        let identity = (Arc::clone(&offered.key), Arc::clone(&offered.reference));
+        let identity = (Arc::clone(&offered.key), offered.reference.clone());
         let known = run.old.get(&offered.key, &offered.reference);
         let changed = known.filter(|known| known.digest.value != offered.digest);
         let accepted = request.accept_moved.contains(&*offered.key);
@@ -52,10 +53,7 @@ pub(super) fn settle(
         entries.insert(identity, entry);
     }
     for known in run.old.images() {
-        let identity = (
-            Arc::clone(&known.key.value),
-            Arc::clone(&known.reference.value),
-        );
+        let identity = (Arc::clone(&known.key.value), known.reference.value.clone());
         if entries.contains_key(&identity) {
             continue;
         }
@@ -93,7 +91,7 @@ fn lock_entry(offered: &OfferedImage) -> LockedImage {
     let facts = offered.facts.iter();
     LockedImage {
         key: Located::new(Arc::clone(&offered.key), Place::NONE),
-        reference: Located::new(Arc::clone(&offered.reference), Place::NONE),
+        reference: Located::new(offered.reference.clone(), Place::NONE),
         digest: Located::new(offered.digest.clone(), Place::NONE),
         mirror: None,
         facts: facts
@@ -151,7 +149,7 @@ mod tests {
     fn offered(key: &str, reference: &str) -> OfferedImage {
         OfferedImage {
             key: key.into(),
-            reference: reference.into(),
+            reference: super::Address::new(reference),
             digest: Digest::compute(b"a"),
             facts: Default::default(),
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use oci_artifacts::evidence::{Evidence, Witness};
 use oci_artifacts::signature::{self, PublicKey, Verdict};
-use oci_artifacts::{Failure, Reference, Store};
+use oci_artifacts::{Address, Failure, Reference, Store};
 
 use super::signers::{Found, Keyring, Signing, refusal, witnesses};
 use super::{Accepted, LockRequest, Requirement, Requirements, Run};
@@ -14,7 +14,7 @@ use crate::model::rule::RuleId;
 use crate::rules;
 
 /// The image key and the reference of an entry.
-type Identity = (Arc<str>, Arc<str>);
+type Identity = (Arc<str>, Address);
 
 /// What one key says of one entry: where the answer is from, and the answer.
 type Answered = (Found, Result<signature::Proof, Failure>);

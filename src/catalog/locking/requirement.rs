@@ -5,7 +5,7 @@ use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use capi::image::{Image, ImageKey, fact};
-use oci_artifacts::Reference;
+use oci_artifacts::{Address, Reference};
 use yaml_tree::place::{Located, Place, Spot};
 
 use super::RequirementKind;
@@ -22,8 +22,8 @@ use crate::model::signing::RequiredSignatures;
 pub struct Requirement {
     /// Its key.
     pub key: ImageKey,
-    /// Its reference, as the values write it.
-    pub reference: Arc<str>,
+    /// Its reference.
+    pub reference: Address,
     /// What kind of artifact it is.
     pub kind: RequirementKind,
     /// What in the values requires it.
@@ -35,7 +35,7 @@ pub struct Requirement {
 }
 
 /// Everything that is required, by key and reference.
-pub type Requirements = BTreeMap<(ImageKey, Arc<str>), Requirement>;
+pub type Requirements = BTreeMap<(ImageKey, Address), Requirement>;
 
 /// What one cluster requires: every image and component bundle of its catalog that can be locked, for a selector needs the facts
 /// of all. What is wrong with the keys that they are to be signed with are findings.
@@ -53,7 +53,7 @@ pub fn requirements_of(
         let requirement = Requirement {
             key: Arc::clone(&image.key),
             kind,
-            reference: Arc::clone(&uri.value),
+            reference: uri.value.clone(),
             origin: origin(image),
             signing,
             spot: view.sources.resolve(image.place),
@@ -92,8 +92,8 @@ fn origin(image: &Image) -> LockOrigin {
 
 impl Requirement {
     /// What distinguishes it from others.
-    pub fn identity(&self) -> (ImageKey, Arc<str>) {
-        (Arc::clone(&self.key), Arc::clone(&self.reference))
+    pub fn identity(&self) -> (ImageKey, Address) {
+        (Arc::clone(&self.key), self.reference.clone())
     }
 
     /// The old entry, rebuilt from its evidence; `None` if there is no evidence for this architecture.
@@ -133,7 +133,7 @@ impl Requirement {
         }
         LockedImage {
             key: Located::new(Arc::clone(&self.key), nowhere),
-            reference: Located::new(Arc::clone(&self.reference), nowhere),
+            reference: Located::new(self.reference.clone(), nowhere),
             digest: Located::new(arrived.digest, nowhere),
             mirror: arrived.mirror,
             facts: facts

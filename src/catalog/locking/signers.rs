@@ -6,7 +6,7 @@ use std::sync::Arc;
 use capi::image::Image;
 use oci_artifacts::evidence::Witness;
 use oci_artifacts::signature::{self, PublicKey, Verdict};
-use oci_artifacts::{Digest, Reference};
+use oci_artifacts::{Address, Digest, Reference};
 use parking_lot::Mutex;
 
 use super::RequirementKind;
@@ -67,7 +67,7 @@ pub struct Keyring {
 type TextOf = dyn Fn(&str) -> Result<String, String> + Send + Sync;
 
 /// A reference, the digest that it is locked to, and a key's fingerprint.
-type Question = (Arc<str>, Digest, Digest);
+type Question = (Address, Digest, Digest);
 
 impl Keyring {
     /// None yet. `text` gives the PEM text of a key that values name.
@@ -95,7 +95,7 @@ impl Keyring {
         let evidence = image.evidence.as_ref()?;
         let digest = image.digest.value.clone();
         let question = (
-            Arc::clone(&image.reference.value),
+            image.reference.value.clone(),
             digest.clone(),
             key.fingerprint().clone(),
         );

@@ -85,7 +85,7 @@ fn requirements(list: &[(&str, &str)]) -> Requirements {
         let requirement = Requirement {
             kind: RequirementKind::Image,
             key: (*key).into(),
-            reference: (*reference).into(),
+            reference: oci_artifacts::Address::new(*reference),
             origin: LockOrigin::default(),
             signing: Signing::Unrequired,
             spot: None,

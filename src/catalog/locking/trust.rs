@@ -37,9 +37,10 @@ pub fn trust(view: &ClusterView, required: &RequiredSignatures, keyring: &Keyrin
     trust.findings.extend(signers.findings);
     let (mut unproven, mut missing) = (Vec::new(), Vec::new());
     for (image, _, signing) in signers.images {
-        match lock.and_then(|lock| lock.get(&image.key, address(image))) {
+        let uri = image.uri.as_ref().map(|uri| &uri.value);
+        match lock.and_then(|lock| lock.get(&image.key, uri?)) {
             Some(entry) => trust.entry(entry, &signing, view, keyring, &mut unproven),
-            None if required.cover(address(image)) => missing.push(image),
+            None if covers(required, image) => missing.push(image),
             None => {}
         }
     }
@@ -162,7 +163,7 @@ fn address_findings(view: &ClusterView, required: &RequiredSignatures) -> Vec<Fi
     };
     let used = view.images.values().filter(|image| !is_lockable(image));
     for image in used.filter(|image| view.is_used(&image.key)) {
-        if required.cover(address(image)) {
+        if covers(required, image) {
             report(
                 format!("image `{}`", image.key),
                 Some(&image.key),
@@ -184,6 +185,9 @@ fn address_findings(view: &ClusterView, required: &RequiredSignatures) -> Vec<Fi
     findings
 }
 
-fn address(image: &Image) -> &str {
-    image.uri.as_ref().map_or("", |uri| &uri.value)
+fn covers(required: &RequiredSignatures, image: &Image) -> bool {
+    match &image.uri {
+        Some(uri) => required.cover(&uri.value),
+        None => *required == RequiredSignatures::Everywhere,
+    }
 }

@@ -64,7 +64,7 @@ pub fn verify(
         }
         out.images.push(VerifiedImage {
             key: Arc::clone(&image.key.value),
-            reference: Arc::clone(&image.reference.value),
+            reference: Arc::clone(image.reference.value.text()),
             in_place,
             signed_by: None,
         });
@@ -151,10 +151,7 @@ fn signatures(
     let mut wanted: Vec<(usize, signature::Question)> = Vec::new();
     let mut unproven = BTreeSet::new();
     for (index, image) in lock.images().iter().enumerate() {
-        let identity = (
-            Arc::clone(&image.key.value),
-            Arc::clone(&image.reference.value),
-        );
+        let identity = (Arc::clone(&image.key.value), image.reference.value.clone());
         let spot = || sources.resolve(image.digest.place);
         let keys = match requirements
             .get(&identity)

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use oci_artifacts::{Failure, FailureKind, Reference, SCHEME, Store};
+use oci_artifacts::{Failure, FailureKind, Reference, SCHEME, Store, is_oci};
 
 use super::offer::{Offer, is_image, notes, offer_from_tags, parse_offer};
 use crate::catalog::resolve;
@@ -129,14 +129,7 @@ fn images(
     let names = names.iter().filter(|name| is_image(name, listed));
     names
         .filter_map(|name| {
-            let repository = match &*prefix.repository {
-                "" => name.as_str().into(),
-                path => format!("{path}/{name}").into(),
-            };
-            let of = Reference {
-                repository,
-                ..prefix.clone()
-            };
+            let of = prefix.with_prefix(prefix, name);
             Some((name.clone(), Reference::parse(&of.name()).ok()?))
         })
         .collect()
@@ -144,17 +137,11 @@ fn images(
 
 /// A registry's `url`: a host, and perhaps a path; none of another scheme.
 fn prefix(url: &str) -> Option<Reference> {
-    let bare = url.strip_prefix(SCHEME)?.trim_end_matches('/');
-    let below = Reference::parse(&format!("{bare}/x")).ok()?;
-    let path = below.repository.strip_suffix('x')?.trim_end_matches('/');
-    Some(Reference {
-        repository: path.into(),
-        ..below
-    })
+    is_oci(url).then(|| Reference::parse_prefix(url))?
 }
 
 fn display(prefix: &Reference) -> String {
-    format!("`{SCHEME}{}`", prefix.name().trim_end_matches('/'))
+    format!("`{SCHEME}{}`", prefix.name())
 }
 
 /// The keys that the builder's lists hold, and the addresses below which their registries have the images of that version.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use capi::image::{Facts, Image, Images, Origin, fact};
-use oci_artifacts::Digest;
+use oci_artifacts::{Address, Digest};
 use yaml_tree::place::Located;
 
 use super::{Problem, learn_from};
@@ -87,7 +87,7 @@ fn facts(entry: &CatalogEntry) -> Facts {
 }
 
 /// The reference, with the scheme that the proposal leaves out and the digest beside it.
-fn reference(facts: &Facts, entry: &CatalogEntry) -> Option<Located<Arc<str>>> {
+fn reference(facts: &Facts, entry: &CatalogEntry) -> Option<Located<Address>> {
     let uri = facts.text(fact::URI).filter(|uri| !uri.is_empty())?;
     let schemed = if uri.contains("://") {
         uri.to_owned()
@@ -100,7 +100,7 @@ fn reference(facts: &Facts, entry: &CatalogEntry) -> Option<Located<Arc<str>>> {
         Some(digest) => format!("{schemed}@{digest}"),
         None => schemed,
     };
-    Some(Located::new(whole.into(), entry.place))
+    Some(Located::new(Address::new(whole), entry.place))
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use capi::image::{Fact, Facts, Image, Origin, fact};
 use capi::location::file_name;
+use oci_artifacts::Address;
 use yaml_tree::place::Located;
 
 use super::Problem;
@@ -67,7 +68,8 @@ pub(super) fn learn_described(
         image.digest.get_or_insert_with(|| digest.clone());
     }
     if image.uri.is_none() {
-        image.uri = theirs.map(|uri| Located::new(Arc::clone(&uri.value), uri.place));
+        let uri = theirs.map(|uri| Located::new(Arc::clone(&uri.value), uri.place));
+        image.uri = uri.map(|uri| uri.map(Address::new));
     }
 }
 
@@ -103,7 +105,7 @@ pub(super) fn learn_name(image: &mut Image, problems: &mut Vec<Problem>) {
 
 /// What the image's name in a store, or of the file at its URL, says.
 fn location_facts(image: &Image) -> Option<NameFacts> {
-    let uri = image.uri.iter().map(|uri| &uri.value);
+    let uri = image.uri.iter().map(|uri| uri.value.text());
     let locations = { image.facts.iter() }
         .filter(|(name, _)| name.starts_with(fact::LOCATIONS))
         .map(|(_, fact)| &fact.value);

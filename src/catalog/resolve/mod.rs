@@ -12,6 +12,7 @@ use std::collections::btree_map;
 use std::sync::Arc;
 
 use capi::image::{Image, ImageKey, Images, fact};
+use oci_artifacts::Address;
 use parking_lot::Mutex;
 use yaml_tree::place::Located;
 
@@ -20,6 +21,7 @@ use crate::decide::matching::{PatternCache, Selectable};
 use crate::decide::selected::{Selected, resolve_choices};
 use crate::error::Error;
 use crate::model::catalog::{Catalog, CatalogEntry, Described, Registry};
+use crate::model::cluster::{Choice, Cluster};
 use crate::model::cluster_view::{ClusterRead, ClusterView};
 use crate::model::lock::SignedEntries;
 use crate::model::name::key_of;
@@ -117,7 +119,7 @@ fn expand(entry: &CatalogEntry, catalog: &Catalog, problems: &mut Vec<Problem>) 
         facts: facts::from_entry(entry, uri.as_ref()),
         artifact: artifact.unwrap_or_else(|| Arc::clone(name)),
         place: entry.place,
-        uri,
+        uri: uri.map(|uri| uri.map(Address::new)),
         digest: None,
         enabled: entry.enabled.clone(),
         built: entry.built,
@@ -160,7 +162,7 @@ fn image_of_listing(key: ImageKey, described: &Described) -> Image {
         key,
         artifact,
         place: described.place,
-        uri: uri.map(|uri| Located::new(Arc::clone(&uri.value), uri.place)),
+        uri: uri.map(|uri| Located::new(Address::new(Arc::clone(&uri.value)), uri.place)),
         digest: None,
         facts: described.facts.clone(),
         enabled: None,
@@ -179,7 +181,7 @@ fn learn_from(
         .values()
         .map(|image| Wanted {
             key: &image.key,
-            uri: image.uri.as_ref().map(|uri| &*uri.value),
+            uri: image.uri.as_ref().map(|uri| &uri.value),
         })
         .collect();
     let described: Vec<Option<Arc<Described>>> = source
@@ -239,16 +241,48 @@ impl Catalogs {
     }
 }
 
+/// Forgets the images of pools that name one of which something depends on a secret, or may select it.
+fn forget_unknown(cluster: &mut Cluster, catalog: &Catalog) {
+    if catalog.unknown.is_empty() {
+        return;
+    }
+    for pool in &mut cluster.pools {
+        let Choice {
+            key,
+            other_key,
+            selector,
+            ..
+        } = &pool.choice;
+        let keys = [key, other_key].into_iter().flatten();
+        let named = { keys }
+            .find(|key| catalog.unknown.contains(&key.value))
+            .map(|key| {
+                let clause = format!("image `{}` depends on a secret", key.value);
+                Located::new(clause.into(), key.place)
+            });
+        let selector = selector.as_ref().filter(|_| key.is_none());
+        let selected = selector.map(|it| it.place);
+        let clause = "an image that the selector may take depends on a secret";
+        let selected = selected.map(|place| Located::new(clause.into(), place));
+        let unknown = named.or(selected);
+        if let Some(unknown) = unknown {
+            cluster.unknown_values.push(unknown);
+            pool.forget_image();
+        }
+    }
+}
+
 /// Joins a cluster and the images of its catalog: each pool's selection, what is served, and all that was found.
 ///
 /// # Errors
 /// A source of facts cannot be read.
 pub fn cluster(
-    read: ClusterRead,
+    mut read: ClusterRead,
     catalogs: &Catalogs,
     settings: &Settings,
     patterns: &PatternCache,
 ) -> Result<ClusterView, Error> {
+    forget_unknown(&mut read.cluster, &read.catalog);
     let resolved = catalogs.resolve(&read.catalog)?;
     let sources = read.sources.with_facts(&catalogs.facts.files);
     let Selected {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use capi::image::{Fact, ImageKey, Origin};
+use oci_artifacts::Address;
 use yaml_tree::place::{Located, Place, Sources};
 
 use crate::model::finding::{Finding, Subject};
@@ -37,7 +38,7 @@ pub enum Problem {
         /// The image.
         key: ImageKey,
         /// The reference that the values give.
-        wanted: Located<Arc<str>>,
+        wanted: Located<Address>,
         /// The source's.
         described: Fact,
     },

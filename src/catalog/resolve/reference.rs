@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use capi::image::fact;
+use oci_artifacts::{SCHEME, is_oci};
 
 use crate::model::catalog::{Catalog, CatalogEntry};
 
@@ -101,7 +102,7 @@ pub(super) fn is_same_build(left: &str, right: &str) -> bool {
 }
 
 fn name_and_tag(uri: &str) -> Option<(&str, Option<&str>)> {
-    let path = uri.strip_prefix("oci://")?;
+    let path = is_oci(uri).then(|| &uri[SCHEME.len()..])?;
     let path = path.split('@').next().unwrap_or(path);
     let last = path.rsplit_once('/').map(|(_, last)| last)?;
     match last.split_once(':') {

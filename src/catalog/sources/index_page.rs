@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use capi::image::{Fact, Facts, ImageKey, Origin, fact};
-use oci_artifacts::{Digest, Failure, FailureKind};
+use oci_artifacts::{Address, Digest, Failure, FailureKind};
 
 use super::image_files::{Digests, LISTS, LONGEST_LIST, checksum_file, images, lines};
 use super::{ImageSource, Wanted};
@@ -58,7 +58,7 @@ pub struct OfferedImage {
     /// Its key, made of the file's name.
     pub key: ImageKey,
     /// The file's address.
-    pub reference: Arc<str>,
+    pub reference: Address,
     /// The digest of the file as it is served.
     pub digest: Digest,
     /// What its name and the checksum files say.
@@ -180,10 +180,10 @@ fn build_page(base: &str, links: &Links, texts: &BTreeMap<String, String>) -> Pa
             page.without_digest.push(file.to_string());
             continue;
         };
-        let reference: Arc<str> = format!("{base}/{link}").into();
+        let reference = Address::new(format!("{base}/{link}"));
         facts.insert(
             format!("{}https", fact::LOCATIONS).into(),
-            Arc::clone(&reference),
+            Arc::clone(reference.text()),
         );
         page.images.push(OfferedImage {
             key: key_of(&image.name).unwrap_or_else(|_| Arc::clone(&image.name)),
@@ -300,14 +300,17 @@ impl Locked {
 
 fn description(image: &LockedImage) -> Described {
     let mut facts = Facts::default();
-    let mut learn = |name: &str, located: &yaml_tree::place::Located<Arc<str>>| {
-        let value = Arc::clone(&located.value);
-        facts.learn(name, Fact::new(value, Origin::Lock, located.place));
+    let mut learn = |name: &str, value: &Arc<str>, place| {
+        facts.learn(name, Fact::new(Arc::clone(value), Origin::Lock, place));
     };
-    for (name, value) in &image.facts {
-        learn(name, value);
+    for (name, fact) in &image.facts {
+        learn(name, &fact.value, fact.place);
     }
-    learn(fact::URI, &image.reference);
+    learn(
+        fact::URI,
+        image.reference.value.text(),
+        image.reference.place,
+    );
     Described {
         name: Arc::clone(&image.key.value),
         place: image.key.place,
@@ -322,7 +325,7 @@ impl ImageSource for Locked {
             let found = self.images.get(wanted.key)?;
             let own = wanted
                 .uri
-                .is_none_or(|uri| found.facts.text(fact::URI) == Some(uri));
+                .is_none_or(|uri| found.facts.text(fact::URI) == Some(&**uri));
             own.then(|| Arc::clone(found))
         };
         wanted.iter().map(|wanted| Ok(known(wanted))).collect()

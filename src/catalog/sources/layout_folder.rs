@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use capi::image::{Facts, Origin, is_oci};
+use capi::image::{Facts, Origin};
 use oci_artifacts::layout::Layout;
-use oci_artifacts::{FailureKind, Reference};
+use oci_artifacts::{FailureKind, Reference, is_oci};
 use yaml_tree::place::Place;
 
 use super::{ImageSource, Wanted, artifact};

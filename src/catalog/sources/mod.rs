@@ -17,9 +17,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use capi::image::ImageKey;
-use oci_artifacts::layout;
+use oci_artifacts::{Address, layout};
 use yaml_tree::place::{Place, Source, Sources};
 
+use crate::budget;
 use crate::error::Error;
 use crate::files::Files;
 use crate::model::catalog::Described;
@@ -57,7 +58,7 @@ pub struct Wanted<'a> {
     /// Its key.
     pub key: &'a ImageKey,
     /// Its OCI reference or URL, where one is known.
-    pub uri: Option<&'a str>,
+    pub uri: Option<&'a Address>,
 }
 
 /// The sources of a project, the strongest first, and their files.
@@ -99,6 +100,7 @@ pub fn facts(
     for (index, path) in paths.iter().enumerate() {
         let shown = path.to_string_lossy().replace('\\', "/");
         let file = Sources::facts_file(index);
+        let _work = budget::enter(format!("the facts of `{shown}`"))?;
         let opened = match FactSource::parse(index, path, &shown, tree) {
             FactSource::Layout(folder) => {
                 let folder = layout_folder::open(root, folder, architecture)?;

@@ -97,22 +97,16 @@ impl Stores {
 
     /// The longest prefix counts; a digest stays, for content is the same wherever it lies.
     fn route(&self, reference: &Reference) -> Result<Route, Failure> {
-        let name = reference.name();
-        match self.settings.mirror(&name) {
+        match self.settings.mirror(reference) {
             None => Ok(Route::Registry(reference.clone())),
             Some((Mirror::Layout(folder), _)) => Ok(Route::Layout(Arc::clone(folder))),
             Some((Mirror::Prefix(prefix), rest)) => {
-                let name = format!("{prefix}{rest}");
-                let (registry, repository) = name.split_once('/').unwrap_or((&name, ""));
-                if repository.is_empty() && !reference.repository.is_empty() {
-                    let message = format!("its mirror `{prefix}` leaves it no repository");
+                let mirror = reference.with_prefix(prefix, rest);
+                if mirror.repository.is_empty() && !reference.repository.is_empty() {
+                    let message = format!("its mirror `{}` leaves it no repository", prefix.name());
                     return Err(Failure::new(reference, FailureKind::Unsupported, message));
                 }
-                Ok(Route::Mirror(Reference {
-                    registry: registry.into(),
-                    repository: repository.into(),
-                    ..reference.clone()
-                }))
+                Ok(Route::Mirror(mirror))
             }
         }
     }

@@ -5,9 +5,11 @@ mod workspace;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, value_parser};
 
+use crate::budget::Limits;
 use crate::bundle::commands::BundleCommand;
 use crate::commands::{
     self, CheckOptions, ExplainOptions, ImagesOptions, ImpactOptions, InitOptions, LockOptions,
@@ -24,6 +26,7 @@ use crate::read::Request;
 use crate::{editor, hosts, output};
 
 use super::terminal::ColorMode;
+use super::watchdog::{self, Watched};
 use super::{complete, today};
 
 use workspace::{ProjectArguments, WorkspaceArguments};
@@ -37,6 +40,24 @@ pub(super) struct Arguments {
     /// When to use colors; `auto` means on a terminal where NO_COLOR is not set.
     #[arg(long, value_enum, default_value_t = ColorMode::Auto, global = true, help_heading = "Everywhere")]
     pub(super) color: ColorMode,
+    /// How much memory the run may take, in MiB; else 2048, and 512 for `cmp`, `fn` and `lsp`.
+    #[arg(
+        long,
+        value_name = "MIB",
+        global = true,
+        help_heading = "Everywhere",
+        value_parser = value_parser!(u64).range(1..1 << 40)
+    )]
+    max_memory: Option<u64>,
+    /// How much CPU time the run may take, in seconds; else 60 and 2 ms a cluster, and 20 for `cmp`, `fn` and `lsp`.
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        global = true,
+        help_heading = "Everywhere",
+        value_parser = value_parser!(u64).range(1..1 << 40)
+    )]
+    max_cpu: Option<u64>,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -160,6 +181,28 @@ impl Arguments {
         Some(place.request())
     }
 
+    /// What the run may take. Only the command line raises it: a repository cannot.
+    pub(super) fn budget(&self) -> (Limits, Watched) {
+        let mut limits = match &self.command {
+            Some(Command::Fn | Command::Cmp { .. } | Command::Lsp { .. }) => Limits::SERVED,
+            _ => Limits::RUN,
+        };
+        if let Some(most) = watchdog::cgroup_memory() {
+            limits.memory = limits.memory.min(most);
+        }
+        if let Some(mebibytes) = self.max_memory {
+            limits.memory = mebibytes << 20;
+        }
+        if let Some(seconds) = self.max_cpu {
+            limits.cpu = Duration::from_secs(seconds);
+        }
+        let watched = match &self.command {
+            Some(Command::Lsp { .. }) => Watched::Turns,
+            _ => Watched::Run,
+        };
+        (limits, watched)
+    }
+
     /// Runs the command that was typed.
     pub(super) fn run(&self, today: Date, terminal: &mut Terminal) -> Result<Verdict, Error> {
         let place = &self.place;
@@ -279,7 +322,8 @@ fn serve_editor(today: Date) -> Result<Verdict, Error> {
     let bases = editor::Bases::start();
     // Reading is limited to the project's repository as for every command; which one that is, the client says later.
     sandbox(Path::new("/"));
-    let (connection, threads) = lsp_server::Connection::stdio();
+    let connected = editor::connect(std::io::stdin(), std::io::stdout());
+    let (connection, threads) = connected.map_err(Error::reading("stdin"))?;
     let ended = editor::serve(&connection, bases, &|| today::today().unwrap_or(today))?;
     drop(connection);
     threads.join().map_err(Error::reading("stdin"))?;

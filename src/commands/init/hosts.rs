@@ -37,9 +37,8 @@ pub(super) fn git(project: &str) -> Snippet {
         pattern => pattern,
     };
     let lines = format!(
-        "# Rendered files are compared by their bytes, on every system; git merges the lists beside them by line.\n\
+        "# Rendered files are compared by their bytes, on every system.\n\
          {rendered} text eol=lf\n\
-         .metalmark-owned text eol=lf merge=union\n\
          metalmark.lock text eol=lf\n\
          *.evidence text eol=lf merge=union linguist-generated gitlab-generated\n"
     );
@@ -48,7 +47,7 @@ pub(super) fn git(project: &str) -> Snippet {
         part: lines.clone(),
         whole: lines,
         place: "at the end",
-        mark: ".metalmark-owned",
+        mark: "metalmark.lock",
     }
 }
 

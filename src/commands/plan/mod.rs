@@ -27,7 +27,7 @@ use crate::model::rule::Level;
 use crate::pipeline::fleet::Fleet;
 use crate::pipeline::{Terminal, Verdict, check, recover};
 use crate::read::{self, ClusterEntry, Request};
-use crate::report::{self, CommentFormat, Format};
+use crate::report::{self, CommentFormat, Format, print_findings};
 
 /// What is planned.
 #[derive(Clone, Debug, Args)]
@@ -143,8 +143,18 @@ pub fn plan(
         builder,
     };
     report::plan(&report, options.format, &mut terminal.out)?;
+    // Of a project that is not read whole, no plan is.
+    let workspace = &fleet.workspace;
+    let found = workspace.findings.clone();
+    let unread = check::findings(found, &workspace.settings, today).findings;
+    let is_error = |judged: &Judged| judged.level == Level::Error;
+    let unread: Vec<Judged> = unread.into_iter().filter(is_error).collect();
+    if !unread.is_empty() {
+        let count = workspace.clusters.len();
+        print_findings(&mut terminal.err, &unread, count, Format::Human)?;
+    }
     let is_blocked = plans.iter().any(|plan| plan.blocked.is_some());
-    Ok(Verdict::from_errors(is_blocked))
+    Ok(Verdict::from_errors(is_blocked || !unread.is_empty()))
 }
 
 /// The findings at error level, in words.

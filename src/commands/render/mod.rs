@@ -2,20 +2,21 @@
 
 mod plan;
 
+use std::io::Write as _;
 use std::path::Path;
 
 use clap::Args;
 
-use super::{FrozenOption, ShardOption};
+use super::{FrozenOption, PartOptions};
 use crate::edit::texts;
 use crate::error::Error;
 use crate::files::Repository;
 use crate::model::date::Date;
 use crate::model::manifest::ChangeSet;
-use crate::model::ownership::Record;
+use crate::model::shard::Part;
 use crate::output::{self, Held};
 use crate::pipeline::fleet::{Fleet, FleetCheck};
-use crate::pipeline::rendered::{self, EMPTY, Faulty, Material, RenderScope, RenderedPart};
+use crate::pipeline::rendered::{self, EMPTY, Material, RenderScope, RenderedPart};
 use crate::pipeline::{Reporting, Terminal, Verdict, recover};
 use crate::read::{self, Request, Workspace};
 use crate::report::{self, Changes};
@@ -37,12 +38,9 @@ pub struct RenderOptions {
     /// Write nothing; print the objects as one YAML stream.
     #[arg(long)]
     pub stdout: bool,
-    /// Take over existing files that were not written by metalmark.
+    /// Overwrite existing files whose first line does not say that metalmark rendered them.
     #[arg(long)]
     pub adopt: bool,
-    /// Write the clusters that are clean, even where others have errors.
-    #[arg(long)]
-    pub keep_going: bool,
     /// Exit 1 where the tree was not what is rendered, although it is now: for hooks, which let a new file pass otherwise.
     #[arg(long, conflicts_with = "stdout")]
     pub fail_on_change: bool,
@@ -66,7 +64,7 @@ pub struct RenderOptions {
     pub frozen: FrozenOption,
     /// Which clusters are rendered.
     #[command(flatten)]
-    pub part: ShardOption,
+    pub part: PartOptions,
 }
 
 /// Reads, resolves and checks every cluster; what is clean becomes files.
@@ -90,7 +88,7 @@ pub fn render(
     flags.templates.clone_from(&options.templates);
     flags.tracked = options.tracked;
     flags.locking = options.frozen.locking();
-    flags.shard = options.part.shard;
+    options.part.apply(flags);
     run_held(&request, options, today, None, terminal)
 }
 
@@ -137,14 +135,9 @@ const NO_OUTPUT: &str = "there is nothing to render: the project file has no `ou
 
 /// Everything as one stream, clusters in order, then what they share.
 fn print(fleet: Fleet, options: &RenderOptions, terminal: &mut Terminal) -> Result<Verdict, Error> {
-    let faulty = if options.keep_going {
-        Faulty::KeepGoing
-    } else {
-        Faulty::StopAll
-    };
     // Nothing is pruned by a stream, and another shard may have all the clusters.
-    let in_shard = fleet.workspace.shard.is_some();
-    let rendered = rendered::render(fleet, RenderedPart::Whole, faulty)?;
+    let is_part = fleet.workspace.part != Part::Whole;
+    let rendered = rendered::render(fleet, RenderedPart::Whole)?;
     let verdict = report(
         &rendered.workspace,
         &rendered.fleet_check,
@@ -152,8 +145,8 @@ fn print(fleet: Fleet, options: &RenderOptions, terminal: &mut Terminal) -> Resu
         options,
         terminal,
     )?;
-    if may_write(&rendered.fleet_check, options) {
-        refuse_empty(rendered.files.is_empty() && !in_shard, options)?;
+    if !rendered.fleet_check.has_errors() {
+        refuse_empty(rendered.files.is_empty() && !is_part, options)?;
         rendered.print(terminal)?;
     }
     Ok(verdict)
@@ -164,27 +157,30 @@ fn plan(job: &Job<'_>, held: Option<&mut Held>, terminal: &mut Terminal) -> Resu
     let (workspace, options) = (&job.fleet.workspace, job.options);
     let Planned {
         fleet_check,
-        mut changes,
+        changes,
         followed,
     } = plan_render(job)?;
-    let owned = changes.len();
+    let mut changes = vec![changes];
     if !followed.is_empty() {
         changes.push(texts::changes(workspace, &followed, 0));
     }
     let shown = match options.check {
-        _ if !may_write(&fleet_check, options) => Changes::None,
+        _ if fleet_check.has_errors() => Changes::None,
         true => Changes::Drift(&changes),
         false => Changes::Written(&changes),
     };
     let verdict = report(workspace, &fleet_check, shown, options, terminal)?;
-    if !may_write(&fleet_check, options) {
+    if fleet_check.has_errors() {
         return Ok(verdict);
+    }
+    if matches!(job.scope.part, Part::Named(_)) && job.renderer.has_shared() {
+        writeln!(terminal.err, "{SHARED_KEPT}")?;
     }
     let is_empty = changes.iter().all(ChangeSet::is_empty);
     refuse_empty(is_empty && !is_idle(job), options)?;
     if !options.check && changes.iter().any(is_unlike) {
         output::holding(held, &workspace.settings.root, |held| {
-            output::apply_all(&changes[..owned])?;
+            output::apply(&changes[0])?;
             texts::replace(workspace, &followed, held)
         })?;
     }
@@ -198,7 +194,7 @@ fn plan(job: &Job<'_>, held: Option<&mut Held>, terminal: &mut Terminal) -> Resu
         return drift(&changes, options, terminal);
     }
     if job.request.flags.tracked {
-        check_new_files(workspace, &changes[..owned], terminal)
+        check_new_files(workspace, &changes[0], terminal)
     } else {
         Ok(verdict)
     }
@@ -207,27 +203,33 @@ fn plan(job: &Job<'_>, held: Option<&mut Held>, terminal: &mut Terminal) -> Resu
 /// The verdict on rendered files that are right, and maybe new to git.
 fn check_new_files(
     workspace: &Workspace,
-    changes: &[ChangeSet],
+    changes: &ChangeSet,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
     let new = Repository::find(&workspace.settings.root)?.new_files()?;
-    let is_new = |changes: &&ChangeSet| {
-        let record = changes.ownership.after.as_deref().map(Record::parse);
-        let (record, _) = record.unwrap_or_default();
-        let mut paths = record.files.keys().map(|path| changes.display_path(path));
-        paths.any(|path| {
-            Path::new(&path)
-                .ancestors()
-                .any(|above| new.contains(above))
-        })
+    let is_new = |path: &String| {
+        let path = changes.display_path(path);
+        let mut above = Path::new(&path).ancestors();
+        above.any(|above| new.contains(above))
     };
-    let new: Vec<&ChangeSet> = changes.iter().filter(is_new).collect();
+    let new: Vec<&str> = { changes.paths.iter() }
+        .filter(|path| is_new(path))
+        .map(String::as_str)
+        .collect();
     if new.is_empty() {
         return Ok(Verdict::Clean);
     }
-    report::git_add_hint("are new to git", &new, &mut terminal.err)?;
+    report::git_add_hint(
+        "are new to git",
+        &changes.outputs_of(&new),
+        &mut terminal.err,
+    )?;
     Ok(Verdict::Drift)
 }
+
+/// Of named clusters alone, what the others put into shared files is not known.
+const SHARED_KEPT: &str = "the files that all clusters share stay as they are: they are made of every cluster's values\n\
+     help: `metalmark render` without names renders them";
 
 /// The verdict on a tree that is not, or was not, what is rendered.
 fn drift(
@@ -240,14 +242,18 @@ fn drift(
         (false, false) => return Ok(Verdict::Clean),
         (false, true) => {}
     }
-    let changed: Vec<&ChangeSet> = changes.iter().filter(|changes| changes.drift()).collect();
+    let changed = changes.iter().flat_map(|changes| {
+        let paths: Vec<&str> = changes.changes.iter().map(|change| &*change.path).collect();
+        changes.outputs_of(&paths)
+    });
+    let changed: Vec<String> = changed.collect();
     report::git_add_hint("have changed", &changed, &mut terminal.err)?;
     Ok(Verdict::Drift)
 }
 
 /// Whether applying does anything: a killed run may have left no more than litter.
 fn is_unlike(changes: &ChangeSet) -> bool {
-    changes.drift() || changes.ownership.unfinished
+    changes.drift() || !changes.litter.is_empty()
 }
 
 /// A GitOps engine would delete everything.
@@ -257,10 +263,6 @@ fn refuse_empty(is_empty: bool, options: &RenderOptions) -> Result<(), Error> {
         return Err(Error::usage(message));
     }
     Ok(())
-}
-
-fn may_write<T>(fleet_check: &FleetCheck<T>, options: &RenderOptions) -> bool {
-    options.keep_going || !fleet_check.has_errors()
 }
 
 /// Writes the reports and prints the findings.

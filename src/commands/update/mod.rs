@@ -55,10 +55,6 @@ pub struct UpdateOptions {
     /// Say what would be done, do nothing, and exit 1 if there is anything to do.
     #[arg(long)]
     pub check: bool,
-    /// Write what the update changes although there are errors, and render the clusters that have none. Without it, nothing is
-    /// written while there are errors.
-    #[arg(long, conflicts_with = "check")]
-    pub keep_going: bool,
     /// Write the summary to FILE as Markdown.
     #[arg(long, value_name = "FILE")]
     pub summary: Option<PathBuf>,
@@ -137,7 +133,7 @@ pub fn update(
         }
     };
     let verdict = finished();
-    if matches!(verdict, Ok(Verdict::Clean)) || options.keep_going {
+    if matches!(verdict, Ok(Verdict::Clean)) {
         for file in &plan.change.files {
             writeln!(terminal.err, "changed {}", file.source.path)?;
         }
@@ -147,8 +143,9 @@ pub fn update(
     verdict
 }
 
-const NOTHING_WRITTEN: &str = "what was written is undone, because there are errors\n\
-     help: correct them, or type --keep-going to write what the update changes all the same";
+const NOTHING_WRITTEN: &str = "what was written is undone, because of the errors above\n\
+     help: correct them and run this again; `--fix` moves selections to the new images, `--k8s-versions` Kubernetes with them\n\
+     help: `metalmark render CLUSTER…` renders clusters alone, without the update";
 
 /// Prints the summary, and writes it where that was requested.
 fn summarize(
@@ -294,7 +291,6 @@ fn render_or_check(
     }
     let options = RenderOptions {
         check: options.check,
-        keep_going: options.keep_going,
         reporting,
         ..RenderOptions::default()
     };

@@ -3,14 +3,15 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use capi::image::{ImageKey, Images};
 use parking_lot::RwLock;
 
 use super::compare::{Compiled, Fit};
 use super::pattern::PatternCache;
-use crate::model::selector::{Selector, Wanted};
+use crate::model::selection::{Candidate, NearMisses};
+use crate::model::selector::{Matching, Selector, Wanted};
 
 /// The images of a catalog, with what was found among them. Cheap to clone; clones share what they find.
 #[derive(Clone, Debug, Default)]
@@ -28,6 +29,41 @@ pub(super) struct Found {
     pub(super) exact: Result<Vec<ImageKey>, String>,
     pub(super) proven: Vec<ImageKey>,
     pub(super) possible: Vec<ImageKey>,
+    /// What was compared, in either mode, once somebody reads it.
+    near_misses: [OnceLock<Arc<NearMisses>>; 2],
+}
+
+/// How many near misses are worth reading.
+const SHOWN: usize = 3;
+
+impl Found {
+    /// The images that the selector was compared with.
+    pub(super) fn near_misses(
+        &self,
+        selector: &Selector,
+        images: &Images,
+        mode: Matching,
+        patterns: &PatternCache,
+    ) -> Arc<NearMisses> {
+        let compare = || {
+            let compiled = Compiled::new(selector, patterns);
+            let (mut least, mut nearest) = (usize::MAX, Vec::new());
+            for image in images.values() {
+                let differs = compiled.differences(image, mode);
+                if differs.len() < least {
+                    least = differs.len();
+                    nearest.clear();
+                }
+                if differs.len() == least && nearest.len() < SHOWN {
+                    let key = Arc::clone(&image.key);
+                    nearest.push(Candidate { key, differs });
+                }
+            }
+            let compared = images.len();
+            Arc::new(NearMisses { compared, nearest })
+        };
+        Arc::clone(self.near_misses[mode as usize].get_or_init(compare))
+    }
 }
 
 impl Selectable {
@@ -95,6 +131,7 @@ pub(super) fn find(compiled: &Compiled<'_>, images: &Images) -> Found {
         exact: Ok(Vec::new()),
         proven: Vec::new(),
         possible: Vec::new(),
+        near_misses: Default::default(),
     };
     for image in images.values() {
         let verdict = compiled.judge(image);

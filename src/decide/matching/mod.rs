@@ -42,7 +42,7 @@ pub fn select(
         Some(selector) => match_selector(selector, key, cluster, catalog, mode, cache),
         None => Selection {
             finalized: Selector::default(),
-            candidates: Vec::new(),
+            near_misses: Arc::default(),
             outcome: match key {
                 Some(key) => find_image(key, images).map_or_else(
                     || Outcome::Unknown(Arc::clone(key)),
@@ -181,7 +181,7 @@ fn match_selector(
 ) -> Selection {
     let invalid = |finalized: Selector, reason: String| Selection {
         finalized,
-        candidates: Vec::new(),
+        near_misses: Arc::default(),
         outcome: Outcome::Invalid(reason),
         other_mode: None,
     };
@@ -209,13 +209,13 @@ fn match_selector(
         Matching::Exact => (exact, normalized),
         Matching::Normalized => (normalized, exact),
     };
-    let candidates = match outcome {
-        Outcome::Image(_) | Outcome::Invalid(_) => Vec::new(),
-        _ => candidates(&finalized, images, mode, cache),
+    let near_misses = match outcome {
+        Outcome::Image(_) | Outcome::Invalid(_) => Arc::default(),
+        _ => found.near_misses(&finalized, images, mode, cache),
     };
     Selection {
         finalized,
-        candidates,
+        near_misses,
         other_mode: (other != outcome).then_some(other),
         outcome,
     }

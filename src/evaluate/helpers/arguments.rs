@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use go_template::value::Map;
-use go_template::{Budget, Error, ErrorClass, Limits, Value, print};
+use go_template::{Error, ErrorClass, Value, print};
 
 /// The result of `index . N`.
 pub(super) fn item(argument: &Value, index: usize) -> Result<Value, Error> {
@@ -87,17 +87,14 @@ pub(super) fn fail<T>(message: String) -> Result<T, Error> {
     Err(Error::new(ErrorClass::Fail, message))
 }
 
+/// The bytes of a printed value behind which a message quotes nothing.
+const MOST_SHOWN: usize = 4 << 10;
+
 /// The start of a value, for a message.
 pub(super) fn excerpt(value: &Value) -> String {
-    /// The budget for printing the value.
-    const LIMITS: Limits = Limits {
-        steps: 10_000,
-        bytes: 64 << 10,
-        depth: 0,
-        nested: 0,
-    };
-    match print::value(value, &Budget::new(LIMITS)) {
-        Ok(text) => print::excerpt(&text).into_owned(),
+    let mut text = String::new();
+    match print::write(&mut text, value, MOST_SHOWN) {
+        Ok(()) => print::excerpt(&text).into_owned(),
         Err(_) => print::short(value),
     }
 }

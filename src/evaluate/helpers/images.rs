@@ -57,7 +57,7 @@ pub(super) fn images_from_diskimagebuilder(
     dot: &Value,
 ) -> Result<String, Error> {
     let images = builder_images(session, dot)?;
-    convert::json(&images, &session.budget)
+    convert::json(&images)
 }
 
 fn builder_images(session: &Session, dot: &Value) -> Result<Value, Error> {
@@ -71,7 +71,7 @@ fn builder_images(session: &Session, dot: &Value) -> Result<Value, Error> {
         Value::Nil => BTreeMap::new(),
         images => {
             let images = map(&images, "`sylva_diskimagebuilder_images`")?;
-            session.budget.entries(&images)?
+            images.entries()?
         }
     };
     for (key, properties) in images {
@@ -154,7 +154,7 @@ pub(super) fn finalize_os_image_selector(
     argument: &Value,
 ) -> Result<String, Error> {
     let selector = finalize(session, &item(argument, 0)?, &item(argument, 1)?)?;
-    convert::json(&selector, &session.budget)
+    convert::json(&selector)
 }
 
 fn finalize(session: &Session, cluster: &Value, selector: &Value) -> Result<Value, Error> {
@@ -196,12 +196,12 @@ pub(super) fn find_cluster_image_selectors(
     selectors.extend(selector_of(session, &cluster, &control_plane)?);
     let default = over(&root, level(&cluster, &["machine_deployment_default"])?)?;
     if let Value::Map(deployments) = fields(&cluster, &["machine_deployments"])? {
-        for deployment in session.budget.entries(&deployments)?.values() {
+        for deployment in deployments.entries()?.values() {
             let own = over(&default, level(deployment, &[])?)?;
             selectors.extend(selector_of(session, &cluster, &own)?);
         }
     }
-    convert::json(&Value::list(selectors), &session.budget)
+    convert::json(&Value::list(selectors))
 }
 
 fn selector_of(session: &Session, cluster: &Value, level: &Value) -> Result<Option<Value>, Error> {

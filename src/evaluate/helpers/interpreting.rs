@@ -5,6 +5,7 @@ use std::sync::Arc;
 use data_encoding::HEXLOWER;
 use go_template::{Error, Value, print};
 use sha2::{Digest, Sha256};
+use yaml_tree::opaque::labels;
 
 use super::arguments::{excerpt, fail, fields, item, items, map, optional, string};
 use super::typed::boolean;
@@ -43,7 +44,7 @@ pub(super) fn interpret(session: &Session, argument: &Value) -> Result<String, E
 pub(super) fn interpret_inner_gotpl(session: &Session, argument: &Value) -> Result<String, Error> {
     let value = session.interpret(&item(argument, 0)?, &item(argument, 1)?, 0)?;
     let result = Value::map([("result".into(), value)].into_iter().collect());
-    convert::json(&result, &session.budget)
+    convert::json(&result)
 }
 
 /// `interpret-as-string`: the result of a string, which must be a string.
@@ -121,14 +122,17 @@ pub(super) fn interpret_ternary(session: &Session, argument: &Value) -> Result<S
     let flag = evaluate_boolean(session, &item(argument, 0)?, &item(argument, 1)?, &context)?;
     match if flag { yes } else { no } {
         Value::Nil => Ok(String::new()),
-        chosen => print::value(&chosen, &session.budget),
+        chosen => print::value(&chosen),
     }
 }
 
 /// `interpret-and-hash`: the SHA-256 of the evaluated value's JSON.
 pub(super) fn interpret_and_hash(session: &Session, argument: &Value) -> Result<String, Error> {
     let value = session.interpret(&item(argument, 0)?, &item(argument, 1)?, 0)?;
-    let text = convert::json(&value, &session.budget)?;
+    let text = convert::json(&value)?;
+    if let Some(labels) = labels(&text) {
+        return Ok(labels);
+    }
     Ok(HEXLOWER.encode(&Sha256::digest(text)))
 }
 

@@ -15,6 +15,8 @@ mod units;
 
 use std::sync::Arc;
 
+use yaml_tree::opaque::is_opaque;
+
 use go_template::{Definition, Engine, Error, ErrorClass, Host, Template, Value};
 
 use super::session::Session;
@@ -77,8 +79,8 @@ impl Host for Session {
         let index = TABLE.binary_search_by(|(own, _)| (*own).cmp(name)).ok()?;
         let (_, body) = TABLE[index];
         let call = move |argument| {
-            self.budget.charge_arguments(arguments::items(&argument))?;
-            self.run_helper(|| body(self, &argument))
+            let result = self.run_helper(|| body(self, &argument));
+            result.map_err(|error| self.name_secret(error))
         };
         Some(Definition::Native(Box::new(call)))
     }
@@ -95,6 +97,19 @@ impl Host for Session {
 
     fn parse(&self, text: &Arc<str>) -> Result<Template, Error> {
         self.cache.parse(text)
+    }
+}
+
+impl Session {
+    /// The error of a helper; one that is about a secret depends on it.
+    fn name_secret(&self, error: Error) -> Error {
+        let is_secret = self.budget.has_labels() && is_opaque(&error.message);
+        let class = if is_secret {
+            ErrorClass::Secret
+        } else {
+            error.class
+        };
+        Error { class, ..error }
     }
 }
 

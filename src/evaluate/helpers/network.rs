@@ -9,9 +9,6 @@ use super::arguments::{fields, item, optional, string, wrong_type};
 use super::interpreting::evaluate_string;
 use crate::evaluate::session::Session;
 
-/// The size of an owned name, in bytes. A list of N bytes is charged for N names, the maximum.
-const NAME: usize = 32;
-
 /// The networks of the cluster, and the names in `no_proxy` and `no_proxy_additional`, separated by commas; empty if the cluster
 /// has no proxy.
 pub(super) fn no_proxy(session: &Session, argument: &Value) -> Result<String, Error> {
@@ -22,9 +19,8 @@ pub(super) fn no_proxy(session: &Session, argument: &Value) -> Result<String, Er
     if !has_proxy {
         return Ok(String::new());
     }
-    let mut names = networks(session, &fields(&dot, &["Values", "cluster"])?)?;
+    let mut names = networks(&fields(&dot, &["Values", "cluster"])?)?;
     let given = string(&fields(&proxies, &["no_proxy"])?, "`proxies.no_proxy`")?;
-    session.budget.charge(given.len().saturating_mul(NAME))?;
     names.extend(given.split(',').map(str::to_owned));
     let additional = additional(session, &dot, argument)?;
     names.retain(|name| additional.get(&**name).is_none_or(|included| *included));
@@ -38,13 +34,13 @@ pub(super) fn no_proxy(session: &Session, argument: &Value) -> Result<String, Er
 }
 
 /// The networks of the cluster: of its pods, of its services, and of Metal3.
-fn networks(session: &Session, cluster: &Value) -> Result<Vec<String>, Error> {
+fn networks(cluster: &Value) -> Result<Vec<String>, Error> {
     let mut names = Vec::new();
     for key in ["cluster_pods_cidrs", "cluster_services_cidrs"] {
         match fields(cluster, &[key])? {
             Value::List(list) => {
                 for item in &list.items {
-                    names.push(print::value(item, &session.budget)?);
+                    names.push(print::value(item)?);
                 }
             }
             other => return Err(wrong_type(&format!("`cluster.{key}`"), "a list", &other)),
@@ -53,14 +49,14 @@ fn networks(session: &Session, cluster: &Value) -> Result<Vec<String>, Error> {
     let metal3 = fields(cluster, &["capm3"])?;
     if metal3.truth()? {
         let networks = match fields(&metal3, &["networks"])? {
-            Value::Map(networks) => session.budget.entries(&networks)?.into_values().collect(),
+            Value::Map(networks) => networks.entries()?.into_values().collect(),
             Value::List(networks) => networks.items.clone(),
             _ => Vec::new(),
         };
         for network in networks {
             match fields(&network, &["subnet"])? {
                 Value::Nil => {}
-                subnet => names.push(print::value(&subnet, &session.budget)?),
+                subnet => names.push(print::value(&subnet)?),
             }
         }
     }
@@ -77,7 +73,7 @@ fn additional(
     let own = fields(dot, &["Values", "no_proxy_additional"])?;
     for source in [Some(own), optional(argument, 1)].into_iter().flatten() {
         if let Value::Map(source) = source {
-            for (name, value) in session.budget.entries(&source)? {
+            for (name, value) in source.entries()? {
                 let name = evaluate_string(session, dot, &Value::String(name))?;
                 names.insert(name, value.truth()?);
             }

@@ -39,24 +39,21 @@ fn strip_pre_releases(text: &str) -> String {
 
 /// The entries of a map, sorted by key, such as `a=x,b=1`.
 pub(super) fn dict_to_key_values_separated_string(
-    session: &Session,
+    _: &Session,
     argument: &Value,
 ) -> Result<String, Error> {
-    let budget = &session.budget;
     let separator = |index, default: &str| match optional(argument, index) {
-        Some(given) => print::value(&given, budget),
+        Some(given) => print::value(&given),
         None => Ok(default.to_owned()),
     };
     let (equals, comma) = (separator(1, "=")?, separator(2, ",")?);
     let entries = match item(argument, 0)? {
         Value::Nil => return Ok(String::new()),
-        other => budget.entries(&*map(&other, "the argument to join")?)?,
+        other => map(&other, "the argument to join")?.entries()?,
     };
     let mut text = String::new();
     for (index, (key, value)) in entries.iter().enumerate() {
-        let value = print::value(value, budget)?;
-        let separators = equals.len() + comma.len();
-        budget.ensure_room_for_text(text.len() + separators + key.len() + value.len())?;
+        let value = print::value(value)?;
         if index > 0 {
             text.push_str(&comma);
         }
@@ -68,7 +65,7 @@ pub(super) fn dict_to_key_values_separated_string(
 }
 
 /// Reverts the escaping of `(raw)` values.
-pub(super) fn unshield_raw(_session: &Session, argument: &Value) -> Result<String, Error> {
+pub(super) fn unshield_raw(_: &Session, argument: &Value) -> Result<String, Error> {
     match argument {
         Value::String(text) => Ok(unshield(text).unwrap_or_else(|| text.to_string())),
         other => {

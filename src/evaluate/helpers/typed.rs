@@ -8,36 +8,36 @@ use crate::evaluate::session::Session;
 use crate::evaluate::text::SKIP;
 
 /// `preserve-type`: the value.
-pub(super) fn preserve_type(session: &Session, value: &Value) -> Result<String, Error> {
-    encapsulate(session, value)
+pub(super) fn preserve_type(_: &Session, value: &Value) -> Result<String, Error> {
+    encapsulate(value)
 }
 
 /// `set-only-if`: the first argument if the second one is true, else the skip text.
-pub(super) fn set_only_if(session: &Session, argument: &Value) -> Result<String, Error> {
+pub(super) fn set_only_if(_: &Session, argument: &Value) -> Result<String, Error> {
     if item(argument, 1)?.truth()? {
-        encapsulate(session, &item(argument, 0)?)
+        encapsulate(&item(argument, 0)?)
     } else {
         Ok(SKIP.to_owned())
     }
 }
 
 /// `set-if-defined`: the value, or the skip text for nil.
-pub(super) fn set_if_defined(session: &Session, value: &Value) -> Result<String, Error> {
+pub(super) fn set_if_defined(_: &Session, value: &Value) -> Result<String, Error> {
     if matches!(value, Value::Nil) {
         Ok(SKIP.to_owned())
     } else {
-        encapsulate(session, value)
+        encapsulate(value)
     }
 }
 
 /// `as-bool`: a boolean, or a text for one.
-pub(super) fn as_bool(session: &Session, value: &Value) -> Result<String, Error> {
+pub(super) fn as_bool(_: &Session, value: &Value) -> Result<String, Error> {
     if matches!(value, Value::Nil) {
         let message = "`as-bool` of a missing value";
         return Err(Error::new(ErrorClass::WrongType, message));
     }
     let flag = boolean(value, "")?;
-    encapsulate(session, &Value::Bool(flag))
+    encapsulate(&Value::Bool(flag))
 }
 
 /// The boolean in a value: a boolean, or one of the texts `true`, `false` and the empty string.
@@ -57,7 +57,7 @@ pub(super) fn boolean(value: &Value, context: &str) -> Result<bool, Error> {
     }
 }
 
-fn encapsulate(session: &Session, value: &Value) -> Result<String, Error> {
-    let json = convert::json(value, &session.budget)?;
+fn encapsulate(value: &Value) -> Result<String, Error> {
+    let json = convert::json(value)?;
     Ok(format!("{{\"encapsulated-result\":{json}}}"))
 }

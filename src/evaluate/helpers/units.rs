@@ -1,6 +1,5 @@
 //! The helpers for units: whether one is enabled, its chart version, and the merging of definitions.
 
-use std::rc::Rc;
 use std::sync::Arc;
 
 use go_template::value::Map;
@@ -104,10 +103,7 @@ pub(super) fn get_helm_version(session: &Session, argument: &Value) -> Result<St
         .unwrap_or_else(|| Value::from(""));
     let versions = session.interpret(&dot, &versions, 0)?;
     let mut enabled_version: Option<Arc<str>> = None;
-    for (version, enabled) in session
-        .budget
-        .entries(&*map(&versions, "`helm_chart_versions`")?)?
-    {
+    for (version, enabled) in map(&versions, "`helm_chart_versions`")?.entries()? {
         if !enabled.truth()? {
             continue;
         }
@@ -146,13 +142,8 @@ fn merge(session: &Session, target: &Value, source: &Value, depth: u32) -> Resul
             other.kind()
         ));
     };
-    if Rc::ptr_eq(target, source) {
-        // A map that is merged into itself doubles its lists, as in Sylva's template.
-        session.budget.charge(source.size())?;
-    }
-    /// The size of a map entry, in bytes.
-    const ENTRY: usize = 80;
-    for (key, value) in session.budget.entries(source)? {
+    // A map that is merged into itself doubles its lists, as in Sylva's template.
+    for (key, value) in source.entries()? {
         let merged = match (target.get(&key)?, &value) {
             (Some(Value::List(_)), Value::List(_)) => {
                 let before = target.get(&key)?.unwrap_or(Value::Nil);
@@ -165,7 +156,6 @@ fn merge(session: &Session, target: &Value, source: &Value, depth: u32) -> Resul
             (_, Value::Map(_)) => session.function("deepCopy", &[value])?,
             _ => value,
         };
-        session.budget.charge(ENTRY)?;
         target.set(&key, merged);
     }
     Ok(())

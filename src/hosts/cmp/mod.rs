@@ -20,7 +20,7 @@ use crate::files::sandbox;
 use crate::model::date::Date;
 use crate::model::manifest::FileKind;
 use crate::pipeline::fleet::Fleet;
-use crate::pipeline::rendered::{self, Faulty};
+use crate::pipeline::rendered;
 use crate::pipeline::{Terminal, Verdict};
 use crate::read::{self, Request, Workspace};
 use crate::report::Format;
@@ -90,7 +90,7 @@ pub fn generate(
     selection::outputs(&mut workspace.settings.outputs, &given.targets)?;
     let selected = selection::part(&workspace, &given, environment)?;
     let part = selected.part();
-    let mut rendered = rendered::render(Fleet::open(workspace, today)?, part, Faulty::StopAll)?;
+    let mut rendered = rendered::render(Fleet::open(workspace, today)?, part)?;
     rendered.files.retain(|file| file.kind == FileKind::Objects);
     let verdict = rendered.report(Format::Human, terminal)?;
     if verdict != Verdict::Clean {

@@ -9,8 +9,9 @@ use yaml_tree::value::{Entry, Map, Node, Value};
 use crate::error::Error;
 use crate::model::date::Date;
 use crate::model::manifest::{FileKind, ManifestFile};
+use crate::model::ownership;
 use crate::pipeline::fleet::Fleet;
-use crate::pipeline::rendered::{self, EMPTY, Faulty, RenderedPart};
+use crate::pipeline::rendered::{self, EMPTY, RenderedPart};
 use crate::read::{self, Request, Workspace};
 
 use super::config::Config;
@@ -45,7 +46,7 @@ pub(super) fn run(
     let part = entry
         .as_ref()
         .map_or(RenderedPart::Whole, RenderedPart::Cluster);
-    let rendered = rendered::render(Fleet::open(workspace, today)?, part, Faulty::StopAll)?;
+    let rendered = rendered::render(Fleet::open(workspace, today)?, part)?;
     let results = result::results(&rendered.fleet_check.judged);
     if rendered.fleet_check.has_errors() {
         return Ok(super::pass_through(list, results));
@@ -91,8 +92,9 @@ fn cluster(workspace: &Workspace, config: &Config) -> Result<Option<read::Cluste
 fn collect_items(file: &ManifestFile, items: &mut Vec<Item>) -> Result<(), Error> {
     let broken =
         |error: String| Error::usage(format!("the rendered file `{}`: {error}", file.path));
-    let parts = yaml_tree::parts(&file.text).map_err(|error| broken(error.message))?;
-    let texts = parts.into_iter().map(|part| &file.text[part]);
+    let text = ownership::body(&file.text);
+    let parts = yaml_tree::parts(text).map_err(|error| broken(error.message))?;
+    let texts = parts.into_iter().map(|part| &text[part]);
     let texts = texts.filter(|text| !text.trim().is_empty());
     for (index, text) in texts.enumerate() {
         let read = |text: &str| -> Result<Option<Node>, Error> {

@@ -6,7 +6,7 @@ use yaml_tree::place::FileId;
 use yaml_tree::value::{Node, Value};
 
 use crate::error::Error;
-use crate::secrets;
+use capi::secrets;
 
 use super::result::Outcome;
 
@@ -23,9 +23,8 @@ pub(super) struct List<'a> {
 impl<'a> List<'a> {
     /// Reads a list of either version that is in use.
     pub(super) fn read(text: &'a str) -> Result<Self, Error> {
-        // Its Secrets are known before anything is printed.
         let source = secrets::source("stdin", text, false);
-        let read = yaml_tree::read(text, FileId(0), Engine::Kubectl).map_err(|error| {
+        let read = secrets::documents(&source, FileId(0), Engine::Kubectl).map_err(|error| {
             let (line, column) = source.line_column(error.place.start);
             Error::usage(format!("stdin:{line}:{column}: {error}"))
         })?;

@@ -6,7 +6,7 @@ use yaml_tree::value::{Entry, Map, Node, Value};
 
 use crate::model::finding::Judged;
 use crate::model::rule::Level;
-use crate::printer::{mask_value, plain};
+use crate::printer::{display_value, plain};
 use crate::report::{Color, Findings, Lines};
 
 /// What a function made of a list.
@@ -141,8 +141,8 @@ impl ItemReference {
 impl Field {
     fn value(&self) -> Map {
         let path = Entry::from_value("path", plain(&self.path));
-        let current = self.current.as_ref().map(mask_value);
-        let proposed = self.proposed.as_ref().map(mask_value);
+        let current = self.current.as_ref().map(display_value);
+        let proposed = self.proposed.as_ref().map(display_value);
         [path]
             .into_iter()
             .chain(current.map(|value| Entry::from_value("currentValue", value)))

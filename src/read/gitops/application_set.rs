@@ -178,6 +178,7 @@ fn flat(element: &Node, prefix: &str) -> Parameters {
                 continue;
             }
             Value::String(text) => text.to_string(),
+            Value::Opaque(opaque) => opaque.text.to_string(),
             Value::Bool(flag) => flag.to_string(),
             Value::Number(Number::Int(number)) => number.to_string(),
             Value::Number(Number::Float(number)) => number.to_string(),

@@ -4,7 +4,7 @@
 //! an Application deploys is no mere part. The own patches, names and variables of a Flux Kustomization apply
 //! (<https://fluxcd.io/flux/components/kustomize/kustomizations/>). Only folders that lead to a file of interest are built.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,6 +12,7 @@ use capi::objects::ManifestObject;
 use yaml_tree::place::{Located, Place, Source, Sources};
 use yaml_tree::value::{Node, Value};
 
+use crate::budget;
 use crate::error::Error;
 use crate::files::Files;
 use crate::model::finding::Finding;
@@ -24,15 +25,8 @@ use super::object::{Object, set};
 use super::patches;
 use super::reader::LayerReader;
 use super::variables::{Variables, substitute};
-use super::work::Work;
 use super::{Composition, Options, State, UNSUPPORTED, deployments};
 use crate::read::error::ReadError;
-
-/// The most values that all builds together may keep. What they share counts once.
-const KEPT: usize = 3_000_000;
-
-/// What an object counts as beside its values.
-const OBJECT: usize = 20;
 
 /// What one folder builds to.
 pub(in crate::read) struct Build {
@@ -52,34 +46,6 @@ pub(in crate::read) struct Builds {
     pub(in crate::read) compositions: Vec<Composition>,
     /// The folders that do not build.
     pub(in crate::read) findings: Vec<Finding>,
-    kept: Kept,
-}
-
-/// How many values are kept.
-#[derive(Default)]
-struct Kept {
-    count: usize,
-    /// The addresses of the maps and lists that were counted: they are kept, so that no other one has such an address.
-    known: HashSet<usize>,
-}
-
-impl Kept {
-    fn is_full(&self) -> bool {
-        self.count > KEPT
-    }
-
-    fn add(&mut self, node: &Node) {
-        self.count += 1;
-        match &node.value {
-            Value::Map(map) if self.known.insert(Arc::as_ptr(map).addr()) => {
-                map.iter().for_each(|entry| self.add(&entry.node));
-            }
-            Value::List(items) if self.known.insert(Arc::as_ptr(items).addr()) => {
-                items.iter().for_each(|item| self.add(item));
-            }
-            _ => {}
-        }
-    }
 }
 
 /// What is built.
@@ -110,7 +76,6 @@ pub(in crate::read) fn builds(
 ) -> Result<Builds, Error> {
     let mut made = Builds::default();
     let mut reader = LayerReader::new(files, options, sources);
-    reader.work = Work::for_builds(input.folders.len() + input.flux.len());
     let folders = Folders::read(&mut reader, input)?;
     let mut refused = Refused::default();
     let of_flux = { input.flux.iter() }
@@ -169,10 +134,6 @@ impl Refused {
             self.found.push((finding, folder));
         }
     }
-}
-
-fn too_many() -> String {
-    format!("the builds before it make more than {KEPT} values, an object as {OBJECT} more")
 }
 
 /// One finding for each cause: folders often fail for what is wrong with their base.
@@ -380,12 +341,8 @@ impl<'t> Target<'t> {
         made: &mut Builds,
         refused: &mut Refused,
     ) -> Result<(), Error> {
-        let result = if made.kept.is_full() {
-            Err(reader.finding(UNSUPPORTED, too_many(), Place::NONE).into())
-        } else {
-            self.build(reader, folders, input)
-        };
-        match result {
+        let _work = budget::enter(format!("the build of `{}`", display(&self.folder)))?;
+        match self.build(reader, folders, input) {
             Ok((built, parts)) => {
                 made.parts.extend(parts);
                 let source = reader.source(self.place.file);
@@ -396,8 +353,6 @@ impl<'t> Target<'t> {
                 }
                 let objects = built.objects.into_iter().map(|object| object.tree);
                 let objects: Vec<Node> = objects.collect();
-                objects.iter().for_each(|object| made.kept.add(object));
-                made.kept.count += OBJECT * objects.len();
                 made.builds.push(Build { source, objects });
             }
             Err(ReadError::Error(error)) => return Err(error),
@@ -442,7 +397,7 @@ impl<'t> Target<'t> {
                     .contains(&Some("disabled"))
             };
             for object in { built.objects.iter_mut() }.filter(|object| !is_disabled(object)) {
-                let filled = substitute(&object.tree, &variables, &reader.work);
+                let filled = substitute(&object.tree, &variables);
                 object.tree = filled.unwrap_or_else(|| object.tree.clone());
             }
         }
@@ -484,23 +439,4 @@ fn variables(
     }
     add(flux, &["spec", "postBuild", "substitute"]);
     variables
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{KEPT, Kept};
-    use yaml_tree::value::{Node, Value};
-
-    #[test]
-    fn all_builds_keep_as_many_values_as_is_stated_and_what_they_share_counts_once() {
-        let mut kept = Kept::default();
-        let shared = Node::from_value(Value::from(vec![Node::from_value("x"); 9]));
-        let objects = [(); 5].map(|()| Node::from_value(Value::from(vec![shared.clone()])));
-        objects.iter().for_each(|object| kept.add(object));
-        assert_eq!(kept.count, 5 * 2 + 9);
-        kept.count = KEPT;
-        assert!(!kept.is_full());
-        kept.add(&Node::from_value("x"));
-        assert!(kept.is_full());
-    }
 }

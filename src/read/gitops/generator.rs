@@ -1,14 +1,16 @@
 //! ConfigMap and Secret generators: from files, literals and env files, and how their objects merge with existing ones.
 
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
+use capi::secrets::seal_value;
 use yaml_tree::bytes::BASE64;
 use yaml_tree::place::{FileId, Place};
 use yaml_tree::value::{Entry, Map, Node, Value};
 
 use super::files::resolve_path;
-use super::object::{Object, map_mut, set};
+use super::object::{Named, Object, map_mut, set};
 use super::reader::LayerReader;
 use crate::read::error::ReadError;
 
@@ -36,15 +38,65 @@ impl GeneratedKind {
     }
 }
 
-/// Runs one generator of the kustomization `whole` in `folder`, and adds its object to `objects`.
-pub(super) fn generate(
+/// Runs the generators of a kustomization in `folder`, and adds their objects to `objects`.
+pub(super) fn generate_all(
+    reader: &mut LayerReader<'_>,
+    folder: &Path,
+    kustomization: &Node,
+    objects: &mut Vec<Object>,
+) -> Result<(), ReadError> {
+    let mut known = Known::default();
+    for kind in [GeneratedKind::ConfigMap, GeneratedKind::Secret] {
+        for generator in kustomization.items(&[kind.field()]) {
+            let object = generate(reader, folder, kind, generator, kustomization)?;
+            let behavior = generator.text(&["behavior"]).unwrap_or("create");
+            known.note(objects);
+            let joined = join(objects, &known, object, behavior);
+            joined.map_err(|message| reader.refusal(message, generator.place))?;
+        }
+    }
+    Ok(())
+}
+
+/// Where the objects of each kind and name are, those that are noted.
+#[derive(Default)]
+struct Known {
+    places: HashMap<(String, Named), Vec<usize>>,
+    noted: usize,
+}
+
+impl Known {
+    /// Notes the objects behind those that are noted.
+    fn note(&mut self, objects: &[Object]) {
+        for (index, object) in objects.iter().enumerate().skip(self.noted) {
+            for name in object.names() {
+                let places = self.places.entry((object.kind().to_owned(), name));
+                let places = places.or_default();
+                if places.last() != Some(&index) {
+                    places.push(index);
+                }
+            }
+        }
+        self.noted = objects.len();
+    }
+
+    /// The objects that may be this one, in their order.
+    fn like(&self, object: &Object) -> &[usize] {
+        let found = self
+            .places
+            .get(&(object.kind().to_owned(), object.current()));
+        found.map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Runs one generator of the kustomization `whole`, and returns its object.
+fn generate(
     reader: &mut LayerReader<'_>,
     folder: &Path,
     kind: GeneratedKind,
     generator: &Node,
     whole: &Node,
-    objects: &mut Vec<Object>,
-) -> Result<(), ReadError> {
+) -> Result<Object, ReadError> {
     let Some(name) = generator.text(&["name"]) else {
         return Err(reader.refusal("a generator lacks its `name`".to_owned(), generator.place));
     };
@@ -72,13 +124,15 @@ pub(super) fn generate(
     }
     let mut data = Data {
         kind,
-        entries: Map::default(),
+        entries: Vec::new(),
+        known: HashSet::new(),
         binary: Map::default(),
     };
     data.env_files(reader, folder, generator)?;
     data.literals(reader, generator)?;
     data.files(reader, folder, generator)?;
-    for (field, map) in [("data", data.entries), ("binaryData", data.binary)] {
+    let entries: Map = data.entries.into_iter().collect();
+    for (field, map) in [("data", entries), ("binaryData", data.binary)] {
         // Kustomize prints `data: {}` for a Secret without data.
         if !map.is_empty() || (kind == GeneratedKind::Secret && field == "data") {
             set(&mut tree, &[field], map.into());
@@ -87,14 +141,18 @@ pub(super) fn generate(
     let mut object = Object::new(tree);
     object.is_hashed = !generator.flag(&["options", "disableNameSuffixHash"])
         && !whole.flag(&["generatorOptions", "disableNameSuffixHash"]);
-    let behavior = generator.text(&["behavior"]).unwrap_or("create");
-    reader.spend(objects.len(), generator.place)?;
-    join(objects, object, behavior).map_err(|message| reader.refusal(message, generator.place))
+    Ok(object)
 }
 
 /// Adds an object, or merges it with or replaces the existing one, according to its behavior.
-fn join(objects: &mut Vec<Object>, mut object: Object, behavior: &str) -> Result<(), String> {
-    let mut matches = (0..objects.len()).filter(|index| objects[*index].is_same_as(&object));
+fn join(
+    objects: &mut Vec<Object>,
+    known: &Known,
+    mut object: Object,
+    behavior: &str,
+) -> Result<(), String> {
+    let like = known.like(&object).iter().copied();
+    let mut matches = like.filter(|index| objects[*index].is_same_as(&object));
     let (found, more) = (matches.next(), matches.next());
     let shown = format!("{} `{}`", object.kind(), object.name());
     match (found, more, behavior) {
@@ -160,7 +218,9 @@ fn merge_marks(new: &mut Node, old: &Node, field: &str) {
 /// The data of an object while its generator runs.
 struct Data {
     kind: GeneratedKind,
-    entries: Map,
+    entries: Vec<Entry>,
+    /// Their keys.
+    known: HashSet<Arc<str>>,
     binary: Map,
 }
 
@@ -169,25 +229,33 @@ impl Data {
         &mut self,
         reader: &LayerReader<'_>,
         key: &str,
-        value: &str,
+        value: Value,
         place: Place,
     ) -> Result<(), ReadError> {
-        let value: Arc<str> = match self.kind {
-            GeneratedKind::ConfigMap => value.into(),
-            GeneratedKind::Secret => encode_base64(value.as_bytes()).into(),
-        };
-        let node = Node {
-            value: Value::String(value),
-            place,
-        };
-        let entry = Entry {
-            key: key.into(),
+        let node = Node { value, place };
+        let key: Arc<str> = key.into();
+        if !self.known.insert(Arc::clone(&key)) {
+            return Err(reader.refusal(format!("the key `{key}` is generated twice"), place));
+        }
+        self.entries.push(Entry {
+            key,
             key_place: place,
             node,
-        };
-        match self.entries.insert(entry) {
-            None => Ok(()),
-            Some(_) => Err(reader.refusal(format!("the key `{key}` is generated twice"), place)),
+        });
+        Ok(())
+    }
+
+    /// A value as the object holds it, with the place of its text.
+    fn value(&self, reader: &LayerReader<'_>, key: &str, text: &str, place: Place) -> Value {
+        let source = reader.source(place.file);
+        let is_secret = source.hides(place.start..place.end);
+        match self.kind {
+            GeneratedKind::ConfigMap if !is_secret => text.into(),
+            GeneratedKind::ConfigMap => seal_value(text, &source.path, key),
+            GeneratedKind::Secret => match seal_value(text, &source.path, key) {
+                Value::String(text) => encode_base64(text.as_bytes()).into(),
+                sealed => sealed,
+            },
         }
     }
 
@@ -209,13 +277,19 @@ impl Data {
                 return Err(reader.refusal(message, item.place));
             }
             let Some(load) = open(reader, self.kind, folder, path, item.place)? else {
-                self.add(reader, key, "", Place::NONE)?;
+                self.add(reader, key, "".into(), Place::NONE)?;
                 continue;
             };
             let source = reader.source(load.0);
             let place = Place::whole(load.0, &source.text);
             if load.1 {
-                self.add(reader, key, &source.text, place)?;
+                let whole = (load.0, self.kind == GeneratedKind::Secret);
+                let value = match reader.generated.get(&whole) {
+                    Some(known) => known.clone(),
+                    None => self.value(reader, key, &source.text, place),
+                };
+                reader.generated.insert(whole, value.clone());
+                self.add(reader, key, value, place)?;
             } else {
                 self.binary.insert(Entry::from_value(key, ""));
             }
@@ -225,7 +299,7 @@ impl Data {
 
     fn literals(&mut self, reader: &LayerReader<'_>, generator: &Node) -> Result<(), ReadError> {
         for item in generator.items(&["literals"]) {
-            let Some(literal) = item.value.as_str() else {
+            let Some(literal) = item.value.text_with_labels() else {
                 continue;
             };
             let Some((key, value)) = literal.split_once('=').filter(|(key, _)| !key.is_empty())
@@ -241,6 +315,7 @@ impl Data {
                 literal,
                 start..start + value.len(),
             );
+            let value = self.value(reader, key, value, place);
             self.add(reader, key, value, place)?;
         }
         Ok(())
@@ -277,6 +352,7 @@ impl Data {
                         format!("`{line}` takes its value from the environment of the build");
                     return Err(reader.refusal(message, place));
                 };
+                let value = self.value(reader, key, value, place);
                 self.add(reader, key, value, place)?;
             }
         }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use yaml_tree::value::{Entry, Node, Value};
 
+use super::depth::check_depth;
 use super::strategic::PatchError;
-use super::work::Work;
 
 /// The most keys of a path: patches must not build a tree that is too deep to be walked.
 pub(super) const DEEPEST: usize = 100;
@@ -26,10 +26,9 @@ pub(in crate::read) fn apply(
     tree: &mut Node,
     operations: &[Node],
     dialect: Dialect,
-    work: &Work,
 ) -> Result<(), PatchError> {
     for operation in operations {
-        apply_one(tree, operation, dialect, work).map_err(|message| PatchError {
+        apply_one(tree, operation, dialect).map_err(|message| PatchError {
             place: operation
                 .get_path(&["path"])
                 .map_or(operation.place, |path| path.place),
@@ -39,13 +38,7 @@ pub(in crate::read) fn apply(
     Ok(())
 }
 
-fn apply_one(
-    tree: &mut Node,
-    operation: &Node,
-    dialect: Dialect,
-    work: &Work,
-) -> Result<(), String> {
-    work.spend(1)?;
+fn apply_one(tree: &mut Node, operation: &Node, dialect: Dialect) -> Result<(), String> {
     let name = operation
         .text(&["op"])
         .ok_or("an operation lacks its `op`")?;
@@ -71,12 +64,12 @@ fn apply_one(
             } else {
                 get(tree, &from)?.clone()
             };
-            work.spend_on(&node, path.len())?;
+            check_depth(&node, path.len())?;
             add(tree, &path, node)
         }
         "move" => {
             let node = remove(tree, &pointer(operation, "from")?)?;
-            work.spend_on(&node, path.len())?;
+            check_depth(&node, path.len())?;
             add(tree, &path, node)
         }
         "test" => {

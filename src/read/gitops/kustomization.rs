@@ -13,13 +13,12 @@ use crate::model::finding::Finding;
 
 use super::UNSUPPORTED;
 use super::files::resolve_path;
-use super::generator::{self, GeneratedKind};
+use super::generator;
 use super::names::{self, Reference};
 use super::object::Object;
 use super::patch;
 use super::reader::{LayerReader, NAMES};
 use super::replacements;
-use super::work::Work;
 use crate::read::error::ReadError;
 
 /// The deepest nesting of kustomizations.
@@ -49,7 +48,6 @@ pub(super) fn build(
     if kustomization.text(&["kind"]) == Some("Component") {
         return Ok(None);
     }
-    reader.work = Work::default();
     build_of(reader, folder, &kustomization).map(Some)
 }
 
@@ -71,12 +69,10 @@ pub(super) fn build_of(
         references,
         unknown,
         folders,
-        reader,
         ..
     } = build;
     let mut objects = built.map_err(|error| with_cause(error, &unknown))?;
-    let finished = names::finish(&mut objects, &references, &reader.work);
-    finished.map_err(|message| reader.refusal(message, kustomization.place))?;
+    names::finish(&mut objects, &references);
     Ok(Built {
         objects,
         unknown,
@@ -141,12 +137,9 @@ impl Build<'_, '_> {
         for resource in resources.into_iter().flatten() {
             self.resource(folder, resource, &mut objects)?;
         }
+        self.check_names(&objects)?;
         self.configurations(folder, kustomization)?;
-        for made in [GeneratedKind::ConfigMap, GeneratedKind::Secret] {
-            for one in kustomization.items(&[made.field()]) {
-                generator::generate(self.reader, folder, made, one, kustomization, &mut objects)?;
-            }
-        }
+        generator::generate_all(self.reader, folder, kustomization, &mut objects)?;
         for component in kustomization.items(&["components"]) {
             objects = self.component(folder, component, objects)?;
         }
@@ -200,7 +193,7 @@ impl Build<'_, '_> {
             for document in documents.iter() {
                 add(objects, document);
             }
-            return self.check_names(objects);
+            return Ok(());
         }
         let kustomization = self.kustomization(&path, named, resource.place)?;
         if kustomization.text(&["kind"]) == Some("Component") {
@@ -209,7 +202,7 @@ impl Build<'_, '_> {
         }
         let built = self.target(&path, &kustomization, Vec::new())?;
         objects.extend(built);
-        self.check_names(objects)
+        Ok(())
     }
 
     fn component(
@@ -291,10 +284,6 @@ impl Build<'_, '_> {
 
     /// Refuses two objects with the same name.
     fn check_names(&self, objects: &[Object]) -> Result<(), ReadError> {
-        let place = objects
-            .last()
-            .map_or(Place::NONE, |object| object.tree.place);
-        self.reader.spend(objects.len(), place)?;
         let mut known = HashMap::with_capacity(objects.len());
         for object in objects {
             let kind = (object.kind(), object.group(), object.version());

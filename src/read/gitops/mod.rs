@@ -6,6 +6,7 @@ mod application;
 mod application_set;
 mod builds;
 mod deployments;
+mod depth;
 mod files;
 mod generator;
 mod json_patch;
@@ -22,7 +23,6 @@ mod selector;
 mod set;
 mod strategic;
 mod variables;
-mod work;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -48,7 +48,6 @@ pub(in crate::read) use json_patch::{Dialect, apply as apply_json_patch};
 pub(in crate::read) use patches::Patches;
 pub use reader::NAMES;
 pub(in crate::read) use variables::{Variables, substitute};
-pub(in crate::read) use work::Work;
 
 use crate::read::error::ReadError;
 use reader::{LayerReader, Loads};

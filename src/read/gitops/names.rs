@@ -1,5 +1,6 @@
 //! Changes of names by overlays: namespace, prefix, suffix, the hash of a generated object, and the updated references.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
@@ -9,7 +10,6 @@ use yaml_tree::json::{Html, write_string};
 use yaml_tree::value::{Map, Node, Value};
 
 use super::object::Object;
-use super::work::Work;
 
 /// Kinds whose names get no prefix or suffix.
 const UNNAMED: &[&str] = &["Namespace", "CustomResourceDefinition", "APIService"];
@@ -116,17 +116,16 @@ impl Field {
 }
 
 /// Completes a build: generated names get the hash of their content, and the fields that refer to a renamed object follow.
-pub(super) fn finish(
-    objects: &mut [Object],
-    references: &[Reference],
-    work: &Work,
-) -> Result<(), String> {
+pub(super) fn finish(objects: &mut [Object], references: &[Reference]) {
+    let mut known: HashMap<Content, String> = HashMap::new();
     for object in objects.iter_mut().filter(|object| object.is_hashed) {
-        let name = format!("{}-{}", object.name(), hash(object));
+        let hash = known.entry(content(object)).or_insert_with(|| hash(object));
+        let name = format!("{}-{hash}", object.name());
         object.rename("name", &name);
     }
     let mut changed = Vec::new();
     for reference in references {
+        let known = objects_by_name(objects, reference);
         for field in &reference.fields {
             for (index, object) in objects.iter().enumerate() {
                 if !field.is_of(object) {
@@ -134,19 +133,24 @@ pub(super) fn finish(
                 }
                 let mut tree = object.tree.clone();
                 let mut follow = |kind: Option<&str>, name: &mut Node| {
-                    work.spend(objects.len())?;
                     let Some(old) = name.value.as_str() else {
-                        return Ok(());
+                        return;
                     };
                     let is_other = kind.is_some_and(|kind| *kind != *reference.kind);
                     let group = reference.group.as_deref();
-                    let target = find_by_any_name(objects, object, &reference.kind, group, old);
+                    let like = known.get(old).into_iter().flatten();
+                    let mut like = candidates(
+                        like.map(|index| &objects[*index]),
+                        object,
+                        &reference.kind,
+                        group,
+                    );
+                    let target = like.next();
                     if let Some(target) = target.filter(|_| !is_other) {
                         name.value = target.name().into();
                     }
-                    Ok(())
                 };
-                each_name(&mut tree, None, &field.path, &mut follow)?;
+                each_name(&mut tree, None, &field.path, &mut follow);
                 changed.push((index, tree));
             }
             for (index, tree) in changed.drain(..) {
@@ -154,36 +158,62 @@ pub(super) fn finish(
             }
         }
     }
-    Ok(())
+}
+
+/// The objects that a reference may lead to, by each name that they have had.
+fn objects_by_name(objects: &[Object], reference: &Reference) -> HashMap<Arc<str>, Vec<usize>> {
+    let mut known: HashMap<Arc<str>, Vec<usize>> = HashMap::new();
+    let meant = objects.iter().enumerate();
+    for (index, object) in meant.filter(|(_, object)| object.kind() == &*reference.kind) {
+        for named in object.names() {
+            let like = known.entry(named.name).or_default();
+            if like.last() != Some(&index) {
+                like.push(index);
+            }
+        }
+    }
+    known
 }
 
 /// What is done with a name, and the `kind` beside it.
-type Visit<'v> = &'v mut dyn FnMut(Option<&str>, &mut Node) -> Result<(), String>;
+type Visit<'v> = &'v mut dyn FnMut(Option<&str>, &mut Node);
 
 /// Visits the names at a path, through lists, each with the `kind` beside it.
-fn each_name(
-    node: &mut Node,
-    kind: Option<&str>,
-    path: &[Arc<str>],
-    visit: Visit<'_>,
-) -> Result<(), String> {
+fn each_name(node: &mut Node, kind: Option<&str>, path: &[Arc<str>], visit: Visit<'_>) {
     match (&mut node.value, path.split_first()) {
         (Value::List(items), _) => Arc::make_mut(items)
             .iter_mut()
-            .try_for_each(|item| each_name(item, kind, path, visit)),
+            .for_each(|item| each_name(item, kind, path, visit)),
         (Value::Map(map), Some((key, rest))) => {
             let beside = map
                 .get("kind")
                 .and_then(|kind| kind.value.as_str())
                 .cloned();
-            match Arc::make_mut(map).get_mut(key) {
-                Some(below) => each_name(below, beside.as_deref(), rest, visit),
-                None => Ok(()),
+            if let Some(below) = Arc::make_mut(map).get_mut(key) {
+                each_name(below, beside.as_deref(), rest, visit);
             }
         }
         (_, None) => visit(kind, node),
-        _ => Ok(()),
+        _ => {}
     }
+}
+
+/// What the hash of an object is of: its kind and type, and its fields, each with its key and the address of its text. Generators
+/// share the texts of whole files.
+type Content = (String, Vec<(&'static str, Arc<str>, usize)>);
+
+fn content(object: &Object) -> Content {
+    let fields = ["data", "binaryData", "stringData"].into_iter();
+    let fields = fields.flat_map(|field| {
+        let entries = object.tree.entries(&[field]);
+        entries.into_iter().map(move |entry| {
+            let text = entry.node.value.as_str();
+            let address = text.map_or(0, |text| Arc::as_ptr(text).addr());
+            (field, Arc::clone(&entry.key), address)
+        })
+    });
+    let kind = object.tree.text(&["type"]).unwrap_or_default();
+    (format!("{} {kind}", object.kind()), fields.collect())
 }
 
 /// The hash of a generated object in kustomize's form: SHA-256 of its content as JSON, without its name, in a code without
@@ -288,12 +318,12 @@ fn find_by_any_name<'o>(
 /// The objects of a kind and group in an object's namespace, and those without one, whose namespace is set when they are
 /// applied.
 fn candidates<'o>(
-    objects: &'o [Object],
+    objects: impl IntoIterator<Item = &'o Object>,
     from: &'o Object,
     kind: &'o str,
     group: Option<&'o str>,
 ) -> impl Iterator<Item = &'o Object> {
-    objects.iter().filter(move |object| {
+    objects.into_iter().filter(move |object| {
         let (one, other) = (object.namespace(), from.namespace());
         let meet = one == other || one.is_empty() || other.is_empty();
         object.kind() == kind && group.is_none_or(|group| group == object.group()) && meet

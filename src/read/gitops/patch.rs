@@ -13,7 +13,6 @@ use super::object::{Object, remove, set};
 use super::reader::LayerReader;
 use super::selector::Selector;
 use super::strategic::{self, PatchError};
-use super::work::Work;
 use crate::read::error::ReadError;
 
 /// Applies `patchesStrategicMerge`, then `patches`.
@@ -71,11 +70,10 @@ fn apply(
     let selector = target.map(Selector::new).transpose();
     let selector = selector.map_err(|message| reader.refusal(message, patch.place))?;
     for document in &documents {
-        reader.spend(objects.len(), patch.place)?;
         match (&document.value, &selector) {
             (Value::List(operations), Some(selector)) => {
                 for object in objects.iter_mut().filter(|object| selector.selects(object)) {
-                    json_patched(object, operations, &reader.work)
+                    json_patched(object, operations)
                         .map_err(|error| refusal(reader, error, patch))?;
                 }
             }
@@ -110,13 +108,13 @@ fn apply(
 }
 
 /// Applies a JSON patch to an object, which has annotations of kustomize's own while it is built.
-fn json_patched(object: &mut Object, operations: &[Node], work: &Work) -> Result<(), PatchError> {
+fn json_patched(object: &mut Object, operations: &[Node]) -> Result<(), PatchError> {
     let path = ["metadata", "annotations"];
     let has_none = object.tree.get_path(&path).is_none();
     if has_none {
         set(&mut object.tree, &path, Value::empty_map());
     }
-    json_patch::apply(&mut object.tree, operations, Dialect::Kustomize, work)?;
+    json_patch::apply(&mut object.tree, operations, Dialect::Kustomize)?;
     let is_empty = |node: &Node| node.value.as_map().is_some_and(|map| map.is_empty());
     if has_none && object.tree.get_path(&path).is_some_and(is_empty) {
         remove(&mut object.tree, &path);
@@ -177,7 +175,6 @@ fn merge_named(
     objects: &mut Vec<Object>,
 ) -> Result<(), ReadError> {
     let named = Object::new(patch.clone());
-    reader.spend(objects.len(), patch.place)?;
     let matching = objects
         .iter()
         .filter(|object| object.is_same_as(&named))
@@ -226,8 +223,6 @@ fn merge_into(
     let mut kept = Vec::with_capacity(objects.len());
     for mut object in std::mem::take(objects) {
         if selects(&object) {
-            let copied = reader.work.spend_on(&object.tree, 0);
-            copied.map_err(|message| reader.refusal(message, patch.place))?;
             let merged = strategic::apply(&object.tree, patch)
                 .map_err(|error| refusal(reader, error, patch))?;
             let Some(merged) = merged else { continue };

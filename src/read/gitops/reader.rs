@@ -1,24 +1,24 @@
 //! Reads each file of a composition once, as objects, values or plain text, with places.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use yaml_tree::bytes::BASE64;
 use yaml_tree::engine::Engine;
+use yaml_tree::opaque::is_opaque;
 use yaml_tree::place::{FileId, Place, Source, Sources};
 use yaml_tree::value::{Node, Value};
-use yaml_tree::{Documents, Spelling};
+use yaml_tree::{Documents, Spelling, SyntaxError};
 
-use crate::secrets;
+use capi::secrets;
 
 use crate::files::{Files, Found};
 use crate::model::finding::Finding;
 use crate::model::rule::{Level, RuleId};
 
-use super::super::files::{display, parse_values, source, syntax_finding};
+use super::super::files::{display, source, syntax_finding, values_of};
 use super::super::own_output::OwnOutput;
-use super::work::Work;
 use super::{FAILED, Options, RunTime};
 use crate::read::error::ReadError;
 
@@ -48,12 +48,12 @@ pub(super) struct LayerReader<'r> {
     pub(super) shared: &'r Loads,
     /// The files that were read for this cluster.
     pub(super) loads: Loads,
+    /// The texts of whole files that generators put into objects, encoded or not: all of them share one.
+    pub(super) generated: HashMap<(FileId, bool), Value>,
     /// The known content of run-time objects.
     pub(super) run_time: Option<&'r dyn RunTime>,
     /// The files that metalmark renders.
     own_output: &'r OwnOutput,
-    /// The remaining work of the current build.
-    pub(super) work: Work,
 }
 
 impl<'r> LayerReader<'r> {
@@ -69,9 +69,9 @@ impl<'r> LayerReader<'r> {
             findings: Vec::new(),
             shared: &options.shared.loads,
             loads: Loads::new(),
+            generated: HashMap::new(),
             run_time: None,
             own_output: &options.own_output,
-            work: Work::default(),
         }
     }
 
@@ -127,7 +127,7 @@ impl<'r> LayerReader<'r> {
             return Ok(None);
         };
         let source = self.source(load.file);
-        if source.is_hidden {
+        if source.is_secret_file {
             return Ok(Some(load));
         }
         let source = secrets::source(Arc::clone(&source.path), source.text.as_str(), true);
@@ -164,7 +164,7 @@ impl<'r> LayerReader<'r> {
             return Ok(Some(objects));
         }
         let source = self.source(load.file);
-        let read = yaml_tree::read(&source.text, load.file, Engine::Kubectl)
+        let read = secrets::documents(&source, load.file, Engine::Kubectl)
             .map_err(|error| syntax_finding(error, self.sources))?;
         let objects = Arc::new(present(read));
         if let Some(load) = self.loads.get_mut(path) {
@@ -185,7 +185,8 @@ impl<'r> LayerReader<'r> {
             return Ok(Some(values));
         }
         let source = self.source(load.file);
-        let values = self.read_values(&source.text, load.file, None)?;
+        let read = secrets::documents(&source, load.file, self.engine);
+        let values = self.values_in(read, None)?;
         if let Some(load) = self.loads.get_mut(path) {
             load.values = Some(values.clone());
         }
@@ -196,7 +197,7 @@ impl<'r> LayerReader<'r> {
     /// text, if it was a whole file, otherwise within the scalar.
     pub(super) fn read_embedded(&mut self, text: &str, place: Place) -> Result<Node, ReadError> {
         let source = self.source(place.file);
-        if is_whole(&source, place) && source.text == text {
+        if is_whole(&source, place) && (source.text == text || is_opaque(text)) {
             let path = PathBuf::from(&*source.path);
             if let Some(load) = self.open(&path)?
                 && load.file == place.file
@@ -204,11 +205,13 @@ impl<'r> LayerReader<'r> {
             {
                 return Ok(values);
             }
-            return self.read_values(text, place.file, None);
+            let read = yaml_tree::read(text, place.file, self.engine);
+            return self.values_in(read, None);
         }
         let spelling = Spelling::new(&source.text, place, text);
         let at = |inner: Place| spelling.place(text, inner.start as usize..inner.end as usize);
-        self.read_values(text, place.file, Some(&at))
+        let read = yaml_tree::read(text, place.file, self.engine);
+        self.values_in(read, Some(&at))
     }
 
     /// Parses the documents in a scalar: an inline patch.
@@ -227,21 +230,13 @@ impl<'r> LayerReader<'r> {
             .collect())
     }
 
-    fn read_values(
+    fn values_in(
         &mut self,
-        text: &str,
-        file: FileId,
+        read: Result<Documents, SyntaxError>,
         within: Option<&dyn Fn(Place) -> Place>,
     ) -> Result<Node, ReadError> {
         let (sources, findings) = (&*self.sources, &mut self.findings);
-        Ok(parse_values(
-            text,
-            file,
-            self.engine,
-            within,
-            sources,
-            findings,
-        )?)
+        Ok(values_of(read, within, sources, findings)?)
     }
 
     /// The source with this ID; an empty one for values without a file.
@@ -255,12 +250,6 @@ impl<'r> LayerReader<'r> {
         Finding::new(rule, message).with_label(self.sources.resolve(place), "")
     }
 
-    /// Charges steps of the build to a place.
-    pub(super) fn spend(&self, steps: usize, place: Place) -> Result<(), ReadError> {
-        let spent = self.work.spend(steps);
-        spent.map_err(|message| self.refusal(message, place))
-    }
-
     /// The error for what Flux or kustomize would refuse, at a place.
     pub(super) fn refusal(&self, message: String, place: Place) -> ReadError {
         self.finding(FAILED, message, place).into()
@@ -269,7 +258,11 @@ impl<'r> LayerReader<'r> {
 
 /// The decoded value of a Secret's `data`.
 pub(super) fn decode(node: &Node) -> Option<String> {
-    let text = node.value.as_str()?;
+    let text = match &node.value {
+        // The label of a secret is not encoded.
+        Value::Opaque(opaque) => return Some(opaque.text.to_string()),
+        value => value.as_str()?,
+    };
     String::from_utf8(BASE64.decode(text.as_bytes()).ok()?).ok()
 }
 

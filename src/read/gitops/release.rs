@@ -257,8 +257,7 @@ impl Release<'_, '_> {
         let found = match (&node.value, is_secret && plain.is_none()) {
             (Value::Null, _) => Some(String::new()),
             (_, true) => decode(node),
-            (Value::String(text), false) => Some(text.to_string()),
-            _ => None,
+            (value, false) => value.text_with_labels().map(|text| text.to_string()),
         };
         match found {
             Some(text) => Ok(Some((text, node.place))),

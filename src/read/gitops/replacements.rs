@@ -8,13 +8,13 @@ use std::sync::Arc;
 use yaml_tree::Step;
 use yaml_tree::value::{Node, Number, Value};
 
+use super::depth::check_depth;
 use super::files::resolve_path;
 use super::json_patch::DEEPEST;
 use super::object::Object;
 use super::reader::LayerReader;
 use super::selector::Selector;
 use super::set::assign;
-use super::work::Work;
 use crate::read::error::ReadError;
 
 /// Applies a kustomization's replacements, inline or in files.
@@ -39,8 +39,7 @@ pub(super) fn replace(
         for document in &documents {
             let own = std::slice::from_ref(document);
             for replacement in document.value.as_list().unwrap_or(own) {
-                reader.spend(objects.len(), replacement.place)?;
-                apply(reader, replacement, objects)
+                apply(replacement, objects)
                     .map_err(|message| reader.refusal(message, replacement.place))?;
             }
         }
@@ -48,14 +47,8 @@ pub(super) fn replace(
     Ok(())
 }
 
-fn apply(
-    reader: &LayerReader<'_>,
-    replacement: &Node,
-    objects: &mut [Object],
-) -> Result<(), String> {
-    let work = &reader.work;
-    let value = source(replacement, objects, work)?;
-    let mut spend = |steps| work.spend(steps);
+fn apply(replacement: &Node, objects: &mut [Object]) -> Result<(), String> {
+    let value = source(replacement, objects)?;
     for target in replacement.items(&["targets"]) {
         let select = target
             .get_path(&["select"])
@@ -63,7 +56,6 @@ fn apply(
         let select = Selector::new(select)?;
         let rejected = target.items(&["reject"]).iter().map(Selector::new);
         let rejected: Vec<Selector> = rejected.collect::<Result<_, _>>()?;
-        work.spend(objects.len().saturating_mul(1 + rejected.len()))?;
         let meant = objects.iter_mut().filter(|object| {
             select.selects(object) && !rejected.iter().any(|reject| reject.selects(object))
         });
@@ -80,14 +72,14 @@ fn apply(
                 let (fields, before, mut count) = (parse(path)?, object.tree.clone(), 0);
                 let mut set = |steps: &[Step], field: Option<&Node>| {
                     count += 1;
-                    work.spend_on(&value, steps.len())?;
+                    check_depth(&value, steps.len())?;
                     let mut field = field
                         .cloned()
                         .unwrap_or_else(|| Node::from_value(Value::Null));
-                    options.set(&mut field, &value, work)?;
+                    options.set(&mut field, &value)?;
                     assign(&mut object.tree, steps, &field)
                 };
-                fields.walk(&before, options.creates, &mut spend, &mut set)?;
+                fields.walk(&before, options.creates, &mut set)?;
                 if count == 0 {
                     let object = format!("{} `{}`", object.kind(), object.name());
                     return Err(format!("{object} has no field `{path}`"));
@@ -99,7 +91,7 @@ fn apply(
 }
 
 /// The value that is copied.
-fn source(replacement: &Node, objects: &[Object], work: &Work) -> Result<Node, String> {
+fn source(replacement: &Node, objects: &[Object]) -> Result<Node, String> {
     if let Some(value) = replacement.get_path(&["sourceValue"]) {
         return Ok(value.clone());
     }
@@ -125,12 +117,11 @@ fn source(replacement: &Node, objects: &[Object], work: &Work) -> Result<Node, S
     }
     let path = part("fieldPath").unwrap_or("metadata.name");
     let mut value = None;
-    let mut get = |_: &[Step], node| {
+    let mut get = |_: &[Step], node| -> Result<(), String> {
         value = value.or(node);
         Ok(())
     };
-    let mut spend = |steps| work.spend(steps);
-    parse(path)?.walk(&object.tree, false, &mut spend, &mut get)?;
+    parse(path)?.walk(&object.tree, false, &mut get)?;
     let missing = || {
         format!(
             "{} `{}` has no field `{path}`",
@@ -142,6 +133,8 @@ fn source(replacement: &Node, objects: &[Object], work: &Work) -> Result<Node, S
     let options = Options::from_node(source);
     match options.delimiter {
         "" => Ok(value),
+        // A part of a secret is one.
+        _ if value.opaque().is_some() => Ok(value),
         delimiter => {
             let whole = expect_text(&value)?;
             let index = usize::try_from(options.index).map_err(|_| "an index is negative")?;
@@ -176,13 +169,20 @@ impl<'n> Options<'n> {
     }
 
     /// Sets a field, or one part of it.
-    fn set(&self, node: &mut Node, value: &Node, work: &Work) -> Result<(), String> {
+    fn set(&self, node: &mut Node, value: &Node) -> Result<(), String> {
         if self.delimiter.is_empty() {
             *node = value.clone();
             return Ok(());
         }
-        let (whole, part) = (expect_text(node)?, expect_text(value)?);
-        work.spend((whole.len() + part.len()) / STEP)?;
+        if let Value::Opaque(_) = node.value {
+            // What is a part of it is not known, and it stays a secret.
+            return Ok(());
+        }
+        let part = match &value.value {
+            Value::Opaque(opaque) => Arc::clone(&opaque.text),
+            _ => expect_text(value)?,
+        };
+        let whole = expect_text(node)?;
         let mut parts: Vec<&str> = whole.split(self.delimiter).collect();
         match usize::try_from(self.index) {
             Err(_) => parts.insert(0, &part),
@@ -204,9 +204,6 @@ fn expect_text(node: &Node) -> Result<Arc<str>, String> {
         )
     })
 }
-
-/// The bytes of a text that are one step of work.
-const STEP: usize = 8;
 
 fn parse(path: &str) -> Result<yaml_tree::Path, String> {
     let parsed = yaml_tree::Path::parse_field_path(path);

@@ -264,6 +264,7 @@ mod tests {
             Value::Bool(flag) => flag.to_string(),
             Value::Number(number) => format!("{number:?}"),
             Value::String(text) => format!("{text:?}"),
+            Value::Opaque(opaque) => format!("{:?}", opaque.text),
             Value::List(items) => {
                 let items: Vec<String> = items.iter().map(|item| shown(&item.value)).collect();
                 format!("[{}]", items.join(","))

@@ -8,29 +8,24 @@ use std::sync::Arc;
 use yaml_tree::place::{Located, Place};
 use yaml_tree::value::{Entry, Node, Number, Value};
 
-use super::work::Work;
-
 /// The deepest nesting of variables in defaults.
 const DEEPEST: usize = 10;
-
-/// The bytes of a value that are one step of work.
-const STEP: usize = 8;
 
 /// Values by name, each with the place that sets it, if that is known.
 pub(in crate::read) type Variables = BTreeMap<Arc<str>, Located<Arc<str>>>;
 
-/// The same tree with its variables filled in; none if nothing changes. Where no work is left, they stay as they are.
-pub(in crate::read) fn substitute(node: &Node, variables: &Variables, work: &Work) -> Option<Node> {
+/// The same tree with its variables filled in; none if nothing changes.
+pub(in crate::read) fn substitute(node: &Node, variables: &Variables) -> Option<Node> {
     let (value, place) = match &node.value {
         Value::String(text) => {
-            let filled = fill(text, variables, work, 0)?;
+            let filled = fill(text, variables, 0)?;
             let set_at = filled.place.is_known();
             let place = if set_at { filled.place } else { node.place };
             (infer_type(filled.value), place)
         }
         Value::List(items) => {
             let filled: Vec<Option<Node>> = { items.iter() }
-                .map(|item| substitute(item, variables, work))
+                .map(|item| substitute(item, variables))
                 .collect();
             if filled.iter().all(Option::is_none) {
                 return None;
@@ -44,7 +39,7 @@ pub(in crate::read) fn substitute(node: &Node, variables: &Variables, work: &Wor
         Value::Map(map) => {
             let mut changed = None;
             for entry in &**map {
-                if let Some(node) = substitute(&entry.node, variables, work) {
+                if let Some(node) = substitute(&entry.node, variables) {
                     let map = changed.get_or_insert_with(|| Arc::clone(map));
                     Arc::make_mut(map).insert(Entry {
                         node,
@@ -68,7 +63,7 @@ fn infer_type(text: String) -> Value {
 }
 
 /// A text with its variables filled in, and the place of its value where it is one variable alone; none if nothing changes.
-fn fill(text: &str, variables: &Variables, work: &Work, depth: usize) -> Option<Located<String>> {
+fn fill(text: &str, variables: &Variables, depth: usize) -> Option<Located<String>> {
     let (mut filled, mut rest) = (String::new(), text);
     let (mut place, mut is_changed) = (Place::NONE, false);
     while let Some(start) = rest.find("${") {
@@ -79,11 +74,10 @@ fn fill(text: &str, variables: &Variables, work: &Work, depth: usize) -> Option<
         let value = if before.ends_with('$') {
             None
         } else {
-            value(&whole[2..whole.len() - 1], variables, work, depth)
+            value(&whole[2..whole.len() - 1], variables, depth)
         };
         match value {
             Some(value) => {
-                work.spend(1 + value.value.len() / STEP).ok()?;
                 filled.push_str(&value.value);
                 let is_all = whole.len() == text.len();
                 place = if is_all { value.place } else { Place::NONE };
@@ -113,12 +107,7 @@ fn closing(text: &str) -> Option<usize> {
 }
 
 /// The value of what is between the braces.
-fn value(
-    inner: &str,
-    variables: &Variables,
-    work: &Work,
-    depth: usize,
-) -> Option<Located<Arc<str>>> {
+fn value(inner: &str, variables: &Variables, depth: usize) -> Option<Located<Arc<str>>> {
     let is_of_name = |character: char| character.is_ascii_alphanumeric() || character == '_';
     let end = inner.find(|character| !is_of_name(character));
     let (name, operation) = inner.split_at(end.unwrap_or(inner.len()));
@@ -133,7 +122,7 @@ fn value(
         return Some(set);
     }
     let nested = if depth < DEEPEST {
-        fill(default, variables, work, depth + 1)
+        fill(default, variables, depth + 1)
     } else {
         None
     };
@@ -145,8 +134,7 @@ fn value(
 mod tests {
     use yaml_tree::place::{FileId, Located, Place};
 
-    use super::super::work::Work;
-    use super::{DEEPEST, STEP, Variables, fill};
+    use super::{DEEPEST, Variables, fill};
 
     #[test]
     fn variables_have_values_or_defaults_or_stay() {
@@ -175,12 +163,12 @@ mod tests {
             ("${A/one/two}", None),
             ("A", None),
         ] {
-            let filled = fill(text, &variables, &Work::default(), 0);
+            let filled = fill(text, &variables, 0);
             let filled = filled.map(|filled| filled.value);
             assert_eq!(filled.as_deref(), expected, "{text}");
         }
         let place_of = |text: &str| {
-            let filled = fill(text, &variables, &Work::default(), 0);
+            let filled = fill(text, &variables, 0);
             filled.map(|filled| filled.place)
         };
         assert_eq!(place_of("${A}"), Some(place));
@@ -188,18 +176,11 @@ mod tests {
     }
 
     #[test]
-    fn variables_end_with_the_work_and_at_the_deepest_default() {
-        let long = "x".repeat(STEP * 100);
-        let value = Located::new(long.into(), Place::NONE);
-        let variables: Variables = [("A".into(), value)].into_iter().collect();
-        let work = Work::new(202);
-        let filled = || fill("${A}", &variables, &work, 0).is_some();
-        assert!(filled() && filled() && !filled());
-
+    fn variables_end_at_the_deepest_default() {
         let nested =
             |depth: usize| (0..depth).fold("x".to_owned(), |inner, _| format!("${{B:={inner}}}"));
         let filled = |depth: usize| {
-            let filled = fill(&nested(depth), &Variables::new(), &Work::default(), 0);
+            let filled = fill(&nested(depth), &Variables::new(), 0);
             filled.expect("a default").value
         };
         assert_eq!(filled(DEEPEST + 1), "x");

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use capi::objects::ManifestObject;
 use capi::providers::{ImageFields, image_fields};
-use go_template::{NoHost, convert};
+use go_template::{Budget, Limits, NoHost, convert};
 use yaml_tree::engine::Engine;
 use yaml_tree::place::FileId;
 use yaml_tree::value::{Entry, Map, Node, Value};
@@ -81,7 +81,6 @@ impl<'t> Patches<'t> {
             if operations.peek().is_none() {
                 continue;
             }
-            spend_on(reader, &object.node)?;
             let (node, variables) = changed.get_or_insert_with(|| {
                 let variables = self.machine_variables(reader, machines);
                 (reader.adopt(object, &object.node), variables)
@@ -91,7 +90,7 @@ impl<'t> Patches<'t> {
             }
             for operation in operations {
                 let operation = self.evaluate(reader, operation, variables)?;
-                apply_json_patch(node, &[operation], Dialect::ClusterApi, &reader.graph.work)
+                apply_json_patch(node, &[operation], Dialect::ClusterApi)
                     .map_err(|_| unknown::PATCHES)?;
             }
         }
@@ -135,11 +134,7 @@ impl<'t> Patches<'t> {
         let default = || schema.get_path(&["default"]);
         let value = match value {
             Some(value) => value,
-            // A value that there is no work left for is not known.
-            None => match reader.graph.work.spend_on(default()?, 0) {
-                Ok(()) => reader.adopt(self.class, default()?),
-                Err(_) => Node::from_value(AT_RUN_TIME),
-            },
+            None => reader.adopt(self.class, default()?),
         };
         Some(self.with_inner_defaults(reader, schema, value))
     }
@@ -237,7 +232,6 @@ impl<'t> Patches<'t> {
             let steps = yaml_tree::Path::parse_fields(path).and_then(yaml_tree::Path::steps);
             let value = steps.and_then(|steps| yaml_tree::node_at(variables, &steps));
             let value = value.ok_or(unknown::PATCHES)?;
-            spend_on(reader, value)?;
             if has_run_time(value) {
                 return Err(unknown::PATCHES);
             } else {
@@ -247,7 +241,6 @@ impl<'t> Patches<'t> {
             Some(self.output(reader, template, variables)?)
         } else {
             let value = operation.get_path(&["value"]);
-            value.map_or(Ok(()), |value| spend_on(reader, value))?;
             value.map(|value| reader.adopt(self.class, value))
         };
         let own = |key: &str| operation.get_path(&[key]).cloned();
@@ -268,10 +261,9 @@ impl<'t> Patches<'t> {
         let place = reader.place(self.class, template.place);
         let text = template.value.as_str().ok_or(unknown::PATCHES)?;
         let dot = convert::from_model(&variables.value);
-        let budget = &reader.graph.budget;
-        let output = { budget.charge_parse(text) }
-            .and_then(|()| go_template::parse("tpl", text))
-            .and_then(|template| go_template::execute(&template, &dot, &NoHost, budget))
+        let budget = Budget::new(Limits::default());
+        let output = go_template::parse("tpl", text)
+            .and_then(|template| go_template::execute(&template, &dot, &NoHost, &budget))
             .map_err(|_| unknown::PATCHES)?;
         if output.contains(AT_RUN_TIME) {
             return Err(unknown::PATCHES);
@@ -328,12 +320,6 @@ fn builtin(reader: &mut PoolReader<'_, '_>, topology: &Topology<'_>) -> Node {
         ("topology", Some(of_topology)),
         ("network", Some(network)),
     ])
-}
-
-/// Charges one step for each value in a tree.
-fn spend_on(reader: &PoolReader<'_, '_>, node: &Node) -> Result<(), &'static str> {
-    let spent = reader.graph.work.spend_on(node, 0);
-    spent.map_err(|_| unknown::PATCHES)
 }
 
 /// Whether a definition selects a machine template, for these machines. Versions of an API do not matter: the API server

@@ -4,19 +4,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use capi::objects::{ManifestObject, Text};
+use capi::objects::{ManifestObject, Text, version_nodes};
+use yaml_tree::opaque::label;
 use yaml_tree::place::{Located, Place, Sources};
+use yaml_tree::value::{Entry, Map, Node, Value};
 
 use crate::error::Error;
 use crate::files::{Files, Found};
 use crate::model::finding::Finding;
 
 use super::super::environment;
-use super::super::gitops::{self, FLUX, Input, OwnOutput, Variables, Work, substitute};
+use super::super::gitops::{self, FLUX, Input, OwnOutput, Variables, substitute};
 use super::super::helm_charts::{DEPLOYING, HelmCharts};
 use super::super::manifests;
 use super::eks_anywhere::EKS_ANYWHERE;
-use super::{CLUSTER_API, CONTROL_PLANE};
+use super::pools::current_image;
+use super::{CLUSTER_API, CONTROL_PLANE, unknown};
 
 /// The groups of objects that make clusters and node pools.
 const GROUPS: [&str; 4] = [
@@ -37,7 +40,7 @@ pub(super) fn collect_objects(
     findings: &mut Vec<Finding>,
 ) -> Result<Vec<ManifestObject>, Error> {
     let is_meant = |text: &str| mentions(text, &["cluster.x-k8s.io", EKS_ANYWHERE, FLUX]);
-    let found = manifests::collect(tree, paths, is_meant)?;
+    let found = manifests::collect(tree, paths, own_output, is_meant)?;
     let is_whole = |object: &&ManifestObject| object.text.host.is_none() && !object.is_patch;
     let is_flux =
         |object: &&ManifestObject| object.group() == FLUX && &*object.kind == "Kustomization";
@@ -46,7 +49,10 @@ pub(super) fn collect_objects(
         .collect();
     let from = ["spec", "postBuild", "substituteFrom"];
     let config_maps = if flux.iter().any(|flux| !flux.node.items(&from).is_empty()) {
-        manifests::collect(tree, paths, |text| mentions(text, &["ConfigMap"]))?.objects
+        manifests::collect(tree, paths, own_output, |text| {
+            mentions(text, &["ConfigMap"])
+        })?
+        .objects
     } else {
         Vec::new()
     };
@@ -57,7 +63,7 @@ pub(super) fn collect_objects(
         Vec::new()
     } else {
         let kinds = DEPLOYING.map(|(_, kind)| kind);
-        manifests::collect(tree, paths, |text| mentions(text, &kinds))?.objects
+        manifests::collect(tree, paths, own_output, |text| mentions(text, &kinds))?.objects
     };
     let is_deploying = |object: &&ManifestObject| charts.may_be_deployed_by(object);
     let is_of_pools = |object: &&ManifestObject| GROUPS.contains(&object.group());
@@ -87,23 +93,35 @@ pub(super) fn collect_objects(
     let built = gitops::builds(tree, &input, &options, &mut sources)?;
     let is_template = |object: &ManifestObject| charts.has_template(path(object));
     let is_part = |object: &ManifestObject| is_whole(&object) && built.parts.contains(path(object));
-    let mut objects = found.objects;
+    let is_file = |object: &ManifestObject| object.text.host.is_none() && object.is_outermost();
+    let is_applied = |object: &ManifestObject| built.parts.contains(path(object));
+    let is_left = |object: &ManifestObject| {
+        object.is_patch && is_file(object) && !is_applied(object) && !is_template(object)
+    };
+    let (left, mut objects): (Vec<_>, Vec<_>) = found.objects.into_iter().partition(is_left);
     objects.retain(|object| !object.is_patch && !is_part(object) && !is_template(object));
     let releases = charts.render(tree, &built.compositions, &mut sources)?;
     let sources = Arc::new(sources);
     let builds = built
         .builds
         .into_iter()
-        .map(|build| (build.source, build.objects));
-    for (source, nodes) in builds.chain(releases.objects) {
+        .map(|build| (build.source, build.objects, None));
+    let releases_made = { releases.made.into_iter() }.map(|release| {
+        let why = release.is_refused.then_some(unknown::REFUSED);
+        (release.source, release.objects, why)
+    });
+    for (source, nodes, unknown) in builds.chain(releases_made) {
         let text = Text::from_build(source, Arc::clone(&sources));
-        let of_text = |node| ManifestObject::new(&text, 0, &[], node);
+        let of_text = |node| ManifestObject {
+            unknown,
+            ..ManifestObject::new(&text, 0, &[], node)
+        };
         objects.extend(nodes.into_iter().map(of_text));
     }
+    objects.extend(keep_unapplied(left, &objects));
     let mut environment = Environment {
         tree,
         known: BTreeMap::new(),
-        work: Work::default(),
     };
     for object in &mut objects {
         environment.fill(object)?;
@@ -112,16 +130,34 @@ pub(super) fn collect_objects(
     Ok(objects)
 }
 
-/// Whether a text may hold one of these words, which escapes in double quotes may spell.
+/// Whether a text may hold one of these words, which escapes in double quotes may spell: those of letters, and of line ends.
 fn mentions(text: &str, words: &[&str]) -> bool {
-    let is_escaped = |line: &str| {
-        let quoted = line.find('"').map_or("", |quote| &line[quote..]);
-        quoted.ends_with('\\')
-            || ["\\x", "\\u", "\\U"]
-                .iter()
-                .any(|escape| quoted.contains(escape))
+    const ESCAPES: [&str; 5] = ["\\x", "\\u", "\\U", "\\\n", "\\\r"];
+    let has_any = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    has_any(words) || text.contains('"') && has_any(&ESCAPES)
+}
+
+/// Of what only kustomizations that do not build name as patches, the clusters that exist nowhere else, with what is beside them.
+/// They are objects, and nobody knows of what.
+fn keep_unapplied(left: Vec<ManifestObject>, objects: &[ManifestObject]) -> Vec<ManifestObject> {
+    let identity = |object: &ManifestObject| (Arc::clone(&object.kind), Arc::clone(&object.name));
+    let known: BTreeSet<_> = objects.iter().map(identity).collect();
+    let left = left.into_iter();
+    let left: Vec<_> = left.filter(|one| !known.contains(&identity(one))).collect();
+    let is_cluster = |object: &&ManifestObject| {
+        &*object.kind == "Cluster" && [CLUSTER_API, EKS_ANYWHERE].contains(&object.group())
     };
-    words.iter().any(|word| text.contains(word)) || text.lines().any(is_escaped)
+    let folder = |object: &ManifestObject| object.folder().to_owned();
+    let folders: BTreeSet<_> = left.iter().filter(is_cluster).map(folder).collect();
+    let beside = left
+        .into_iter()
+        .filter(|one| folders.contains(one.folder()));
+    let object = |one| ManifestObject {
+        is_patch: false,
+        unknown: Some(unknown::NOT_APPLIED),
+        ..one
+    };
+    beside.map(object).collect()
 }
 
 fn path(object: &ManifestObject) -> &Path {
@@ -132,8 +168,7 @@ fn path(object: &ManifestObject) -> &Path {
 struct Environment<'t> {
     tree: &'t dyn Files,
     /// By folder, those of the folders above included.
-    known: BTreeMap<PathBuf, Arc<Variables>>,
-    work: Work,
+    known: BTreeMap<PathBuf, Arc<Values>>,
 }
 
 impl Environment<'_> {
@@ -142,32 +177,89 @@ impl Environment<'_> {
         if !object.may_have_variables() {
             return Ok(());
         }
-        let variables = self.load(Path::new(object.folder()))?;
-        if let Some(node) = substitute(&object.node, &variables, &self.work) {
-            *object = ManifestObject {
-                is_renamed: object.is_renamed,
-                ..ManifestObject::new(&object.text, object.document, &object.steps, node)
-            };
-        }
+        let Values { known, sealed } = &*self.load(Path::new(object.folder()))?;
+        let Some(node) = substitute(&object.node, known) else {
+            return Ok(());
+        };
+        let sealed = substitute(&object.node, sealed);
+        let with_node = |node| ManifestObject {
+            is_renamed: object.is_renamed,
+            unknown: object.unknown,
+            ..ManifestObject::new(&object.text, object.document, &object.steps, node)
+        };
+        let filled = with_node(node);
+        let versions = version_nodes(&filled).into_iter().map(|(_, node)| node);
+        let image = current_image(&filled).map(|image| image.node);
+        let used: Vec<&Node> = versions.chain(image).collect();
+        let node = unseal(sealed.as_ref().unwrap_or(&object.node), &filled.node, &used);
+        *object = with_node(node);
         Ok(())
     }
 
-    fn load(&mut self, folder: &Path) -> Result<Arc<Variables>, Error> {
+    fn load(&mut self, folder: &Path) -> Result<Arc<Values>, Error> {
         if let Some(known) = self.known.get(folder) {
             return Ok(Arc::clone(known));
         }
-        let mut variables = match folder.parent() {
+        let mut values = match folder.parent() {
             Some(parent) => self.load(parent)?,
             None => Arc::default(),
         };
-        if let Found::File(bytes) = self.tree.file(&folder.join(".env"))? {
-            let text = String::from_utf8_lossy(&bytes);
-            let own = environment::variables(&text, Place::NONE.file).into_iter();
-            // A finding points to the manifest, so that no line of the environment is shown.
-            let own = own.map(|(name, value)| (name, Located::new(value.value, Place::NONE)));
-            Arc::make_mut(&mut variables).extend(own);
+        let file = folder.join(".env");
+        if let Found::File(bytes) = self.tree.file(&file)? {
+            let (text, file) = (String::from_utf8_lossy(&bytes), file.to_string_lossy());
+            let values = Arc::make_mut(&mut values);
+            for (name, value) in environment::variables(&text, Place::NONE.file) {
+                // A finding points to the manifest, so that no line of the environment is shown.
+                let placed = |text: Arc<str>| Located::new(text, Place::NONE);
+                let label = placed(label(&file, &name).into());
+                values.sealed.insert(Arc::clone(&name), label);
+                values.known.insert(name, placed(value.value));
+            }
         }
-        self.known.insert(folder.to_owned(), Arc::clone(&variables));
-        Ok(variables)
+        self.known.insert(folder.to_owned(), Arc::clone(&values));
+        Ok(values)
+    }
+}
+
+/// The variables of a folder, as they are and with labels: each may be a secret.
+#[derive(Clone, Default)]
+struct Values {
+    known: Variables,
+    sealed: Variables,
+}
+
+/// A tree in which variables are labels, with what is known of the names that objects are found by, of numbers of machines, and of
+/// the nodes that are used.
+fn unseal(sealed: &Node, known: &Node, used: &[&Node]) -> Node {
+    let is_used = used.iter().any(|used| std::ptr::eq(*used, known));
+    let value = match (&sealed.value, &known.value) {
+        _ if is_used => return known.clone(),
+        (Value::Map(sealed), Value::Map(map)) => {
+            let is_object = known.text(&["kind"]).is_some();
+            let entries = map.iter().map(|entry| {
+                let is_name = match &*entry.key {
+                    "clusterName" | "replicas" => true,
+                    "metadata" | "name" | "namespace" => is_object,
+                    _ => false,
+                };
+                let sealed = sealed.get(&entry.key).filter(|_| !is_name);
+                let node = sealed.map(|sealed| unseal(sealed, &entry.node, used));
+                Entry {
+                    node: node.unwrap_or_else(|| entry.node.clone()),
+                    ..entry.clone()
+                }
+            });
+            Value::from(entries.collect::<Map>())
+        }
+        (Value::List(sealed), Value::List(items)) => {
+            let items = sealed.iter().zip(items.iter());
+            let items = items.map(|(sealed, item)| unseal(sealed, item, used));
+            Value::from(items.collect::<Vec<Node>>())
+        }
+        (sealed, _) => sealed.clone(),
+    };
+    Node {
+        value,
+        place: sealed.place,
     }
 }

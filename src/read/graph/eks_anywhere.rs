@@ -65,7 +65,7 @@ impl PoolReader<'_, '_> {
         let version = group.get_path(&["kubernetesVersion"]);
         let version = version.and_then(|node| self.text(object, node));
         let place = self.place(object, group.place);
-        let mut pool = pool(&self.sources, name, place, version, selection, false);
+        let mut pool = pool(name, place, version, selection, false);
         pool.replicas = { group.get_path(&["count"]) }.and_then(|node| self.count(object, node));
         self.push(pool, made_from, cluster);
     }

@@ -20,9 +20,9 @@ use std::sync::Arc;
 
 use capi::image::ImageKey;
 use capi::objects::{ManifestObject, Name, Names, Reference, references};
-use go_template::{Budget, Limits};
 use yaml_tree::place::{Sources, Spot};
 
+use crate::budget;
 use crate::error::Error;
 use crate::files::Files;
 use crate::model::catalog::Catalog;
@@ -31,7 +31,7 @@ use crate::model::cluster_view::ClusterRead;
 use crate::model::finding::Finding;
 use crate::model::signing::SigningKeys;
 
-use super::gitops::{OwnOutput, Work};
+use super::gitops::OwnOutput;
 use deployed::collect_objects;
 pub use pairs::has_pair;
 pub(super) use pairs::read_pairs;
@@ -58,7 +58,8 @@ mod unknown {
     pub(super) const NO_IMAGE: &str = "its machine template names no image";
     pub(super) const LOOKED_UP: &str = "its provider looks up an image of its version";
     pub(super) const VARIABLE: &str = "its image or version is a variable";
-    pub(super) const SECRET: &str = "its image or version is in a Secret";
+    pub(super) const REFUSED: &str = "its chart does not render";
+    pub(super) const NOT_APPLIED: &str = "its manifests are patches of what does not build";
     pub(super) const NOT_STAMPED: &str = "its image is not stamped";
     pub(super) const PATCHES: &str = "the patches of its ClusterClass cannot be evaluated";
     pub(super) const EXTENSION: &str =
@@ -85,6 +86,7 @@ pub(super) fn clusters(
     findings: &mut Vec<Finding>,
 ) -> Result<Vec<ClusterRead>, Error> {
     let objects = collect_objects(tree, paths, own_output, findings)?;
+    let _work = budget::enter("the references between manifests")?;
     Ok(clusters_of_objects(&objects, None, &no_values(), findings))
 }
 
@@ -214,9 +216,6 @@ struct Graph<'a> {
     names: Names<'a>,
     /// The Cluster of each control plane.
     led: BTreeMap<usize, usize>,
-    /// For the patches of classes.
-    budget: Budget,
-    work: Work,
 }
 
 impl<'a> Graph<'a> {
@@ -247,8 +246,6 @@ impl<'a> Graph<'a> {
             references: by_object,
             names: Names::only(objects, |_| true),
             led,
-            budget: Budget::new(Limits::default()),
-            work: Work::default(),
         }
     }
 

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use capi::secrets;
 use yaml_tree::engine::Engine;
 use yaml_tree::place::{FileId, Located, Source, Sources, Spot};
 use yaml_tree::value::{Entry, Map, Node, Value};
@@ -23,13 +24,10 @@ use crate::model::rule::RuleId;
 use super::super::environment;
 use super::super::error::ReadError;
 use super::super::files::{display, source};
-use super::super::gitops::{Work, matches, resolve_path};
+use super::super::gitops::{matches, resolve_path};
 use super::super::places::Places;
 use super::super::project::PairOptions;
 use super::{no_values, pools};
-
-/// The steps of work for one node pool: 10,000 are the most of all pairs.
-const POOL: usize = 1000;
 
 /// A file with values.
 struct File {
@@ -117,7 +115,6 @@ pub fn has_pair(tree: &dyn Files, version: &str, image: &str) -> Result<bool, Er
 
 struct PairReader<'t> {
     tree: &'t dyn Files,
-    work: Work,
     clusters: BTreeMap<String, (Cluster, Sources)>,
     findings: Vec<Finding>,
 }
@@ -126,13 +123,12 @@ impl<'t> PairReader<'t> {
     fn new(tree: &'t dyn Files) -> Self {
         Self {
             tree,
-            work: Work::default(),
             clusters: BTreeMap::new(),
             findings: Vec::new(),
         }
     }
 
-    /// Reads one pair, and counts its node pools; a finding where they are too many.
+    /// Reads one pair, and counts its node pools.
     fn pair(
         &mut self,
         pattern: &str,
@@ -164,13 +160,7 @@ impl<'t> PairReader<'t> {
                     "" => vec![own],
                     _ => images.iter().flat_map(File::all).collect(),
                 };
-                match self.pools(&name, (own, path), &images, image_path) {
-                    Ok(more) => count += more,
-                    Err(message) => {
-                        self.clusters.clear();
-                        return Err(Finding::new(RuleId::ProjectFile, message).into());
-                    }
-                }
+                count += self.pools(&name, (own, path), &images, image_path);
             }
         }
         Ok(count)
@@ -183,41 +173,44 @@ impl<'t> PairReader<'t> {
         ((source, document), path): (Document<'_>, &str),
         images: &[Document<'_>],
         image_path: &str,
-    ) -> Result<usize, String> {
+    ) -> usize {
         let mut count = 0;
-        for version in find_values(document, path, &[], &self.work)? {
+        let mut found: BTreeMap<Vec<String>, Vec<(&Arc<Source>, At<'_>)>> = BTreeMap::new();
+        for version in find_values(document, path, &[]) {
             let name = if version.bound.is_empty() {
                 name.to_owned()
             } else {
                 format!("{name}#{}", version.bound.join("."))
             };
-            for (source_of_image, document) in images {
-                for image in find_values(document, image_path, &version.bound, &self.work)? {
-                    self.work.spend(POOL)?;
-                    let (cluster, sources) =
-                        self.clusters.entry(name.clone()).or_insert_with(|| {
-                            let cluster = Cluster {
-                                origin: ClusterOrigin::Manifests,
-                                name: name.as_str().into(),
-                                object_name: name.as_str().into(),
-                                ..Cluster::default()
-                            };
-                            (cluster, Sources::default())
-                        });
-                    let version = locate_text(sources, source, version.node);
-                    let Some(image_text) = locate_text(sources, source_of_image, image.node) else {
-                        continue;
+            let of_bound = found.entry(version.bound).or_insert_with_key(|bound| {
+                let found = images.iter().flat_map(|(source, document)| {
+                    let images = find_values(document, image_path, bound).into_iter();
+                    images.map(move |image| (*source, image))
+                });
+                found.collect::<Vec<_>>()
+            });
+            for (source_of_image, image) in of_bound {
+                let (cluster, sources) = self.clusters.entry(name.clone()).or_insert_with(|| {
+                    let cluster = Cluster {
+                        origin: ClusterOrigin::Manifests,
+                        name: name.as_str().into(),
+                        object_name: name.as_str().into(),
+                        ..Cluster::default()
                     };
-                    let place = image_text.place;
-                    let pool = PoolName::MachineDeployment(image.keys.join(".").into());
-                    let pool =
-                        pools::pool(sources, pool, place, version, Ok(choice(image_text)), false);
-                    cluster.pools.push(pool);
-                    count += 1;
-                }
+                    (cluster, Sources::default())
+                });
+                let version = locate_text(sources, source, version.node);
+                let Some(image_text) = locate_text(sources, source_of_image, image.node) else {
+                    continue;
+                };
+                let place = image_text.place;
+                let pool = PoolName::MachineDeployment(image.keys.join(".").into());
+                let pool = pools::pool(pool, place, version, Ok(choice(image_text)), false);
+                cluster.pools.push(pool);
+                count += 1;
             }
         }
-        Ok(count)
+        count
     }
 
     /// The values of a file; none if there is no such file, or it is not text or YAML.
@@ -236,10 +229,16 @@ impl<'t> PairReader<'t> {
         } else if name.ends_with(".md") || name.ends_with(".markdown") {
             Ok(code_blocks(&source.text))
         } else {
-            yaml_tree::read(&source.text, FileId(0), Engine::Kubectl).map(|read| read.documents)
+            secrets::documents(&source, FileId(0), Engine::Kubectl).map(|read| read.documents)
         };
         match read {
-            Ok(documents) => Ok(Some(File { source, documents })),
+            Ok(mut documents) => {
+                if source.is_secret_file {
+                    let seal = |document| secrets::seal(document, &source.path, "");
+                    documents.iter_mut().for_each(seal);
+                }
+                Ok(Some(File { source, documents }))
+            }
             Err(error) => {
                 let spot = Spot::new(&source, error.place);
                 self.findings.push(Finding::from_syntax(error, Some(spot)));
@@ -255,7 +254,7 @@ fn locate_text(
     source: &Arc<Source>,
     node: &Node,
 ) -> Option<Located<Arc<str>>> {
-    let text = Arc::clone(node.value.as_str()?);
+    let text = Arc::clone(node.value.text_with_labels()?);
     let mut place = node.place;
     place.file = sources.adopt(source);
     Some(Located::new(text, place))
@@ -277,12 +276,7 @@ fn choice(text: Located<Arc<str>>) -> Choice {
 }
 
 /// The values at a path. Its first `*` mean the keys that are bound already.
-fn find_values<'n>(
-    document: &'n Node,
-    path: &str,
-    bound: &[String],
-    work: &Work,
-) -> Result<Vec<At<'n>>, String> {
+fn find_values<'n>(document: &'n Node, path: &str, bound: &[String]) -> Vec<At<'n>> {
     let mut found = vec![At {
         bound: Vec::new(),
         keys: Vec::new(),
@@ -297,7 +291,6 @@ fn find_values<'n>(
                 key => key,
             };
             for (step, node) in yaml_tree::children(value.node) {
-                work.spend(1)?;
                 let name = step.as_key();
                 if !is_open && name != key && part != "**" {
                     continue;
@@ -318,10 +311,12 @@ fn find_values<'n>(
                 next.push(value);
             }
         }
-        next.sort_by(|a, b| a.keys.cmp(&b.keys));
+        // Several `**` reach one value in more ways than there are values.
+        next.sort_by(|a, b| (&a.keys, &a.bound).cmp(&(&b.keys, &b.bound)));
+        next.dedup_by(|a, b| a.keys == b.keys && a.bound == b.bound);
         found = next;
     }
-    Ok(found)
+    found
 }
 
 /// The variables of a `.env` file as a map.

@@ -6,10 +6,13 @@ use capi::objects::{ManifestObject, Reference, version_node};
 use capi::providers;
 use capi::providers::{NamedBy, NamedImage, image_fields};
 use yaml_tree::edit::Step;
+use yaml_tree::opaque::is_opaque;
 use yaml_tree::place::{Located, Place, Sources};
 use yaml_tree::value::{Node, Number, Value};
 
-use crate::model::cluster::{BundleChoice, Choice, Cluster, NamedTemplate, Pool, PoolName};
+use crate::model::cluster::{
+    BundleChoice, Choice, Cluster, DEPENDS_ON_SECRET, NamedTemplate, Pool, PoolName,
+};
 
 use super::{Graph, TEMPLATE_KEYS, Template, is_control_plane, unknown};
 
@@ -41,7 +44,7 @@ impl PoolReader<'_, '_> {
         object: &ManifestObject,
         node: &Node,
     ) -> Option<Located<Arc<str>>> {
-        let text = Arc::clone(node.value.as_str()?);
+        let text = Arc::clone(node.value.text_with_labels()?);
         Some(Located::new(text, self.place(object, node.place)))
     }
 
@@ -83,7 +86,7 @@ impl PoolReader<'_, '_> {
         let place = self.place(object, object.name_place());
         let is_variable = version.is_none() && has_variable_version(object);
         let selection = self.selection(template);
-        let mut pool = pool(&self.sources, name, place, version, selection, is_variable);
+        let mut pool = pool(name, place, version, selection, is_variable);
         pool.replicas = replicas.and_then(|node| self.count(object, &node));
         let reference = reference.map_or(Place::NONE, |reference| reference.name.place);
         let reference = self.place(object, reference);
@@ -103,6 +106,16 @@ impl PoolReader<'_, '_> {
         made_from: [Option<usize>; 2],
         cluster: &mut Cluster,
     ) {
+        let mut objects =
+            { made_from.into_iter().flatten() }.map(|index| &self.graph.objects[index]);
+        if let Some(why) = objects.find_map(|object| object.unknown) {
+            cluster.pools.push(Pool {
+                choice: Choice::default(),
+                unknown: Some(why),
+                ..pool
+            });
+            return;
+        }
         let Some(stamped) = self.graph.stamped else {
             cluster.pools.push(pool);
             return;
@@ -216,7 +229,10 @@ impl PoolReader<'_, '_> {
         let named = Some(Located::new(image.text, place));
         let mut text = |node: &Node| match object {
             Some(object) => self.text(object, node),
-            None => Some(Located::new(Arc::clone(node.value.as_str()?), node.place)),
+            None => Some(Located::new(
+                Arc::clone(node.value.text_with_labels()?),
+                node.place,
+            )),
         };
         // Nothing is known of a field that another program fills in.
         let mut field = |name: &str| {
@@ -242,7 +258,6 @@ impl PoolReader<'_, '_> {
 
 /// A pool whose machines boot an image, or the reason why that is not known.
 pub(super) fn pool(
-    sources: &Sources,
     name: PoolName,
     place: Place,
     version: Option<Located<Arc<str>>>,
@@ -256,15 +271,16 @@ pub(super) fn pool(
     let texts = || { [&choice.name, &choice.url, &version].into_iter() }.flatten();
     let is_open = is_variable || texts().any(|text| is_variable_text(&text.value));
     // What describes an image is its name, or a part of it.
-    let is_secret = texts().any(|text| sources.is_secret(text.place));
+    let is_secret = texts().any(|text| is_opaque(&text.value));
     if is_secret || is_open {
         let why = if is_secret {
-            unknown::SECRET
+            DEPENDS_ON_SECRET
         } else {
             unknown::VARIABLE
         };
         (choice, unknown) = (Choice::default(), Some(why));
     }
+    let version = version.filter(|version| !is_opaque(&version.value));
     Pool {
         name,
         choice,

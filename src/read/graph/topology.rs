@@ -65,13 +65,15 @@ impl PoolReader<'_, '_> {
             cluster.k8s_version = version;
             return;
         }
+        let of_class = class.and_then(|class| self.graph.objects[class].unknown);
         let (selection, own) = match patches {
+            _ if let Some(why) = of_class => (Err(why), None),
             Some(patches) => self.image_after_patches(patches, template, machines),
             None => (Err(unknown::NO_CLASS), None),
         };
         let node = machines.node();
         let place = self.place(object, node.unwrap_or(topology.node).place);
-        let mut pool = pool(&self.sources, name, place, version, selection, false);
+        let mut pool = pool(name, place, version, selection, false);
         let replicas = node.and_then(|node| node.get_path(&["replicas"]));
         pool.replicas = replicas.and_then(|node| self.count(object, node));
         pool.bootstrap_provider = class.and_then(|class| self.worker_kind(class, machines));

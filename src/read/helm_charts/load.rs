@@ -9,7 +9,7 @@ use yaml_tree::place::{FileId, Sources};
 use crate::evaluate::ChartTree;
 use crate::files::Files;
 
-use super::super::chart_files::{File, FolderReader, Left, Tree, is_template};
+use super::super::chart_files::{File, FolderReader, Tree, is_template};
 use super::super::chart_loader::Loader;
 use super::super::error::ReadError;
 use super::super::values_schema::SchemaFile;
@@ -41,10 +41,9 @@ pub(super) struct Chart {
 pub(super) fn chart(
     files: &dyn Files,
     folder: &Path,
-    left: &mut Left,
     sources: &mut Sources,
 ) -> Result<Option<Chart>, ReadError> {
-    let mut reader = FolderReader::new(files, left, |_| true);
+    let mut reader = FolderReader::new(files, |_| true);
     let mut tree = Tree::new();
     reader.chart(folder, &mut tree)?;
     let templates = || tree.iter().filter(|(path, _)| is_template(path));

@@ -15,17 +15,17 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use capi::objects::ManifestObject;
-use go_template::{Budget, Limits, Rendered};
+use go_template::{Budget, ErrorClass, Limits, Rendered};
 use yaml_tree::engine::Engine;
 use yaml_tree::place::{FileId, Place, Source, Sources};
-use yaml_tree::value::{Entry, Map, Node, Value};
+use yaml_tree::value::{Node, Value};
 
+use crate::budget;
 use crate::error::Error;
 use crate::evaluate::{Release, RenderedFile};
 use crate::files::Files;
 use crate::model::finding::Finding;
 
-use super::chart_files::{HIDDEN, Left};
 use super::error::ReadError;
 use super::files::display;
 use super::gitops::{Composition, resolve_path};
@@ -59,10 +59,19 @@ pub(super) struct HelmCharts {
 /// What the releases of charts make.
 #[derive(Default)]
 pub(super) struct Releases {
-    /// The file that declares a release, or Chart.yaml, and the objects. Their places are in the files of the repository.
-    pub(super) objects: Vec<(Arc<Source>, Vec<Node>)>,
+    pub(super) made: Vec<MadeRelease>,
     /// The charts that cannot be rendered.
     pub(super) findings: Vec<Finding>,
+}
+
+/// The objects of a release.
+pub(super) struct MadeRelease {
+    /// The file that declares it, or Chart.yaml.
+    pub(super) source: Arc<Source>,
+    /// Their places are in the files of the repository.
+    pub(super) objects: Vec<Node>,
+    /// Whether Helm refuses the chart, so that none of them is ever deployed.
+    pub(super) is_refused: bool,
 }
 
 impl HelmCharts {
@@ -75,20 +84,16 @@ impl HelmCharts {
         folders: &BTreeSet<PathBuf>,
         sources: &mut Sources,
     ) -> Result<Self, Error> {
-        let mut left = Left::default();
         let mut loaded = Self {
             folders: folders.clone(),
             ..Self::default()
         };
         for folder in folders {
-            match load::chart(tree, folder, &mut left, sources) {
+            match load::chart(tree, folder, sources) {
                 Ok(None) => {}
                 Ok(Some(chart)) => drop(loaded.charts.insert(folder.clone(), chart)),
                 Err(ReadError::Finding(finding)) => loaded.findings.push(*finding),
                 Err(ReadError::Error(error)) => return Err(error),
-            }
-            if left.is_nothing() {
-                break;
             }
         }
         let is_inside = |folder: &&PathBuf| {
@@ -162,27 +167,35 @@ impl HelmCharts {
                 }
             }
         }
-        let limits = Limits::default().for_releases(inputs.len());
         let mut causes: BTreeMap<Unchecked, Vec<String>> = BTreeMap::new();
-        for (chart, mut input) in inputs {
-            let budget = Rc::new(Budget::new(limits));
+        for (chart, input) in inputs {
+            let _work = budget::enter(format!("the chart `{}`", display(&chart.folders[0])))?;
+            let budget = Rc::new(Budget::new(Limits::default()));
+            let mut is_refused = false;
             if let (Ok(input), Some(schema)) = (&input, &chart.schema) {
-                let found = schema.check(&input.chart.values, sources, limits.steps);
+                let found = schema.check(&input.chart.values, sources);
+                is_refused = found.iter().any(|finding| finding.unless_set.is_none());
                 made.findings.extend(found);
             }
-            if let Ok(input) = &mut input {
-                input.chart.values = hide(&input.chart.values, sources);
-            }
-            let objects = input.and_then(|input| {
-                let objects = chart.objects(&input, sources, &budget)?;
-                Ok((sources.get(input.file).cloned(), objects))
-            });
-            match objects {
-                Ok((source, objects)) => {
-                    made.objects.extend(source.map(|source| (source, objects)))
+            let mut report = |unchecked, by| causes.entry(unchecked).or_default().push(by);
+            let input = match input {
+                Ok(input) => input,
+                Err((unchecked, by)) => {
+                    report(unchecked, by);
+                    continue;
                 }
-                Err((unchecked, by)) => causes.entry(unchecked).or_default().push(by),
+            };
+            let Outputs { files, refusal } = chart.outputs(&input, sources, &budget);
+            is_refused |= refusal.is_some();
+            if let Some(refusal) = refusal {
+                report(refusal, input.by.clone());
             }
+            let source = sources.get(input.file).filter(|_| !files.is_empty());
+            made.made.extend(source.map(|source| MadeRelease {
+                source: Arc::clone(source),
+                objects: chart.objects(&files, &input, sources, &budget),
+                is_refused,
+            }));
         }
         let finding = |(unchecked, by): (Unchecked, Vec<String>)| unchecked.finding(&by, sources);
         made.findings.extend(causes.into_iter().map(finding));
@@ -205,7 +218,7 @@ pub fn render_chart(
     engine: Engine,
 ) -> Result<Option<RenderedTexts>, Error> {
     let mut sources = Sources::default();
-    let chart = match load::chart(tree, folder, &mut Left::default(), &mut sources) {
+    let chart = match load::chart(tree, folder, &mut sources) {
         Ok(Some(chart)) => chart,
         Ok(None) | Err(ReadError::Finding(_)) => return Ok(None),
         Err(ReadError::Error(error)) => return Err(error),
@@ -217,11 +230,21 @@ pub fn render_chart(
     let rendered = made
         .chart
         .render(values, &release, engine, &budget, |_| true);
+    let printed = |file: &RenderedFile<'_>| !is_notes(&file.template.name);
     let text = |file: RenderedFile<'_>| {
         let text = file.result.map(|rendered| rendered.text);
         (Arc::clone(&file.template.name), text)
     };
-    Ok(Some(rendered.into_iter().map(text).collect()))
+    let rendered = rendered.into_iter().filter(printed);
+    Ok(Some(rendered.map(text).collect()))
+}
+
+/// What the chart of a release renders.
+struct Outputs {
+    /// The files with Cluster API objects.
+    files: Vec<Output>,
+    /// Why Helm refuses the chart.
+    refusal: Option<Unchecked>,
 }
 
 /// A file that a chart renders.
@@ -252,80 +275,117 @@ impl Chart {
         }
     }
 
-    /// The objects of a release, with places in the files of the repository.
+    /// The objects of a release's files, with places in the files of the repository.
     fn objects(
         &self,
+        files: &[Output],
         input: &Input,
         sources: &Sources,
         budget: &Rc<Budget>,
-    ) -> Result<Vec<Node>, (Unchecked, String)> {
-        let outputs = self.outputs(input, &input.chart.values, sources, budget, |_| true);
-        let outputs = outputs.map_err(|failed| (failed, input.by.clone()))?;
+    ) -> Vec<Node> {
         // Others make no difference, but for those that change the values.
-        let made: BTreeSet<FileId> = outputs.iter().map(|output| output.template).collect();
+        let made: BTreeSet<FileId> = files.iter().map(|output| output.template).collect();
         let is_made = |template| made.contains(&template) || changes_values(template, sources);
-        let outputs_of =
-            |values: &Node| { self.outputs(input, values, sources, budget, is_made) }.ok();
-        let origins = origins::origins(&outputs, &input.chart.values, outputs_of);
+        let outputs_of = |values: &Node| {
+            let rendered = self.render(input, values, budget, is_made);
+            let read = rendered.into_iter().map(|file| self.read(file));
+            let outputs: Vec<Output> = read
+                .filter_map(Result::ok)
+                .filter(Output::is_kept)
+                .collect();
+            (outputs.len() == files.len()).then_some(outputs)
+        };
+        let origins = origins::origins(files, &input.chart.values, outputs_of);
         let mut objects = Vec::new();
-        for output in &outputs {
+        for output in files {
             let mut place = |place: Place| {
                 let origin = origins.get(&(output.template, place.start, place.end));
                 origin.copied().unwrap_or_else(|| output.place(place))
             };
             objects.extend({ output.objects.iter() }.map(|object| object.with_places(&mut place)));
         }
-        Ok(objects)
+        objects
     }
 
-    /// The files with Cluster API objects that the chart renders with these values.
-    fn outputs(
-        &self,
-        input: &Input,
-        values: &Node,
-        sources: &Sources,
-        budget: &Rc<Budget>,
-        is_wanted: impl Fn(FileId) -> bool,
-    ) -> Result<Vec<Output>, Unchecked> {
-        let release = &input.release;
-        let is_wanted = |name: &str| is_wanted(self.templates[name]);
-        let chart = &input.chart.chart;
-        let rendered = chart.render(values, release, ENGINE, budget, is_wanted);
-        let mut outputs = Vec::new();
-        for RenderedFile { template, result } in rendered {
-            let file = self.templates[&template.name];
-            let failed = match result {
-                Ok(rendered) => match yaml_tree::read(&rendered.text, FileId(0), Engine::Kubectl) {
-                    Ok(read) => {
-                        outputs.push(Output {
-                            template: file,
-                            rendered,
-                            objects: read.documents,
-                        });
-                        continue;
-                    }
-                    Err(error) => {
-                        let Place { start, end, .. } = error.place;
-                        (error.message, rendered.span(start as usize..end as usize))
-                    }
-                },
-                Err(error) => (error.message, error.span),
-            };
-            if self.may_make_clusters(file, sources) {
-                return Err(self.render_failure(input, file, failed));
+    /// What the chart of a release renders with its values.
+    fn outputs(&self, input: &Input, sources: &Sources, budget: &Rc<Budget>) -> Outputs {
+        let (mut files, mut refusal) = (Vec::new(), None);
+        for file in self.render(input, &input.chart.values, budget, |_| true) {
+            let template = self.templates[&file.template.name];
+            match self.read(file) {
+                Ok(output) => files.extend(Some(output).filter(Output::is_kept)),
+                Err(failure) if self.may_succeed(template, &failure, sources) => {}
+                Err(failure) => {
+                    refusal.get_or_insert_with(|| self.render_failure(input, template, failure));
+                }
             }
         }
-        let is_of_cluster_api = |node: &Node| {
-            let version = node.text(&["apiVersion"]);
-            version.is_some_and(|version| version.contains(CLUSTER_API))
-        };
-        outputs.retain(|output| output.objects.iter().any(is_of_cluster_api));
-        if outputs.is_empty() {
-            let why = (String::from("they make no Cluster API objects"), 0..0);
-            Err(self.render_failure(input, self.metadata, why))
-        } else {
-            Ok(outputs)
+        if files.is_empty() {
+            let none = || {
+                let why = "they make no Cluster API objects".to_owned();
+                self.render_failure(input, self.metadata, RenderFailure::new(why, 0..0))
+            };
+            refusal.get_or_insert_with(none);
         }
+        Outputs { files, refusal }
+    }
+
+    fn render<'c>(
+        &self,
+        input: &'c Input,
+        values: &Node,
+        budget: &Rc<Budget>,
+        is_wanted: impl Fn(FileId) -> bool,
+    ) -> Vec<RenderedFile<'c>> {
+        let is_wanted = |name: &str| is_wanted(self.templates[name]);
+        let chart = &input.chart.chart;
+        chart.render(values, &input.release, ENGINE, budget, is_wanted)
+    }
+
+    /// The objects of a file. Helm installs nothing of a chart where it cannot render or read a file.
+    fn read(&self, file: RenderedFile<'_>) -> Result<Output, RenderFailure> {
+        let rendered = file.result.map_err(|error| RenderFailure {
+            class: Some(error.class),
+            ..RenderFailure::new(error.message, error.span)
+        })?;
+        let failure = |message: String, Place { start, end, .. }: Place| {
+            let span = rendered.span(start as usize..end as usize);
+            RenderFailure::new(message, span)
+        };
+        let objects = if is_notes(&file.template.name) {
+            Vec::new()
+        } else {
+            // What starts with `{` is JSON for kubectl, and not in the middle of what a chart renders.
+            let is_flow = rendered.text.trim_start().starts_with('{');
+            let engine = if is_flow { ENGINE } else { Engine::Kubectl };
+            yaml_tree::read(&rendered.text, FileId(0), engine)
+                .map_err(|error| failure(error.message, error.place))?
+                .documents
+        };
+        let is_object = |node: &Node| {
+            let has = |key| node.text(&[key]).is_some();
+            node.value == Value::Null || has("apiVersion") && has("kind")
+        };
+        if let Some(other) = objects.iter().find(|node| !is_object(node)) {
+            let why = "it makes YAML that is no object".to_owned();
+            return Err(failure(why, other.place));
+        }
+        Ok(Output {
+            template: self.templates[&file.template.name],
+            rendered,
+            objects,
+        })
+    }
+
+    /// Whether Helm may render a template that fails here, and the Cluster API objects do not depend on it: its text differs from
+    /// run to run, or what it includes is in a dependency that is not here.
+    fn may_succeed(&self, template: FileId, failure: &RenderFailure, sources: &Sources) -> bool {
+        let is_ours = match failure.class {
+            Some(ErrorClass::Refused) => true,
+            Some(ErrorClass::MissingTemplate) => !self.missing.is_empty(),
+            _ => false,
+        };
+        is_ours && !self.may_make_clusters(template, sources)
     }
 
     /// Whether a template, or one that it may include, has Cluster API objects.
@@ -340,17 +400,12 @@ impl Chart {
         mentions(template) || includes && partials.any(|(_, file)| mentions(*file))
     }
 
-    fn render_failure(
-        &self,
-        input: &Input,
-        file: FileId,
-        failed: (String, Range<usize>),
-    ) -> Unchecked {
-        let (why, Range { start, end }) = failed;
+    fn render_failure(&self, input: &Input, file: FileId, failure: RenderFailure) -> Unchecked {
+        let RenderFailure { why, span, .. } = failure;
         let place = Place {
             file,
-            start: start as u32,
-            end: end as u32,
+            start: span.start as u32,
+            end: span.end as u32,
         };
         let unread = self.unread.first();
         let help = match &self.missing[..] {
@@ -382,7 +437,40 @@ fn changes_values(template: FileId, sources: &Sources) -> bool {
         .any(|word| text.contains(word))
 }
 
+/// Whether a file is printed after an installation, and makes no objects.
+fn is_notes(name: &str) -> bool {
+    name.ends_with("NOTES.txt")
+}
+
+/// Why a file of a chart makes no objects.
+struct RenderFailure {
+    why: String,
+    /// In the template.
+    span: Range<usize>,
+    /// What failed; none where it is what the template made.
+    class: Option<ErrorClass>,
+}
+
+impl RenderFailure {
+    fn new(why: String, span: Range<usize>) -> Self {
+        Self {
+            why,
+            span,
+            class: None,
+        }
+    }
+}
+
 impl Output {
+    /// Whether it has Cluster API objects.
+    fn is_kept(&self) -> bool {
+        let is_of_cluster_api = |node: &Node| {
+            let version = node.text(&["apiVersion"]);
+            version.is_some_and(|version| version.contains(CLUSTER_API))
+        };
+        self.objects.iter().any(is_of_cluster_api)
+    }
+
     /// A place of the text that was rendered as one of the template.
     fn place(&self, place: Place) -> Place {
         let span = self.rendered.span(place.start as usize..place.end as usize);
@@ -391,36 +479,5 @@ impl Output {
             start: span.start as u32,
             end: span.end as u32,
         }
-    }
-}
-
-/// These values with `hidden` for each text and number that is secret.
-fn hide(node: &Node, sources: &Sources) -> Node {
-    if sources.has_secrets() {
-        hide_in_tree(node, sources)
-    } else {
-        node.clone()
-    }
-}
-
-fn hide_in_tree(node: &Node, sources: &Sources) -> Node {
-    let value = match &node.value {
-        Value::Map(map) => {
-            let entry = |entry: &Entry| Entry {
-                node: hide_in_tree(&entry.node, sources),
-                ..entry.clone()
-            };
-            Value::from(map.iter().map(entry).collect::<Map>())
-        }
-        Value::List(items) => {
-            let items = items.iter().map(|item| hide_in_tree(item, sources));
-            Value::from(items.collect::<Vec<Node>>())
-        }
-        Value::String(_) | Value::Number(_) if sources.is_secret(node.place) => Value::from(HIDDEN),
-        other => other.clone(),
-    };
-    Node {
-        value,
-        place: node.place,
     }
 }

@@ -5,8 +5,7 @@
 //! as a file.
 
 use std::cell::Cell;
-use std::collections::{BTreeMap, HashMap};
-use std::ops::Range;
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
@@ -18,7 +17,7 @@ use crate::evaluate::{Branch, Evaluator, Failure, TemplateCache};
 
 use super::{ClusterEntry, Workspace, release_options};
 use crate::read::gitops::RunTime;
-use crate::secrets;
+use capi::secrets;
 
 /// An object that a management cluster makes of a value of its own.
 struct Published {
@@ -171,8 +170,7 @@ impl<'w> State<'w> {
             return Ok(None);
         };
         let options = release_options::for_cluster(self.workspace, management, &own);
-        let evaluator =
-            Evaluator::with_secrets(&own.values, &options, self.templates, &own.sources);
+        let evaluator = Evaluator::new(&own.values, &options, self.templates);
         let provider = Provider {
             management: &management.name,
             depth: self.depth,
@@ -183,13 +181,15 @@ impl<'w> State<'w> {
             Err(failure) => Some(provider.failing(raw, value, &failure)),
         };
         Ok(tree.map(|tree| {
+            let mut tree = tree;
             let mut files = BTreeMap::new();
             tree.each_place(&mut |place| {
                 let source = own.sources.get(place.file).map(Arc::clone);
                 files.extend(source.map(|source| (place.file, source)));
             });
             if is_secret {
-                hide(&tree, &mut files);
+                let file = files.values().next().map_or("", |source| &source.path);
+                secrets::seal(&mut tree, file, value);
             }
             Arc::new(Values { tree, files })
         }))
@@ -317,19 +317,5 @@ fn fails(raw: &Node, message: &str) -> Node {
     Node {
         value: Value::from(format!("{{{{ fail {message:?} }}}}")),
         place: raw.place,
-    }
-}
-
-/// Marks the values of a tree as secrets of their files.
-fn hide(tree: &Node, files: &mut BTreeMap<FileId, Arc<Source>>) {
-    let mut found: HashMap<FileId, Vec<Range<u32>>> = HashMap::new();
-    secrets::scalars(tree, &mut |place| {
-        let ranges = found.entry(place.file).or_default();
-        ranges.push(place.start..place.end);
-    });
-    for (file, ranges) in found {
-        if let Some(source) = files.get_mut(&file) {
-            *source = Arc::new(source.with_secrets(ranges.into_iter().collect()));
-        }
     }
 }

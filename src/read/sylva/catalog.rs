@@ -1,6 +1,6 @@
 //! The image catalog: both lists, the registries and the versions, in the proposal's words and in Sylva's.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use yaml_tree::place::Located;
@@ -41,28 +41,44 @@ pub(super) const KEYS: [&str; 9] = [
 pub(super) fn catalog(evaluator: &Evaluator, report: &mut Report<'_>) -> Catalog {
     let root = evaluator.root();
     let (mut entries, mut has_builder) = (Vec::new(), false);
+    let mut unknown = BTreeSet::new();
     for (names, built) in [(GIVEN, false), (BUILT, true)] {
         let first = entries.len();
         for name in names {
-            has_builder |= images(&root, name, built, report, &mut entries) && built;
+            has_builder |= images(&root, name, built, report, &mut entries, &mut unknown) && built;
         }
         entries[first..].sort_by_key(|entry: &CatalogEntry| (entry.place.file, entry.place.start));
     }
     switch(&mut entries);
     let mut bundles = Vec::new();
-    images(&root, BUNDLES, false, report, &mut bundles);
+    images(
+        &root,
+        BUNDLES,
+        false,
+        report,
+        &mut bundles,
+        &mut BTreeSet::new(),
+    );
     let needs_base = entries
         .iter()
         .any(|entry| entry.built && entry.registry.is_none());
+    let version = { VERSION.iter() }
+        .filter(|_| has_builder)
+        .find_map(|name| report.string(&root, name));
+    let base_registry = needs_base.then(|| report.string(&root, BASE)).flatten();
+    let registries = registries(&root, report);
+    // Each reference of the builder's images may hold them.
+    if !std::mem::take(&mut report.unknown).is_empty() {
+        let built = entries.extract_if(.., |entry| entry.built);
+        unknown.extend(built.map(|entry| entry.name.value));
+    }
     Catalog {
-        version: VERSION
-            .iter()
-            .filter(|_| has_builder)
-            .find_map(|name| report.string(&root, name)),
-        base_registry: needs_base.then(|| report.string(&root, BASE)).flatten(),
-        registries: registries(&root, report),
+        version,
+        base_registry,
+        registries,
         entries,
         bundles,
+        unknown,
     }
 }
 
@@ -99,6 +115,7 @@ fn images(
     built: bool,
     report: &mut Report<'_>,
     entries: &mut Vec<CatalogEntry>,
+    unknown: &mut BTreeSet<Arc<str>>,
 ) -> bool {
     let Some(branch) = report.answer(root.child(list)) else {
         return false;
@@ -111,7 +128,13 @@ fn images(
         return false;
     }
     for found in report.answer(branch.entries()).unwrap_or_default() {
-        entries.extend(image(&found, list, built, report));
+        report.unknown.clear();
+        let entry = image(&found, list, built, report);
+        if report.unknown.is_empty() {
+            entries.extend(entry);
+        } else {
+            unknown.extend(entry.map(|entry| entry.name.value));
+        }
     }
     true
 }
@@ -157,6 +180,11 @@ fn image(
             continue;
         };
         let path = property.branch.path();
+        // Which key an image is signed with decides about no image.
+        if let Some((secret, _)) = node.opaque().filter(|_| *property.key != *KEY_PROPERTY) {
+            report.wrong_type(&path, secret, "a string");
+            continue;
+        }
         match &*property.key {
             "os_images_oci_registry" => entry.registry = report.text_of(&path, &node),
             "enabled" => entry.enabled = flag(&path, &node, report),

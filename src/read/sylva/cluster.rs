@@ -43,6 +43,7 @@ pub(super) fn cluster(
         k8s_version: None,
         infra_provider: None,
         bootstrap_provider: None,
+        unknown_values: Vec::new(),
         levels: Vec::new(),
         pools: Vec::new(),
         additional_selectors: additional_selectors(&root, report),
@@ -67,8 +68,9 @@ pub(super) fn cluster(
         .string(&branch, "os_image_selector_autoselect_registries")
         .map(|text| text.value);
     let found_before = report.findings.len();
+    report.report_unknown();
     cluster.k8s_version = report.string(&branch, "k8s_version");
-    let version_is_wrong = report.findings.len() > found_before;
+    let version_is_wrong = report.findings.len() > found_before || !report.unknown.is_empty();
     let providers = report.answer(branch.child("capi_providers"));
     if let Some(providers) = providers
         && pools::is_map("cluster.capi_providers", &providers, report)
@@ -80,6 +82,7 @@ pub(super) fn cluster(
         .infra_provider
         .or_else(|| only_provider(&branch, report))
         .or_else(|| Some(Located::new(DEFAULT_PROVIDER.into(), Place::NONE)));
+    cluster.unknown_values = std::mem::take(&mut report.unknown);
     pools::pools(&branch, &mut cluster, report);
     cluster.endpoint = endpoint::endpoint(&root, &branch, &cluster, scope, report);
     let chooses = cluster.pools.iter().any(|pool| pool.choice.is_made());

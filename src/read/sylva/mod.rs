@@ -64,6 +64,7 @@ pub(super) fn cluster(
     let subject = Subject::cluster(name);
     let mut report = Report::new(sources, subject);
     let cluster = cluster::cluster(evaluator, name, namespace, scope, &mut report);
+    report.report_unknown();
     report.order(evaluator);
     findings.extend(report.findings);
     cluster
@@ -80,6 +81,7 @@ pub(super) fn signing_keys(
 ) -> SigningKeys {
     let mut report = Report::new(sources, subject);
     let keys = signing::keys(evaluator, registries, is_required, &mut report);
+    report.report_unknown();
     findings.extend(report.findings);
     keys
 }
@@ -94,5 +96,6 @@ pub(super) fn failure_findings(
     for failure in failures {
         report.answer::<()>(Err(failure));
     }
+    report.report_unknown();
     report.findings
 }

@@ -36,11 +36,13 @@ pub(super) fn pools(branch: &Branch, cluster: &mut Cluster, report: &mut Report<
         found: Vec::new(),
     };
     let root = levels.read(LevelName::Cluster, Some(branch), report);
+    cluster.unknown_values.append(&mut report.unknown);
+    let is_unknown = !cluster.unknown_values.is_empty();
     report.pool(Some(PoolName::ControlPlane.to_string()));
     let own = part(branch, "control_plane", report);
     let level = levels.read(LevelName::ControlPlane, own.as_ref(), report);
     let settings = overlay(&root, &level);
-    cluster.pools.push(Pool {
+    let mut pool = Pool {
         name: PoolName::ControlPlane,
         choice: choice(&settings, report),
         bundle: bundle_choice(&settings, report),
@@ -51,7 +53,12 @@ pub(super) fn pools(branch: &Branch, cluster: &mut Cluster, report: &mut Report<
         settings,
         template: None,
         unknown: None,
-    });
+    };
+    if is_unknown || !report.unknown.is_empty() {
+        pool.forget_image();
+    }
+    cluster.pools.push(pool);
+    cluster.unknown_values.append(&mut report.unknown);
     report.pool(None);
     let default = part(branch, "machine_deployment_default", report);
     let level = levels.read(
@@ -60,10 +67,16 @@ pub(super) fn pools(branch: &Branch, cluster: &mut Cluster, report: &mut Report<
         report,
     );
     let inherited = overlay(&root, &level);
+    let is_unknown = is_unknown || !report.unknown.is_empty();
+    cluster.unknown_values.append(&mut report.unknown);
     for found in deployments(branch, report) {
         report.pool(Some(found.key.to_string()));
-        let pool = deployment(&found, default.as_ref(), &inherited, &mut levels, report);
+        let mut pool = deployment(&found, default.as_ref(), &inherited, &mut levels, report);
+        if is_unknown || !report.unknown.is_empty() {
+            pool.iter_mut().for_each(Pool::forget_image);
+        }
         cluster.pools.extend(pool);
+        cluster.unknown_values.append(&mut report.unknown);
     }
     report.pool(None);
     let provider = levels.infra.as_deref().and_then(providers::find);
@@ -278,7 +291,15 @@ fn selector(map: &Map, report: &mut Report<'_>) -> Option<Located<Selector>> {
     let node = map.get("os_image_selector")?;
     match &node.value {
         value if !is_true(value) => None,
-        Value::Map(map) => Some(Located::new(Selector::from_map(map), node.place)),
+        Value::Map(map) => {
+            for entry in map.iter() {
+                if let Value::Opaque(_) = entry.node.value {
+                    let path = format!("os_image_selector.{}", entry.key);
+                    report.wrong_type(&path, &entry.node, "a string");
+                }
+            }
+            Some(Located::new(Selector::from_map(map), node.place))
+        }
         _ => {
             report.wrong_type("os_image_selector", node, "a map");
             None
@@ -296,6 +317,8 @@ fn replicas(holder: &Branch, key: &str, report: &mut Report<'_>) -> Option<Locat
             whole.then_some(*number as u32)
         }
         Value::String(text) => text.parse().ok(),
+        // How many machines there are decides about no image.
+        Value::Opaque(_) => return None,
         _ => None,
     };
     match count {
@@ -371,7 +394,8 @@ fn env(map: &Map, report: &mut Report<'_>) -> Vec<(Arc<str>, Located<Arc<str>>)>
     };
     let mut variables = Vec::new();
     for entry in map.iter() {
-        match scalar_text(&entry.node.value) {
+        let text = scalar_text(&entry.node.value);
+        match text.or_else(|| entry.node.value.text_with_labels().cloned()) {
             Some(text) => {
                 variables.push((Arc::clone(&entry.key), Located::new(text, entry.node.place)));
             }

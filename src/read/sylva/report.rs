@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use go_template::ErrorClass;
 use yaml_tree::json::{Html, scalar_text, to_json};
+use yaml_tree::opaque::labels;
 use yaml_tree::place::{Located, Place, Sources, Spot};
 use yaml_tree::value::{Node, Value};
 
 use crate::evaluate::{Branch, Evaluator, Failure, OrderDifference};
 use crate::model::finding::{Finding, Subject};
-use crate::model::rule::RuleId;
+use crate::model::rule::{Level, RuleId};
 
 /// Collects findings.
 pub(super) struct Report<'s> {
@@ -18,6 +19,8 @@ pub(super) struct Report<'s> {
     subject: Subject,
     pub(super) findings: Vec<Finding>,
     reported: HashSet<(Place, String)>,
+    /// What was read and depends on a secret, in a clause that says on which, at its place.
+    pub(super) unknown: Vec<Located<Arc<str>>>,
 }
 
 impl<'s> Report<'s> {
@@ -27,6 +30,7 @@ impl<'s> Report<'s> {
             subject,
             findings: Vec::new(),
             reported: HashSet::new(),
+            unknown: Vec::new(),
         }
     }
 
@@ -47,6 +51,12 @@ impl<'s> Report<'s> {
     }
 
     fn add_failure(&mut self, failure: &Failure) {
+        if failure.class == ErrorClass::Secret {
+            let read = failure.chain.first();
+            let path = read.map_or("", |step| &step.path);
+            let place = read.map_or(failure.place, |step| step.place);
+            return self.note_unknown(path, place, &failure.message);
+        }
         if !self.is_new(failure.place, &failure.message) {
             return;
         }
@@ -67,8 +77,32 @@ impl<'s> Report<'s> {
         self.add(finding);
     }
 
+    /// Notes that a value depends on the secrets whose labels are in a text.
+    fn note_unknown(&mut self, path: &str, place: Place, text: &str) {
+        let labels = labels(text).unwrap_or_else(|| "a secret".to_owned());
+        let clause = format!("`{path}` depends on {labels}");
+        self.unknown.push(Located::new(clause.into(), place));
+    }
+
+    /// Reports what depends on a secret and decides about no image.
+    pub(super) fn report_unknown(&mut self) {
+        for value in std::mem::take(&mut self.unknown) {
+            let spot = self.sources.resolve(value.place);
+            let message = format!("{}, and what it is is not known", value.value);
+            let finding = Finding::new(RuleId::ExpressionError, message);
+            self.add(
+                finding
+                    .with_label(spot, "this value")
+                    .unless_set(Level::Warning),
+            );
+        }
+    }
+
     /// A value of a kind that cannot be used.
     pub(super) fn wrong_type(&mut self, path: &str, node: &Node, wanted: &str) {
+        if let Value::Opaque(opaque) = &node.value {
+            return self.note_unknown(path, node.place, &opaque.text);
+        }
         let message = format!("`{path}` is {}, not {wanted}", node.value.kind());
         if !self.is_new(node.place, &message) {
             return;
@@ -229,6 +263,7 @@ pub(super) fn is_true(value: &Value) -> bool {
         Value::Bool(flag) => *flag,
         Value::Number(_) => scalar_text(value).is_some_and(|text| &*text != "0"),
         Value::String(text) => !text.is_empty(),
+        Value::Opaque(_) => true,
         Value::List(items) => !items.is_empty(),
         Value::Map(map) => !map.is_empty(),
     }

@@ -45,7 +45,7 @@ fn context(view: &ClusterView, pool: &Pool, findings: &mut Vec<Finding>) -> Opti
             return None;
         }
     };
-    if let Some(place) = secret_within(view, node) {
+    if let Some(place) = secret_within(node) {
         let help = "leave it out: the manifests are read by everybody who reads the repository";
         findings.push(finding(place, "a registration would show a secret", help));
         return None;

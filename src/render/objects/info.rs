@@ -131,7 +131,7 @@ fn facts(image: &Image) -> Map {
     let uri = image
         .uri
         .as_ref()
-        .map(|uri| Entry::from_value(fact::URI, Value::String(Arc::clone(&uri.value))));
+        .map(|uri| Entry::from_value(fact::URI, Value::String(Arc::clone(uri.value.text()))));
     image
         .facts
         .iter()

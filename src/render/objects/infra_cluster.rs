@@ -24,7 +24,7 @@ pub fn context(
     let kind = template.provider.infra_cluster(template.kind);
     let version = kind.version_beside(template.version);
     let mut spec = found.infra_cluster.clone();
-    if let Some(place) = secret_within(view, &Node::from_value(spec.clone())) {
+    if let Some(place) = secret_within(&Node::from_value(spec.clone())) {
         let message = format!("`{}` would show a secret", kind.kind);
         let finding = Finding::new(RuleId::ManifestInvalid, message)
             .with_label(view.sources.resolve(place), "this value");

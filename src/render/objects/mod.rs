@@ -16,7 +16,6 @@ use yaml_tree::place::Place;
 use yaml_tree::value::{Entry, Map, Node, Value};
 
 use crate::model::cluster::Cluster;
-use crate::model::cluster_view::ClusterView;
 
 /// Disables Flux's variable substitution for one object, if its text contains `${` that is not meant for Flux
 /// (kustomize-controller docs/spec/v1/kustomizations.md, "Post build variable substitution").
@@ -89,15 +88,13 @@ pub fn holds_variables(node: &Node) -> bool {
         Value::Map(map) => map
             .iter()
             .any(|entry| is_variable(&entry.key) || holds_variables(&entry.node)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Opaque(_) => false,
     }
 }
 
 /// The place of a secret value in the tree, if there is one: no manifest may contain it.
-fn secret_within(view: &ClusterView, node: &Node) -> Option<Place> {
-    let own = view.sources.is_secret(node.place).then_some(node.place);
-    let below = || node.children().find_map(|child| secret_within(view, child));
-    own.or_else(below)
+fn secret_within(node: &Node) -> Option<Place> {
+    node.opaque().map(|(node, _)| node.place)
 }
 
 #[cfg(test)]

@@ -11,8 +11,8 @@
 
 use yaml_tree::value::{Entry, Map, Node, Value};
 
-use super::flux_apply::{kustomization, own_root, root, sync, values_from};
-use super::{Content, SharedInput, Target, TargetFile, TargetInput, flag_option, text_option};
+use super::flux_apply::{apply, kustomization, objects_folder, values_from};
+use super::{Content, Target, TargetFile, TargetInput, flag_option, text_option};
 use crate::model::finding::Finding;
 use crate::model::settings::Output;
 use crate::render::objects::choices::{self, Root, Style};
@@ -56,13 +56,23 @@ impl Target for Flux {
         OPTIONS
     }
 
+    fn is_applied_whole(&self, output: &Output) -> bool {
+        self.is_one_folder(output)
+    }
+
     /// Not with `patch`: the kustomization of the cluster's release lists the component.
     fn is_one_folder(&self, output: &Output) -> bool {
         text_option(output, "patch", "", &mut Vec::new()).is_empty()
     }
 
     fn cluster(&self, input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> Vec<TargetFile> {
-        let folder = &input.view.cluster.name;
+        let patched = text_option(input.output, "patch", "", findings);
+        let cluster = &input.view.cluster.name;
+        let folder = if patched.is_empty() {
+            objects_folder(cluster)
+        } else {
+            cluster.to_string()
+        };
         let object = config_map(input, findings);
         let name = object.as_ref().map(|object| object.name.clone());
         let mut files: Vec<TargetFile> = object
@@ -74,7 +84,6 @@ impl Target for Flux {
             })
             .into_iter()
             .collect();
-        let patched = text_option(input.output, "patch", "", findings);
         if !patched.is_empty() {
             files.push(component(input, patched, name.as_deref(), findings));
             return files;
@@ -91,21 +100,8 @@ impl Target for Flux {
             format!("{folder}/kustomization.yaml"),
             resources.map(Node::from_value).collect(),
         ));
-        files.push(sync(input, findings));
-        files.extend(own_root(input));
+        files.extend(apply(input, findings));
         files
-    }
-
-    fn is_shared(&self, output: &Output, findings: &mut Vec<Finding>) -> bool {
-        text_option(output, "patch", "", findings).is_empty()
-    }
-
-    fn render_shared(
-        &self,
-        input: &SharedInput<'_>,
-        _findings: &mut Vec<Finding>,
-    ) -> Vec<TargetFile> {
-        vec![root(input.clusters)]
     }
 }
 

@@ -1,6 +1,9 @@
 //! The files that every Flux target writes around its objects: a folder's kustomization, and the Kustomization that applies it.
-
-use std::sync::Arc;
+//!
+//! No file lists the clusters: of a folder without a kustomization Flux applies every file, and each folder that has one as that
+//! says. So a cluster's folder says that its `sync.yaml` is all of it, and its objects, which that one applies, are in a folder
+//! below.
+//! (github.com/fluxcd/pkg/kustomize, `Generator.WriteFile`)
 
 use yaml_tree::value::{Entry, Map, Node, Value};
 
@@ -17,24 +20,27 @@ pub(super) fn kustomization(path: String, resources: Vec<Node>) -> TargetFile {
     }
 }
 
-/// The kustomization of an output's folder. It lists only the files that apply the clusters' folders, or they would be applied twice.
-pub(super) fn root(clusters: &[Arc<str>]) -> TargetFile {
-    let file = |name: &Arc<str>| Node::from_value(format!("{name}.yaml"));
-    let resources = clusters.iter().map(file).collect();
-    kustomization("kustomization.yaml".to_owned(), resources)
+/// The folder of a cluster's objects, below that of the output.
+pub(super) fn objects_folder(cluster: &str) -> String {
+    format!("{cluster}/objects")
 }
 
-/// The same, in a folder that belongs to one cluster.
-pub(super) fn own_root(input: &TargetInput<'_>) -> Option<TargetFile> {
-    let name = &input.view.cluster.name;
-    input.is_alone.then(|| root(std::slice::from_ref(name)))
+/// What applies a cluster's objects: the Flux Kustomization, and the kustomization that lists it alone.
+pub(super) fn apply(input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> [TargetFile; 2] {
+    let path = format!("{}/kustomization.yaml", input.view.cluster.name);
+    let sync = sync(input, findings);
+    [
+        kustomization(path, vec![Node::from_value("sync.yaml")]),
+        sync,
+    ]
 }
 
 /// The Flux Kustomization that applies a cluster's folder.
-pub(super) fn sync(input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> TargetFile {
+fn sync(input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> TargetFile {
     let output = input.output;
     let project = text_option(output, "project-path", "", findings).trim_matches('/');
-    let path = [".", project, input.folder, &input.view.cluster.name]
+    let objects = objects_folder(&input.view.cluster.name);
+    let path = [".", project, input.folder, &objects]
         .into_iter()
         .filter(|part| !part.is_empty())
         .collect::<Vec<_>>()
@@ -58,7 +64,7 @@ pub(super) fn sync(input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> Targ
         ),
     ]);
     TargetFile {
-        path: format!("{}.yaml", input.view.cluster.name),
+        path: format!("{}/sync.yaml", input.view.cluster.name),
         template: "sync.yaml.j2",
         context,
         content: Content::Objects,

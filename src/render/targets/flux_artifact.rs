@@ -10,8 +10,8 @@
 
 use yaml_tree::value::{Entry, Map, Node, Value};
 
-use super::flux_apply::{kustomization, own_root, root, sync, values_from};
-use super::{Content, SharedInput, Target, TargetFile, TargetInput, text_option};
+use super::flux_apply::{apply, kustomization, objects_folder, values_from};
+use super::{Content, Target, TargetFile, TargetInput, text_option};
 use crate::model::finding::Finding;
 use crate::model::settings::Output;
 use crate::render::objects::choices::{self, Root, Style};
@@ -53,8 +53,12 @@ impl Target for FluxArtifact {
         OPTIONS
     }
 
+    fn is_applied_whole(&self, _output: &Output) -> bool {
+        true
+    }
+
     fn cluster(&self, input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> Vec<TargetFile> {
-        let folder = &input.view.cluster.name;
+        let folder = objects_folder(&input.view.cluster.name);
         let resources = ["artifactgenerator.yaml", "helmrelease.yaml"].map(Node::from_value);
         vec![
             TargetFile {
@@ -76,23 +80,10 @@ impl Target for FluxArtifact {
                 content: Content::Objects,
             },
             kustomization(format!("{folder}/kustomization.yaml"), resources.to_vec()),
-            sync(input, findings),
         ]
         .into_iter()
-        .chain(own_root(input))
+        .chain(apply(input, findings))
         .collect()
-    }
-
-    fn is_shared(&self, _output: &Output, _findings: &mut Vec<Finding>) -> bool {
-        true
-    }
-
-    fn render_shared(
-        &self,
-        input: &SharedInput<'_>,
-        _findings: &mut Vec<Finding>,
-    ) -> Vec<TargetFile> {
-        vec![root(input.clusters)]
     }
 }
 
@@ -169,7 +160,7 @@ fn generator(input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> Map {
         "@rendered",
         project,
         input.folder,
-        &cluster.name,
+        &objects_folder(&cluster.name),
         "values.yaml",
     ]);
     let artifact = artifact_folder(chart(input, findings));

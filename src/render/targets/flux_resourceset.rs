@@ -3,9 +3,8 @@
 //!
 //! By default each cluster is a `ResourceSetInputProvider` of type `Static`: a ResourceSet selects them with
 //! `inputsFrom: [{kind: ResourceSetInputProvider, selector: {matchLabels: {metalmark: cluster}}}]`, and its templates read
-//! `<< inputs.cluster >>` or `<< inputs.values | toYaml >>`. The folder builds with `kubectl kustomize`. With `form: inputs` the
-//! same data is written as plain lists, one file per cluster and one for all images, for `spec.inputs` and for
-//! `flux-operator build resourceset --inputs-from`.
+//! `<< inputs.cluster >>` or `<< inputs.values | toYaml >>`. With `form: inputs` the same data is written as plain lists, one file
+//! per cluster and one for all images, for `spec.inputs` and for `flux-operator build resourceset --inputs-from`.
 //! (fluxoperator.dev/docs/crd/resourceset and …/resourcesetinputprovider.)
 
 use std::sync::Arc;
@@ -13,7 +12,6 @@ use std::sync::Arc;
 use capi::providers::Stamp;
 use yaml_tree::value::{Entry, Map, Node, Value};
 
-use super::flux_apply::{own_root, root};
 use super::{Content, SharedInput, Target, TargetFile, TargetInput, text_option, word_option};
 use crate::model::finding::Finding;
 use crate::model::settings::Output;
@@ -44,10 +42,6 @@ impl Target for FluxResourceSet {
                 "inputs.yaml.j2",
                 include_str!("../../../templates/flux-resourceset/inputs.yaml.j2"),
             ),
-            (
-                "kustomization.yaml.j2",
-                include_str!("../../../templates/flux-resourceset/kustomization.yaml.j2"),
-            ),
         ]
     }
 
@@ -68,6 +62,10 @@ impl Target for FluxResourceSet {
         ]
     }
 
+    fn is_applied_whole(&self, output: &Output) -> bool {
+        form(output, &mut Vec::new()) == Form::Provider
+    }
+
     fn cluster(&self, input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> Vec<TargetFile> {
         let name = &input.view.cluster.name;
         let inputs = inputs(input, findings);
@@ -77,17 +75,16 @@ impl Target for FluxResourceSet {
                 vec![Node::from_value(inputs)],
             )];
         }
-        let provider = TargetFile {
+        vec![TargetFile {
             path: format!("{name}.yaml"),
             template: "provider.yaml.j2",
             context: provider(input, inputs, findings),
             content: Content::Objects,
-        };
-        std::iter::once(provider).chain(own_root(input)).collect()
+        }]
     }
 
-    fn is_shared(&self, _output: &Output, _findings: &mut Vec<Finding>) -> bool {
-        true
+    fn is_shared(&self, output: &Output, findings: &mut Vec<Finding>) -> bool {
+        form(output, findings) == Form::Inputs
     }
 
     fn render_shared(
@@ -95,9 +92,6 @@ impl Target for FluxResourceSet {
         input: &SharedInput<'_>,
         findings: &mut Vec<Finding>,
     ) -> Vec<TargetFile> {
-        if form(input.output, findings) == Form::Provider {
-            return vec![root(input.clusters)];
-        }
         let images = info::os_images(input.images_to_serve(|_| true, findings));
         let images = images.iter().map(|entry| {
             let key = Entry::from_value("image", Value::String(Arc::clone(&entry.key)));

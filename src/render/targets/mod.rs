@@ -12,8 +12,6 @@ mod flux_resourceset;
 mod helm_values;
 mod manifests;
 
-use std::sync::Arc;
-
 use capi::image::Image;
 use capi::providers::{self, Kind, Provider, Stamp, Template};
 use yaml_tree::value::{Map, Node, Value};
@@ -33,6 +31,10 @@ pub trait Target: Sync {
     /// The options, each with a line of help.
     fn options(&self) -> &'static [(&'static str, &'static str)] {
         &[]
+    }
+    /// Whether Flux applies every file below the output's folder, so that nothing else may be there.
+    fn is_applied_whole(&self, _output: &Output) -> bool {
+        false
     }
     /// Whether one Kustomization or Application applies the output's whole folder; if not, each cluster's applies its own files.
     fn is_one_folder(&self, _output: &Output) -> bool {
@@ -81,8 +83,6 @@ pub struct TargetInput<'a> {
     pub output: &'a Output,
     /// The output's folder below the project's root, rendered; no slash at either end.
     pub folder: &'a str,
-    /// Whether the folder belongs to this cluster only: then there are no shared files.
-    pub is_alone: bool,
     /// The stamp of each pool's image, in the order of the pools; none for a pool without an image.
     pub stamps: &'a [Option<Stamp>],
     /// The stamp of any image of the catalog.
@@ -93,8 +93,6 @@ pub struct TargetInput<'a> {
 pub struct SharedInput<'a> {
     /// The images served for any cluster, resolved.
     pub images: &'a ServedImages,
-    /// The clusters' names, sorted.
-    pub clusters: &'a [Arc<str>],
     /// The output to render.
     pub output: &'a Output,
     /// The output's folder below the project's root, rendered; no slash at either end.

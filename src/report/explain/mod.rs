@@ -135,15 +135,11 @@ impl ImageAccount {
         let used_by = view
             .pools()
             .filter(|it| it.selection.image().catalog_key() == Some(&image.key))
-            .filter(|it| !view.selects_by_secret(it.pool, it.selection))
             .map(|it| format!("{}/{}", view.cluster.name, it.pool.name));
         let served = view.served.binary_search(&image.key).is_ok();
         Some(Self {
             image: image.key.to_string(),
-            uri: image
-                .uri
-                .as_ref()
-                .map(|uri| view.sources.display(&uri.value, uri.place).to_owned()),
+            uri: image.uri.as_ref().map(|uri| uri.value.to_string()),
             facts: pool::facts(image, &view.sources),
             used_by: used_by.collect(),
             served_for: served

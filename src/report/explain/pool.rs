@@ -25,10 +25,10 @@ pub(in crate::report) struct PlacedValue {
 }
 
 impl PlacedValue {
-    /// A value, hidden where it is secret, and its place.
+    /// A value and its place.
     pub(in crate::report) fn display(value: &str, place: Place, sources: &Sources) -> Self {
         Self {
-            value: sources.display(value, place).to_owned(),
+            value: value.to_owned(),
             at: sources.resolve(place),
         }
     }
@@ -123,9 +123,7 @@ impl PoolAccount {
         cache: &PatternCache,
     ) -> Self {
         let placed = |value: &str, place: Place| PlacedValue::display(value, place, &view.sources);
-        // The selected image would reveal a part of the secret.
-        let is_secret = view.selects_by_secret(pool, selection);
-        let image = view.selected_image(selection).filter(|_| !is_secret);
+        let image = view.selected_image(selection);
         let version = pool
             .k8s_version
             .as_ref()
@@ -136,21 +134,13 @@ impl PoolAccount {
             k8s_version: version.map(|version| placed(&version.value, version.place)),
             levels: levels(view, pool),
             selector: terms(&selection.finalized, &view.sources),
-            candidates: if is_secret {
-                Vec::new()
-            } else {
-                candidate_accounts(view, selection, matching, cache)
-            },
+            candidates: candidate_accounts(view, selection, matching, cache),
             outcome: match describe_outcome(view, pool, selection) {
                 (outcome, Some(spot)) => format!("{outcome}  ({spot})"),
                 (outcome, None) => outcome,
             },
             image: image.map(|image| image.key.to_string()),
-            other_mode: selection
-                .other_mode
-                .as_ref()
-                .filter(|_| !is_secret)
-                .map(outcome),
+            other_mode: selection.other_mode.as_ref().map(outcome),
             facts: image
                 .map(|image| facts(image, &view.sources))
                 .unwrap_or_default(),
@@ -165,10 +155,10 @@ pub(in crate::report) fn describe_outcome(
     selection: &Selection,
 ) -> (String, Option<Spot>) {
     match view.cluster.origin {
-        ClusterOrigin::Values if view.selects_by_secret(pool, selection) => {
-            ("what a secret selects".to_owned(), None)
-        }
-        ClusterOrigin::Values => (outcome(&selection.outcome), None),
+        ClusterOrigin::Values => match pool.unknown {
+            Some(why) => (format!("no image that is known: {why}"), None),
+            None => (outcome(&selection.outcome), None),
+        },
         ClusterOrigin::Manifests => match proof::booted_image(view, pool, selection) {
             Some(booted) => {
                 let spot = view.sources.resolve(pool.choice.place());
@@ -189,7 +179,7 @@ pub(in crate::report) fn facts(image: &Image, sources: &Sources) -> BTreeMap<Str
         (
             name.to_string(),
             FactAccount {
-                value: sources.display(&fact.value, fact.place).to_owned(),
+                value: fact.value.to_string(),
                 origin: fact.origin.to_string(),
                 at,
             },

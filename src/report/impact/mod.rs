@@ -277,7 +277,7 @@ impl ServedChange {
 pub fn add_served(view: &ClusterView, served: &mut Served) {
     for image in view.served.iter().filter_map(|key| view.images.get(key)) {
         let uri = image.uri.as_ref();
-        let uri = uri.map(|uri| view.sources.display(&uri.value, uri.place).into());
+        let uri = uri.map(|uri| Arc::clone(uri.value.text()));
         let digest = image.facts.get(fact::SHA256);
         let digest = digest.map(|digest| Arc::clone(&digest.value));
         let identity = (Arc::clone(&image.key), uri.clone(), digest);
@@ -304,7 +304,7 @@ mod tests {
         let text = format!(
             "kind: Metal3MachineTemplate\nmetadata: {{name: {name}}}\nspec: {{url: {url}}}\n"
         );
-        vec![ManifestFile::new("a.yaml", text, "manifests/a")]
+        vec![ManifestFile::new("a.yaml", &text, "manifests/a")]
     }
 
     #[test]

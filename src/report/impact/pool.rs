@@ -5,8 +5,6 @@ use std::sync::Arc;
 use capi::providers::{self, Stamp, Template};
 use serde::Serialize;
 use yaml_tree::json::{Html, to_json};
-use yaml_tree::place::HIDDEN;
-use yaml_tree::place::Located;
 
 use super::ImpactKind;
 use crate::model::cluster::{Pool, PoolName};
@@ -90,7 +88,7 @@ impl Booted {
         let uri = image.and_then(|image| image.uri.as_ref());
         Self {
             key: stamp.key.clone(),
-            uri: uri.map(|uri| Arc::clone(&uri.value)),
+            uri: uri.map(|uri| Arc::clone(uri.value.text())),
             url: Arc::clone(&stamp.url),
             checksum: stamp.checksum.clone(),
         }
@@ -169,8 +167,8 @@ fn pools<'a>(side: &'a Side<'a>) -> impl Iterator<Item = PoolSide<'a>> {
 }
 
 fn one_sided_change(pool: PoolSide<'_>, change: ImpactKind) -> PoolChange {
-    let image = pool.display_image(pool.image());
-    let version = pool.display_version(pool.version());
+    let image = pool.image();
+    let version = pool.version();
     let (image, kubernetes) = match change {
         ImpactKind::Removed => (Edit::new(image, None), Edit::new(version, None)),
         _ => (Edit::new(None, image), Edit::new(None, version)),
@@ -208,14 +206,8 @@ fn pool_change(old: PoolSide<'_>, new: PoolSide<'_>, in_place: bool) -> Option<P
         (_, true) => Some(Rollout::InPlace),
         _ => Some(Rollout::Roll),
     };
-    let image = Edit::new(
-        old.display_image(old.image()),
-        new.display_image(new.image()),
-    );
-    let kubernetes = Edit::new(
-        old.display_version(old.version()),
-        new.display_version(new.version()),
-    );
+    let image = Edit::new(old.image(), new.image());
+    let kubernetes = Edit::new(old.version(), new.version());
     let skipped = match new.pool().name {
         PoolName::ControlPlane => minors_between(&kubernetes),
         PoolName::MachineDeployment(_) => Vec::new(),
@@ -311,36 +303,6 @@ impl<'a> PoolSide<'a> {
     fn image(self) -> Option<Booted> {
         let stamp = self.side.stamps.get(self.index)?.as_ref()?;
         Some(Booted::from_stamp(self.side.view, stamp))
-    }
-
-    /// A Kubernetes version as it may be shown: the values may have it from a secret.
-    fn display_version(self, version: Option<Arc<str>>) -> Option<Arc<str>> {
-        let view = self.side.view;
-        let written = view.cluster.k8s_version_of(self.pool())?;
-        Some(view.sources.display(&version?, written.place).into())
-    }
-
-    /// An image as it may be shown: a secret may select it, or be a part of its URL.
-    fn display_image(self, image: Option<Booted>) -> Option<Booted> {
-        let (view, image) = (self.side.view, image?);
-        let pool = self.pool();
-        let selection = view.selections.get(self.index);
-        let is_secret = selection.is_some_and(|selection| view.selects_by_secret(pool, selection));
-        let shown =
-            |value: &Arc<str>, written: Option<&Located<Arc<str>>>| match (is_secret, written) {
-                (true, _) => HIDDEN.into(),
-                (false, Some(written)) => view.sources.display(value, written.place).into(),
-                (false, None) => Arc::clone(value),
-            };
-        let of_catalog = image.key.as_ref().and_then(|key| view.images.get(key));
-        let uri = of_catalog.and_then(|image| image.uri.as_ref());
-        let checksum = pool.choice.checksum.as_ref();
-        Some(Booted {
-            key: image.key.as_ref().map(|key| shown(key, None)),
-            uri: image.uri.as_ref().map(|value| shown(value, uri)),
-            url: shown(&image.url, None),
-            checksum: image.checksum.as_ref().map(|value| shown(value, checksum)),
-        })
     }
 
     /// The machine template's content as it would be rendered; none of a provider that is not known.

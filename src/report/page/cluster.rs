@@ -39,7 +39,7 @@ impl ClusterPart {
         let cluster = &view.cluster;
         let mut placed = |value: &Option<Located<Arc<str>>>| {
             let value = value.as_ref()?;
-            let shown = view.sources.display(&value.value, value.place);
+            let shown = &*value.value;
             Some((shown.to_owned(), sites.place(value.place)))
         };
         let version = placed(&cluster.k8s_version);
@@ -61,7 +61,7 @@ impl ClusterPart {
                 path.to_string_lossy().replace('\\', "/")
             }),
             pools,
-            served: served.map(|image| image::identity(view, image)).collect(),
+            served: served.map(image::identity).collect(),
             files,
         }
     }

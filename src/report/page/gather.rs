@@ -65,7 +65,7 @@ impl Gatherer {
                     selection,
                     matching: self.matching,
                     image: self.pool_image(view, pool, selection),
-                    nearest: self.nearest(view, pool, selection, is_kept),
+                    nearest: self.nearest(view, selection, is_kept),
                 };
                 pool::part(view, input, &mut sites)
             })
@@ -98,7 +98,7 @@ impl Gatherer {
             None => false,
         };
         for image in view.images.values() {
-            let identity = image::identity(view, image);
+            let identity = image::identity(image);
             let known = images.get(&identity);
             if known.is_none_or(|(first, _)| *first > *name) {
                 let part = image::part(view, image, &self.lines);
@@ -108,18 +108,15 @@ impl Gatherer {
         is_kept
     }
 
-    /// The image of a pool, unless a secret selects it. One outside the catalog is described by its name.
+    /// The image of a pool. One outside the catalog is described by its name.
     fn pool_image(
         &self,
         view: &ClusterView,
         pool: &Pool,
         selection: &Selection,
     ) -> Option<Identity> {
-        if view.selects_by_secret(pool, selection) {
-            return None;
-        }
         if let Some(image) = view.described_image(selection) {
-            return Some(image::identity(view, image));
+            return Some(image::identity(image));
         }
         let booted = proof::booted_image(view, pool, selection)?;
         let identity = Identity::from_name(booted.name);
@@ -136,11 +133,10 @@ impl Gatherer {
     fn nearest(
         &self,
         view: &ClusterView,
-        pool: &Pool,
         selection: &Selection,
         is_kept: bool,
     ) -> Option<Arc<Nearest>> {
-        if selection.finalized.terms.is_empty() || view.selects_by_secret(pool, selection) {
+        if selection.finalized.terms.is_empty() {
             return None;
         }
         let compare = || {

@@ -54,17 +54,11 @@ struct Fact {
 }
 
 /// What makes an image of a catalog one.
-pub(super) fn identity(view: &ClusterView, image: &Image) -> Identity {
+pub(super) fn identity(image: &Image) -> Identity {
     let uri = image.uri.as_ref();
     Identity {
         key: Arc::clone(&image.key),
-        uri: uri.map(|uri| {
-            if view.sources.is_secret(uri.place) {
-                view.sources.display(&uri.value, uri.place).into()
-            } else {
-                Arc::clone(&uri.value)
-            }
-        }),
+        uri: uri.map(|uri| Arc::clone(uri.value.text())),
         is_listed: true,
     }
 }
@@ -86,9 +80,9 @@ pub(super) fn part(view: &ClusterView, image: &Image, lines: &Mutex<Lines>) -> I
     let entry = || view.lock.as_ref()?.get(&image.key, &uri?.value);
     let verified = entry().map(|entry| &entry.verified[..]).unwrap_or_default();
     let verified = verified.iter();
-    let identity = identity(view, image);
+    let identity = identity(image);
     let builder = image.facts.get(fact::COMMIT_TAG);
-    let builder = builder.map(|fact| view.sources.display(&fact.value, fact.place).to_owned());
+    let builder = builder.map(|fact| fact.value.to_string());
     ImagePart {
         artifact: Arc::clone(&image.artifact),
         digest: image.digest.as_ref().map(|digest| digest.value.to_string()),

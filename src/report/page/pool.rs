@@ -143,12 +143,11 @@ pub(super) fn part(view: &ClusterView, input: PoolInput<'_>, sites: &mut Sites<'
         image,
         nearest,
     } = input;
-    let shown = |place, value: &str| view.sources.display(value, place).to_owned();
     let (state, skipped, held) = match PoolCheck::new(view, pool, selection, matching) {
         PoolCheck::Skipped(reason) => (State::NotChecked, reason, None),
         PoolCheck::Checked(weighed) => {
             let held = weighed.held.filter(|_| image.is_some()).map(|held| Held {
-                value: shown(held.place, &held.value),
+                value: held.value.to_string(),
                 origin: held.origin.to_string(),
                 at: sites.place(held.place),
             });
@@ -165,9 +164,7 @@ pub(super) fn part(view: &ClusterView, input: PoolInput<'_>, sites: &mut Sites<'
             .replicas
             .as_ref()
             .map_or(Site::default(), |replicas| sites.place(replicas.place)),
-        version: version.map_or(String::new(), |version| {
-            shown(version.place, &version.value)
-        }),
+        version: version.map_or(String::new(), |version| version.value.to_string()),
         version_at: version.map_or(Site::default(), |version| sites.place(version.place)),
         template: pool.template.as_ref().map(|template| {
             let name = format!("{} {}", template.kind, template.name.value);
@@ -200,8 +197,7 @@ fn reason(
         .map(|level| (level.path, steps(level.sets)))
         .collect();
     let selector = steps(explain::terms(&selection.finalized, &view.sources));
-    let is_secret = view.selects_by_secret(pool, selection);
-    let other_mode = selection.other_mode.as_ref().filter(|_| !is_secret);
+    let other_mode = selection.other_mode.as_ref();
     Reason {
         levels,
         selector,

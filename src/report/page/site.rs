@@ -6,6 +6,7 @@ use parking_lot::Mutex;
 use yaml_tree::place::{Place, Source, Spot};
 
 use super::tables::Site;
+use crate::model::cluster::ClusterOrigin;
 use crate::model::cluster_view::ClusterView;
 use crate::report::Lines;
 
@@ -54,8 +55,9 @@ impl<'a> Sites<'a> {
     }
 
     fn is_own(&self, source: &Arc<Source>) -> bool {
+        // A file of manifests holds many clusters, and is kept for all of them.
         let mut own = self.view.sources.own().iter();
-        own.any(|own| Arc::ptr_eq(own, source))
+        self.view.cluster.origin == ClusterOrigin::Values && own.any(|own| Arc::ptr_eq(own, source))
     }
 
     /// The number of a file, from 1.

@@ -2,7 +2,6 @@
 
 mod path;
 mod query;
-mod secrets;
 mod why;
 
 use std::cell::RefCell;

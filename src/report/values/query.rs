@@ -12,17 +12,15 @@ use crate::read::ClusterValues;
 
 use super::Origins;
 use super::path::{Found, Missing, ValuePath};
-use super::secrets::Secrets;
 use super::why::Explainer;
 use super::{Account, Leaf, Outcome};
 
-/// One path of one cluster. Whatever it returns has no secrets.
+/// One path of one cluster.
 pub struct ValueQuery<'a> {
     cluster: &'a str,
     path: &'a ValuePath,
     values: &'a ClusterValues,
     evaluator: &'a Evaluator,
-    secrets: Secrets<'a>,
     origins: Origins<'a>,
 }
 
@@ -39,7 +37,6 @@ impl<'a> ValueQuery<'a> {
             path,
             values,
             evaluator,
-            secrets: Secrets::new(&values.tree, &values.sources, evaluator),
             origins: Origins::new(&values.sources, &values.layers),
         }
     }
@@ -50,7 +47,7 @@ impl<'a> ValueQuery<'a> {
     /// There is no value at the path.
     pub fn raw(&self) -> Result<Node, Error> {
         match self.path.find(&self.values.tree) {
-            Found::Here(node) => Ok(self.secrets.hide_raw(node)),
+            Found::Here(node) => Ok(node.clone()),
             Found::Missing(missing) => Err(self.nothing(&missing)),
         }
     }
@@ -65,7 +62,7 @@ impl<'a> ValueQuery<'a> {
                 "`{}` of cluster `{}` is left out by its expression",
                 self.path, self.cluster
             ))),
-            node => Ok(node.map(|node| self.secrets.hide(&node))),
+            node => Ok(node),
         }
     }
 
@@ -81,7 +78,6 @@ impl<'a> ValueQuery<'a> {
     pub fn account(&self, failures: &mut Vec<Failure>) -> Result<Account, Error> {
         let explainer = Explainer {
             evaluator: self.evaluator,
-            secrets: &self.secrets,
             origins: &self.origins,
         };
         let spelled = spell(self.evaluator, &self.values.tree, self.path);
@@ -99,7 +95,7 @@ impl<'a> ValueQuery<'a> {
             expression: explainer.expression(&self.values.tree, &spelled, result.as_ref()),
             result: result.map(|node| Outcome {
                 kind: node.value.kind(),
-                value: Json::from(&self.secrets.hide(&node).value),
+                value: Json::from(&node.value),
             }),
         })
     }

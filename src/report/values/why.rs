@@ -11,13 +11,11 @@ use crate::evaluate::{Evaluator, Reading};
 
 use super::Origins;
 use super::path::{Found, ValuePath};
-use super::secrets::Secrets;
 use super::{Effect, Link, Setting};
 
 /// Explains values.
 pub(super) struct Explainer<'a> {
     pub(super) evaluator: &'a Evaluator,
-    pub(super) secrets: &'a Secrets<'a>,
     pub(super) origins: &'a Origins<'a>,
 }
 
@@ -59,7 +57,7 @@ impl Explainer<'_> {
             settings.push(Setting {
                 path: at.to_string(),
                 effect,
-                value: Json::from(&self.secrets.hide_raw(node).value),
+                value: Json::from(&node.value),
                 origin: self.origins.find(node.place),
             });
         }
@@ -80,7 +78,7 @@ impl Explainer<'_> {
         let mut known = HashSet::new();
         let result = result.filter(|_| at == *path);
         Some(Link {
-            value: result.map(|node| Json::from(&self.secrets.hide(node).value)),
+            value: result.map(|node| Json::from(&node.value)),
             ..self.link(at.to_string(), node, &mut known)
         })
     }
@@ -96,12 +94,8 @@ impl Explainer<'_> {
                 .got
                 .as_ref()
                 .filter(|got| !got.same(&reading.raw.value));
-            let got = got.map(|got| Node {
-                value: got.clone(),
-                place: reading.raw.place,
-            });
             Link {
-                value: got.map(|got| Json::from(&self.secrets.hide(&got).value)),
+                value: got.map(Json::from),
                 ..self.link(reading.path.clone(), &reading.raw, known)
             }
         });
@@ -110,7 +104,7 @@ impl Explainer<'_> {
             path,
             written: match &node.value {
                 Value::Map(_) | Value::List(_) => Json::from(node.value.kind()),
-                _ => Json::from(&self.secrets.hide_raw(node).value),
+                _ => Json::from(&node.value),
             },
             value: None,
             origin: self.origins.find(node.place),

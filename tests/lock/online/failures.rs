@@ -77,7 +77,7 @@ NOBLE  unknown  –          oci://HOST/os/NOBLE:0.4.12
 error: oci://HOST/os/NOBLE:0.4.12: `HOST` refused the connection --> metalmark.lock:6:14 (`NOBLE`)
 # what is locked renders all the same
 $ render --frozen => 0
-created  out/edge-1.yaml  +19
+created  out/edge-1.yaml  +20
 1 file rendered: 1 created
 
 "#]]);
@@ -173,7 +173,7 @@ IMAGE                           TAG        SIGNED BY  REFERENCE
 JAMMY  as locked  –          oci://registry.example.org/os/JAMMY:0.4.12
 NOBLE  as locked  –          oci://registry.example.org/os/NOBLE:0.4.12
 $ render --frozen => 0
-created  out/edge-1.yaml  +19
+created  out/edge-1.yaml  +20
 1 file rendered: 1 created
 # reference: oci://registry.example.org/os/ubuntu-jammy-plain-rke2-1-31-8:0.4.12
 # mirror: oci://HOST/os/ubuntu-jammy-plain-rke2-1-31-8:0.4.12

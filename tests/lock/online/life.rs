@@ -60,7 +60,7 @@ no findings in 1 cluster
 $ check --frozen => 0
 no findings in 1 cluster; 1 node pool checked: 1 proven
 $ render --frozen => 0
-created  out/edge-1.yaml  +19
+created  out/edge-1.yaml  +20
 1 file rendered: 1 created
 $ lock --upgrade => 0
 metalmark.lock: 2 kept, 0 added, 0 updated, 0 dropped; unchanged

@@ -1,6 +1,6 @@
 //! The objects of a file: documents, items of lists, maps below other keys, and manifests in strings.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use yaml_tree::SyntaxError;
@@ -13,11 +13,10 @@ use yaml_tree::value::{Map, Node, Value};
 
 use super::text::Inner;
 use super::{ManifestObject, Text};
+use crate::secrets::{self, DEPTH};
 
 /// What marks a text as one to be stamped.
 pub const MARKER: &str = "metalmark:";
-/// How deeply strings may be nested.
-const DEPTH: usize = 4;
 
 /// What a file holds.
 #[derive(Default)]
@@ -56,7 +55,8 @@ pub fn objects(source: &Arc<Source>) -> Result<Found, SyntaxError> {
 }
 
 fn read_objects(text: &Arc<Text>, found: &mut Found) -> Result<(), SyntaxError> {
-    let read = yaml_tree::read(&text.source.text, FileId(0), Engine::Kubectl)?;
+    let read = secrets::documents(&text.source, FileId(0), Engine::Kubectl)?;
+    let strings = strings(&text.source);
     let is_marked = text.source.text.contains(MARKER);
     for (document, node) in read.documents.iter().enumerate() {
         let is_collection = matches!(node.value, Value::Map(_) | Value::List(_));
@@ -71,11 +71,29 @@ fn read_objects(text: &Arc<Text>, found: &mut Found) -> Result<(), SyntaxError> 
             steps: Vec::new(),
             met: BTreeSet::new(),
             secret: None,
+            strings: &strings,
             found,
         };
         walk.node(node);
     }
     Ok(())
+}
+
+/// The strings of a text with secrets, by where they start.
+fn strings(source: &Source) -> HashMap<u32, Arc<str>> {
+    fn collect(node: &Node, found: &mut HashMap<u32, Arc<str>>) {
+        if let Value::String(text) = &node.value {
+            found.insert(node.place.start, Arc::clone(text));
+        }
+        node.children().for_each(|child| collect(child, found));
+    }
+    let mut found = HashMap::new();
+    if source.has_secrets() {
+        let read = yaml_tree::read(&source.text, FileId(0), Engine::Kubectl);
+        let documents = read.map_or_else(|_| Vec::new(), |read| read.documents);
+        documents.iter().for_each(|node| collect(node, &mut found));
+    }
+    found
 }
 
 /// A way through a document.
@@ -87,6 +105,8 @@ struct Walk<'a> {
     met: BTreeSet<(u32, u32)>,
     /// The name of the Secret that the way leads through.
     secret: Option<Place>,
+    /// The strings that hold secrets, as they are written, by where they start: what is edited is the text of the file.
+    strings: &'a HashMap<u32, Arc<str>>,
     found: &'a mut Found,
 }
 
@@ -110,6 +130,11 @@ impl Walk<'_> {
                 }
             }
             Value::String(value) => self.string(node.place, value),
+            Value::Opaque(_) => {
+                if let Some(value) = self.strings.get(&node.place.start).map(Arc::clone) {
+                    self.string(node.place, &value);
+                }
+            }
             _ => {}
         }
     }
@@ -146,7 +171,7 @@ impl Walk<'_> {
         }
         if matches!(
             node.value,
-            Value::Map(_) | Value::List(_) | Value::String(_)
+            Value::Map(_) | Value::List(_) | Value::String(_) | Value::Opaque(_)
         ) {
             self.steps.push(step);
             self.node(node);

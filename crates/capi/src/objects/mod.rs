@@ -54,6 +54,8 @@ pub struct ManifestObject {
     pub is_renamed: bool,
     /// Whether an operation of a JSON patch writes its name, without its kind, into a reference.
     pub is_named_alone: bool,
+    /// Why nobody knows whether it is deployed as it is here.
+    pub unknown: Option<&'static str>,
 }
 
 impl ManifestObject {
@@ -74,6 +76,7 @@ impl ManifestObject {
             is_patch: text.holds_patch(steps),
             is_renamed: false,
             is_named_alone: false,
+            unknown: None,
             node,
         }
     }

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use yaml_tree::Spelling;
 use yaml_tree::edit::{Edit, Step, Target};
-use yaml_tree::place::{Place, Secrets, Source, Sources, Spot};
+use yaml_tree::place::{Place, Source, Sources, Spot};
+
+use crate::secrets;
 
 /// A text that holds objects.
 pub struct Text {
@@ -86,14 +88,14 @@ impl Text {
         };
         let outer_frozen = self.host.as_ref().and_then(|host| host.frozen);
         let (document, steps) = inner.at;
-        let secrets = if self.source.hides(place.start..place.end) {
-            Secrets::Whole
-        } else {
-            Secrets::None
+        let path = Arc::clone(&self.source.path);
+        let is_secret = inner.secret.is_some() || self.source.is_secret_file;
+        let source = Source {
+            is_hidden: self.source.is_hidden,
+            ..secrets::source(path, inner.value, is_secret)
         };
-        let source = Source::new(Arc::clone(&self.source.path), inner.value);
         Arc::new(Self {
-            source: Arc::new(source.with_marks(secrets, self.source.is_hidden)),
+            source: Arc::new(source),
             files: None,
             host: Some(Host {
                 text: Arc::clone(self),

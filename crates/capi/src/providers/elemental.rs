@@ -8,7 +8,9 @@ use yaml_tree::value::{Map, Node};
 
 use super::images::{ImageNames, Way};
 use super::{Edit, InPlaceChange, InfraCluster, Kind, Provider, ProviderData, Stamp, set};
-use crate::image::{fact, is_oci};
+use oci_artifacts::is_oci;
+
+use crate::image::fact;
 
 /// See the module documentation.
 pub(super) struct Elemental;

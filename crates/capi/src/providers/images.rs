@@ -161,6 +161,8 @@ impl Field {
         let node = node_at(spec, self.path)?;
         let text: Arc<str> = match &node.value {
             Value::String(text) => Arc::clone(text),
+            // A caller that takes it for an image looks for labels.
+            Value::Opaque(opaque) => Arc::clone(&opaque.text),
             Value::Number(Number::Int(number)) => number.to_string().into(),
             Value::List(tags) => {
                 let tags = tags.iter().map(|tag| tag.value.as_str().map(|tag| &**tag));

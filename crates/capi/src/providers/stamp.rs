@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use oci_artifacts::{Digest, Reference};
 
-use crate::image::{Facts, fact, is_oci};
+use oci_artifacts::is_oci;
+
+use crate::image::{Facts, fact};
 
 /// An image for the fields of any provider.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -55,6 +55,8 @@ fn with_defaults(schema: Option<&Schema>, node: &Node) -> cel::Value {
         Value::Number(Number::Int(int)) => cel::Value::Int(*int),
         Value::Number(Number::Float(float)) => cel::Value::Float(*float),
         Value::String(text) => cel::Value::String(Arc::new(text.to_string())),
+        // A rule that looks at it fails, and a rule that fails says nothing.
+        Value::Opaque(_) => cel::Value::Null,
         Value::List(items) => {
             let of_item = schema.and_then(|schema| schema.items.as_deref());
             let items = { items.iter() }.map(|item| with_defaults(of_item, item));

@@ -35,7 +35,8 @@ struct Check {
 
 impl Check {
     fn node(&mut self, schema: &Schema, node: &Node) {
-        if node.value.is_null() && schema.nullable {
+        // Nothing is known of a secret.
+        if node.value.is_null() && schema.nullable || matches!(node.value, Value::Opaque(_)) {
             return;
         }
         if !self.has_type(schema, node) {
@@ -47,7 +48,7 @@ impl Check {
             Value::List(items) => self.list(schema, items, node),
             Value::String(text) => self.string(schema, text, node),
             Value::Number(number) => self.number(schema, *number, node),
-            Value::Null | Value::Bool(_) => {}
+            Value::Null | Value::Bool(_) | Value::Opaque(_) => {}
         }
         self.combinators(schema, node);
         let rules = if self.has_rules { &*schema.rules } else { &[] };

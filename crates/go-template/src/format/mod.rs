@@ -9,15 +9,15 @@ mod sprintf;
 mod tests;
 mod verbs;
 
-use super::{Budget, Error, Value};
+use super::{Error, Value};
 pub use float::shortest;
 pub use quote::quote;
 pub use sprintf::sprintf;
 use verbs::Printer;
 
 /// `fmt.Sprint`: inserts a blank between two arguments unless one of them is a string.
-pub fn sprint(arguments: &[Value], budget: &Budget) -> Result<String, Error> {
-    let mut printer = Printer::new(budget);
+pub fn sprint(arguments: &[Value]) -> Result<String, Error> {
+    let mut printer = Printer::default();
     let mut after_string = true;
     for argument in arguments {
         let is_string = matches!(argument, Value::String(_));
@@ -27,12 +27,12 @@ pub fn sprint(arguments: &[Value], budget: &Budget) -> Result<String, Error> {
         printer.argument(argument, 'v', &Spec::default())?;
         after_string = is_string;
     }
-    printer.finish()
+    Ok(printer.text)
 }
 
 /// `fmt.Sprintln`
-pub fn sprintln(arguments: &[Value], budget: &Budget) -> Result<String, Error> {
-    let mut printer = Printer::new(budget);
+pub fn sprintln(arguments: &[Value]) -> Result<String, Error> {
+    let mut printer = Printer::default();
     for (index, argument) in arguments.iter().enumerate() {
         if index > 0 {
             printer.text.push(' ');
@@ -40,7 +40,7 @@ pub fn sprintln(arguments: &[Value], budget: &Budget) -> Result<String, Error> {
         printer.argument(argument, 'v', &Spec::default())?;
     }
     printer.text.push('\n');
-    printer.finish()
+    Ok(printer.text)
 }
 
 /// The flags, width and precision of a verb.

@@ -1,5 +1,7 @@
 //! Go's quoted strings: `%q` and `strconv.Quote`.
 
+use yaml_tree::opaque::{CLOSE, OPEN};
+
 use crate::regexp::CharClass;
 
 use super::Spec;
@@ -64,6 +66,10 @@ fn escape(text: &mut String, character: char, quote: char, ascii: bool) {
 /// Go's `unicode.IsPrint`: letters, marks, numbers, punctuation, symbols and the ASCII space.
 pub(super) fn is_printable(character: char) -> bool {
     static PRINTABLE: CharClass = CharClass::new(r"\p{L}\p{M}\p{N}\p{P}\p{S}");
+    if matches!(character, OPEN | CLOSE) {
+        // A label of a secret stays one.
+        return true;
+    }
     if character.is_ascii() {
         return (' '..='~').contains(&character);
     }

@@ -1,11 +1,11 @@
 //! `fmt.Sprintf`: parses a format into flags, widths, precisions and verbs, and writes Go's error texts for mismatches.
 
-use super::super::{Budget, Error, Value};
+use super::super::{Error, Value};
 use super::Spec;
 use super::verbs::Printer;
 
 /// `fmt.Sprintf`.
-pub fn sprintf(format: &str, arguments: &[Value], budget: &Budget) -> Result<String, Error> {
+pub fn sprintf(format: &str, arguments: &[Value]) -> Result<String, Error> {
     let mut formatter = Formatter {
         rest: format,
         arguments,
@@ -13,16 +13,16 @@ pub fn sprintf(format: &str, arguments: &[Value], budget: &Budget) -> Result<Str
         reordered: false,
         after_index: false,
         good_index: true,
-        printer: Printer::new(budget),
+        printer: Printer::default(),
     };
     formatter.run()?;
-    formatter.printer.finish()
+    Ok(formatter.printer.text)
 }
 
 /// The maximum width or precision that Go accepts.
 const MAX_WIDTH: i64 = 1_000_000;
 
-struct Formatter<'a, 'b> {
+struct Formatter<'a> {
     rest: &'a str,
     arguments: &'a [Value],
     next: usize,
@@ -30,10 +30,10 @@ struct Formatter<'a, 'b> {
     reordered: bool,
     after_index: bool,
     good_index: bool,
-    printer: Printer<'b>,
+    printer: Printer,
 }
 
-impl Formatter<'_, '_> {
+impl Formatter<'_> {
     fn run(&mut self) -> Result<(), Error> {
         while let Some(place) = self.rest.find('%') {
             self.printer.text.push_str(&self.rest[..place]);

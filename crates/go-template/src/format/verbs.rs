@@ -2,38 +2,16 @@
 
 use super::super::print::{self, NESTING};
 use super::super::value::{Complex, Element, List, Map, Object};
-use super::super::{Budget, Error, ErrorClass, Value};
+use super::super::{Error, ErrorClass, Value};
 use super::{Spec, float, integer, quote};
 
-/// The text of a format call, charged to the budget while it grows.
-pub(super) struct Printer<'b> {
+/// The text of a format call.
+#[derive(Default)]
+pub(super) struct Printer {
     pub(super) text: String,
-    budget: &'b Budget,
-    charged: usize,
 }
 
-impl<'b> Printer<'b> {
-    pub(super) fn new(budget: &'b Budget) -> Self {
-        Self {
-            text: String::new(),
-            budget,
-            charged: 0,
-        }
-    }
-
-    pub(super) fn finish(mut self) -> Result<String, Error> {
-        self.charge()?;
-        Ok(self.text)
-    }
-
-    fn charge(&mut self) -> Result<(), Error> {
-        let written = self.text.len() - self.charged;
-        self.charged = self.text.len();
-        self.budget.step(1)?;
-        self.budget.charge_read(written)?;
-        self.budget.ensure_room_for_text(self.text.len())
-    }
-
+impl Printer {
     /// Writes an argument. Unlike the other verbs, `%T` and `%p` do not apply to the items of a list or map.
     pub(super) fn argument(&mut self, value: &Value, verb: char, spec: &Spec) -> Result<(), Error> {
         match (verb, value) {
@@ -42,14 +20,13 @@ impl<'b> Printer<'b> {
             ('p', _) => self.bad_verb(value, verb, spec)?,
             _ => self.value(value, verb, spec, 0)?,
         }
-        self.charge()
+        Ok(())
     }
 
     fn value(&mut self, value: &Value, verb: char, spec: &Spec, depth: usize) -> Result<(), Error> {
         if depth > NESTING {
             return Err(print::too_deep());
         }
-        self.charge()?;
         let fits = match value {
             Value::Nil if depth > 0 => {
                 let nil = if spec.go_syntax {
@@ -77,9 +54,6 @@ impl<'b> Printer<'b> {
             Value::Uint64(number) => integer::write(&mut self.text, *number, None, verb, spec),
             Value::Float(number) => float::write(&mut self.text, *number, verb, spec),
             Value::String(text) => {
-                // Quoting and hexadecimal notation turn one byte into several.
-                self.budget
-                    .ensure_room_for_text(self.text.len() + 4 * text.len())?;
                 self.string(text, verb, spec);
                 matches!(verb, 's' | 'v' | 'x' | 'X' | 'q')
             }
@@ -182,7 +156,7 @@ impl<'b> Printer<'b> {
             self.value(item, verb, spec, depth + 1)?;
         }
         self.text.push_str(brackets.close);
-        self.charge()
+        Ok(())
     }
 
     fn map(
@@ -198,7 +172,7 @@ impl<'b> Printer<'b> {
             self.text.push_str(value.type_name());
         }
         self.text.push_str(brackets.open);
-        for (index, (key, item)) in self.budget.entries(map)?.into_iter().enumerate() {
+        for (index, (key, item)) in map.entries()?.into_iter().enumerate() {
             if index > 0 {
                 self.text.push_str(brackets.between);
             }
@@ -207,7 +181,7 @@ impl<'b> Printer<'b> {
             self.value(&item, verb, spec, depth + 1)?;
         }
         self.text.push_str(brackets.close);
-        self.charge()
+        Ok(())
     }
 
     fn object(&mut self, object: &dyn Object, verb: char, spec: &Spec) -> bool {

@@ -11,10 +11,8 @@ use std::sync::LazyLock;
 use semver::Version;
 use yaml_tree::engine::Engine;
 
-use super::super::Error;
-use super::super::function::Call;
-use super::regex::Pattern;
 use super::version::parse;
+use crate::regexp::Regexp;
 
 /// Alternatives, separated by `||`: a version must satisfy all constraints of one of them.
 pub(super) struct Constraints {
@@ -73,50 +71,38 @@ const OPERATORS: &str = r"=||!=|>|<|>=|=>|<=|=<|~|~>|\^";
 
 /// The regular expressions of the library, used unchanged so that the same malformed constraints are accepted.
 struct Grammar {
-    range: Pattern,
-    valid: Pattern,
-    one: Pattern,
+    range: Regexp,
+    valid: Regexp,
+    one: Regexp,
 }
 
 static GRAMMAR: LazyLock<Option<Grammar>> = LazyLock::new(|| {
     let one = format!(r"({OPERATORS})\s*({VERSION})");
     Some(Grammar {
-        range: Pattern::new(&format!(r"\s*({VERSION})\s+-\s+({VERSION})\s*")).ok()?,
-        valid: Pattern::new(&format!(r"^(\s*{one}\s*)((?:\s+|,\s*){one}\s*)*$")).ok()?,
-        one: Pattern::new(&one).ok()?,
+        range: Regexp::new(&format!(r"\s*({VERSION})\s+-\s+({VERSION})\s*")).ok()?,
+        valid: Regexp::new(&format!(r"^(\s*{one}\s*)((?:\s+|,\s*){one}\s*)*$")).ok()?,
+        one: Regexp::new(&one).ok()?,
     })
 });
 
 impl Constraints {
     /// Parses constraints; none if the text is malformed.
-    ///
-    /// # Errors
-    /// The budget is exhausted.
-    pub(super) fn parse(call: &Call<'_>, text: &str) -> Result<Option<Self>, Error> {
-        let Some(Grammar { range, valid, one }) = GRAMMAR.as_ref() else {
-            return Ok(None);
-        };
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        let Grammar { range, valid, one } = GRAMMAR.as_ref()?;
         // `1.2 - 1.4` is `>= 1.2, <= 1.4`.
         let to_bounds = ">= $1, <= $11 ";
-        let ranges = range
-            .regexp
-            .replace_all(text, to_bounds, &mut range.meter(call))?;
+        let ranges = range.replace_all(text, to_bounds);
         let mut alternatives = Vec::new();
         for alternative in ranges.split("||") {
-            if !valid.is_match(call, alternative)? {
-                return Ok(None);
+            if !valid.is_match(alternative) {
+                return None;
             }
-            let found = one.regexp.find_all(alternative, -1, &mut one.meter(call))?;
-            call.work(found.len() * 8)?;
-            call.ensure_room((alternatives.len() + found.len()) * size_of::<Constraint>())?;
+            let found = one.find_all(alternative, -1);
             let constraints: Option<Vec<Constraint>> =
                 found.into_iter().map(Constraint::parse).collect();
-            match constraints {
-                Some(constraints) => alternatives.push(constraints),
-                None => return Ok(None),
-            }
+            alternatives.push(constraints?);
         }
-        Ok(Some(Self { alternatives }))
+        Some(Self { alternatives })
     }
 
     /// Whether a version satisfies the constraints, under the rules of the library version that the engine uses.
@@ -253,9 +239,8 @@ impl Constraint {
 
 #[cfg(test)]
 mod tests {
-    use super::{Call, Constraints, Engine};
+    use super::{Constraints, Engine};
     use crate::functions::version;
-    use crate::{Budget, Limits};
 
     /// The versions that each constraint is checked with.
     const VERSIONS: &[&str] = &[
@@ -308,13 +293,7 @@ mod tests {
     ];
 
     fn parse(constraint: &str) -> Option<Constraints> {
-        let call = Call {
-            name: "semverCompare",
-            arguments: &[],
-            engine: Engine::Helm4,
-            budget: &Budget::new(Limits::default()),
-        };
-        Constraints::parse(&call, constraint).expect("the budget suffices")
+        Constraints::parse(constraint)
     }
 
     fn admitted(constraint: &str, engine: Engine) -> String {

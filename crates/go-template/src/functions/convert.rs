@@ -7,31 +7,27 @@ use yaml_tree::integer;
 
 use super::super::function::Call;
 use super::super::value::{Element, List, Map};
-use super::super::{Budget, Error, ErrorClass, Value, print};
+use super::super::{Error, ErrorClass, Value, print};
 
 /// A value as text (Sprig's `strval`): a string unchanged, anything else as `%v` prints it.
-pub(super) fn text(value: &Value, budget: &Budget) -> Result<Arc<str>, Error> {
+pub(super) fn text(value: &Value) -> Result<Arc<str>, Error> {
     match value {
         Value::String(text) => Ok(Arc::clone(text)),
-        other => Ok(print::value(other, budget)?.into()),
+        other => Ok(print::value(other)?.into()),
     }
 }
 
 /// The items of a list as texts, without nils; for any other value, its text alone (Sprig's `strslice`).
-pub(super) fn texts(value: &Value, budget: &Budget) -> Result<Vec<Arc<str>>, Error> {
+pub(super) fn texts(value: &Value) -> Result<Vec<Arc<str>>, Error> {
     match value {
         Value::Nil => Ok(Vec::new()),
         Value::List(list) => list
             .items
             .iter()
             .filter(|item| !matches!(item, Value::Nil))
-            .map(|item| {
-                let text = text(item, budget)?;
-                budget.charge_read(text.len())?;
-                Ok(text)
-            })
+            .map(text)
             .collect(),
-        other => Ok(vec![text(other, budget)?]),
+        other => Ok(vec![text(other)?]),
     }
 }
 
@@ -128,13 +124,12 @@ pub(super) fn deeper(depth: usize) -> Result<usize, Error> {
 }
 
 /// Whether two values are equal, including the types of all nested values (`reflect.DeepEqual`).
-pub(super) fn deep_equal(call: &Call<'_>, left: &Value, right: &Value) -> Result<bool, Error> {
-    equal(call, left, right, 0)
+pub(super) fn deep_equal(left: &Value, right: &Value) -> Result<bool, Error> {
+    equal(left, right, 0)
 }
 
-fn equal(call: &Call<'_>, left: &Value, right: &Value, depth: usize) -> Result<bool, Error> {
+fn equal(left: &Value, right: &Value, depth: usize) -> Result<bool, Error> {
     let depth = deeper(depth)?;
-    call.budget.step(1)?;
     Ok(match (left, right) {
         (Value::Nil, Value::Nil) => true,
         (Value::Bool(left), Value::Bool(right)) => left == right,
@@ -144,12 +139,9 @@ fn equal(call: &Call<'_>, left: &Value, right: &Value, depth: usize) -> Result<b
         (Value::Uint8(left), Value::Uint8(right)) => left == right,
         (Value::Uint64(left), Value::Uint64(right)) => left == right,
         (Value::Float(left), Value::Float(right)) => left == right,
-        (Value::String(left), Value::String(right)) => {
-            call.budget.charge_read(left.len().min(right.len()))?;
-            left == right
-        }
-        (Value::List(left), Value::List(right)) => equal_lists(call, left, right, depth)?,
-        (Value::Map(left), Value::Map(right)) => equal_maps(call, left, right, depth)?,
+        (Value::String(left), Value::String(right)) => left == right,
+        (Value::List(left), Value::List(right)) => equal_lists(left, right, depth)?,
+        (Value::Map(left), Value::Map(right)) => equal_maps(left, right, depth)?,
         (Value::Object(left), Value::Object(right)) => {
             left.type_name() == right.type_name() && left.text() == right.text()
         }
@@ -157,12 +149,7 @@ fn equal(call: &Call<'_>, left: &Value, right: &Value, depth: usize) -> Result<b
     })
 }
 
-fn equal_lists(
-    call: &Call<'_>,
-    left: &Rc<List>,
-    right: &Rc<List>,
-    depth: usize,
-) -> Result<bool, Error> {
+fn equal_lists(left: &Rc<List>, right: &Rc<List>, depth: usize) -> Result<bool, Error> {
     if Rc::ptr_eq(left, right) {
         return Ok(true);
     }
@@ -170,28 +157,23 @@ fn equal_lists(
         return Ok(false);
     }
     for (left, right) in left.items.iter().zip(&right.items) {
-        if !equal(call, left, right, depth)? {
+        if !equal(left, right, depth)? {
             return Ok(false);
         }
     }
     Ok(true)
 }
 
-fn equal_maps(
-    call: &Call<'_>,
-    left: &Rc<Map>,
-    right: &Rc<Map>,
-    depth: usize,
-) -> Result<bool, Error> {
+fn equal_maps(left: &Rc<Map>, right: &Rc<Map>, depth: usize) -> Result<bool, Error> {
     if Rc::ptr_eq(left, right) {
         return Ok(true);
     }
     if left.type_name != right.type_name || left.len()? != right.len()? {
         return Ok(false);
     }
-    for (key, item) in call.budget.entries(left)? {
+    for (key, item) in left.entries()? {
         match right.get(&key)? {
-            Some(other) if equal(call, &item, &other, depth)? => {}
+            Some(other) if equal(&item, &other, depth)? => {}
             _ => return Ok(false),
         }
     }

@@ -5,14 +5,14 @@ use super::super::{Error, ErrorClass, Value};
 
 /// The functions of this module.
 pub(super) const TABLE: &[Function] = &[
-    Function::variadic("default", &[Type::Any], Type::Any, default),
-    Function::new("empty", &[Type::Any], empty),
-    Function::variadic("coalesce", &[], Type::Any, coalesce),
-    Function::variadic("all", &[], Type::Any, all),
-    Function::variadic("any", &[], Type::Any, any),
-    Function::new("ternary", &[Type::Any, Type::Any, Type::Bool], ternary),
-    Function::new("required", &[Type::String, Type::Any], required),
-    Function::new("fail", &[Type::String], fail),
+    Function::variadic("default", &[Type::Any], Type::Any, default).carries(),
+    Function::new("empty", &[Type::Any], empty).carries(),
+    Function::variadic("coalesce", &[], Type::Any, coalesce).carries(),
+    Function::variadic("all", &[], Type::Any, all).carries(),
+    Function::variadic("any", &[], Type::Any, any).carries(),
+    Function::new("ternary", &[Type::Any, Type::Any, Type::Bool], ternary).carries(),
+    Function::new("required", &[Type::String, Type::Any], required).carries(),
+    Function::new("fail", &[Type::String], fail).carries(),
 ];
 
 fn default(call: &mut Call<'_>) -> Result<Value, Error> {

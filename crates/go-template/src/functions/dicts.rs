@@ -5,7 +5,6 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::super::function::{Call, Function, Type};
-use super::super::limits::{ENTRY, TEXT};
 use super::super::value::{Map, PLAIN_MAP};
 use super::super::{Error, ErrorClass, Value};
 use super::{convert, lists};
@@ -14,17 +13,17 @@ const MAP_AND_KEY: &[Type] = &[Type::Map, Type::String];
 
 /// The functions of this module.
 pub(super) const TABLE: &[Function] = &[
-    Function::variadic("dict", &[], Type::Any, dict),
-    Function::new("get", MAP_AND_KEY, get),
-    Function::new("set", &[Type::Map, Type::String, Type::Any], set),
-    Function::new("unset", MAP_AND_KEY, unset),
-    Function::new("hasKey", MAP_AND_KEY, has_key),
-    Function::variadic("pluck", &[Type::String], Type::Map, pluck),
-    Function::variadic("keys", &[], Type::Map, keys),
-    Function::new("values", &[Type::Map], values),
-    Function::variadic("pick", &[Type::Map], Type::String, pick),
-    Function::variadic("omit", &[Type::Map], Type::String, omit),
-    Function::variadic("dig", &[], Type::Any, dig),
+    Function::variadic("dict", &[], Type::Any, dict).carries(),
+    Function::new("get", MAP_AND_KEY, get).reads_structure(),
+    Function::new("set", &[Type::Map, Type::String, Type::Any], set).carries(),
+    Function::new("unset", MAP_AND_KEY, unset).reads_structure(),
+    Function::new("hasKey", MAP_AND_KEY, has_key).reads_structure(),
+    Function::variadic("pluck", &[Type::String], Type::Map, pluck).reads_structure(),
+    Function::variadic("keys", &[], Type::Map, keys).reads_structure(),
+    Function::new("values", &[Type::Map], values).reads_structure(),
+    Function::variadic("pick", &[Type::Map], Type::String, pick).reads_structure(),
+    Function::variadic("omit", &[Type::Map], Type::String, omit).reads_structure(),
+    Function::variadic("dig", &[], Type::Any, dig).reads_structure(),
     Function::new("split", &[Type::String, Type::String], split),
     Function::new("splitn", &[Type::String, Type::Int, Type::String], splitn),
 ];
@@ -34,7 +33,9 @@ fn dict(call: &mut Call<'_>) -> Result<Value, Error> {
     let mut entries = BTreeMap::new();
     for pair in call.rest(0).chunks(2) {
         let value = pair.get(1).cloned().unwrap_or_else(|| "".into());
-        entries.insert(convert::text(&pair[0], call.budget)?, value);
+        let key = convert::text(&pair[0])?;
+        call.ensure_known(&key)?;
+        entries.insert(key, value);
     }
     Ok(Value::map(entries))
 }
@@ -47,21 +48,19 @@ fn get(call: &mut Call<'_>) -> Result<Value, Error> {
 
 fn set(call: &mut Call<'_>) -> Result<Value, Error> {
     let (map, key) = (call.map(0)?, call.string(1)?);
-    call.charge(key.len() + ENTRY)?;
+    call.ensure_known(&key)?;
     map.set(&key, call.value(2));
     Ok(Value::Map(map))
 }
 
 fn unset(call: &mut Call<'_>) -> Result<Value, Error> {
     let map = call.map(0)?;
-    call.work(map.size() / 16)?;
     map.unset(&call.string(1)?)?;
     Ok(Value::Map(map))
 }
 
 fn has_key(call: &mut Call<'_>) -> Result<Value, Error> {
     let (map, key) = (call.map(0)?, call.string(1)?);
-    call.work(map.size() / 16)?;
     Ok(Value::Bool(map.has(&key)?))
 }
 
@@ -79,8 +78,6 @@ fn keys(call: &mut Call<'_>) -> Result<Value, Error> {
     let mut keys = Vec::new();
     for index in 0..call.arguments.len() {
         let map = call.map(index)?;
-        call.work(map.size())?;
-        call.ensure_room((keys.len() + map.size()) * 2 * size_of::<Value>())?;
         keys.extend(map.keys()?);
     }
     Ok(Value::strings(keys))
@@ -88,7 +85,7 @@ fn keys(call: &mut Call<'_>) -> Result<Value, Error> {
 
 /// The values in the order of their keys.
 fn values(call: &mut Call<'_>) -> Result<Value, Error> {
-    let entries = call.entries(0)?;
+    let entries = call.map(0)?.entries()?;
     Ok(Value::list(entries.into_values().collect()))
 }
 
@@ -111,7 +108,6 @@ fn omit(call: &mut Call<'_>) -> Result<Value, Error> {
     for index in 1..call.arguments.len() {
         omitted.insert(call.string(index)?);
     }
-    call.work(map.size())?;
     for key in map.keys()? {
         if !omitted.contains(&key)
             && let Some(value) = map.get(&key)?
@@ -167,27 +163,21 @@ fn not_a(expected: &str, value: &Value) -> Error {
 
 fn split(call: &mut Call<'_>) -> Result<Value, Error> {
     let (separator, text) = (call.string(0)?, call.string(1)?);
-    number_pieces(call, &separator, &text, usize::MAX)
+    number_pieces(&separator, &text, usize::MAX)
 }
 
 fn splitn(call: &mut Call<'_>) -> Result<Value, Error> {
     let (separator, text) = (call.string(0)?, call.string(2)?);
     let limit = usize::try_from(call.int(1)?).unwrap_or(usize::MAX);
-    number_pieces(call, &separator, &text, limit)
+    number_pieces(&separator, &text, limit)
 }
 
 /// The pieces of a text, under the keys `_0`, `_1` and so on.
-fn number_pieces(
-    call: &Call<'_>,
-    separator: &str,
-    text: &str,
-    limit: usize,
-) -> Result<Value, Error> {
+fn number_pieces(separator: &str, text: &str, limit: usize) -> Result<Value, Error> {
     let pieces = match limit {
         0 => Vec::new(),
-        _ => lists::pieces(call, separator, text, limit)?,
+        _ => lists::pieces(separator, text, limit),
     };
-    call.ensure_room(pieces.len() * (2 * ENTRY + TEXT))?;
     let entries = pieces
         .into_iter()
         .enumerate()

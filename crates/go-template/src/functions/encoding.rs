@@ -12,27 +12,24 @@ const TEXT: &[Type] = &[Type::String];
 
 /// The functions of this module.
 pub(super) const TABLE: &[Function] = &[
-    Function::new("b64enc", TEXT, |call| encode(call, &BASE64)),
-    Function::new("b64dec", TEXT, |call| decode(call, &BASE64)),
-    Function::new("b32enc", TEXT, |call| encode(call, &BASE32)),
-    Function::new("b32dec", TEXT, |call| decode(call, &BASE32)),
-    Function::new("sha1sum", TEXT, checksum::<Sha1>),
-    Function::new("sha256sum", TEXT, checksum::<Sha256>),
-    Function::new("sha512sum", TEXT, checksum::<Sha512>),
-    Function::new("adler32sum", TEXT, adler32),
+    Function::new("b64enc", TEXT, |call| encode(call, &BASE64)).makes_text(),
+    Function::new("b64dec", TEXT, |call| decode(call, &BASE64)).may_make_nothing(),
+    Function::new("b32enc", TEXT, |call| encode(call, &BASE32)).makes_text(),
+    Function::new("b32dec", TEXT, |call| decode(call, &BASE32)).may_make_nothing(),
+    Function::new("sha1sum", TEXT, checksum::<Sha1>).makes_text(),
+    Function::new("sha256sum", TEXT, checksum::<Sha256>).makes_text(),
+    Function::new("sha512sum", TEXT, checksum::<Sha512>).makes_text(),
+    Function::new("adler32sum", TEXT, adler32).makes_text(),
 ];
 
 fn encode(call: &Call<'_>, base: &Base) -> Result<Value, Error> {
     let text = call.string(0)?;
-    call.ensure_room_for_text(text.len() * 2)?;
-    call.work(text.len() / 8)?;
     Ok(base.encode(text.as_bytes()).into())
 }
 
 /// Malformed data is not an error: as in Sprig, the result is the text of the error.
 fn decode(call: &Call<'_>, base: &Base) -> Result<Value, Error> {
     let text = call.string(0)?;
-    call.work(text.len() / 8)?;
     match base.decode(text.as_bytes()) {
         Ok(decoded) => call.text(decoded),
         Err(position) => Ok(format!("illegal {} data at input byte {position}", base.name).into()),
@@ -41,7 +38,6 @@ fn decode(call: &Call<'_>, base: &Base) -> Result<Value, Error> {
 
 fn checksum<D: Digest>(call: &mut Call<'_>) -> Result<Value, Error> {
     let given = call.string(0)?;
-    call.work(given.len() / 8)?;
     Ok(HEXLOWER.encode(&D::digest(given.as_bytes())).into())
 }
 
@@ -53,7 +49,6 @@ fn adler32(call: &mut Call<'_>) -> Result<Value, Error> {
         (low, (high + low) % MODULUS)
     };
     let text = call.string(0)?;
-    call.work(text.len() / 8)?;
     let (low, high) = text.bytes().fold((1, 0), add);
     Ok(((high << 16) | low).to_string().into())
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use yaml_tree::json::{Html, format_float_go, write_string};
 
 use super::super::function::{Call, Function, Type};
-use super::super::{Budget, Error, Value, print};
+use super::super::{Error, Value, print};
 use super::convert::deeper;
 use super::json_text::{self, SyntaxError};
 
@@ -17,25 +17,31 @@ const TEXT: &[Type] = &[Type::String];
 pub(super) const TABLE: &[Function] = &[
     Function::new("toJson", ANY, |call| {
         lenient(call, Html::Escaped, Layout::Compact)
-    }),
+    })
+    .makes_text(),
     Function::new("mustToJson", ANY, |call| {
         strict(call, Html::Escaped, Layout::Compact)
-    }),
+    })
+    .makes_text(),
     Function::new("toPrettyJson", ANY, |call| {
         lenient(call, Html::Escaped, Layout::Indented)
-    }),
+    })
+    .makes_text(),
     Function::new("mustToPrettyJson", ANY, |call| {
         strict(call, Html::Escaped, Layout::Indented)
-    }),
+    })
+    .makes_text(),
     Function::new("toRawJson", ANY, |call| {
         strict(call, Html::Plain, Layout::Compact)
-    }),
+    })
+    .makes_text(),
     Function::new("mustToRawJson", ANY, |call| {
         strict(call, Html::Plain, Layout::Compact)
-    }),
-    Function::new("fromJson", TEXT, from_json),
-    Function::new("fromJsonArray", TEXT, from_json_array),
-    Function::new("mustFromJson", TEXT, must_from_json),
+    })
+    .makes_text(),
+    Function::new("fromJson", TEXT, from_json).parses(),
+    Function::new("fromJsonArray", TEXT, from_json_array).parses(),
+    Function::new("mustFromJson", TEXT, must_from_json).parses(),
 ];
 
 /// The layout of the text.
@@ -62,7 +68,6 @@ fn strict(call: &Call<'_>, html: Html, layout: Layout) -> Result<Value, Error> {
 fn write(call: &Call<'_>, html: Html, layout: Layout) -> Result<Option<String>, Error> {
     let mut writer = Writer {
         out: String::new(),
-        budget: call.budget,
         html,
         layout,
         unwritable: false,
@@ -71,20 +76,17 @@ fn write(call: &Call<'_>, html: Html, layout: Layout) -> Result<Option<String>, 
     Ok((!writer.unwritable).then_some(writer.out))
 }
 
-struct Writer<'b> {
+struct Writer {
     out: String,
-    budget: &'b Budget,
     html: Html,
     layout: Layout,
     /// Whether the value contains an infinity, NaN or a complex number.
     unwritable: bool,
 }
 
-impl Writer<'_> {
+impl Writer {
     fn value(&mut self, value: &Value, depth: usize) -> Result<(), Error> {
         let inner = deeper(depth)?;
-        self.budget.step(1)?;
-        self.budget.ensure_room_for_text(self.out.len())?;
         match value {
             Value::Nil => self.out.push_str("null"),
             Value::List(list) if list.element.is_nil() => self.out.push_str("null"),
@@ -93,31 +95,23 @@ impl Writer<'_> {
             | Value::Int64(_)
             | Value::Uint8(_)
             | Value::Uint64(_) => {
-                self.out.push_str(&print::value(value, self.budget)?);
+                self.out.push_str(&print::value(value)?);
             }
             Value::Float(number) => {
                 self.unwritable |= !number.is_finite();
                 self.out.push_str(&format_float_go(*number));
             }
-            Value::String(text) => self.string(text)?,
+            Value::String(text) => self.string(text),
             Value::List(list) => self.list(&list.items, depth)?,
-            Value::Map(map) => self.map(&self.budget.entries(map)?, depth)?,
+            Value::Map(map) => self.map(&map.entries()?, depth)?,
             Value::Object(object) if object.complex().is_some() => self.unwritable = true,
             Value::Object(object) => self.value(&object.plain(), inner)?,
         }
         Ok(())
     }
 
-    fn string(&mut self, text: &str) -> Result<(), Error> {
-        self.budget.charge_read(4 * text.len())?;
-        // Each of these is escaped as six bytes.
-        let is_escaped =
-            |byte: &u8| matches!(byte, 0..0x20 | b'"' | b'\\' | b'<' | b'>' | b'&' | 0xE2);
-        let escaped = text.bytes().filter(is_escaped).count();
-        let upper_bound = self.out.len() + text.len() + 5 * escaped;
-        self.budget.ensure_room_for_text(upper_bound)?;
+    fn string(&mut self, text: &str) {
         write_string(&mut self.out, text, self.html);
-        Ok(())
     }
 
     fn list(&mut self, items: &[Value], depth: usize) -> Result<(), Error> {
@@ -134,7 +128,7 @@ impl Writer<'_> {
         self.out.push('{');
         for (index, (key, item)) in entries.iter().enumerate() {
             self.separate(index, depth + 1);
-            self.string(key)?;
+            self.string(key);
             let colon = if self.layout == Layout::Indented {
                 ": "
             } else {
@@ -170,8 +164,7 @@ impl Writer<'_> {
 }
 
 fn read(call: &Call<'_>) -> Result<Result<Value, SyntaxError>, Error> {
-    let text = call.string(0)?;
-    json_text::read(&text, call.budget)
+    Ok(json_text::read(&call.string(0)?))
 }
 
 /// Helm's `fromJson`: accepts an object only. The result for invalid input is a map with the message under the key `Error`.
@@ -181,7 +174,7 @@ fn from_json(call: &mut Call<'_>) -> Result<Value, Error> {
         Ok(other) => error_map(unmarshal_error(&other, "map[string]interface {}")),
         Err(SyntaxError { message, read }) => match read {
             Some(Value::Map(map)) => {
-                let mut entries = call.budget.entries(&map)?;
+                let mut entries = map.entries()?;
                 entries.insert("Error".into(), message.into());
                 Value::map(entries)
             }

@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use yaml_tree::json_reader::{Builder, Fault, FaultKind, JsonReader, Scalar};
 
-use super::super::limits::{MAP, TEXT};
-use super::super::{Budget, Error, Value, format};
+use super::super::{Value, format};
 
 /// Go's message for an invalid text.
 #[derive(Debug)]
@@ -19,13 +18,10 @@ pub(super) struct SyntaxError {
 /// Parses a text that holds one value. All numbers become `float64`; the last of several equal keys wins.
 ///
 /// # Errors
-/// The budget has no room for the value. A syntax error is part of the result instead.
-pub(super) fn read(text: &str, budget: &Budget) -> Result<Result<Value, SyntaxError>, Error> {
-    budget.charge_read(4 * text.len())?;
+/// It is not JSON.
+pub(super) fn read(text: &str) -> Result<Value, SyntaxError> {
     let values = Values {
         text,
-        budget,
-        bytes: 0,
         out_of_range: None,
     };
     let mut reader = JsonReader::new(text, values);
@@ -34,38 +30,24 @@ pub(super) fn read(text: &str, budget: &Budget) -> Result<Result<Value, SyntaxEr
         Ok(value)
     });
     let (message, read) = match (read, reader.builder.out_of_range) {
-        (Err(Failure::Budget(error)), _) => return Err(error),
-        (Err(Failure::Syntax(message)), _) => (message, None),
+        (Err(Syntax(message)), _) => (message, None),
         (Ok(value), Some(message)) => (message, Some(value)),
-        (Ok(value), None) => return Ok(Ok(value)),
+        (Ok(value), None) => return Ok(value),
     };
-    Ok(Err(SyntaxError { message, read }))
+    Err(SyntaxError { message, read })
 }
 
 /// Why the text is not read to its end.
-enum Failure {
-    Syntax(String),
-    Budget(Error),
-}
+struct Syntax(String);
 
-/// Makes Go's values, as far as the budget has room for them.
+/// Makes Go's values.
 struct Values<'t> {
     text: &'t str,
-    budget: &'t Budget,
-    /// The estimated size of the values so far, in bytes.
-    bytes: usize,
     /// The message for the first number that no float holds. Go reports it only where the whole text is JSON.
     out_of_range: Option<String>,
 }
 
 impl Values<'_> {
-    /// Checks that the budget has room for more bytes.
-    fn ensure_room(&mut self, bytes: usize) -> Result<(), Failure> {
-        self.bytes += bytes;
-        let room = self.budget.ensure_room(self.bytes);
-        room.map_err(Failure::Budget)
-    }
-
     fn number(&mut self, text: &str) -> Value {
         match text.parse::<f64>() {
             Ok(number) if number.is_finite() => Value::Float(number),
@@ -82,10 +64,9 @@ impl Values<'_> {
 impl Builder for Values<'_> {
     type Key = Arc<str>;
     type Value = Value;
-    type Error = Failure;
+    type Error = Syntax;
 
-    fn scalar(&mut self, scalar: Scalar<'_>, span: Range<usize>) -> Result<Value, Failure> {
-        self.ensure_room(2 * size_of::<Value>())?;
+    fn scalar(&mut self, scalar: Scalar<'_>, span: Range<usize>) -> Result<Value, Syntax> {
         Ok(match scalar {
             Scalar::Null => Value::Nil,
             Scalar::Bool(value) => Value::Bool(value),
@@ -94,12 +75,11 @@ impl Builder for Values<'_> {
         })
     }
 
-    fn open(&mut self, _at: usize) -> Result<(), Failure> {
-        self.ensure_room(2 * size_of::<Value>() + MAP)
+    fn open(&mut self, _at: usize) -> Result<(), Syntax> {
+        Ok(())
     }
 
-    fn key(&mut self, key: String, _span: Range<usize>) -> Result<Arc<str>, Failure> {
-        self.ensure_room(TEXT + key.len())?;
+    fn key(&mut self, key: String, _span: Range<usize>) -> Result<Arc<str>, Syntax> {
         Ok(key.into())
     }
 
@@ -111,9 +91,9 @@ impl Builder for Values<'_> {
         Value::map(entries.into_iter().collect())
     }
 
-    fn error(&self, fault: Fault) -> Failure {
+    fn error(&self, fault: Fault) -> Syntax {
         let context = match fault.kind {
-            FaultKind::Depth => return Failure::Syntax("exceeded max depth".to_owned()),
+            FaultKind::Depth => return Syntax("exceeded max depth".to_owned()),
             FaultKind::Value => "looking for beginning of value",
             FaultKind::Key => "looking for beginning of object key string",
             FaultKind::Colon => "after object key",
@@ -134,7 +114,7 @@ impl Builder for Values<'_> {
         let character = match next {
             // Inside an escape, a word or a number, Go treats the end as a blank.
             None if is_in_token(fault.kind) => " ".to_owned(),
-            None => return Failure::Syntax("unexpected end of JSON input".to_owned()),
+            None => return Syntax("unexpected end of JSON input".to_owned()),
             Some('\'') => r"\'".to_owned(),
             Some('"') => "\"".to_owned(),
             Some(other) => {
@@ -142,7 +122,7 @@ impl Builder for Values<'_> {
                 quoted.trim_matches('"').to_owned()
             }
         };
-        Failure::Syntax(format!("invalid character '{character}' {context}"))
+        Syntax(format!("invalid character '{character}' {context}"))
     }
 }
 

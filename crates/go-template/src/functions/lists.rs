@@ -1,7 +1,6 @@
 //! The list functions. No function changes its argument.
 
 use super::super::function::{Call, Function, Type};
-use super::super::limits::{LIST, READ, TEXT};
 use super::super::{Error, ErrorClass, Value};
 use super::convert::{self, deep_equal};
 
@@ -12,37 +11,37 @@ const CHUNK: &[Type] = &[Type::Int, Type::Any];
 /// The functions of this module. In Sprig, a function without `must` panics where its `must` twin returns an error; here both
 /// fail.
 pub(super) const TABLE: &[Function] = &[
-    Function::variadic("list", &[], Type::Any, list),
-    Function::variadic("tuple", &[], Type::Any, list),
-    Function::new("first", ANY, first),
-    Function::new("mustFirst", ANY, first),
-    Function::new("last", ANY, last),
-    Function::new("mustLast", ANY, last),
-    Function::new("rest", ANY, rest),
-    Function::new("mustRest", ANY, rest),
-    Function::new("initial", ANY, initial),
-    Function::new("mustInitial", ANY, initial),
-    Function::new("append", TWO, append),
-    Function::new("mustAppend", TWO, append),
-    Function::new("push", TWO, append),
-    Function::new("mustPush", TWO, append),
-    Function::new("prepend", TWO, prepend),
-    Function::new("mustPrepend", TWO, prepend),
-    Function::variadic("concat", &[], Type::Any, concat),
-    Function::new("reverse", ANY, reverse),
-    Function::new("mustReverse", ANY, reverse),
+    Function::variadic("list", &[], Type::Any, list).carries(),
+    Function::variadic("tuple", &[], Type::Any, list).carries(),
+    Function::new("first", ANY, first).carries(),
+    Function::new("mustFirst", ANY, first).carries(),
+    Function::new("last", ANY, last).carries(),
+    Function::new("mustLast", ANY, last).carries(),
+    Function::new("rest", ANY, rest).carries(),
+    Function::new("mustRest", ANY, rest).carries(),
+    Function::new("initial", ANY, initial).carries(),
+    Function::new("mustInitial", ANY, initial).carries(),
+    Function::new("append", TWO, append).carries(),
+    Function::new("mustAppend", TWO, append).carries(),
+    Function::new("push", TWO, append).carries(),
+    Function::new("mustPush", TWO, append).carries(),
+    Function::new("prepend", TWO, prepend).carries(),
+    Function::new("mustPrepend", TWO, prepend).carries(),
+    Function::variadic("concat", &[], Type::Any, concat).carries(),
+    Function::new("reverse", ANY, reverse).carries(),
+    Function::new("mustReverse", ANY, reverse).carries(),
     Function::new("uniq", ANY, uniq),
     Function::new("mustUniq", ANY, uniq),
     Function::variadic("without", ANY, Type::Any, without),
     Function::variadic("mustWithout", ANY, Type::Any, without),
     Function::new("has", TWO, has),
     Function::new("mustHas", TWO, has),
-    Function::new("compact", ANY, compact),
-    Function::new("mustCompact", ANY, compact),
-    Function::variadic("slice", ANY, Type::Any, slice),
-    Function::variadic("mustSlice", ANY, Type::Any, slice),
-    Function::new("chunk", CHUNK, chunk),
-    Function::new("mustChunk", CHUNK, chunk),
+    Function::new("compact", ANY, compact).carries(),
+    Function::new("mustCompact", ANY, compact).carries(),
+    Function::variadic("slice", ANY, Type::Any, slice).reads_structure(),
+    Function::variadic("mustSlice", ANY, Type::Any, slice).reads_structure(),
+    Function::new("chunk", CHUNK, chunk).carries(),
+    Function::new("mustChunk", CHUNK, chunk).carries(),
     Function::new("sortAlpha", ANY, sort_alpha),
     Function::new("splitList", &[Type::String, Type::String], split_list),
 ];
@@ -93,7 +92,6 @@ fn concat(call: &mut Call<'_>) -> Result<Value, Error> {
     let mut items = Vec::new();
     for index in 0..call.arguments.len() {
         let list = convert::list(call, index)?;
-        call.ensure_room((items.len() + list.items.len()) * 2 * size_of::<Value>())?;
         items.extend_from_slice(&list.items);
     }
     Ok(if items.is_empty() {
@@ -108,9 +106,9 @@ fn reverse(call: &mut Call<'_>) -> Result<Value, Error> {
     Ok(Value::list(list.items.iter().rev().cloned().collect()))
 }
 
-fn contains(call: &Call<'_>, items: &[Value], searched: &Value) -> Result<bool, Error> {
+fn contains(items: &[Value], searched: &Value) -> Result<bool, Error> {
     for item in items {
-        if deep_equal(call, searched, item)? {
+        if deep_equal(searched, item)? {
             return Ok(true);
         }
     }
@@ -120,7 +118,7 @@ fn contains(call: &Call<'_>, items: &[Value], searched: &Value) -> Result<bool, 
 fn uniq(call: &mut Call<'_>) -> Result<Value, Error> {
     let mut items: Vec<Value> = Vec::new();
     for item in &convert::list(call, 0)?.items {
-        if !contains(call, &items, item)? {
+        if !contains(&items, item)? {
             items.push(item.clone());
         }
     }
@@ -130,7 +128,7 @@ fn uniq(call: &mut Call<'_>) -> Result<Value, Error> {
 fn without(call: &mut Call<'_>) -> Result<Value, Error> {
     let mut items = Vec::new();
     for item in &convert::list(call, 0)?.items {
-        if !contains(call, call.rest(1), item)? {
+        if !contains(call.rest(1), item)? {
             items.push(item.clone());
         }
     }
@@ -143,7 +141,7 @@ fn has(call: &mut Call<'_>) -> Result<Value, Error> {
         return Ok(Value::Bool(false));
     }
     let list = convert::list(call, 1)?;
-    Ok(Value::Bool(contains(call, &list.items, &call.value(0))?))
+    Ok(Value::Bool(contains(&list.items, &call.value(0))?))
 }
 
 fn compact(call: &mut Call<'_>) -> Result<Value, Error> {
@@ -189,7 +187,6 @@ fn chunk(call: &mut Call<'_>) -> Result<Value, Error> {
         }
         _ => return Err(call.error("chunks of no items")),
     };
-    call.ensure_room(length / size * (LIST + size_of::<Value>()))?;
     let chunks = list.items.chunks(size);
     let chunks = chunks.map(|items| Value::list(items.to_vec()));
     Ok(Value::list(chunks.collect()))
@@ -199,55 +196,36 @@ fn chunk(call: &mut Call<'_>) -> Result<Value, Error> {
 fn sort_alpha(call: &mut Call<'_>) -> Result<Value, Error> {
     let value = call.value(0);
     let mut texts = match value {
-        Value::List(_) => convert::texts(&value, call.budget)?,
-        _ => vec![convert::text(&value, call.budget)?],
+        Value::List(_) => convert::texts(&value)?,
+        _ => vec![convert::text(&value)?],
     };
-    // Sorting compares each text about log2(n) times.
-    let digits = texts.len().checked_ilog2().unwrap_or(0) as usize;
-    let read: usize = texts.iter().map(|text| 1 + text.len() / READ).sum();
-    call.work(digits * read)?;
     texts.sort();
     Ok(Value::strings(texts))
 }
 
 fn split_list(call: &mut Call<'_>) -> Result<Value, Error> {
     let (separator, text) = (call.string(0)?, call.string(1)?);
-    let pieces = pieces(call, &separator, &text, usize::MAX)?;
+    let pieces = pieces(&separator, &text, usize::MAX);
     Ok(Value::strings(pieces))
 }
 
-/// The estimated size of a piece of a split text, as a slice and as an item of a list, in bytes.
-pub(super) const PIECE: usize = size_of::<&str>() + size_of::<Value>() + TEXT;
-
 /// Splits a text at each separator into at most `limit` pieces; an empty separator splits between all characters
 /// (`strings.SplitN`).
-pub(super) fn pieces<'t>(
-    call: &Call<'_>,
-    separator: &str,
-    text: &'t str,
-    limit: usize,
-) -> Result<Vec<&'t str>, Error> {
-    let mut pieces = Vec::new();
-    let mut bytes = 0;
-    let mut push = |piece: &'t str| {
-        pieces.push(piece);
-        bytes += PIECE + piece.len();
-        call.ensure_room(bytes)
-    };
+pub(super) fn pieces<'t>(separator: &str, text: &'t str, limit: usize) -> Vec<&'t str> {
     if !separator.is_empty() {
-        text.splitn(limit, separator).try_for_each(push)?;
-        return Ok(pieces);
+        return text.splitn(limit, separator).collect();
     }
+    let mut pieces = Vec::new();
     let mut cuts = text.char_indices().map(|(index, _)| index).skip(1);
     let (mut start, mut count) = (0, 1);
     while count < limit
         && let Some(cut) = cuts.next()
     {
-        push(&text[start..cut])?;
+        pieces.push(&text[start..cut]);
         (start, count) = (cut, count + 1);
     }
     if start < text.len() {
-        push(&text[start..])?;
+        pieces.push(&text[start..]);
     }
-    Ok(pieces)
+    pieces
 }

@@ -1,7 +1,6 @@
 //! The arithmetic functions: integers wrap around as in Go, and fractions are computed as exact decimals.
 
 use super::super::function::{Call, Function, Type};
-use super::super::limits::TEXT;
 use super::super::value::Element;
 use super::super::{Error, Value};
 use super::convert::{float, integer};
@@ -168,8 +167,6 @@ fn seq(call: &mut Call<'_>) -> Result<Value, Error> {
         end.wrapping_add(towards),
         step.unwrap_or(towards),
     )?;
-    // 20 is the length of the longest number.
-    call.ensure_room(items.len().saturating_mul(2 * TEXT + 20))?;
     let texts: Vec<String> = items.iter().map(i64::to_string).collect();
     Ok(texts.join(" ").into())
 }
@@ -182,8 +179,7 @@ fn numbers(call: &Call<'_>, start: i64, stop: i64, step: i64) -> Result<Vec<i64>
         return Ok(Vec::new());
     }
     let count = usize::try_from((distance.abs() - 1) / step_wide.abs() + 1).unwrap_or(usize::MAX);
-    call.work(count)?;
-    call.ensure_room(count.saturating_mul(size_of::<i64>() + size_of::<Value>()))?;
+    call.ensure_size(count.saturating_mul(size_of::<Value>()))?;
     let mut items = Vec::with_capacity(count);
     let mut next = start;
     for _ in 0..count {

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::super::function::{Call, Function, Type};
-use super::super::limits::{ENTRY, LIST, MAP};
 use super::super::value::Map;
 use super::super::{Error, Value};
 use super::convert::deeper;
@@ -13,12 +12,12 @@ const MAPS: &[Type] = &[Type::Map];
 
 /// The functions of this module.
 pub(super) const TABLE: &[Function] = &[
-    Function::variadic("merge", MAPS, Type::Map, fill),
-    Function::variadic("mustMerge", MAPS, Type::Map, fill),
-    Function::variadic("mergeOverwrite", MAPS, Type::Map, overwrite),
-    Function::variadic("mustMergeOverwrite", MAPS, Type::Map, overwrite),
-    Function::new("deepCopy", &[Type::Any], deep_copy),
-    Function::new("mustDeepCopy", &[Type::Any], deep_copy),
+    Function::variadic("merge", MAPS, Type::Map, fill).reads_structure(),
+    Function::variadic("mustMerge", MAPS, Type::Map, fill).reads_structure(),
+    Function::variadic("mergeOverwrite", MAPS, Type::Map, overwrite).reads_structure(),
+    Function::variadic("mustMergeOverwrite", MAPS, Type::Map, overwrite).reads_structure(),
+    Function::new("deepCopy", &[Type::Any], deep_copy).carries(),
+    Function::new("mustDeepCopy", &[Type::Any], deep_copy).carries(),
 ];
 
 /// What to do with a key that both maps have.
@@ -41,22 +40,14 @@ fn overwrite(call: &mut Call<'_>) -> Result<Value, Error> {
 fn merge_all(call: &Call<'_>, conflict: Conflict) -> Result<Value, Error> {
     let target = call.map(0)?;
     for index in 1..call.arguments.len() {
-        merge(call, &target, &*call.map(index)?, conflict, 0)?;
+        merge(&target, &*call.map(index)?, conflict, 0)?;
     }
     Ok(Value::Map(target))
 }
 
-fn merge(
-    call: &Call<'_>,
-    target: &Map,
-    source: &Map,
-    conflict: Conflict,
-    depth: usize,
-) -> Result<(), Error> {
+fn merge(target: &Map, source: &Map, conflict: Conflict, depth: usize) -> Result<(), Error> {
     let depth = deeper(depth)?;
-    for (key, value) in call.budget.entries(source)? {
-        call.work(1)?;
-        call.charge(ENTRY)?;
+    for (key, value) in source.entries()? {
         let present = target.get(&key)?;
         if matches!(value, Value::Nil) {
             if conflict == Conflict::Overwrite {
@@ -65,7 +56,7 @@ fn merge(
             continue;
         }
         if let (Value::Map(source), Some(Value::Map(target))) = (&value, &present) {
-            merge(call, target, source, conflict, depth)?;
+            merge(target, source, conflict, depth)?;
         }
         if takes(present.as_ref(), &value, conflict)? {
             target.set(&key, value);
@@ -89,36 +80,26 @@ fn takes(present: Option<&Value>, value: &Value, conflict: Conflict) -> Result<b
 fn deep_copy(call: &mut Call<'_>) -> Result<Value, Error> {
     match call.value(0) {
         Value::Nil => Err(call.error("`deepCopy` of nil")),
-        value => copy_value(call, &value, &mut 0, 0),
+        value => copy_value(&value, 0),
     }
 }
 
-/// A deep copy. `bytes` sums up the size of all copies, which are charged together when the call returns.
-fn copy_value(
-    call: &Call<'_>,
-    value: &Value,
-    bytes: &mut usize,
-    depth: usize,
-) -> Result<Value, Error> {
+/// A deep copy.
+fn copy_value(value: &Value, depth: usize) -> Result<Value, Error> {
     let depth = deeper(depth)?;
-    call.work(1)?;
     Ok(match value {
         Value::List(list) => {
-            *bytes += LIST + list.items.len() * size_of::<Value>();
-            call.ensure_room(*bytes)?;
             let items: Result<Vec<Value>, Error> = list
                 .items
                 .iter()
-                .map(|item| copy_value(call, item, bytes, depth))
+                .map(|item| copy_value(item, depth))
                 .collect();
             Value::list_of(list.element, items?)
         }
         Value::Map(map) => {
             let mut entries = BTreeMap::new();
-            *bytes += MAP + map.size() * ENTRY;
-            call.ensure_room(*bytes)?;
-            for (key, item) in call.budget.entries(map)? {
-                entries.insert(key, copy_value(call, &item, bytes, depth)?);
+            for (key, item) in map.entries()? {
+                entries.insert(key, copy_value(&item, depth)?);
             }
             Value::Map(Rc::new(Map::with_type(map.type_name, entries)))
         }

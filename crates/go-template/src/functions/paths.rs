@@ -7,14 +7,14 @@ const TEXT: &[Type] = &[Type::String];
 
 /// The functions of this module. The `os` variants are the same, because Helm runs where paths have slashes.
 pub(super) const TABLE: &[Function] = &[
-    Function::new("base", TEXT, |call| Ok(base(&call.string(0)?).into())),
-    Function::new("osBase", TEXT, |call| Ok(base(&call.string(0)?).into())),
-    Function::new("dir", TEXT, |call| Ok(dir(&call.string(0)?).into())),
-    Function::new("osDir", TEXT, |call| Ok(dir(&call.string(0)?).into())),
-    Function::new("ext", TEXT, |call| Ok(extension(&call.string(0)?).into())),
-    Function::new("osExt", TEXT, |call| Ok(extension(&call.string(0)?).into())),
-    Function::new("clean", TEXT, |call| Ok(clean(&call.string(0)?).into())),
-    Function::new("osClean", TEXT, |call| Ok(clean(&call.string(0)?).into())),
+    Function::new("base", TEXT, |call| Ok(base(&call.string(0)?).into())).may_make_nothing(),
+    Function::new("osBase", TEXT, |call| Ok(base(&call.string(0)?).into())).may_make_nothing(),
+    Function::new("dir", TEXT, |call| Ok(dir(&call.string(0)?).into())).may_make_nothing(),
+    Function::new("osDir", TEXT, |call| Ok(dir(&call.string(0)?).into())).may_make_nothing(),
+    Function::new("ext", TEXT, |call| Ok(extension(&call.string(0)?).into())).may_make_nothing(),
+    Function::new("osExt", TEXT, |call| Ok(extension(&call.string(0)?).into())).may_make_nothing(),
+    Function::new("clean", TEXT, |call| Ok(clean(&call.string(0)?).into())).may_make_nothing(),
+    Function::new("osClean", TEXT, |call| Ok(clean(&call.string(0)?).into())).may_make_nothing(),
     Function::new("isAbs", TEXT, |call| {
         Ok(Value::Bool(call.string(0)?.starts_with('/')))
     }),

@@ -28,7 +28,7 @@ fn semver(call: &mut Call<'_>) -> Result<Value, Error> {
 
 fn semver_compare(call: &mut Call<'_>) -> Result<Value, Error> {
     let (constraint, version) = (call.string(0)?, call.string(1)?);
-    let constraints = Constraints::parse(call, &constraint)?.ok_or_else(|| {
+    let constraints = Constraints::parse(&constraint).ok_or_else(|| {
         let constraint = excerpt(&constraint);
         call.error(format!("`{constraint}` is not a version constraint"))
     })?;

@@ -10,14 +10,14 @@ const NUMBER_AND_TEXT: &[Type] = &[Type::Int, Type::String];
 
 /// The functions of this module.
 pub(super) const TABLE: &[Function] = &[
-    Function::new("trim", TEXT, |call| Ok(call.string(0)?.trim().into())),
-    Function::new("trimAll", TWO_TEXTS, trim_all),
-    Function::new("trimall", TWO_TEXTS, trim_all),
-    Function::new("trimPrefix", TWO_TEXTS, trim_prefix),
-    Function::new("trimSuffix", TWO_TEXTS, trim_suffix),
-    Function::new("upper", TEXT, |call| map_characters(call, upper)),
-    Function::new("lower", TEXT, |call| map_characters(call, lower)),
-    Function::new("nospace", TEXT, nospace),
+    Function::new("trim", TEXT, |call| Ok(call.string(0)?.trim().into())).makes_text(),
+    Function::new("trimAll", TWO_TEXTS, trim_all).may_make_nothing(),
+    Function::new("trimall", TWO_TEXTS, trim_all).may_make_nothing(),
+    Function::new("trimPrefix", TWO_TEXTS, trim_prefix).may_make_nothing(),
+    Function::new("trimSuffix", TWO_TEXTS, trim_suffix).may_make_nothing(),
+    Function::new("upper", TEXT, |call| map_characters(call, upper)).makes_text(),
+    Function::new("lower", TEXT, |call| map_characters(call, lower)).makes_text(),
+    Function::new("nospace", TEXT, nospace).may_make_nothing(),
     Function::new("contains", TWO_TEXTS, |call| {
         Ok(Value::Bool(call.string(1)?.contains(&*call.string(0)?)))
     }),
@@ -29,28 +29,28 @@ pub(super) const TABLE: &[Function] = &[
     }),
     Function::variadic("quote", &[], Type::Any, |call| {
         quote_arguments(call, format::quote)
-    }),
-    Function::variadic("squote", &[], Type::Any, squote),
-    Function::variadic("cat", &[], Type::Any, cat),
-    Function::new("indent", NUMBER_AND_TEXT, |call| indent_lines(call, "")),
-    Function::new("nindent", NUMBER_AND_TEXT, |call| indent_lines(call, "\n")),
+    })
+    .makes_text(),
+    Function::variadic("squote", &[], Type::Any, squote).makes_text(),
+    Function::variadic("cat", &[], Type::Any, cat).makes_text(),
+    Function::new("indent", NUMBER_AND_TEXT, |call| indent_lines(call, "")).makes_text(),
+    Function::new("nindent", NUMBER_AND_TEXT, |call| indent_lines(call, "\n")).makes_text(),
     Function::new(
         "replace",
         &[Type::String, Type::String, Type::String],
         replace,
-    ),
-    Function::new("repeat", NUMBER_AND_TEXT, repeat),
-    Function::new("trunc", NUMBER_AND_TEXT, trunc),
-    Function::new("substr", &[Type::Int, Type::Int, Type::String], substr),
-    Function::new("plural", &[Type::String, Type::String, Type::Int], plural),
-    Function::new("join", &[Type::String, Type::Any], join),
+    )
+    .may_make_nothing(),
+    Function::new("repeat", NUMBER_AND_TEXT, repeat).may_make_nothing(),
+    Function::new("trunc", NUMBER_AND_TEXT, trunc).may_make_nothing(),
+    Function::new("substr", &[Type::Int, Type::Int, Type::String], substr).may_make_nothing(),
+    Function::new("plural", &[Type::String, Type::String, Type::Int], plural).makes_text(),
+    Function::new("join", &[Type::String, Type::Any], join).makes_text(),
     Function::new("hello", &[], |_| Ok("Hello!".into())),
 ];
 
 fn trim_all(call: &mut Call<'_>) -> Result<Value, Error> {
     let (set, text) = (call.string(0)?, call.string(1)?);
-    // Each character is searched for in the set.
-    call.work(text.len().saturating_mul(1 + set.len() / 16) / 8)?;
     Ok(text.trim_matches(|c| set.contains(c)).into())
 }
 
@@ -68,14 +68,12 @@ fn trim_suffix(call: &mut Call<'_>) -> Result<Value, Error> {
 
 fn map_characters(call: &Call<'_>, with: fn(char) -> char) -> Result<Value, Error> {
     let text = call.string(0)?;
-    call.work(text.len() / 16)?;
     Ok(text.chars().map(with).collect::<String>().into())
 }
 
 /// Removes white space. If there is any, Sprig's library also decodes the text as Latin-1.
 fn nospace(call: &mut Call<'_>) -> Result<Value, Error> {
     let text = call.string(0)?;
-    call.work(text.len() / 8)?;
     let is_blank = |c: char| c.is_whitespace();
     if !text.bytes().map(char::from).any(is_blank) {
         return Ok(Value::String(text));
@@ -86,18 +84,10 @@ fn nospace(call: &mut Call<'_>) -> Result<Value, Error> {
 
 /// The arguments except nil, quoted and separated by blanks.
 fn quote_arguments(call: &Call<'_>, quote: fn(&str) -> String) -> Result<Value, Error> {
-    let (mut out, mut length) = (Vec::new(), 0);
+    let mut out = Vec::new();
     for value in call.rest(0) {
         if !matches!(value, Value::Nil) {
-            let text = convert::text(value, call.budget)?;
-            call.work(text.len() / 8)?;
-            let escaped = text
-                .bytes()
-                .filter(|byte| !matches!(byte, b' '..=b'~'))
-                .count();
-            length += 2 * text.len() + 3 * escaped;
-            call.ensure_room_for_text(length)?;
-            out.push(quote(&text));
+            out.push(quote(&convert::text(value)?));
         }
     }
     Ok(out.join(" ").into())
@@ -108,13 +98,10 @@ fn squote(call: &mut Call<'_>) -> Result<Value, Error> {
 }
 
 fn cat(call: &mut Call<'_>) -> Result<Value, Error> {
-    let (mut out, mut length) = (Vec::new(), 0);
+    let mut out = Vec::new();
     for value in call.rest(0) {
         if !matches!(value, Value::Nil) {
-            let text = print::value(value, call.budget)?;
-            length += text.len();
-            call.ensure_room_for_text(length)?;
-            out.push(text);
+            out.push(print::value(value)?);
         }
     }
     Ok(out.join(" ").into())
@@ -124,7 +111,7 @@ fn cat(call: &mut Call<'_>) -> Result<Value, Error> {
 fn indent_lines(call: &Call<'_>, before: &str) -> Result<Value, Error> {
     let (width, text) = (count(call)?, call.string(1)?);
     let lines = text.matches('\n').count() + 1;
-    call.ensure_room_for_text(text.len().saturating_add(lines.saturating_mul(width)))?;
+    call.ensure_size(text.len().saturating_add(lines.saturating_mul(width)))?;
     let pad = " ".repeat(width);
     let body = text.replace('\n', &format!("\n{pad}"));
     Ok(format!("{before}{pad}{body}").into())
@@ -139,13 +126,13 @@ fn count(call: &Call<'_>) -> Result<usize, Error> {
 fn replace(call: &mut Call<'_>) -> Result<Value, Error> {
     let (old, new, text) = (call.string(0)?, call.string(1)?, call.string(2)?);
     let found = text.matches(&*old).count();
-    call.ensure_room_for_text(text.len().saturating_add(found.saturating_mul(new.len())))?;
+    call.ensure_size(text.len().saturating_add(found.saturating_mul(new.len())))?;
     Ok(text.replace(&*old, &new).into())
 }
 
 fn repeat(call: &mut Call<'_>) -> Result<Value, Error> {
     let (times, text) = (count(call)?, call.string(1)?);
-    call.ensure_room_for_text(times.saturating_mul(text.len()))?;
+    call.ensure_size(times.saturating_mul(text.len()))?;
     Ok(text.repeat(if text.is_empty() { 0 } else { times }).into())
 }
 
@@ -190,11 +177,6 @@ fn plural(call: &mut Call<'_>) -> Result<Value, Error> {
 }
 
 fn join(call: &mut Call<'_>) -> Result<Value, Error> {
-    let (separator, texts) = (
-        call.string(0)?,
-        convert::texts(&call.value(1), call.budget)?,
-    );
-    let length: usize = texts.iter().map(|text| text.len() + separator.len()).sum();
-    call.ensure_room_for_text(length)?;
+    let (separator, texts) = (call.string(0)?, convert::texts(&call.value(1))?);
     Ok(texts.join(&*separator).into())
 }

@@ -7,14 +7,14 @@ use toml::de::{DeTable, DeValue};
 use yaml_tree::engine::Engine;
 
 use super::super::function::{Call, Function, Type};
-use super::super::{Budget, Error, Value, print};
+use super::super::{Error, Value, print};
 use super::convert::deeper;
 use super::json::error_map;
 
 /// The functions of this module.
 pub(super) const TABLE: &[Function] = &[
-    Function::new("toToml", &[Type::Any], to_toml),
-    Function::new("fromToml", &[Type::String], from_toml),
+    Function::new("toToml", &[Type::Any], to_toml).makes_text(),
+    Function::new("fromToml", &[Type::String], from_toml).parses(),
 ];
 
 const NIL_ELEMENT: &str = "toml: cannot encode array with nil element";
@@ -68,14 +68,9 @@ struct TableEntry<'v> {
 }
 
 impl Writer<'_> {
-    fn budget(&self) -> &Budget {
-        self.call.budget
-    }
-
     /// The kind of a value. A nil in a list, however deep in lists, is an error.
     fn kind(&self, value: &Value, depth: usize) -> Result<TomlKind, Fault> {
         let inner = deeper(depth)?;
-        self.budget().step(1)?;
         Ok(match value {
             Value::Nil => TomlKind::Nil,
             Value::List(list) if list.element.is_nil() => TomlKind::Nil,
@@ -113,7 +108,7 @@ impl Writer<'_> {
                     self.line();
                 }
                 self.header(path, "[", "]")?;
-                let entries = self.budget().entries(map)?;
+                let entries = map.entries()?;
                 self.table(path, &entries, inner)
             }
             (TomlKind::Tables, Value::List(list)) => {
@@ -124,7 +119,7 @@ impl Writer<'_> {
                     if let Value::Map(map) = item {
                         self.line();
                         self.header(path, "[[", "]]")?;
-                        let entries = self.budget().entries(map)?;
+                        let entries = map.entries()?;
                         self.table(path, &entries, inner)?;
                     }
                 }
@@ -214,8 +209,6 @@ impl Writer<'_> {
     /// A value in one line.
     fn inline(&mut self, value: &Value, depth: usize) -> Result<(), Fault> {
         let inner = deeper(depth)?;
-        self.budget().step(1)?;
-        self.budget().ensure_room_for_text(self.out.len())?;
         match value {
             Value::String(text) => self.quote(text)?,
             Value::Float(number) => {
@@ -227,7 +220,7 @@ impl Writer<'_> {
             | Value::Int64(_)
             | Value::Uint8(_)
             | Value::Uint64(_) => {
-                self.out.push_str(&print::value(value, self.budget())?);
+                self.out.push_str(&print::value(value)?);
             }
             Value::List(list) => {
                 self.out.push('[');
@@ -240,7 +233,7 @@ impl Writer<'_> {
                 self.out.push(']');
             }
             Value::Map(map) => {
-                let entries = self.budget().entries(map)?;
+                let entries = map.entries()?;
                 self.inline_table(&entries, inner)?;
             }
             Value::Nil | Value::Object(_) => {
@@ -276,18 +269,11 @@ impl Writer<'_> {
         if key.is_empty() || !key.bytes().all(is_bare) {
             return self.quote(key);
         }
-        self.budget().charge_read(key.len())?;
         self.out.push_str(key);
         Ok(())
     }
 
     fn quote(&mut self, text: &str) -> Result<(), Fault> {
-        self.budget().charge_read(4 * text.len())?;
-        let escaped = text
-            .bytes()
-            .filter(|byte| matches!(byte, 0..0x20 | b'"' | b'\\' | 0x7f));
-        let most = self.out.len() + text.len() + 5 * escaped.count();
-        self.budget().ensure_room_for_text(most)?;
         self.out.push('"');
         for letter in text.chars() {
             match letter {
@@ -335,11 +321,7 @@ fn float(number: f64, engine: Engine) -> String {
 
 /// Helm's `fromToml`: the result for invalid input is a map with the message under the key `Error`.
 fn from_toml(call: &mut Call<'_>) -> Result<Value, Error> {
-    /// How many bytes of memory a byte of TOML can become: `a=[[],[]…`.
-    const MOST: usize = 100;
     let text = call.string(0)?;
-    call.work(text.len())?;
-    call.ensure_room(MOST * text.len())?;
     if depth(&text) > DEEPEST {
         let message = format!("`fromToml` of tables that are nested more than {DEEPEST} deep");
         return Err(call.error(message));
@@ -349,10 +331,7 @@ fn from_toml(call: &mut Call<'_>) -> Result<Value, Error> {
         Err(error) => return Ok(error_map(format!("toml: {}", error.message()))),
     };
     match table_of(table.get_ref(), call) {
-        Ok(value) => {
-            call.budget.charge_value(&value)?;
-            Ok(value)
-        }
+        Ok(value) => Ok(value),
         Err(Fault::Result(message)) => Ok(error_map(message.to_owned())),
         Err(Fault::Error(error)) => Err(error),
     }

@@ -8,19 +8,19 @@ use super::convert;
 
 /// The functions of this module.
 pub(super) const TABLE: &[Function] = &[
-    Function::new("kindOf", &[Type::Any], kind_of),
-    Function::new("kindIs", &[Type::String, Type::Any], kind_is),
-    Function::new("typeOf", &[Type::Any], type_of),
-    Function::new("typeIs", &[Type::String, Type::Any], type_is),
-    Function::new("typeIsLike", &[Type::String, Type::Any], type_is_like),
+    Function::new("kindOf", &[Type::Any], kind_of).reads_structure(),
+    Function::new("kindIs", &[Type::String, Type::Any], kind_is).reads_structure(),
+    Function::new("typeOf", &[Type::Any], type_of).reads_structure(),
+    Function::new("typeIs", &[Type::String, Type::Any], type_is).reads_structure(),
+    Function::new("typeIsLike", &[Type::String, Type::Any], type_is_like).reads_structure(),
     Function::new("deepEqual", &[Type::Any, Type::Any], deep_equal),
-    Function::new("toString", &[Type::Any], to_string),
-    Function::new("toStrings", &[Type::Any], to_strings),
-    Function::new("int", &[Type::Any], int),
-    Function::new("int64", &[Type::Any], int64),
-    Function::new("float64", &[Type::Any], float64),
-    Function::new("atoi", &[Type::String], atoi),
-    Function::new("toDecimal", &[Type::Any], to_decimal),
+    Function::new("toString", &[Type::Any], to_string).makes_text(),
+    Function::new("toStrings", &[Type::Any], to_strings).carries(),
+    Function::new("int", &[Type::Any], int).may_make_nothing(),
+    Function::new("int64", &[Type::Any], int64).may_make_nothing(),
+    Function::new("float64", &[Type::Any], float64).may_make_nothing(),
+    Function::new("atoi", &[Type::String], atoi).may_make_nothing(),
+    Function::new("toDecimal", &[Type::Any], to_decimal).may_make_nothing(),
 ];
 
 fn kind_of(call: &mut Call<'_>) -> Result<Value, Error> {
@@ -49,17 +49,17 @@ fn type_is_like(call: &mut Call<'_>) -> Result<Value, Error> {
 }
 
 fn deep_equal(call: &mut Call<'_>) -> Result<Value, Error> {
-    let equal = convert::deep_equal(call, &call.value(0), &call.value(1))?;
+    let equal = convert::deep_equal(&call.value(0), &call.value(1))?;
     Ok(Value::Bool(equal))
 }
 
 fn to_string(call: &mut Call<'_>) -> Result<Value, Error> {
-    let text = convert::text(&call.value(0), call.budget)?;
+    let text = convert::text(&call.value(0))?;
     Ok(Value::String(text))
 }
 
 fn to_strings(call: &mut Call<'_>) -> Result<Value, Error> {
-    let texts = convert::texts(&call.value(0), call.budget)?;
+    let texts = convert::texts(&call.value(0))?;
     Ok(Value::strings(texts))
 }
 
@@ -94,6 +94,6 @@ fn atoi(call: &mut Call<'_>) -> Result<Value, Error> {
 
 /// Parses an octal number.
 fn to_decimal(call: &mut Call<'_>) -> Result<Value, Error> {
-    let text = print::value(&call.value(0), call.budget)?;
+    let text = print::value(&call.value(0))?;
     Ok(Value::Int64(integer::parse(&text, 8).unwrap_or(0)))
 }

@@ -15,8 +15,6 @@ pub(super) const TABLE: &[Function] = &[
 
 fn url_parse(call: &mut Call<'_>) -> Result<Value, Error> {
     let text = call.string(0)?;
-    call.ensure_room(text.len() * 4)?;
-    call.work(text.len() / 8)?;
     let url = parse(&text)
         .map_err(|error| call.error(format!("`{}` is not a URL: {error}", excerpt(&text))))?;
     let hostname = url.hostname().to_owned();
@@ -70,9 +68,7 @@ fn url_join(call: &mut Call<'_>) -> Result<Value, Error> {
         opaque: part("opaque")?,
         fragment: part("fragment")?,
     };
-    let text = url.text();
-    call.work(text.len() / 4)?;
-    Ok(text.into())
+    Ok(url.text().into())
 }
 
 /// The parts of a URL, unescaped except for the query and the user information.

@@ -1,7 +1,5 @@
 //! The functions that work on words: letter case, initials, wrapping and abbreviating.
 
-use std::sync::Arc;
-
 use super::super::function::{Call, Function, Type};
 use super::super::{Error, Value};
 use super::convert::{lower, upper};
@@ -12,42 +10,42 @@ const TEXT: &[Type] = &[Type::String];
 /// The functions of this module.
 pub(super) const TABLE: &[Function] = &[
     Function::new("snakecase", TEXT, |call| {
-        Ok(letter_case::join_words(&text_to_scan(call)?, '_').into())
-    }),
+        Ok(letter_case::join_words(&call.string(0)?, '_').into())
+    })
+    .may_make_nothing(),
     Function::new("kebabcase", TEXT, |call| {
-        Ok(letter_case::join_words(&text_to_scan(call)?, '-').into())
-    }),
+        Ok(letter_case::join_words(&call.string(0)?, '-').into())
+    })
+    .may_make_nothing(),
     Function::new("camelcase", TEXT, |call| {
-        Ok(letter_case::pascal(&text_to_scan(call)?).into())
-    }),
-    Function::new("title", TEXT, title),
-    Function::new("untitle", TEXT, untitle),
-    Function::new("swapcase", TEXT, swapcase),
-    Function::new("initials", TEXT, initials),
+        Ok(letter_case::pascal(&call.string(0)?).into())
+    })
+    .may_make_nothing(),
+    Function::new("title", TEXT, title).makes_text(),
+    Function::new("untitle", TEXT, untitle).makes_text(),
+    Function::new("swapcase", TEXT, swapcase).makes_text(),
+    Function::new("initials", TEXT, initials).may_make_nothing(),
     Function::new("wrap", &[Type::Int, Type::String], |call| {
         wrap(call, "\n", &call.string(1)?, LongWords::Keep)
-    }),
+    })
+    .makes_text(),
     Function::new(
         "wrapWith",
         &[Type::Int, Type::String, Type::String],
         wrap_with,
-    ),
+    )
+    .makes_text(),
     Function::new("abbrev", &[Type::Int, Type::String], |call| {
         call.text(abbreviate(call.string(1)?.as_bytes(), 0, call.int(0)?))
-    }),
+    })
+    .may_make_nothing(),
     Function::new(
         "abbrevboth",
         &[Type::Int, Type::Int, Type::String],
         abbrevboth,
-    ),
+    )
+    .may_make_nothing(),
 ];
-
-/// The first argument, charged for a scan by character, which takes longer than a pass over the bytes.
-fn text_to_scan(call: &Call<'_>) -> Result<Arc<str>, Error> {
-    let text = call.string(0)?;
-    call.work(text.len() / 4)?;
-    Ok(text)
-}
 
 /// `strings.Title`: the first character of each word in title case.
 fn title(call: &mut Call<'_>) -> Result<Value, Error> {
@@ -61,7 +59,8 @@ fn title(call: &mut Call<'_>) -> Result<Value, Error> {
         };
         mapped
     };
-    Ok(text_to_scan(call)?
+    Ok(call
+        .string(0)?
         .chars()
         .map(to_title)
         .collect::<String>()
@@ -90,7 +89,8 @@ fn untitle(call: &mut Call<'_>) -> Result<Value, Error> {
         first = c.is_whitespace();
         mapped
     };
-    Ok(text_to_scan(call)?
+    Ok(call
+        .string(0)?
         .chars()
         .map(to_lower)
         .collect::<String>()
@@ -106,18 +106,14 @@ fn swapcase(call: &mut Call<'_>) -> Result<Value, Error> {
             lower(c)
         }
     };
-    Ok(text_to_scan(call)?
-        .chars()
-        .map(swap)
-        .collect::<String>()
-        .into())
+    Ok(call.string(0)?.chars().map(swap).collect::<String>().into())
 }
 
 /// The first character of each word. Sprig's library decodes the text as Latin-1 here.
 fn initials(call: &mut Call<'_>) -> Result<Value, Error> {
     let mut at_start = true;
     let mut out = String::new();
-    for c in text_to_scan(call)?.bytes().map(char::from) {
+    for c in call.string(0)?.bytes().map(char::from) {
         if c.is_whitespace() {
             at_start = true;
         } else if std::mem::take(&mut at_start) {
@@ -148,10 +144,6 @@ fn wrap_with(call: &mut Call<'_>) -> Result<Value, Error> {
 
 fn wrap(call: &Call<'_>, newline: &str, text: &str, long: LongWords) -> Result<Value, Error> {
     let width = usize::try_from(call.int(0)?).unwrap_or(0).max(1);
-    call.ensure_room_for_text(
-        text.len()
-            .saturating_add((text.len() / width + 1).saturating_mul(newline.len())),
-    )?;
     let bytes = text.as_bytes();
     let mut out = Vec::new();
     let mut at = 0;

@@ -15,15 +15,15 @@ const TEXT: &[Type] = &[Type::String];
 
 /// The functions of this module.
 pub(super) const TABLE: &[Function] = &[
-    Function::new("toYaml", ANY, |call| to_yaml(call, Lists::AtKey)),
-    Function::new("mustToYaml", ANY, |call| to_yaml(call, Lists::AtKey)),
-    Function::new("toYamlPretty", ANY, |call| to_yaml(call, Lists::Indented)),
-    Function::new("fromYaml", TEXT, from_yaml),
-    Function::new("fromYamlArray", TEXT, from_yaml_array),
+    Function::new("toYaml", ANY, |call| to_yaml(call, Lists::AtKey)).makes_text(),
+    Function::new("mustToYaml", ANY, |call| to_yaml(call, Lists::AtKey)).makes_text(),
+    Function::new("toYamlPretty", ANY, |call| to_yaml(call, Lists::Indented)).makes_text(),
+    Function::new("fromYaml", TEXT, from_yaml).parses(),
+    Function::new("fromYamlArray", TEXT, from_yaml_array).parses(),
 ];
 
 fn to_yaml(call: &Call<'_>, lists: Lists) -> Result<Value, Error> {
-    let model = match to_model(&call.value(0), call.budget) {
+    let model = match to_model(&call.value(0)) {
         // As in Helm, the result for a value that JSON cannot represent is an empty string.
         Err(error) if error.class == ErrorClass::Other && call.name == "toYaml" => {
             return Ok("".into());
@@ -34,37 +34,13 @@ fn to_yaml(call: &Call<'_>, lists: Lists) -> Result<Value, Error> {
     Ok(text.strip_suffix('\n').unwrap_or(&text).into())
 }
 
-/// The maximum size of the values that a byte of YAML becomes, in bytes. Dense text is a list of empty lists: `[],[],[]`.
-const MAX_BYTES_PER_BYTE: usize = 48;
-
-/// The estimated size of a node with its key, in bytes.
-const NODE: usize = 96;
-
-/// The estimated size of a value, in bytes.
-fn bytes(value: &model::Value) -> usize {
-    NODE + match value {
-        model::Value::String(text) => text.len(),
-        model::Value::List(items) => items.iter().map(|item| bytes(&item.value)).sum(),
-        model::Value::Map(map) => {
-            let entries = map.iter();
-            entries
-                .map(|entry| entry.key.len() + bytes(&entry.node.value))
-                .sum()
-        }
-        _ => 0,
-    }
-}
-
 /// Parses the first document of a text. The inner error is Go's message.
 fn parse(call: &Call<'_>) -> Result<Result<Value, String>, Error> {
     let text = call.string(0)?;
-    call.work(text.len())?;
-    call.ensure_room(MAX_BYTES_PER_BYTE * text.len())?;
     Ok(
         match yaml_tree::read(&text, Place::NONE.file, Engine::Helm3) {
             Ok(documents) => {
                 let first = documents.documents.first();
-                call.charge(first.map_or(0, |node| bytes(&node.value)))?;
                 Ok(first.map_or(Value::Nil, |node| from_model(&node.value)))
             }
             Err(error) => Err(go_message(&error, &text)),

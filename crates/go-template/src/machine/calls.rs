@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::super::code::{Index, Template};
 use super::super::function::{Body, Call, Function, Signature};
 use super::super::host::Definition;
-use super::super::{Error, ErrorClass, Value};
+use super::super::{Error, ErrorClass, Value, labels, secret};
 use super::operands::{Operand, nil_pointer, no_field};
 use super::{Caller, Machine, Scope, scope_of};
 
@@ -16,8 +16,9 @@ const INCLUDES: u32 = 1000;
 /// The maximum nesting of `tpl`. Helm has no such limit and crashes instead.
 const TPLS: u32 = 1000;
 
-/// The cost of a method call, in steps: the method may parse a version again.
-const METHOD_COST: u64 = 32;
+/// As many bytes of a text that a function returns are a step, and as many items of a list: a loop that doubles one ends.
+const MADE_BYTES: usize = 16;
+const MADE_ITEMS: usize = 4;
 
 impl<'h> Machine<'h> {
     pub(super) fn field(&mut self, name: Index) -> Result<(), Error> {
@@ -26,7 +27,6 @@ impl<'h> Machine<'h> {
             return Ok(());
         };
         let name = &frame.template.text.names[name as usize];
-        self.budget.charge_read(name.len())?;
         let field = receiver.field(name)?;
         self.operands.push(field);
         Ok(())
@@ -38,13 +38,21 @@ impl<'h> Machine<'h> {
             Body::Tpl => return self.tpl(),
             Body::Plain(body) => {
                 let arguments = self.arguments(count);
-                let call = Call {
+                let mut call = Call {
                     name: function.name,
                     arguments: &arguments,
                     engine: self.host.engine(),
-                    budget: self.budget,
                 };
-                let value = call.run(body)?;
+                let value = if self.budget.has_labels() {
+                    labels::run(call, body, function.labels)?
+                } else {
+                    body(&mut call)?
+                };
+                self.budget.step(match &value {
+                    Value::String(text) => text.len() / MADE_BYTES,
+                    Value::List(list) => list.items.len() / MADE_ITEMS,
+                    _ => 0,
+                } as u64)?;
                 self.operands.push(Operand::plain(value));
             }
             Body::And | Body::Or => {}
@@ -94,10 +102,10 @@ impl<'h> Machine<'h> {
                 };
                 arguments.push(converted.value);
             }
-            self.budget.charge_arguments(&arguments)?;
-            self.budget.step(METHOD_COST)?;
+            if self.budget.has_labels() {
+                labels::refuse(&arguments)?;
+            }
             let value = object.call(&name, &arguments)?;
-            self.budget.charge_value(&value)?;
             result = Operand::plain(value);
         }
         self.operands.push(result);
@@ -137,7 +145,8 @@ impl<'h> Machine<'h> {
         match self.find_definition(&name)? {
             Definition::Native(native) => {
                 let text = native.call(dot)?;
-                self.push_text(text)
+                self.push_text(text);
+                Ok(())
             }
             Definition::Template(template) => {
                 self.count_include(&name, 1);
@@ -155,14 +164,15 @@ impl<'h> Machine<'h> {
             let message = format!("`tpl` is nested more than {TPLS} deep");
             return Err(Error::new(ErrorClass::Depth, message));
         }
-        self.budget.charge_parse(&text)?;
+        self.budget.step(text.len() as u64)?;
         let template = self.host.parse(&text).map_err(|error| {
-            Error::new(
-                error.class,
-                format!("{} (in the text given to `tpl`)", error.message),
-            )
+            secret::error(&text).unwrap_or_else(|| {
+                Error::new(
+                    error.class,
+                    format!("{} (in the text given to `tpl`)", error.message),
+                )
+            })
         })?;
-        self.budget.charge(template.size())?;
         let scope = scope_of(&template, self.scope());
         self.outputs.push(String::new());
         self.tpl_depth += 1;

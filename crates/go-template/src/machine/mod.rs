@@ -307,8 +307,6 @@ impl<'h> Machine<'h> {
         let begin = self.frames.last().map_or(0, |frame| frame.variables);
         let own = &self.variables[begin..];
         let found = own.iter().rposition(|(variable, _)| *variable == name);
-        let scanned = own.len() - found.unwrap_or(0);
-        self.budget.step(scanned as u64 / 16)?;
         found.map(|place| begin + place).ok_or_else(|| {
             let name = self.name(name);
             Error::new(
@@ -349,11 +347,11 @@ impl<'h> Machine<'h> {
             Caller::Execute => return Ok(Some(text)),
             Caller::Tpl => {
                 self.tpl_depth -= 1;
-                self.push_text(remove_no_value(text))?;
+                self.push_text(remove_no_value(text));
             }
             Caller::Include(name) => {
                 self.count_include(&name, -1);
-                self.push_text(text)?;
+                self.push_text(text);
             }
             Caller::Template => {}
         }

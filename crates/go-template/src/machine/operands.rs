@@ -2,7 +2,7 @@
 
 use super::super::function::Type;
 use super::super::value::{Element, Object, Value};
-use super::super::{Error, ErrorClass};
+use super::super::{Error, ErrorClass, secret};
 
 /// A value on the machine's stack.
 #[derive(Clone, Debug)]
@@ -65,6 +65,11 @@ impl Operand {
             (Type::List, Value::Nil) if !self.boxed => Value::list(Vec::new()),
             (Type::Map, Value::Nil) if !self.boxed => Value::map(Default::default()),
             (_, value) => {
+                if let Value::String(text) = value
+                    && let Some(error) = secret::error(text)
+                {
+                    return Err(error);
+                }
                 let message = format!("expected {}, got {}", parameter.phrase(), describe(value));
                 return Err(Error::new(ErrorClass::WrongType, message));
             }
@@ -90,7 +95,11 @@ pub(super) fn nil_pointer(name: &str) -> Error {
 
 /// The error for a field that a value does not have.
 pub(super) fn no_field(value: &Value, name: &str) -> Error {
-    no_field_of_type(value.type_name(), name)
+    let label = match value {
+        Value::String(text) => secret::error(text),
+        _ => None,
+    };
+    label.unwrap_or_else(|| no_field_of_type(value.type_name(), name))
 }
 
 fn no_field_of_type(type_name: &str, name: &str) -> Error {

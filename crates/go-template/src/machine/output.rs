@@ -1,8 +1,9 @@
 //! The output of templates.
 
 use super::super::code::Operation;
+use super::super::limits::Budget;
 use super::super::rendered::{NO_VALUE, Part};
-use super::super::{Budget, Error, Value, print};
+use super::super::{Error, Value, print};
 use super::Machine;
 use super::operands::Operand;
 
@@ -13,7 +14,8 @@ impl Machine<'_> {
         };
         let text = &frame.template.text.text[start as usize..end as usize];
         append(self.budget, &mut self.outputs, text)?;
-        self.record()
+        self.record();
+        Ok(())
     }
 
     pub(super) fn print(&mut self) -> Result<(), Error> {
@@ -22,7 +24,7 @@ impl Machine<'_> {
             Value::Nil => self.write(NO_VALUE),
             Value::String(text) => self.write(text),
             value => {
-                let text = print::value(value, self.budget)?;
+                let text = print::value(value)?;
                 self.write(&text)
             }
         }
@@ -30,15 +32,16 @@ impl Machine<'_> {
 
     pub(super) fn write(&mut self, text: &str) -> Result<(), Error> {
         append(self.budget, &mut self.outputs, text)?;
-        self.record()
+        self.record();
+        Ok(())
     }
 
     /// Records what the outermost template's current instruction wrote, if that is recorded.
-    fn record(&mut self) -> Result<(), Error> {
+    fn record(&mut self) {
         let (Some(parts), [output], Some(frame)) =
             (&mut self.parts, &self.outputs[..], self.frames.first())
         else {
-            return Ok(());
+            return;
         };
         let (operation, code) = (frame.next.saturating_sub(1), frame.template.code());
         let written = match code.operations[operation] {
@@ -52,27 +55,19 @@ impl Machine<'_> {
         };
         match parts.last_mut() {
             Some(last) if !part.is_text && last.span == part.span => last.end = part.end,
-            _ => {
-                self.budget.charge(2 * size_of::<Part>())?;
-                parts.push(part);
-            }
+            _ => parts.push(part),
         }
-        Ok(())
     }
 
     /// Pushes a text as a value.
-    pub(super) fn push_text(&mut self, text: String) -> Result<(), Error> {
-        self.budget.ensure_room_for_text(text.len())?;
-        let value = text.into();
-        self.budget.charge_value(&value)?;
-        self.operands.push(Operand::plain(value));
-        Ok(())
+    pub(super) fn push_text(&mut self, text: String) {
+        self.operands.push(Operand::plain(text.into()));
     }
 }
 
-/// Appends a text to the innermost output. It is charged twice, because a growing output may allocate twice its length.
+/// Appends a text to the innermost output: a step for each byte, so that a loop that doubles a text ends.
 fn append(budget: &Budget, outputs: &mut [String], text: &str) -> Result<(), Error> {
-    budget.charge(2 * text.len())?;
+    budget.step(text.len() as u64)?;
     if let Some(output) = outputs.last_mut() {
         output.push_str(text);
     }

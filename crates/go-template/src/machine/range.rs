@@ -5,9 +5,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::super::code::{Index, Variables};
-use super::super::limits::ENTRY;
 use super::super::value::{List, Value};
-use super::super::{Engine, Error, ErrorClass, print};
+use super::super::{Engine, Error, ErrorClass, print, secret};
 use super::Machine;
 use super::operands::Operand;
 
@@ -46,8 +45,7 @@ impl Machine<'_> {
             Value::Nil => None,
             Value::List(list) => (!list.items.is_empty()).then_some(Items::List(list, 0)),
             Value::Map(map) => {
-                let entries = self.budget.entries(&map)?;
-                self.budget.charge(entries.len() * ENTRY)?;
+                let entries = map.entries()?;
                 (!entries.is_empty()).then(|| Items::Map(entries.into_iter()))
             }
             Value::Int(count) | Value::Int64(count) => self.count(count, &value, variables)?,
@@ -170,6 +168,11 @@ impl Items {
 }
 
 fn not_iterable(value: &Value) -> Error {
+    if let Value::String(text) = value
+        && let Some(error) = secret::error(text)
+    {
+        return error;
+    }
     let shown = print::short(value);
     let message = format!(
         "`range` cannot go over `{shown}`, of type `{}`",

@@ -3,21 +3,16 @@
 //! Helm compiles the patterns in values with Go. This module refuses the patterns that Go refuses, and gives all others the same
 //! meaning (<https://github.com/google/re2/wiki/Syntax>). The engine has no unbounded backtracking.
 
-mod cost;
 mod expand;
 mod parse;
 mod rewrite;
 mod unicode;
 
-use std::convert::Infallible;
 use std::ops::Range;
 use std::sync::OnceLock;
 
 use regex_automata::util::captures::Captures;
-use regex_automata::util::iter::Searcher;
 use regex_automata::{Input, meta};
-
-pub use cost::Cost;
 
 use parse::Parsed;
 
@@ -42,50 +37,6 @@ pub struct Error {
 fn error(message: impl Into<String>) -> Error {
     Error {
         message: message.into(),
-    }
-}
-
-/// Charges searches, each before it starts.
-pub trait Meter {
-    /// Why a search is refused.
-    type Error;
-
-    /// Charges a search from a position.
-    ///
-    /// # Errors
-    /// The search is too expensive.
-    fn search(&mut self, text: &str, from: usize) -> Result<(), Self::Error>;
-
-    /// Charges the groups of a match of this length.
-    ///
-    /// # Errors
-    /// As for [`Meter::search`].
-    fn groups(&mut self, bytes: usize) -> Result<(), Self::Error>;
-
-    /// Charges the length of the result so far, in bytes and in pieces.
-    ///
-    /// # Errors
-    /// As for [`Meter::search`].
-    fn result(&mut self, bytes: usize, pieces: usize) -> Result<(), Self::Error>;
-}
-
-/// Charges nothing. For short texts.
-#[derive(Clone, Copy, Debug)]
-pub struct Unmetered;
-
-impl Meter for Unmetered {
-    type Error = Infallible;
-
-    fn search(&mut self, _text: &str, _from: usize) -> Result<(), Infallible> {
-        Ok(())
-    }
-
-    fn groups(&mut self, _bytes: usize) -> Result<(), Infallible> {
-        Ok(())
-    }
-
-    fn result(&mut self, _bytes: usize, _pieces: usize) -> Result<(), Infallible> {
-        Ok(())
     }
 }
 
@@ -154,145 +105,78 @@ impl Regexp {
     }
 
     /// The non-overlapping matches, at most `limit`, as by `FindAllString`. A negative limit means all.
-    ///
-    /// # Errors
-    /// The meter refuses a search.
-    pub fn find_all<'t, M: Meter>(
-        &self,
-        text: &'t str,
-        limit: i64,
-        meter: &mut M,
-    ) -> Result<Vec<&'t str>, M::Error> {
-        let mut found = Vec::new();
-        self.ranges(text, limit, meter, |range, meter| {
-            found.push(&text[range]);
-            meter.result(0, found.len())
-        })?;
-        Ok(found)
+    pub fn find_all<'t>(&self, text: &'t str, limit: i64) -> Vec<&'t str> {
+        let ranges = self.ranges(text, limit);
+        ranges.map(|range| &text[range]).collect()
     }
 
     /// Replaces each match, as by `ReplaceAllString`: `$1`, `$name` and `${name}` refer to groups, `$$` is `$`.
-    ///
-    /// # Errors
-    /// The meter refuses a search.
-    pub fn replace_all<M: Meter>(
-        &self,
-        text: &str,
-        replacement: &str,
-        meter: &mut M,
-    ) -> Result<String, M::Error> {
-        self.replace(text, meter, |captures, out| {
+    pub fn replace_all(&self, text: &str, replacement: &str) -> String {
+        self.replace(text, |captures, out| {
             expand::template(replacement, &self.names, captures, text, out);
         })
     }
 
     /// Replaces each match with a literal text, as by `ReplaceAllLiteralString`.
-    ///
-    /// # Errors
-    /// The meter refuses a search.
-    pub fn replace_all_literal<M: Meter>(
-        &self,
-        text: &str,
-        replacement: &str,
-        meter: &mut M,
-    ) -> Result<String, M::Error> {
-        self.replace(text, meter, |_, out| out.push_str(replacement))
+    pub fn replace_all_literal(&self, text: &str, replacement: &str) -> String {
+        self.replace(text, |_, out| out.push_str(replacement))
     }
 
     /// The texts between the matches, at most `limit`, as by `Split`. A negative limit means all, zero means none.
-    ///
-    /// # Errors
-    /// The meter refuses a search.
-    pub fn split<'t, M: Meter>(
-        &self,
-        text: &'t str,
-        limit: i64,
-        meter: &mut M,
-    ) -> Result<Vec<&'t str>, M::Error> {
+    pub fn split<'t>(&self, text: &'t str, limit: i64) -> Vec<&'t str> {
         if limit == 0 {
-            return Ok(Vec::new());
+            return Vec::new();
         }
         if text.is_empty() && !self.pattern_is_empty {
-            return Ok(vec![""]);
+            return vec![""];
         }
         let mut pieces = Vec::new();
         let (mut begin, mut end) = (0, 0);
-        self.ranges(text, limit, meter, |range, meter| {
+        for range in self.ranges(text, limit) {
             if limit > 0 && pieces.len() as i64 == limit - 1 {
-                return Ok(());
+                break;
             }
             end = range.start;
             if range.end != 0 {
                 pieces.push(&text[begin..end]);
             }
             begin = range.end;
-            meter.result(0, pieces.len())
-        })?;
+        }
         if end != text.len() {
             pieces.push(&text[begin..]);
         }
-        Ok(pieces)
+        pieces
     }
 
-    /// Calls `each` for the matches, at most `limit`.
-    fn ranges<M: Meter>(
-        &self,
-        text: &str,
-        limit: i64,
-        meter: &mut M,
-        mut each: impl FnMut(Range<usize>, &mut M) -> Result<(), M::Error>,
-    ) -> Result<(), M::Error> {
-        let mut searcher = Searcher::new(Input::new(text));
-        for _ in 0..usize::try_from(limit).unwrap_or(usize::MAX) {
-            let mut refused = None;
-            let found = searcher.advance(|input| {
-                if let Err(error) = meter.search(text, input.start()) {
-                    refused = Some(error);
-                    return Ok(None);
-                }
-                Ok(self.regex.search(input))
-            });
-            match (refused, found) {
-                (Some(error), _) => return Err(error),
-                (None, None) => break,
-                (None, Some(found)) => each(found.range(), meter)?,
-            }
-        }
-        Ok(())
+    /// The ranges of the matches, at most `limit`.
+    fn ranges(&self, text: &str, limit: i64) -> impl Iterator<Item = Range<usize>> {
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        { self.regex.find_iter(text) }
+            .map(|found| found.range())
+            .take(limit)
     }
 
     /// Replaces matches as Go does: an empty match directly after another match is not replaced.
-    fn replace<M: Meter>(
-        &self,
-        text: &str,
-        meter: &mut M,
-        mut write: impl FnMut(&Captures, &mut String),
-    ) -> Result<String, M::Error> {
+    fn replace(&self, text: &str, mut write: impl FnMut(&Captures, &mut String)) -> String {
         let mut captures = self.regex.create_captures();
         let mut out = String::new();
         let (mut written, mut from) = (0, 0);
         while from <= text.len() {
-            meter.search(text, from)?;
             self.regex
                 .search_captures(&Input::new(text).range(from..), &mut captures);
             let Some(found) = captures.get_match() else {
                 break;
             };
-            if self.names.len() > 1 {
-                meter.groups(found.len())?;
-            }
             out.push_str(&text[written..found.start()]);
             if found.end() > written || found.start() == 0 {
                 write(&captures, &mut out);
             }
-            meter.result(out.len(), 0)?;
             written = found.end();
             let next = text[from..].chars().next().map_or(1, char::len_utf8);
             from = (from + next).max(found.end());
         }
         out.push_str(&text[written..]);
-        meter.result(out.len(), 0)?;
-        Ok(out)
+        out
     }
 }
 
@@ -334,7 +218,7 @@ pub fn quote_meta(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Regexp, Unmetered, quote_meta};
+    use super::{Regexp, quote_meta};
 
     /// Patterns that Go accepts, each with a text and the result of `FindString`.
     const ACCEPTED: &[(&str, &str, Option<&str>)] = &[
@@ -455,63 +339,33 @@ mod tests {
     #[test]
     fn replacements_refer_to_groups_as_in_go() {
         let regexp = Regexp::new(r"(?P<os>[a-z]+)-(\d+)").unwrap();
-        let replaced = |replacement| {
-            regexp
-                .replace_all("ubuntu-24, suse-15", replacement, &mut Unmetered)
-                .ok()
-        };
-        assert_eq!(replaced("$2.$os").as_deref(), Some("24.ubuntu, 15.suse"));
-        assert_eq!(replaced("$2x|$os1").as_deref(), Some("|, |"));
-        assert_eq!(
-            replaced("${2}x$$ $ ${").as_deref(),
-            Some("24x$ $ ${, 15x$ $ ${")
-        );
-        assert_eq!(replaced("$0$9$01").as_deref(), Some("ubuntu-24, suse-15"));
-        assert_eq!(
-            regexp
-                .replace_all_literal("a-1", "$1", &mut Unmetered)
-                .as_deref(),
-            Ok("$1")
-        );
+        let replaced = |replacement| regexp.replace_all("ubuntu-24, suse-15", replacement);
+        assert_eq!(replaced("$2.$os"), "24.ubuntu, 15.suse");
+        assert_eq!(replaced("$2x|$os1"), "|, |");
+        assert_eq!(replaced("${2}x$$ $ ${"), "24x$ $ ${, 15x$ $ ${");
+        assert_eq!(replaced("$0$9$01"), "ubuntu-24, suse-15");
+        assert_eq!(regexp.replace_all_literal("a-1", "$1"), "$1");
     }
 
     #[test]
     fn empty_matches_are_found_where_go_finds_them() {
         let regexp = Regexp::new("x*").unwrap();
-        assert_eq!(
-            regexp.replace_all("axxé", "-", &mut Unmetered).as_deref(),
-            Ok("-a-é-")
-        );
-        assert_eq!(
-            regexp.find_all("axxé", -1, &mut Unmetered).unwrap(),
-            ["", "xx", ""]
-        );
-        assert_eq!(
-            regexp.find_all("axxé", 2, &mut Unmetered).unwrap(),
-            ["", "xx"]
-        );
-        assert_eq!(
-            regexp.split("axxb", -1, &mut Unmetered).unwrap(),
-            ["a", "b"]
-        );
+        assert_eq!(regexp.replace_all("axxé", "-"), "-a-é-");
+        assert_eq!(regexp.find_all("axxé", -1), ["", "xx", ""]);
+        assert_eq!(regexp.find_all("axxé", 2), ["", "xx"]);
+        assert_eq!(regexp.split("axxb", -1), ["a", "b"]);
     }
 
     #[test]
     fn texts_are_split_as_in_go() {
         let comma = Regexp::new(",").unwrap();
-        assert_eq!(
-            comma.split("a,b,c", 2, &mut Unmetered).unwrap(),
-            ["a", "b,c"]
-        );
-        assert_eq!(comma.split("a,", -1, &mut Unmetered).unwrap(), ["a", ""]);
-        assert_eq!(comma.split("", -1, &mut Unmetered).unwrap(), [""]);
-        assert!(comma.split("a", 0, &mut Unmetered).unwrap().is_empty());
+        assert_eq!(comma.split("a,b,c", 2), ["a", "b,c"]);
+        assert_eq!(comma.split("a,", -1), ["a", ""]);
+        assert_eq!(comma.split("", -1), [""]);
+        assert!(comma.split("a", 0).is_empty());
         let empty = Regexp::new("").unwrap();
-        assert_eq!(
-            empty.split("abc", -1, &mut Unmetered).unwrap(),
-            ["a", "b", "c"]
-        );
-        assert!(empty.split("", -1, &mut Unmetered).unwrap().is_empty());
+        assert_eq!(empty.split("abc", -1), ["a", "b", "c"]);
+        assert!(empty.split("", -1).is_empty());
     }
 
     #[test]

@@ -183,6 +183,10 @@ impl<'a, R: Read> Blocks<'a, R> {
             return Ok(None);
         }
         match header.cksum() {
+            Ok(sum) if sum == checksum(&header) && !names(&header).all(extension::is_whole) => {
+                let shown = String::from_utf8_lossy(&header.path_bytes()).into_owned();
+                Err(Reason::UnreadableName.for_entry(shown).into())
+            }
             Ok(sum) if sum == checksum(&header) => Ok(Some(header)),
             _ if first => Err(Reason::NotTar.into()),
             _ => Err(Reason::Malformed("has a header whose checksum is wrong").into()),
@@ -199,6 +203,13 @@ impl<'a, R: Read> Blocks<'a, R> {
             }
         }
     }
+}
+
+/// The fields of a header with names.
+fn names(header: &Header) -> impl Iterator<Item = &[u8]> {
+    let prefix = header.as_ustar().map(|ustar| &ustar.prefix[..]);
+    let old = header.as_old();
+    [&old.name[..], &old.linkname[..]].into_iter().chain(prefix)
 }
 
 /// The sum of a header's bytes, with spaces in place of the checksum field.

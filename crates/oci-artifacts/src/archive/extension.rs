@@ -35,7 +35,7 @@ impl Extension {
         if std::mem::replace(&mut self.has_name, true) {
             return Err(TWICE);
         }
-        self.path.get_or_insert(cut_at_nul(bytes));
+        self.path.get_or_insert(cut_at_nul(bytes)?);
         Ok(())
     }
 
@@ -44,7 +44,7 @@ impl Extension {
         if std::mem::replace(&mut self.has_link, true) {
             return Err(TWICE);
         }
-        self.link.get_or_insert(cut_at_nul(bytes));
+        self.link.get_or_insert(cut_at_nul(bytes)?);
         Ok(())
     }
 
@@ -105,11 +105,22 @@ fn records(mut bytes: &[u8]) -> Result<Vec<Record<'_>>, Reason> {
     Ok(found)
 }
 
-/// The bytes before the first NUL.
-fn cut_at_nul(mut bytes: Vec<u8>) -> Vec<u8> {
+/// Whether a name ends at its first NUL: what is behind it, some readers read and others do not.
+pub(super) fn is_whole(field: &[u8]) -> bool {
+    let end = field.iter().position(|byte| *byte == 0);
+    field[end.unwrap_or(field.len())..]
+        .iter()
+        .all(|byte| *byte == 0)
+}
+
+/// The bytes before the first NUL, behind which there may be only more of them.
+fn cut_at_nul(mut bytes: Vec<u8>) -> Result<Vec<u8>, Reason> {
+    if !is_whole(&bytes) {
+        return Err(Reason::UnreadableName);
+    }
     let end = bytes.iter().position(|byte| *byte == 0);
     bytes.truncate(end.unwrap_or(bytes.len()));
-    bytes
+    Ok(bytes)
 }
 
 #[cfg(test)]

@@ -16,8 +16,8 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use crate::{
-    Content, Descriptor, Digest, Failure, FailureKind, MANIFEST_LIMIT, Manifest, Reference, Store,
-    Target,
+    Content, Descriptor, Digest, Failure, FailureKind, MANIFEST_LIMIT, Manifest, Reference,
+    RegistryName, Store, Target,
 };
 
 use disk::Folder;
@@ -63,7 +63,9 @@ impl Layout {
     /// There is none, or more than one.
     pub fn pick(&self, name: Option<&str>) -> Result<Reference, Failure> {
         let is_meant = |entry: &&Descriptor| match name {
-            Some(name) => names::name_of(entry) == Some(name) || entry.digest.as_str() == name,
+            Some(name) => {
+                names::name_of(entry) == Some(names::normal(name)) || entry.digest.as_str() == name
+            }
             None => true,
         };
         let mut digests: Vec<&Digest> = self
@@ -77,7 +79,7 @@ impl Layout {
         let failure = |kind, message: String| Failure::new(&self.folder, kind, message);
         match (digests.as_slice(), name) {
             ([digest], _) => Ok(Reference {
-                registry: "localhost".into(),
+                registry: RegistryName::localhost(),
                 repository: "layout".into(),
                 tag: None,
                 digest: Some((*digest).clone()),

@@ -3,9 +3,10 @@
 //! `skopeo` writes the `registry/repository:tag` that the user passes, other tools `repository:tag`, most the bare tag. A bare
 //! tag does not include the repository: it matches only if the layout names no other repository.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::{Descriptor, Reference, SCHEME};
+use crate::{Descriptor, Reference, RegistryName, SCHEME};
 
 /// The annotation that names an artifact (image-spec, annotations.md).
 pub(super) const NAME: &str = "org.opencontainers.image.ref.name";
@@ -26,7 +27,7 @@ pub(super) struct Names {
 
 /// The result of looking up a name.
 pub(super) struct Found<'n> {
-    /// The name as written.
+    /// The name, as in references.
     pub(super) name: &'n str,
     /// The entries with this name.
     pub(super) entries: &'n [usize],
@@ -34,14 +35,15 @@ pub(super) struct Found<'n> {
     pub(super) is_bare: bool,
 }
 
-/// The name of an entry of the index, without scheme.
-pub(super) fn name_of(entry: &Descriptor) -> Option<&str> {
+/// The name of an entry of the index, without scheme, in the normal form of references.
+pub(super) fn name_of(entry: &Descriptor) -> Option<Cow<'_, str>> {
     let annotation = |key: &str| entry.annotations.get(key).map(String::as_str);
     let name = match (annotation(NAME), annotation(CONTAINERD_NAME)) {
         (Some(name), Some(whole)) if !name.contains([':', '/']) => whole,
         (name, whole) => name.or(whole)?,
     };
-    Some(name.strip_prefix(SCHEME).unwrap_or(name)).filter(|name| !name.is_empty())
+    let name = name.strip_prefix(SCHEME).unwrap_or(name);
+    (!name.is_empty()).then(|| normal(name))
 }
 
 impl Names {
@@ -51,14 +53,14 @@ impl Names {
         let mut repositories = BTreeSet::new();
         for (place, entry) in index.iter().enumerate() {
             let Some(name) = name_of(entry) else { continue };
-            let places = entries.entry(name.to_owned()).or_default();
+            let places = entries.entry(name.clone().into_owned()).or_default();
             if places
                 .iter()
                 .all(|other| index[*other].digest != entry.digest)
             {
                 places.push(place);
             }
-            if let Some((repository, _)) = split(name) {
+            if let Some((repository, _)) = split(&name) {
                 repositories.insert(repository.to_owned());
             }
         }
@@ -106,9 +108,9 @@ impl Names {
     }
 
     /// The repositories of a registry, and those without a registry; sorted.
-    pub(super) fn repositories(&self, registry: &str) -> Vec<String> {
+    pub(super) fn repositories(&self, registry: &RegistryName) -> Vec<String> {
         let within = |repository: &String| match repository.split_once('/') {
-            Some((host, rest)) if host == registry => Some(rest.to_owned()),
+            Some((host, rest)) if host == registry.as_str() => Some(rest.to_owned()),
             Some((host, _)) if is_host(host) => None,
             _ => Some(repository.clone()),
         };
@@ -137,6 +139,18 @@ impl Names {
     /// Whether all names are of this repository or bare tags.
     fn has_only(&self, reference: &Reference) -> bool {
         self.repositories.iter().all(|name| is_of(name, reference))
+    }
+}
+
+/// A name in the normal form of references, if it starts with a registry.
+pub(super) fn normal(name: &str) -> Cow<'_, str> {
+    let reference = Reference::parse(name).ok();
+    match (name.split_once('/'), reference) {
+        (Some((host, _)), Some(reference)) if is_host(host) => {
+            let whole = reference.to_string();
+            Cow::Owned(whole.strip_prefix(SCHEME).unwrap_or(&whole).to_owned())
+        }
+        _ => Cow::Borrowed(name),
     }
 }
 

@@ -3,13 +3,12 @@
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::Arc;
 
 use parking_lot::Mutex;
 use reqwest::{Certificate, Client, ClientBuilder, Url, redirect};
 
-use crate::FailureKind;
 use crate::registries::{Host, RegistrySettings};
+use crate::{FailureKind, RegistryName};
 
 use super::error::{RegistryError, authority};
 use super::options::Limits;
@@ -22,7 +21,7 @@ pub(super) struct Clients {
 }
 
 /// By the host with settings (none for all others), and by whether a large body is sent.
-type Made = HashMap<(Option<Arc<str>>, bool), Result<Client, RegistryError>>;
+type Made = HashMap<(Option<RegistryName>, bool), Result<Client, RegistryError>>;
 
 impl Clients {
     pub(super) fn new(settings: RegistrySettings, limits: Limits) -> Self {
@@ -33,16 +32,25 @@ impl Clients {
         }
     }
 
-    /// The settings of a host, if it has any.
-    pub(super) fn host(&self, authority: &str) -> Option<(&Arc<str>, &Host)> {
-        self.settings.hosts.get_key_value(authority)
+    /// The settings of a registry, if it has any.
+    pub(super) fn host(&self, name: &RegistryName) -> Option<&Host> {
+        self.settings.hosts.get(name)
+    }
+
+    /// The settings of the host of an address. Without TLS, a name without a port means port 80.
+    fn special(&self, url: &Url) -> Option<(&RegistryName, &Host)> {
+        let find = |name: Option<RegistryName>| self.settings.hosts.get_key_value(&name?);
+        let is_plain = url.scheme() == "http" && url.port().is_none();
+        let with_port = || RegistryName::parse(&format!("{}:80", authority(url)));
+        let own = is_plain.then(|| find(with_port())).flatten();
+        own.or_else(|| find(RegistryName::from_url(url)))
     }
 
     /// The client for an address; an error for plain HTTP to a host whose settings do not allow it. With `sends`, the request
     /// has a large body and the client has no read timeout: the caller watches the progress.
     pub(super) fn get(&self, url: &Url, sends: bool) -> Result<Client, RegistryError> {
         let name = authority(url);
-        let special = self.host(&name);
+        let special = self.special(url);
         let is_plain = special.is_some_and(|(_, host)| host.plain_http);
         if url.scheme() != "https" && !is_plain {
             let message = format!("`{name}` would be queried without TLS, which no setting allows");
@@ -50,7 +58,7 @@ impl Clients {
                 "to allow it, write in the project file: `registries: {{hosts: {{\"{name}\": {{plain-http: true}}}}}}`"
             )));
         }
-        let key = (special.map(|(name, _)| Arc::clone(name)), sends);
+        let key = (special.map(|(name, _)| name.clone()), sends);
         let mut made = self.made.lock();
         let client = made
             .entry(key)

@@ -59,7 +59,7 @@ pub(super) async fn blob(
     } else {
         let message = format!(
             "`{}` sent {} bytes with the digest `{digest}`, not the requested digest `{}`",
-            repository.endpoint.authority, blob.size, blob.digest
+            repository.endpoint.registry, blob.size, blob.digest
         );
         Err(RegistryError::new(FailureKind::Corrupt, message).help(content::DO_NOT_USE))
     }

@@ -2,20 +2,14 @@
 
 use reqwest::Url;
 
-use crate::{FailureKind, Reference};
+use crate::{FailureKind, Reference, RegistryName};
 
 use super::error::RegistryError;
-
-/// The name of Docker Hub, and the host of its registry.
-const DOCKER_HUB: (&str, &str) = ("docker.io", "registry-1.docker.io");
 
 /// A repository and its registry.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Endpoint {
-    /// The host that requests go to, with its port.
-    pub(super) authority: String,
-    /// The name that credentials are stored under.
-    pub(super) registry: String,
+    pub(super) registry: RegistryName,
     /// The repository; empty for the registry itself.
     pub(super) repository: String,
     pub(super) access: Access,
@@ -31,20 +25,9 @@ pub(super) enum Access {
 
 impl Endpoint {
     pub(super) fn for_pull(reference: &Reference) -> Self {
-        let (registry, repository) = (&*reference.registry, &*reference.repository);
-        if registry != DOCKER_HUB.0 {
-            return Self {
-                authority: registry.to_owned(),
-                registry: registry.to_owned(),
-                repository: repository.to_owned(),
-                access: Access::Pull,
-            };
-        }
-        let official = !repository.is_empty() && !repository.contains('/');
         Self {
-            authority: DOCKER_HUB.1.to_owned(),
-            registry: registry.to_owned(),
-            repository: format!("{}{repository}", if official { "library/" } else { "" }),
+            registry: reference.registry.clone(),
+            repository: reference.repository.to_string(),
             access: Access::Pull,
         }
     }
@@ -60,9 +43,10 @@ impl Endpoint {
     /// The address of a path below `/v2/`.
     pub(super) fn url(&self, plain: bool, path: &str) -> Result<Url, RegistryError> {
         let scheme = if plain { "http" } else { "https" };
-        let text = format!("{scheme}://{}/v2/{path}", self.authority);
+        let server = self.registry.server();
+        let text = format!("{scheme}://{server}/v2/{path}");
         Url::parse(&text).map_err(|error| {
-            let message = format!("`{}` is not a host: {error}", self.authority);
+            let message = format!("`{server}` is not a host: {error}");
             RegistryError::new(FailureKind::Unsupported, message)
         })
     }

@@ -40,7 +40,7 @@ use tokio::runtime::{Builder, Runtime};
 use crate::{Descriptor, Digest, Failure, FailureKind, Manifest, Reference, SCHEME, Store};
 
 use batch::BatchOptions;
-pub use credentials::{Environment, set_secret_hook};
+pub use credentials::Environment;
 use error::RegistryError;
 pub use options::{Limits, Progress, RegistryOptions};
 use repository::Repository;

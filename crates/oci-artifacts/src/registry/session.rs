@@ -9,7 +9,7 @@ use reqwest::header::HeaderValue;
 use tokio::sync::OwnedMutexGuard;
 use tokio::time::Instant;
 
-use crate::FailureKind;
+use crate::{FailureKind, RegistryName};
 
 use super::authorization::{self, Authorization};
 use super::challenge::{self, Challenge};
@@ -56,7 +56,7 @@ pub(super) struct Sessions {
     pub(super) transport: Transport,
     credentials: Credentials,
     /// Reading and writing are separate: a registry may allow anonymous reads but not anonymous writes.
-    registries: Mutex<HashMap<(String, Access), Arc<Registry>>>,
+    registries: Mutex<HashMap<(RegistryName, Access), Arc<Registry>>>,
 }
 
 /// The batch that a request belongs to, and its deadline.
@@ -77,8 +77,8 @@ impl Sessions {
 
     /// The address of a path at a registry.
     pub(super) fn url(&self, endpoint: &Endpoint, path: &str) -> Result<Url, RegistryError> {
-        let host = self.transport.clients.host(&endpoint.authority);
-        endpoint.url(host.is_some_and(|(_, host)| host.plain_http), path)
+        let host = self.transport.clients.host(&endpoint.registry);
+        endpoint.url(host.is_some_and(|host| host.plain_http), path)
     }
 
     /// Sends a request with the authentication that the registry requires. 401 and 403 are errors; the caller judges every
@@ -121,7 +121,7 @@ impl Sessions {
 
     fn registry(&self, endpoint: &Endpoint) -> Arc<Registry> {
         let mut registries = self.registries.lock();
-        let key = (endpoint.authority.clone(), endpoint.access);
+        let key = (endpoint.registry.clone(), endpoint.access);
         Arc::clone(registries.entry(key).or_default())
     }
 
@@ -203,7 +203,7 @@ impl Sessions {
                 let own = endpoint.scope();
                 let token_request = TokenRequest {
                     registry: &request.url,
-                    trusted: self.is_trusted(&request.url, &endpoint.authority),
+                    trusted: self.is_trusted(&request.url, &endpoint.registry),
                     realm,
                     service: service.as_deref(),
                     scope: scope.as_deref().unwrap_or(&own),
@@ -215,7 +215,7 @@ impl Sessions {
             Challenge::Unknown(scheme) => {
                 let message = format!(
                     "`{}` requires `{scheme}` authentication, which is not supported",
-                    endpoint.authority
+                    endpoint.registry
                 );
                 Err(RegistryError::new(FailureKind::Denied, message))
             }
@@ -223,9 +223,9 @@ impl Sessions {
     }
 
     /// Whether the identity of a host is verified.
-    fn is_trusted(&self, url: &Url, authority: &str) -> bool {
-        let host = self.transport.clients.host(authority);
-        url.scheme() == "https" && !host.is_some_and(|(_, host)| host.skip_verify)
+    fn is_trusted(&self, url: &Url, registry: &RegistryName) -> bool {
+        let host = self.transport.clients.host(registry);
+        url.scheme() == "https" && !host.is_some_and(|host| host.skip_verify)
     }
 
     /// A password that was refused and never accepted is not sent again in the same batch.
@@ -348,7 +348,7 @@ fn refusal(endpoint: &Endpoint, answer: &Answer, found: &Found) -> RegistryError
     } else {
         &endpoint.repository
     };
-    let mut error = authorization::refusal(&endpoint.authority, answer, found, what);
+    let mut error = authorization::refusal(endpoint.registry.as_str(), answer, found, what);
     if endpoint.access == Access::Push {
         error.message.push_str(", to write to it");
         error.help.iter_mut().for_each(|help| {

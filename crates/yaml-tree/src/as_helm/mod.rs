@@ -79,6 +79,7 @@ impl Writer {
             }
             Value::Number(number) => self.out.push_str(&number_text(*number)),
             Value::String(text) => self.text(text, indent, Context::Value),
+            Value::Opaque(opaque) => self.text(&opaque.text, indent, Context::Value),
             Value::List(_) => self.out.push_str("[]"),
             Value::Map(_) => self.out.push_str("{}"),
         }

@@ -19,6 +19,7 @@ use crate::value::{Node, Value};
 use super::SyntaxError;
 use super::mapping::Pair;
 use super::notice::Notices;
+use super::opaque::{Opaque, OpaqueKind, is_opaque};
 use super::resolve::{self, Resolved};
 use super::scan::{DEPTH, Scanner, Style, Token, TokenKind, too_deep};
 pub(super) use weight::Values;
@@ -32,6 +33,8 @@ pub(super) struct Composer<'t> {
     scanner: Scanner<'t>,
     pub(super) file: FileId,
     pub(super) engine: Engine,
+    /// Whether the text holds labels of secrets.
+    pub(super) has_labels: bool,
     pub(super) notices: Notices,
     /// The values counted so far, including those of the documents before this one.
     pub(super) values: Values,
@@ -99,6 +102,7 @@ impl<'t> Composer<'t> {
             scanner,
             file,
             engine,
+            has_labels: false,
             notices: Notices::default(),
             values: Values::default(),
             pairs: Vec::new(),
@@ -241,6 +245,17 @@ impl<'t> Composer<'t> {
         // JSON cannot represent some numbers. They are refused as values, but allowed as keys.
         let value =
             resolve::value(resolved, text, self.engine).unwrap_or_else(|| Value::from(text));
+        let value = if self.has_labels && is_opaque(text) {
+            let kind = if is_plain {
+                OpaqueKind::Scalar
+            } else {
+                OpaqueKind::String
+            };
+            let text = text.into();
+            Opaque { text, kind }.into()
+        } else {
+            value
+        };
         Ok(Composed {
             is_merge,
             ..Composed::new(Node { value, place }, Some(resolved), 0)

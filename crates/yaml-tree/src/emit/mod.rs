@@ -98,7 +98,7 @@ fn write_list(out: &mut String, items: &[Node], indent: usize) {
 /// Writes a space, the value, and a line break. Multiline text becomes a literal block.
 fn write_scalar(out: &mut String, value: &Value, indent: usize) {
     out.push(' ');
-    let block = value.as_str().and_then(|text| match form(text) {
+    let block = value.text_with_labels().and_then(|text| match form(text) {
         Form::Literal(header) => Some((header, text)),
         _ => None,
     });
@@ -125,6 +125,7 @@ pub(super) fn write_flat(out: &mut String, value: &Value) {
         Value::Bool(flag) => out.push_str(if *flag { "true" } else { "false" }),
         Value::Number(number) => write_number(out, *number),
         Value::String(text) => out.push_str(&quote(text)),
+        Value::Opaque(opaque) => out.push_str(&quote(&opaque.text)),
         Value::List(_) => out.push_str("[]"),
         Value::Map(_) => out.push_str("{}"),
     }

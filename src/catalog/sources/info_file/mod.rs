@@ -12,7 +12,7 @@ use yaml_tree::engine::Engine;
 use yaml_tree::place::{FileId, Place, Source};
 use yaml_tree::value::{Entry, Map, Node, Value};
 
-use crate::secrets;
+use capi::secrets;
 
 use super::records::{self, Records};
 use super::{FactsFile, Fault};
@@ -79,7 +79,7 @@ struct InfoReader {
 
 impl InfoReader {
     fn file(&mut self, source: &Source) {
-        match yaml_tree::read(&source.text, self.file, Engine::Kubectl) {
+        match secrets::documents(source, self.file, Engine::Kubectl) {
             Ok(read) => read
                 .documents
                 .iter()

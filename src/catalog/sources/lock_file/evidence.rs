@@ -179,8 +179,8 @@ pub const RESTORE: &str =
 mod tests {
     use super::{SIGNATURES, attach, text};
     use crate::model::lock::{Lock, LockOrigin, LockedImage};
-    use oci_artifacts::Digest;
     use oci_artifacts::evidence::{Evidence, Witness};
+    use oci_artifacts::{Address, Digest};
     use std::sync::Arc;
     use yaml_tree::place::{FileId, Located, Place};
 
@@ -193,7 +193,7 @@ mod tests {
         });
         LockedImage {
             key: Located::new("noble".into(), Place::NONE),
-            reference: Located::new("oci://r.example/noble:1".into(), Place::NONE),
+            reference: Located::new(Address::new("oci://r.example/noble:1"), Place::NONE),
             digest: Located::new(Digest::compute(MANIFEST.as_bytes()), Place::NONE),
             mirror: None,
             facts: [("os".into(), Located::new(os.into(), Place::NONE))].into(),

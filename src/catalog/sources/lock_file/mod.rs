@@ -171,7 +171,7 @@ fn block(image: &LockedImage) -> String {
         block.push_str(&yaml_tree::emit_at(&Value::from(map), 2));
     };
     field("key", string(&image.key.value));
-    field("reference", string(&image.reference.value));
+    field("reference", string(image.reference.value.text()));
     field("digest", Value::from(image.digest.value.as_str()));
     if let Some(mirror) = &image.mirror {
         field("mirror", string(mirror));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use capi::image::ImageKey;
-use oci_artifacts::{Digest, Reference};
+use oci_artifacts::{Address, Digest, Reference};
 use yaml_tree::NoticeKind;
 use yaml_tree::engine::Engine;
 use yaml_tree::place::{FileId, Located, Place};
@@ -167,7 +167,7 @@ impl LockReader {
         }
         let image = LockedImage {
             key: key?,
-            reference: reference?,
+            reference: reference?.map(Address::new),
             digest: digest?,
             mirror: self.text(map, "mirror").map(|mirror| mirror.value),
             facts: self.facts(map),
@@ -313,7 +313,7 @@ impl LockReader {
 
     /// Entries that say the same reference twice, which a merge can leave.
     fn doubles(&mut self, images: &[LockedImage]) {
-        let mut known: BTreeMap<(&str, &str), &Digest> = BTreeMap::new();
+        let mut known: BTreeMap<(&str, &Address), &Digest> = BTreeMap::new();
         for image in images {
             let digest = &image.digest.value;
             let Some(first) = known.insert(image.identity(), digest) else {

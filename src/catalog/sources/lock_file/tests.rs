@@ -100,7 +100,7 @@ fn image() -> impl Strategy<Value = LockedImage> {
         let (facts, mirror, registry, version, verified) = rest;
         LockedImage {
             key: nowhere(key.into()),
-            reference: nowhere(reference.into()),
+            reference: nowhere(oci_artifacts::Address::new(reference)),
             digest: nowhere(Digest::compute(&[byte])),
             mirror,
             facts: facts

@@ -156,7 +156,7 @@ fn a_selector_that_matches_one_image_chooses_it() {
     );
     assert_eq!(selection.outcome, found("hardened-1-35"));
     assert_eq!(selection.other_mode, None);
-    assert!(selection.candidates.is_empty());
+    assert!(selection.near_misses.nearest.is_empty());
     let names: Vec<&str> = selection
         .finalized
         .terms
@@ -215,7 +215,7 @@ fn no_match_lists_every_candidate_with_all_its_differences() {
     let selection = chosen(&choice, &facts, &images, Matching::Normalized);
     assert_eq!(selection.outcome, Outcome::NoMatch);
     let differs = |index: usize| -> Vec<&str> {
-        let candidate = &selection.candidates[index];
+        let candidate = &selection.near_misses.nearest[index];
         candidate
             .differs
             .iter()
@@ -229,8 +229,8 @@ fn no_match_lists_every_candidate_with_all_its_differences() {
         wanted: "24.04".into(),
         has: Some("noble".into()),
     };
-    assert!(selection.candidates[0].differs.contains(&release));
-    assert_eq!(selection.candidates[0].differs[0].has, None);
+    assert!(selection.near_misses.nearest[0].differs.contains(&release));
+    assert_eq!(selection.near_misses.nearest[0].differs[0].has, None);
 }
 
 #[test]

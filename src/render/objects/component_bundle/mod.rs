@@ -8,8 +8,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use capi::image::{Image, fact, is_oci};
-use oci_artifacts::Reference;
+use capi::image::{Image, fact};
+use oci_artifacts::{Reference, is_oci};
+use yaml_tree::opaque::is_opaque;
 use yaml_tree::place::Place;
 use yaml_tree::value::{Entry, Map, Node, Value};
 
@@ -43,7 +44,7 @@ pub struct Delivery {
 /// The bundle of each pool that has one. What prevents a delivery is reported.
 pub fn deliveries(view: &ClusterView, findings: &mut Vec<Finding>) -> Vec<Delivery> {
     let chosen = view.pool_bundles();
-    let delivery = |(pool, bundle): (&Pool, &Image)| match delivery(view, pool, bundle) {
+    let delivery = |(pool, bundle): (&Pool, &Image)| match delivery(pool, bundle) {
         Ok(delivery) => Some(delivery),
         Err(problem) => {
             findings.push(finding(view, pool, problem));
@@ -74,7 +75,7 @@ fn subject(view: &ClusterView, pool: &str) -> Subject {
     }
 }
 
-fn delivery(view: &ClusterView, pool: &Pool, bundle: &Image) -> Result<Delivery, Problem> {
+fn delivery(pool: &Pool, bundle: &Image) -> Result<Delivery, Problem> {
     let problem = |message: String, help: &str| Problem {
         message,
         place: pool.bundle.place(),
@@ -93,7 +94,7 @@ fn delivery(view: &ClusterView, pool: &Pool, bundle: &Image) -> Result<Delivery,
         let help = "`uri: oci://REGISTRY/REPOSITORY:TAG`, or an address `https://…` of the tarball";
         return Err(problem(message, help));
     };
-    let env = env(view, pool, bundle)?;
+    let env = env(pool, bundle)?;
     let pairs: Vec<(&str, &str)> = env.iter().map(|(k, v)| (&**k, &**v)).collect();
     let id = format!("{sha256}-{}", hash::compute(&format!("{pairs:?}")));
     let title = format!("Installs component bundle {key}.");
@@ -132,13 +133,9 @@ fn addresses(bundle: &Image, sha256: &str) -> Option<(String, String)> {
         Some(digest) => reference.with_digest(&digest.value),
         None => reference,
     };
-    let registry = match &*pinned.registry {
-        // The host of Docker Hub's registry has another name.
-        "docker.io" => "registry-1.docker.io",
-        registry => registry,
-    };
     let blob = format!(
-        "https://{registry}/v2/{}/blobs/sha256:{sha256}",
+        "https://{}/v2/{}/blobs/sha256:{sha256}",
+        pinned.registry.server(),
         pinned.repository
     );
     Some((pinned.to_string(), served.map_or(blob, str::to_owned)))
@@ -149,11 +146,7 @@ fn is_http(url: &str) -> bool {
 }
 
 /// The catalog's variables and the pool's own, which win.
-fn env(
-    view: &ClusterView,
-    pool: &Pool,
-    bundle: &Image,
-) -> Result<BTreeMap<String, String>, Problem> {
+fn env(pool: &Pool, bundle: &Image) -> Result<BTreeMap<String, String>, Problem> {
     let own = pool.bundle.env.iter();
     let own = own.map(|(name, value)| (&**name, &*value.value, value.place));
     let shared = bundle.facts.iter().filter_map(|(name, value)| {
@@ -162,7 +155,7 @@ fn env(
     });
     let mut env = BTreeMap::new();
     for (name, value, place) in shared.chain(own) {
-        if view.sources.is_secret(place) {
+        if is_opaque(value) {
             return Err(Problem {
                 message: format!("`{name}` would show a secret"),
                 place,

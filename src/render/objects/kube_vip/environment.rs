@@ -231,6 +231,7 @@ fn scalar(value: &Value) -> Option<String> {
     match value {
         Value::String(text) if text.is_empty() => None,
         Value::String(text) => Some(text.to_string()),
+        Value::Opaque(opaque) => Some(opaque.text.to_string()),
         Value::Bool(flag) => Some(flag.to_string()),
         // Not with Go's formatting: numbers of autonomous systems have up to ten digits.
         Value::Number(Number::Float(number)) if number.fract() == 0.0 => {

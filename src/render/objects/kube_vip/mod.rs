@@ -49,7 +49,7 @@ pub fn context(view: &ClusterView, annotations: &Map, findings: &mut Vec<Finding
         settings: Node::from_value(Value::empty_map()),
     };
     let kube_vip = found.kube_vip.as_ref().unwrap_or(&default);
-    if secret_within(view, &kube_vip.settings).is_some() {
+    if secret_within(&kube_vip.settings).is_some() {
         let message = "kube-vip's manifest would show a secret";
         let finding = Finding::new(RuleId::ManifestInvalid, message);
         findings.push(placed(finding.help(

@@ -6,10 +6,13 @@ use yaml_tree::json::{Html, format_number, to_json};
 use yaml_tree::place::Place;
 use yaml_tree::value::{Map, Node, Number, Value};
 
-use super::{BYTES_OF_A_STEP, Cost, Mismatch, Valid, ValuesSchema};
+use super::{Cost, Mismatch, Valid, ValuesSchema};
 
 /// How deep schemas are applied in one another.
 const DEPTH: usize = 400;
+
+/// The most schemas that are applied in one check: a few references to one another may double the work at each.
+const APPLIED_LIMIT: u64 = 20_000_000;
 
 /// The maximum number of valid maps and lists that are kept, so that memory does not grow with the fleet.
 const KEPT: usize = 65_536;
@@ -32,7 +35,7 @@ pub(super) struct Check<'s> {
     /// Where the check is in the values.
     pub(super) path: String,
     /// How many more schemas are applied.
-    steps: u64,
+    left: u64,
     depth: usize,
     /// Whether a text was not of its format.
     pub(super) has_unmet_format: bool,
@@ -41,13 +44,13 @@ pub(super) struct Check<'s> {
 }
 
 impl<'s> Check<'s> {
-    pub(super) fn new(schema: &'s ValuesSchema, has_formats: bool, steps: u64) -> Self {
+    pub(super) fn new(schema: &'s ValuesSchema, has_formats: bool) -> Self {
         Self {
             schema,
             has_formats,
             found: Vec::new(),
             path: String::new(),
-            steps,
+            left: APPLIED_LIMIT,
             depth: 0,
             has_unmet_format: false,
             deepest: 0,
@@ -58,17 +61,6 @@ impl<'s> Check<'s> {
     pub(super) fn all_of(mut self, values: &Node) -> Result<Self, String> {
         self.node(&self.schema.root, values)?;
         Ok(self)
-    }
-
-    pub(super) fn step(&mut self, steps: u64) -> Result<(), String> {
-        let left = self.steps.checked_sub(steps);
-        self.steps = left.ok_or("it takes too many steps")?;
-        Ok(())
-    }
-
-    /// The steps of a text.
-    pub(super) fn step_text(&mut self, text: &str) -> Result<(), String> {
-        self.step((text.len() / BYTES_OF_A_STEP) as u64)
     }
 
     /// Applies a schema to a value.
@@ -87,14 +79,15 @@ impl<'s> Check<'s> {
         if let Some(cost) = known.filter(|cost| self.depth + cost.levels <= DEPTH) {
             self.deepest = self.deepest.max(self.depth + cost.levels);
             self.has_unmet_format |= cost.has_unmet_format;
-            return self.step(cost.steps);
+            return self.apply_more(cost.applied);
         }
-        let (found, left) = (self.found.len(), self.steps);
+        let left = self.left;
+        let found = self.found.len();
         let deepest = std::mem::replace(&mut self.deepest, self.depth);
         let had_unmet_format = std::mem::take(&mut self.has_unmet_format);
         self.apply(schema, node)?;
         let cost = Cost {
-            steps: left - self.steps,
+            applied: left - self.left,
             levels: self.deepest - self.depth,
             has_unmet_format: self.has_unmet_format,
         };
@@ -111,8 +104,15 @@ impl<'s> Check<'s> {
         Ok(())
     }
 
+    /// Counts schemas that are applied: those that were known to hold too, whichever cluster was first.
+    fn apply_more(&mut self, count: u64) -> Result<(), String> {
+        let left = self.left.checked_sub(count);
+        self.left = left.ok_or_else(|| format!("it applies more than {APPLIED_LIMIT} schemas"))?;
+        Ok(())
+    }
+
     fn apply(&mut self, schema: &'s Node, node: &Node) -> Result<(), String> {
-        self.step(1)?;
+        self.apply_more(1)?;
         if self.depth >= DEPTH {
             return Err(format!("it is applied more than {DEPTH} levels deep"));
         }
@@ -146,13 +146,17 @@ impl<'s> Check<'s> {
         if !self.has_type(schema, node) {
             return Ok(());
         }
+        // Of a secret, the type is known, and nothing else.
+        if matches!(node.value, Value::Opaque(_)) {
+            return Ok(());
+        }
         self.is_one_of(schema, node)?;
         match &node.value {
             Value::Map(map) => self.map(schema, map, node)?,
             Value::List(items) => self.list(schema, items, node)?,
             Value::String(text) => self.string(schema, text, node)?,
             Value::Number(number) => self.number(schema, *number, node),
-            Value::Null | Value::Bool(_) => {}
+            Value::Null | Value::Bool(_) | Value::Opaque(_) => {}
         }
         self.combinators(schema, node)
     }
@@ -245,9 +249,6 @@ impl<'s> Check<'s> {
     }
 
     pub(super) fn mismatch(&mut self, place: Place, message: String) -> Mismatch {
-        // What is left over is noticed by the next step.
-        let bytes = self.path.len() + message.len();
-        self.steps = self.steps.saturating_sub((bytes / BYTES_OF_A_STEP) as u64);
         Mismatch {
             path: self.path.clone(),
             message,
@@ -271,7 +272,6 @@ impl<'s> Check<'s> {
 
     /// A text that is the same for equal values.
     pub(super) fn comparable(&mut self, value: &Value) -> Result<String, String> {
-        self.step(1)?;
         Ok(match value {
             Value::Number(number) => format_number(Number::Float(as_float(*number))),
             Value::List(items) => {
@@ -281,17 +281,14 @@ impl<'s> Check<'s> {
             Value::Map(map) => {
                 let entries = map.iter().map(|entry| {
                     let key = &entry.key;
-                    self.step_text(key)?;
                     Ok(format!("{key:?}:{}", self.comparable(&entry.node.value)?))
                 });
                 let entries: Result<Vec<String>, String> = entries.collect();
                 format!("{{{}}}", entries?.join(","))
             }
-            Value::String(text) => {
-                self.step_text(text)?;
+            Value::Opaque(_) | Value::String(_) | Value::Null | Value::Bool(_) => {
                 to_json(value, Html::Plain)
             }
-            Value::Null | Value::Bool(_) => to_json(value, Html::Plain),
         })
     }
 }

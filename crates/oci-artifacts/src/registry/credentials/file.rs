@@ -6,19 +6,26 @@ use serde::Deserialize;
 
 use yaml_tree::bytes;
 
+use crate::Reference;
+
 use super::secret::{Credential, Secret};
 
-/// The content of such a file, by host or by host and path.
+/// The content of such a file, by registry or by the start of references.
 #[derive(Debug, Default)]
 pub(super) struct AuthFile {
     /// The entries of `auths`.
-    pub(super) entries: BTreeMap<String, Entry>,
-    /// `credHelpers`: for each host, the suffix of the program `docker-credential-<name>`.
-    pub(super) helpers: BTreeMap<String, String>,
-    /// `credsStore`: the suffix of the program for all other hosts.
+    pub(super) entries: BTreeMap<Reference, Named<Entry>>,
+    /// `credHelpers`: the suffix of the program `docker-credential-<name>`.
+    pub(super) helpers: BTreeMap<Reference, Named<String>>,
+    /// `credsStore`: the suffix of the program for all other registries.
     pub(super) store: Option<String>,
-    /// The original spelling of the keys of `auths`, under which a store knows them.
-    pub(super) written: BTreeMap<String, String>,
+}
+
+/// What a file has under a key. Helpers and stores know it by the key as it is written.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Named<T> {
+    pub(super) written: String,
+    pub(super) value: T,
 }
 
 /// One entry of `auths`.
@@ -57,12 +64,18 @@ impl AuthFile {
             .map_err(|error| format!("is not what logins write, at line {}", error.line()))?;
         let mut file = Self::default();
         for (written, entry) in raw.auths {
-            let key = key(&written);
-            file.entries.insert(key.clone(), entry.read());
-            file.written.insert(key, written);
+            let value = entry.read();
+            let Some(key) = key(&written) else { continue };
+            // Of two spellings of one registry, the one that has something counts.
+            if !(value == Entry::Empty && file.entries.contains_key(&key)) {
+                file.entries.insert(key, Named { written, value });
+            }
         }
-        let helpers = raw.cred_helpers.into_iter();
-        file.helpers = helpers.filter(|(_, helper)| !helper.is_empty()).collect();
+        for (written, value) in raw.cred_helpers {
+            if let Some(key) = key(&written).filter(|_| !value.is_empty()) {
+                file.helpers.insert(key, Named { written, value });
+            }
+        }
         file.store = raw.creds_store.filter(|store| !store.is_empty());
         Ok(file)
     }
@@ -96,26 +109,25 @@ impl RawEntry {
     }
 }
 
-/// A key without scheme and without the API version that old logins wrote, with one spelling of docker.io.
-fn key(written: &str) -> String {
-    let bare = ["https://", "http://"]
-        .iter()
-        .find_map(|scheme| written.strip_prefix(scheme))
-        .unwrap_or(written)
-        .trim_end_matches('/');
-    let bare = ["/v1", "/v2"]
-        .iter()
+/// What a key means, without scheme and without the API version that old logins wrote. None of a key that names no registry, as
+/// stores leave them for tokens of their own.
+fn key(written: &str) -> Option<Reference> {
+    let mut schemes = ["https://", "http://"].iter();
+    let bare = schemes.find_map(|scheme| {
+        let (start, rest) = written.split_at_checked(scheme.len())?;
+        start.eq_ignore_ascii_case(scheme).then_some(rest)
+    });
+    let bare = bare.unwrap_or(written).trim_end_matches('/');
+    let mut versions = ["/v1", "/v2"].iter();
+    let bare = versions
         .find_map(|version| bare.strip_suffix(version))
         .unwrap_or(bare);
-    match bare {
-        "index.docker.io" | "registry-1.docker.io" => "docker.io".to_owned(),
-        _ => bare.to_owned(),
-    }
+    Reference::parse_prefix(bare)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{AuthFile, Credential, Entry, Secret};
+    use super::{AuthFile, Credential, Entry, Reference, Secret};
 
     fn password(user: &str, password: &str) -> Entry {
         let (user, password) = (user.to_owned(), Secret::new(password.to_owned()));
@@ -131,16 +143,39 @@ mod tests {
             "https://index.docker.io/v1/": {},
             "d.example": {"auth": "???"}}}"#;
         let file = AuthFile::read(text).expect("readable");
-        assert_eq!(file.entries["a.example"], password("bob", "a:b"));
-        assert_eq!(file.entries["b.example"], password("eve", "p"));
+        let entry = |name| {
+            let key = Reference::parse_prefix(name).expect("a prefix");
+            &file.entries[&key]
+        };
+        assert_eq!(entry("a.example").value, password("bob", "a:b"));
+        assert_eq!(entry("b.example").value, password("eve", "p"));
         let token = Credential::Identity(Secret::new("t".to_owned()));
         assert_eq!(
-            file.entries["c.example:5000/group"],
+            entry("c.example:5000/group").value,
             Entry::Credential(token)
         );
-        assert_eq!(file.entries["docker.io"], Entry::Empty);
-        assert_eq!(file.entries["d.example"], Entry::Unreadable);
-        assert_eq!(file.written["docker.io"], "https://index.docker.io/v1/");
+        assert_eq!(entry("docker.io").value, Entry::Empty);
+        assert_eq!(entry("docker.io").written, "https://index.docker.io/v1/");
+        assert_eq!(entry("d.example").value, Entry::Unreadable);
+    }
+
+    #[test]
+    fn a_key_means_one_registry_however_it_is_spelled() {
+        let of = |text: &str| super::key(text).map(|key| key.name());
+        for (written, name) in [
+            ("HTTPS://A.example:0443/v2/", Some("a.example")),
+            ("A.example:05000/Group", None),
+            ("A.example:05000/group/", Some("a.example:5000/group")),
+            ("index.docker.io", Some("docker.io")),
+            ("https://registry-1.docker.io/v2/", Some("docker.io")),
+        ] {
+            assert_eq!(of(written).as_deref(), name, "{written}");
+        }
+        let text = br#"{"auths": {"A.example": {"auth": "Ym9iOmE6Yg=="}, "a.example": {}}}"#;
+        let file = AuthFile::read(text).expect("readable");
+        let entries: Vec<_> = file.entries.values().collect();
+        assert_eq!(entries.len(), 1);
+        assert_eq!(entries[0].value, password("bob", "a:b"));
     }
 
     #[test]

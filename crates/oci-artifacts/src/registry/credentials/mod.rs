@@ -15,8 +15,9 @@ use std::time::Duration;
 
 use tokio::sync::Mutex;
 
-use file::{AuthFile, Entry};
-pub use secret::set_secret_hook;
+use crate::{Reference, RegistryName};
+
+use file::{AuthFile, Entry, Named};
 pub(super) use secret::{Credential, Secret};
 
 /// Where credentials are searched.
@@ -99,8 +100,8 @@ impl Credentials {
         }
     }
 
-    /// The credential for `host/repository`. A file that cannot be read and a helper that fails are skipped and reported.
-    pub(super) async fn find(&self, host: &str, repository: &str) -> Found {
+    /// The credential for a repository. A file that cannot be read and a helper that fails are skipped and reported.
+    pub(super) async fn find(&self, host: &RegistryName, repository: &str) -> Found {
         let mut searched = Vec::new();
         let keys = keys(host, repository);
         for ((shown, _), file) in self.environment.files.iter().zip(self.files()) {
@@ -149,32 +150,36 @@ impl Credentials {
     async fn search_file(
         &self,
         file: &AuthFile,
-        host: &str,
-        keys: &[String],
+        host: &RegistryName,
+        keys: &[Reference],
     ) -> Result<Option<(Credential, String)>, String> {
         for key in keys {
-            if let Some(helper) = file.helpers.get(key) {
-                let found = self.run_helper(helper, key).await?;
+            if let Some(Named { written, value }) = file.helpers.get(key) {
+                let found = self.run_helper(value, written).await?;
                 if let Some(credential) = found {
-                    return Ok(Some((credential, format!("{key}` by helper `{helper}"))));
+                    return Ok(Some((credential, format!("{written}` by helper `{value}"))));
                 }
             }
-            match file.entries.get(key) {
-                Some(Entry::Credential(credential)) => {
-                    return Ok(Some((credential.clone(), key.clone())));
+            let Some(Named { written, value }) = file.entries.get(key) else {
+                continue;
+            };
+            match value {
+                Entry::Credential(credential) => {
+                    return Ok(Some((credential.clone(), written.clone())));
                 }
-                Some(Entry::Unreadable) => {
+                Entry::Unreadable => {
                     return Err(format!(
-                        "its entry `{key}` is neither `user:password` in base64 nor a token"
+                        "its entry `{written}` is neither `user:password` in base64 nor a token"
                     ));
                 }
-                Some(Entry::Empty) | None => {}
+                Entry::Empty => {}
             }
         }
         let Some(store) = &file.store else {
             return Ok(None);
         };
-        let server = file.written.get(host).map_or(host, |written| written);
+        let entry = keys.last().and_then(|host| file.entries.get(host));
+        let server = entry.map_or(host.as_str(), |entry| &entry.written);
         let found = self.run_helper(store, server).await?;
         Ok(found.map(|credential| (credential, format!("{server}` by store `{store}"))))
     }
@@ -192,14 +197,18 @@ impl Credentials {
     }
 }
 
-/// The keys under which credentials of a repository may be stored, longest first: `host/a/b`, `host/a`, `host`.
-fn keys(host: &str, repository: &str) -> Vec<String> {
-    let whole = format!("{host}/{repository}");
-    let ends = whole.match_indices('/').map(|(slash, _)| slash).rev();
-    let all = std::iter::once(whole.len()).chain(ends);
-    let mut keys: Vec<String> = all.map(|end| whole[..end].to_owned()).collect();
-    keys.dedup();
-    keys
+/// What credentials of a repository may be stored for, longest first: `host/a/b`, `host/a`, `host`.
+fn keys(host: &RegistryName, repository: &str) -> Vec<Reference> {
+    let ends = repository.match_indices('/').map(|(slash, _)| slash).rev();
+    let all = std::iter::once(repository.len()).chain(ends);
+    let paths = all.filter(|end| *end > 0).map(|end| &repository[..end]);
+    let key = |path: &str| Reference {
+        registry: host.clone(),
+        repository: path.into(),
+        tag: None,
+        digest: None,
+    };
+    paths.chain([""]).map(key).collect()
 }
 
 fn read(path: &Path) -> Result<Option<AuthFile>, String> {
@@ -214,7 +223,7 @@ fn read(path: &Path) -> Result<Option<AuthFile>, String> {
 mod tests {
     use std::ffi::OsString;
 
-    use super::{Environment, keys};
+    use super::{Environment, Reference, RegistryName, keys};
 
     #[test]
     fn without_a_session_logins_are_found_by_user_id() {
@@ -258,9 +267,15 @@ mod tests {
 
     #[test]
     fn keys_go_from_the_repository_to_the_host() {
+        let names = |host: &str, repository| -> Vec<String> {
+            let host = RegistryName::parse(host).expect(host);
+            let keys = keys(&host, repository);
+            keys.iter().map(Reference::name).collect()
+        };
         assert_eq!(
-            keys("a.b:5000", "c/d"),
+            names("A.b:05000", "c/d"),
             ["a.b:5000/c/d", "a.b:5000/c", "a.b:5000"]
         );
+        assert_eq!(names("a.b", ""), ["a.b"]);
     }
 }

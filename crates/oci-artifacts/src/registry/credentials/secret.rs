@@ -1,15 +1,6 @@
-//! Passwords and tokens. `Debug` does not print them, and who prints the answers of servers may mask them (`on_secret`).
+//! Passwords and tokens, which `Debug` does not print.
 
 use std::fmt;
-use std::sync::OnceLock;
-
-static HOOK: OnceLock<fn(&str)> = OnceLock::new();
-
-/// Sets the function that receives each password and token once it is known, so that a program can mask them in what it prints:
-/// a server may repeat them in its answers. A second call changes nothing.
-pub fn set_secret_hook(hook: fn(&str)) {
-    let _ = HOOK.set(hook);
-}
 
 /// A password or a token.
 #[derive(Clone, PartialEq, Eq)]
@@ -17,10 +8,6 @@ pub(in crate::registry) struct Secret(String);
 
 impl Secret {
     pub(in crate::registry) fn new(text: String) -> Self {
-        // Of the value of a header, the part after the scheme.
-        if let Some(hook) = HOOK.get() {
-            hook(text.rsplit(' ').next().unwrap_or(&text));
-        }
         Self(text)
     }
 

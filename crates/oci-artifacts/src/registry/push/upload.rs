@@ -259,7 +259,7 @@ fn continuation(answer: &Answer, endpoint: &Endpoint) -> Result<Url, RegistryErr
     let Some(mut url) = found else {
         let message = format!(
             "`{}` started an upload but did not return its address",
-            endpoint.authority
+            endpoint.registry
         );
         return Err(RegistryError::new(FailureKind::Unreachable, message));
     };
