@@ -244,6 +244,24 @@ fn an_object_in_a_string_holds_secrets_too() {
     );
 }
 
+/// What decides is the structure of a document, not how its words are written.
+#[test]
+fn a_secret_is_one_however_its_kind_is_written_and_what_shows_it_again() {
+    for values in [
+        "x: {kind: !!str Secret, stringData: {a: SEKRET-1}}\n",
+        "x: {kind: &k Secret, stringData: {a: SEKRET-1}}\ny: {kind: *k, stringData: {a: SEKRET-2}}\n",
+        "x:\n  kind:\n    Secret\n  stringData: {a: SEKRET-1}\n",
+        "x:\n  kind: >-\n    Secret\n  stringData: {a: SEKRET-1}\n",
+        "x: {\"k\\x69nd\": \"\\x53ecret\", stringData: {a: SEKRET-1}}\n",
+        "x: {kind: Secret, stringData: {a: &p SEKRET-1}}\ny: {data: {q: *p}}\n",
+        "p: &p {a: SEKRET-1}\nx: {kind: Secret, stringData: *p}\n",
+        "x: '[{\"kind\": \"Secret\", \"stringData\": {\"a\": \"SEKRET-1\"}}]'\n",
+    ] {
+        let shown = printed(&with_secrets(values), &LINES);
+        assert!(shown.contains("<secret edge.yaml"), "{values}: {shown}");
+    }
+}
+
 /// It is not compared as the version `hidden`.
 #[test]
 fn a_version_in_a_secret_of_a_release_is_unknown() {

@@ -77,6 +77,38 @@ fn a_first_line_removes_no_cluster() {
     let said = stage.run("check").outcome.stdout;
     let warned = format!("`{values}` is rendered by metalmark, and left out of the clusters");
     assert!(said.contains(&warned), "{said}");
-    let said = stage.run("render --check").outcome.stdout;
-    assert!(said.contains(values), "{said}");
+    let refused = stage.run("render --check").exit(1).outcome.stderr;
+    assert!(
+        refused.contains(&format!(
+            "`{values}` says in its first line that it is rendered"
+        )),
+        "{refused}"
+    );
+}
+
+/// Somebody starts a cluster with a copy of a rendered file: it stays, and the run says what is wrong.
+#[test]
+fn a_copied_first_line_deletes_no_values() {
+    let values = format!(
+        "cluster:\n  k8s_version: v1.31.8+rke2r1\n  capi_providers: {{infra_provider: capm3, bootstrap_provider: cabpr}}\n  capm3: {{image_key: \
+         one}}\nos_images:\n  one: {{uri: 'oci://r.example/one:1', k8s-version: v1.31.8+rke2r1, image-format: raw, filename: one.raw, sha256: {}}}\n",
+        "a".repeat(64)
+    );
+    let stage = project()
+        .settings(
+            "clusters: [{each: 'clusters/*/values.yaml'}]\noutputs: [{target: manifests, path: 'clusters/{{ cluster.name }}'}]",
+        )
+        .file("clusters/edge/values.yaml", &values);
+    stage.run("render").exit(0);
+    let copy = format!(
+        "# Rendered by metalmark for cluster edge; edit the values, not this file.\n{values}"
+    );
+    stage.write("clusters/new/values.yaml", &copy);
+    let screen = stage.run("render").exit(1).outcome;
+    let screen = screen.stdout + &screen.stderr;
+    assert!(
+        screen.contains("`clusters/new/values.yaml` says in its first line that it is rendered, and nothing renders it"),
+        "{screen}"
+    );
+    assert_eq!(stage.read("clusters/new/values.yaml"), copy);
 }

@@ -87,14 +87,14 @@ pub struct Keeps {
     pub part: Part,
     /// Every cluster that there is, in whatever part.
     pub clusters: BTreeSet<Arc<str>>,
-    /// Whether the run renders other outputs than the project has: then what others rendered for a living cluster stays.
+    /// Whether the run renders other outputs than the project has: then all stays that others rendered there.
     pub is_elsewhere: bool,
 }
 
 impl Keeps {
     /// Whether an owner's earlier files survive.
     pub fn keeps(&self, owner: &Owner) -> bool {
-        !self.part.owns(owner) || self.is_elsewhere && self.has(owner)
+        !self.part.owns(owner) || self.is_elsewhere
     }
 
     fn has(&self, owner: &Owner) -> bool {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io::Read as _;
+use std::path::Path;
 
 use oci_artifacts::portable_path;
 use rayon::prelude::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
@@ -31,6 +32,7 @@ impl Plan {
         entries.sort_by(|a, b| (&a.path, &a.maker).cmp(&(&b.path, &b.maker)));
         refuse_collisions(&self, &mut entries, &mut findings);
         refuse_elsewhere(&self, keeps, &mut entries, &mut findings);
+        refuse_inputs(&self, keeps, &entries, &mut findings)?;
         let found = search(&self, &entries)?;
         let mut changes = found.deletions(&self, &entries, keeps)?;
         let in_the_way = refuse_blocked(&self, &changes, &mut entries, &mut findings)?;
@@ -138,6 +140,29 @@ fn refuse_elsewhere(
     }
 }
 
+/// Refuses to go on where a file that the project takes for input says that it is rendered, and nothing renders it: it may be
+/// somebody's values behind a copied line.
+fn refuse_inputs(
+    plan: &Plan,
+    keeps: &Keeps,
+    entries: &[Entry],
+    findings: &mut Vec<Finding>,
+) -> Result<(), Error> {
+    let rendered: HashSet<&Path> = entries.iter().map(|entry| Path::new(&entry.path)).collect();
+    for path in plan
+        .options
+        .inputs
+        .iter()
+        .filter(|path| !rendered.contains(&***path))
+    {
+        let path = path.to_string_lossy();
+        // What another part of the fleet renders is not known here.
+        let owned = find_owner(plan, &path)?.filter(|owned| !keeps.keeps(&owned.owner));
+        findings.extend(owned.map(|_| refusal::input(&plan.display_path(&path))));
+    }
+    Ok(())
+}
+
 /// What lies in the outputs' folders and is not rendered.
 #[derive(Default)]
 struct Found {
@@ -163,7 +188,7 @@ fn search(plan: &Plan, entries: &[Entry]) -> Result<Found, Error> {
 }
 
 impl Found {
-    /// Searches a folder; not git's own, and not that of another project.
+    /// Searches a folder; not git's own, and not that of another project or work tree.
     fn search(
         &mut self,
         plan: &Plan,
@@ -176,7 +201,14 @@ impl Found {
             return Ok(());
         }
         let inside = walk.list(folder).map_err(plan.unreadable(folder))?;
-        if !folder.is_empty() && inside.iter().any(|(name, _)| name == PROJECT_FILE_NAME) {
+        // An output's folder may be a work tree of its own.
+        let is_output = plan.options.outputs.roots().contains(&folder);
+        let is_other = |name: &str| match name {
+            PROJECT_FILE_NAME => !folder.is_empty(),
+            ".git" => !folder.is_empty() && !is_output,
+            _ => false,
+        };
+        if inside.iter().any(|(name, _)| is_other(name)) {
             return Ok(());
         }
         for (name, state) in inside {
@@ -184,6 +216,7 @@ impl Found {
             match state {
                 PathState::Folder if name != ".git" => self.search(plan, walk, &path, rendered)?,
                 PathState::File(_) if name.starts_with(STAGED) => self.litter.push(path),
+                PathState::File(_) if plan.options.inputs.contains(Path::new(&path)) => {}
                 PathState::File(_) if !rendered.contains(&*path) => self.files.push(path),
                 _ => {}
             }
@@ -212,14 +245,17 @@ impl Found {
             entry.before.is_some() && matches!(entry.outcome, FileOutcome::Refused)
         };
         let refused = entries.iter().filter(is_refused).map(|entry| &*entry.path);
-        let listed = { kept.iter() }
+        // Anybody can write a list: by it alone nothing is deleted, and it stays as long as it names what is there.
+        let listed = { kept.iter().chain(&gone) }
             .filter(|(_, owned)| owned.is_listed)
             .map(|(path, _)| &***path);
         let kept: HashSet<&str> = listed.chain(refused).collect();
         let old_lists = { plan.old_lists.iter() }
             .filter(|(folder, list)| !list.paths().any(|path| kept.contains(&*join(folder, path))))
             .map(|(folder, _)| join(folder, OLD_LIST));
-        let gone = gone.into_iter().map(|(path, _)| path.clone());
+        let gone = { gone.iter() }
+            .filter(|(_, owned)| !owned.is_listed)
+            .map(|(path, _)| (*path).clone());
         let mut walk = walk(&plan.folder, &plan.root)?;
         gone.chain(old_lists)
             .map(|path| {

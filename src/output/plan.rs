@@ -1,5 +1,6 @@
 //! Plans the changes that a rendered tree makes on disk. It reads and never writes.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -37,6 +38,8 @@ pub struct Options {
     pub base: Option<PathBuf>,
     /// The folders of the outputs below the root, in which files that are not rendered any more are looked for.
     pub outputs: OutputFolders,
+    /// Files that the project takes for input, were it not for their first line: none of them is deleted.
+    pub inputs: BTreeSet<PathBuf>,
     /// The project file's name, where it is not the usual one: what others rendered is not this project's.
     pub project: String,
     /// What to do with a file that exists and is not owned.
@@ -52,6 +55,7 @@ impl Default for Options {
             shown: String::new(),
             base: None,
             outputs: OutputFolders::new([""]),
+            inputs: BTreeSet::new(),
             project: String::new(),
             foreign: Foreign::default(),
             previous: Previous::default(),

@@ -15,6 +15,16 @@ pub(super) fn not_owned(shown: &str, subject: Subject) -> Finding {
         .help("move the file away if it is yours, or run with `--adopt` to overwrite it")
 }
 
+/// A file that the project takes for input says that it is rendered, and nothing renders it.
+pub(super) fn input(shown: &str) -> Finding {
+    let message = format!(
+        "`{shown}` says in its first line that it is rendered, and nothing renders it, while `clusters` matches it"
+    );
+    refusal(RuleId::FileNotOwned, message, shown, Subject::default()).help(
+        "remove its first line if it holds a cluster's values, or let `clusters` match other files",
+    )
+}
+
 /// A folder that files are copied into has others, of which `other` is the first.
 pub(super) fn not_empty(shown: &str, other: &str, count: usize) -> Finding {
     let more = match count {

@@ -1,5 +1,7 @@
 //! Where the rendered files of a run go: below the project's folder, or into what `--out` names.
 
+use std::collections::BTreeSet;
+
 use crate::error::Error;
 use crate::model::output_path::OutputFolders;
 use crate::output::{Foreign, Options, Plan, Previous};
@@ -22,6 +24,11 @@ pub(crate) fn plan(
         base,
         project: workspace.settings.project.clone(),
         outputs: OutputFolders::new(outputs.map(|output| &*output.path)),
+        // Below the project's folder alone.
+        inputs: match workspace.out {
+            Some(_) => BTreeSet::new(),
+            None => workspace.shared.own_output().omissions(),
+        },
         foreign,
         previous,
     };

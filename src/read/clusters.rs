@@ -131,6 +131,7 @@ fn matches_in(
     let mut found = Vec::with_capacity(matching.len());
     for (path, (is_values, is_own)) in matching.into_iter().zip(inputs) {
         if is_own {
+            own_output.leave_out(&path);
             findings.push(layers::omission(&path, "clusters"));
         } else if is_values {
             found.push(path);

@@ -107,7 +107,7 @@ pub(super) fn read_shared(
 
 impl Shared {
     /// The files that metalmark rendered.
-    pub(super) fn own_output(&self) -> &gitops::OwnOutput {
+    pub fn own_output(&self) -> &gitops::OwnOutput {
         &self.composing.own_output
     }
 

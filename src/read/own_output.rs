@@ -1,7 +1,7 @@
 //! Which files metalmark rendered itself. They are never input: an overlay that was read back would be the strongest layer,
 //! and every later render would repeat it instead of following the user's change.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -20,6 +20,8 @@ pub struct OwnOutput {
     folders: OutputFolders,
     /// The lists of an earlier version.
     old_lists: Mutex<HashMap<PathBuf, Option<Arc<OldList>>>>,
+    /// The files that `clusters` matches and that are left out, for they say that they are rendered.
+    omissions: Mutex<BTreeSet<PathBuf>>,
 }
 
 impl OwnOutput {
@@ -28,7 +30,19 @@ impl OwnOutput {
         Self {
             folders: OutputFolders::new(outputs),
             old_lists: Mutex::default(),
+            omissions: Mutex::default(),
         }
+    }
+
+    /// Notes that a file is no cluster because it says that it is rendered. Where nothing renders it, a run must not delete it: a
+    /// line that somebody copied would take a cluster away.
+    pub(super) fn leave_out(&self, path: &Path) {
+        self.omissions.lock().insert(path.to_owned());
+    }
+
+    /// The files that are no clusters because they say that they are rendered.
+    pub fn omissions(&self) -> BTreeSet<PathBuf> {
+        self.omissions.lock().clone()
     }
 
     /// Whether metalmark rendered the file at a path below the root.

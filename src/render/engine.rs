@@ -21,7 +21,7 @@ const FUEL: u64 = 2_000_000;
 /// The same, of a template that makes one line: there is one rendering for each image and pool. One takes about ten.
 const LINE_FUEL: u64 = 20_000;
 /// The most bytes that one rendering may write.
-const WRITTEN_LIMIT: usize = 16 << 20;
+const WRITTEN_LIMIT: usize = 16_773_120;
 const YAML: AutoEscape = AutoEscape::Custom(Cow::Borrowed("yaml"));
 
 /// The compiled templates.
@@ -161,7 +161,7 @@ impl Engine {
 }
 
 fn too_long() -> String {
-    format!("it writes more than {} MiB", WRITTEN_LIMIT >> 20)
+    format!("it writes more than {WRITTEN_LIMIT} bytes")
 }
 
 /// The output of one rendering, up to the limit.

@@ -1,6 +1,6 @@
 //! The limits of a template of a repository: how long it runs, and how deep it builds.
 
-use metalmark::model::ownership::Owner;
+use metalmark::model::ownership::LONGEST_LINE;
 
 use super::most;
 use crate::support::stage::{Stage, project};
@@ -57,16 +57,19 @@ fn a_template_builds_as_deep_as_is_stated() {
 
 #[test]
 fn the_longest_text_is_written_and_a_longer_one_is_not() {
-    // Beside the line that says whose it is, the head and the line break behind the tags.
-    let around = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n# \n";
-    let around = Owner::Cluster("a".into()).line("").len() + around.len();
-    most((16 << 20) - around, "than 16 MiB", |length| {
-        let line = "a".repeat(1000);
-        let rest = "a".repeat(length % 1000);
-        let lines = format!(
-            "{{% for i in range({}) %}}{line}{{% endfor %}}",
-            length / 1000
-        );
-        rendered(&format!("# {lines}{rest}\n"))
-    });
+    // Beside it, the head and the line break behind the tags.
+    let around = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n# \n".len();
+    most(
+        (16 << 20) - LONGEST_LINE - around,
+        "it writes more than",
+        |length| {
+            let line = "a".repeat(1000);
+            let rest = "a".repeat(length % 1000);
+            let lines = format!(
+                "{{% for i in range({}) %}}{line}{{% endfor %}}",
+                length / 1000
+            );
+            rendered(&format!("# {lines}{rest}\n"))
+        },
+    );
 }

@@ -52,8 +52,15 @@ fn the_variables_of_flux_are_filled_in_for_each_kustomization() {
         "flux/prod.yaml",
         prod.replace("kind: ConfigMap", "kind: Secret"),
     );
+    // Nor whether a default applies.
+    let default = template.replace("version: ${version}", "version: ${version:=v1.31.8}");
+    assert_ne!(default, template);
+    let default = project().file("template/cluster.yaml", default).file(
+        "flux/prod.yaml",
+        prod.replace("kind: ConfigMap", "kind: Secret"),
+    );
     assert_text(
-        &checked([("both", both), ("a Secret", secret)]),
+        &checked([("both", both), ("a Secret", secret), ("a default", default)]),
         str![[r#"
 both
     error[k8s-version-mismatch] prod/control-plane flux/prod.yaml:10:75 `ubuntu-2204-kube-v1.31.8` flux/versions.yaml:5:17 `v1.30.2` => v1.30.2
@@ -62,6 +69,10 @@ both
     prod/control-plane v1.30.2 (flux/versions.yaml:5:17): mismatched, ubuntu-2204-kube-v1.31.8 (flux/prod.yaml:10:75) holds 1.31.8
     prod/edge-md v1.30.2 (flux/versions.yaml:5:17): mismatched, ubuntu-2204-kube-v1.31.8 (flux/prod.yaml:10:75) holds 1.31.8
 a Secret
+    error[nothing-checked] => --allow-empty
+    prod/control-plane: unknown (its image or version is a variable)
+    prod/edge-md: unknown (its image or version is a variable)
+a default
     error[nothing-checked] => --allow-empty
     prod/control-plane: unknown (its image or version is a variable)
     prod/edge-md: unknown (its image or version is a variable)

@@ -119,6 +119,7 @@ pub(super) fn run(disk: &Disk, listed: &Listed, run: &Run<'_>) -> Expected {
             Some(owner) if run.kept.contains(&owner) => {
                 done.is_list_needed |= stated_owner(text).is_none();
             }
+            Some(_) if stated_owner(text).is_none() => done.is_list_needed = true,
             Some(_) => drop(
                 done.changes
                     .insert(path.clone(), (ChangeKind::Deleted, false)),

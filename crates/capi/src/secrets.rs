@@ -7,6 +7,7 @@
 //! stay, for they are structure.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::ops::Range;
 use std::path::Path;
@@ -45,6 +46,15 @@ pub fn documents(source: &Source, file: FileId, engine: Engine) -> Result<Docume
         let mut seals = Seals::new(source);
         for document in &mut read.documents {
             seals.document(document, source.is_secret_file);
+        }
+        // What an alias shows has the place of its anchor.
+        if source.text.contains('&') {
+            let known = seals.found.iter();
+            let known = known.map(|seal| (seal.range.start, Arc::clone(&seal.text)));
+            let known: HashMap<u32, Arc<str>> = known.collect();
+            for document in &mut read.documents {
+                seals.seal_anchors(document, &known);
+            }
         }
     }
     Ok(read)
@@ -157,23 +167,30 @@ fn secrets(source: &Source) -> Secrets {
 }
 
 /// What only files with secrets say. Each file is searched, so the searches are prepared once.
-static MARKS: LazyLock<[Finder<'static>; 4]> =
-    LazyLock::new(|| ["secretGenerator", "sops:", "\"sops\"", "ENC["].map(Finder::new));
-static KIND: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("kind"));
+static MARKS: LazyLock<[Finder<'static>; 8]> = LazyLock::new(|| {
+    // An escape may spell any of them.
+    let escapes = ["\\x", "\\u", "\\U"];
+    let [x, u, long] = escapes;
+    [
+        "Secret",
+        "secretGenerator",
+        "sops:",
+        "\"sops\"",
+        "ENC[",
+        x,
+        u,
+        long,
+    ]
+    .map(Finder::new)
+});
+/// What a kubeconfig says.
+static KUBECONFIG: LazyLock<[Finder<'static>; 2]> =
+    LazyLock::new(|| ["Config", "users"].map(Finder::new));
 
+/// Whether a text may hold a secret. The structure of its documents says whether it does, however the words are written.
 fn mentions_secret(text: &str) -> bool {
-    let is_secret = |rest: &str| {
-        let kind = rest.trim_start_matches(['"', '\'', '\\', ' ', ':']);
-        let is_config = || {
-            let after = kind.strip_prefix("Config");
-            after.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric()))
-        };
-        kind.starts_with("Secret") || is_config()
-    };
-    let bytes = text.as_bytes();
-    let mut kinds = KIND.find_iter(bytes);
-    MARKS.iter().any(|mark| mark.find(bytes).is_some())
-        || kinds.any(|at| is_secret(&text[at + "kind".len()..]))
+    let has = |mark: &Finder<'_>| mark.find(text.as_bytes()).is_some();
+    MARKS.iter().any(has) || KUBECONFIG.iter().all(has)
 }
 
 /// Whether SOPS encrypted a document (<https://github.com/getsops/sops>).
@@ -312,6 +329,31 @@ impl<'a> Seals<'a> {
         self.replace(node, sealed);
     }
 
+    /// Replaces what is written where a secret is: the anchor of an alias, or another alias of it.
+    fn seal_anchors(&mut self, node: &mut Node, known: &HashMap<u32, Arc<str>>) {
+        match &mut node.value {
+            Value::Map(map) => self.entries(map, "", |seals, _, node, _| {
+                seals.seal_anchors(node, known);
+            }),
+            Value::List(items) => self.items(items, "", |seals, item, _| {
+                seals.seal_anchors(item, known);
+            }),
+            Value::String(text) if !text.is_empty() => {
+                if let Some(label) = known.get(&node.place.start) {
+                    let (text, kind) = (Arc::clone(label), OpaqueKind::Scalar);
+                    node.value = Opaque { text, kind }.into();
+                }
+            }
+            Value::Number(_) => {
+                if let Some(label) = known.get(&node.place.start) {
+                    let (text, kind) = (Arc::clone(label), OpaqueKind::Number);
+                    node.value = Opaque { text, kind }.into();
+                }
+            }
+            _ => {}
+        }
+    }
+
     /// Replaces texts in base64.
     fn seal_encoded(&mut self, node: &mut Node, keys: &str) {
         let sealed = match &mut node.value {
@@ -373,8 +415,7 @@ impl<'a> Seals<'a> {
 
     /// Replaces the secrets of the objects in a string. One that is no YAML is secret as a whole, unless it is a template.
     fn string(&mut self, node: &mut Node, text: &str, keys: &str) {
-        let may_hold = text.contains('\n') || text.trim_start().starts_with('{');
-        if !may_hold || !mentions_secret(text) {
+        if !mentions_secret(text) {
             return;
         }
         let is_template = text.contains("{{");
@@ -384,6 +425,10 @@ impl<'a> Seals<'a> {
             }
             return;
         };
+        let is_data = |node: &Node| matches!(node.value, Value::Map(_) | Value::List(_));
+        if !read.documents.iter().any(is_data) {
+            return;
+        }
         if self.depth >= DEPTH {
             return self.seal(node, keys);
         }

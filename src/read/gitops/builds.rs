@@ -24,7 +24,7 @@ use super::kustomization::{self, Built};
 use super::object::{Object, set};
 use super::patches;
 use super::reader::LayerReader;
-use super::variables::{Variables, substitute};
+use super::variables::{MORE, Variables, substitute};
 use super::{Composition, Options, State, UNSUPPORTED, deployments};
 use crate::read::error::ReadError;
 
@@ -412,7 +412,7 @@ fn variables(
     config_maps: &[ManifestObject],
     sources: &mut Sources,
 ) -> Variables {
-    let mut variables = Variables::new();
+    let (mut variables, mut has_more) = (Variables::new(), false);
     let mut add = |node: &Node, path: &[&str]| {
         for entry in node.entries(path) {
             if let Some(value) = entry.node.value.as_str() {
@@ -433,10 +433,14 @@ fn variables(
             folders.take_while(|(a, b)| a == b).count()
         };
         let nearest = config_maps.iter().filter(is_meant).max_by_key(common);
-        if let Some(map) = nearest {
-            add(&map.adopt_node(&map.node, sources), &["data"]);
+        match nearest {
+            Some(map) => add(&map.adopt_node(&map.node, sources), &["data"]),
+            None => has_more |= !from.flag(&["optional"]),
         }
     }
     add(flux, &["spec", "postBuild", "substitute"]);
+    if has_more {
+        variables.insert(MORE.into(), Located::new("".into(), Place::NONE));
+    }
     variables
 }

@@ -348,8 +348,10 @@ impl Data {
                     end: (start + line.len()) as u32,
                 };
                 let Some((key, value)) = line.split_once('=') else {
+                    // Not the line itself: it may be one of a secret that goes over several.
                     let message =
-                        format!("`{line}` takes its value from the environment of the build");
+                        "a line without `=` takes its value from the environment of the build"
+                            .to_owned();
                     return Err(reader.refusal(message, place));
                 };
                 let value = self.value(reader, key, value, place);

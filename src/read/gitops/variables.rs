@@ -14,6 +14,9 @@ const DEEPEST: usize = 10;
 /// Values by name, each with the place that sets it, if that is known.
 pub(in crate::read) type Variables = BTreeMap<Arc<str>, Located<Arc<str>>>;
 
+/// The entry that says that more variables are set than these: then no default is known to apply. No variable is called so.
+pub(super) const MORE: &str = "*";
+
 /// The same tree with its variables filled in; none if nothing changes.
 pub(in crate::read) fn substitute(node: &Node, variables: &Variables) -> Option<Node> {
     let (value, place) = match &node.value {
@@ -120,6 +123,9 @@ fn value(inner: &str, variables: &Variables, depth: usize) -> Option<Located<Arc
     };
     if let Some(set) = set.filter(|set| !set.value.is_empty()) {
         return Some(set);
+    }
+    if variables.contains_key(MORE) {
+        return Some(Located::new(format!("${{{name}}}").into(), Place::NONE));
     }
     let nested = if depth < DEEPEST {
         fill(default, variables, depth + 1)
