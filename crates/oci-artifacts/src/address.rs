@@ -34,6 +34,9 @@ impl Address {
     /// The start of addresses: of references, or of files of a web server. A scheme is optional and distinguishes nothing.
     pub fn parse_prefix(text: &str) -> Option<Reference> {
         let bare = text.split_once("://").map_or(text, |(_, bare)| bare);
+        let (host, path) = bare.split_once('/').unwrap_or((bare, ""));
+        // What names no host, or one image, would cover nothing.
+        RegistryName::parse(host).filter(|_| !path.contains([':', '@']))?;
         Reference::parse_prefix(bare)
             .or_else(|| place(&Url::parse(&format!("https://{bare}")).ok()?))
     }
@@ -113,6 +116,20 @@ mod tests {
     use super::Address;
 
     #[test]
+    fn a_prefix_that_covers_nothing_is_none() {
+        for text in [
+            "*",
+            "r.example./os",
+            "https://r.example./os",
+            "r.example/os:1",
+            "r.example/os@sha256:0",
+            "",
+        ] {
+            assert_eq!(Address::parse_prefix(text), None, "{text}");
+        }
+    }
+
+    #[test]
     fn a_policy_for_a_prefix_covers_every_spelling_of_what_is_below() {
         let prefixes = ["https://r.example:5000/os/", "f.example/OS"];
         let prefixes = prefixes.map(|text| Address::parse_prefix(text).expect(text));
@@ -125,6 +142,7 @@ mod tests {
             ("https://r.example:5000/os/noble.raw", true),
             ("https://u:p@R.example:05000//x/../%6fs/./noble.raw", true),
             ("https://r.example:5000/x%2f..%2fos/noble.raw", true),
+            ("https://r.example.:5000/os/noble.raw", true),
             ("https://r.example:5000/osx/noble.raw", false),
             ("glance-image", false),
             ("oci://r.example:5000/OS", true),

@@ -46,7 +46,10 @@ impl RegistryName {
 
     /// The name of the host of a web address, whatever its scheme.
     pub fn from_url(url: &Url) -> Option<Self> {
-        Some(Self::new(url.host_str()?, url.port().unwrap_or(HTTPS)))
+        let host = url.host_str()?;
+        // A dot at the end is the same host's.
+        let host = host.strip_suffix('.').unwrap_or(host);
+        Some(Self::new(host, url.port().unwrap_or(HTTPS)))
     }
 
     /// This machine, as the registry of what is in none.
