@@ -254,6 +254,7 @@ fn a_secret_is_one_however_its_kind_is_written_and_what_shows_it_again() {
         "x:\n  kind: >-\n    Secret\n  stringData: {a: SEKRET-1}\n",
         "x: {\"k\\x69nd\": \"\\x53ecret\", stringData: {a: SEKRET-1}}\n",
         "x: {kind: Secret, stringData: {a: &p SEKRET-1}}\ny: {data: {q: *p}}\n",
+        "x: {kind: Secret, stringData: {a: &p 48151623}}\ny: {data: {q: *p}}\n",
         "p: &p {a: SEKRET-1}\nx: {kind: Secret, stringData: *p}\n",
         "x: '[{\"kind\": \"Secret\", \"stringData\": {\"a\": \"SEKRET-1\"}}]'\n",
     ] {

@@ -92,23 +92,23 @@ fn table_row(row: &str, [made, tried, killed, unreached]: [usize; 4]) -> String 
 }
 
 /// Whether each mutant with a test of its own is killed, of the others that share in percent, and no line that changed is one that
-/// no test reaches.
+/// no test reaches. The share of those that were tried stands for those that the time did not suffice for, which tests reach too.
 pub fn is_enough(candidates: &[Candidate], fates: &[Fate], least: usize) -> bool {
-    let (mut killed, mut of) = (0, 0);
+    let (mut killed, mut tried, mut untried, mut unreached) = (0, 0, 0, 0);
     for (candidate, fate) in candidates.iter().zip(fates) {
         match fate {
-            Fate::LeftOut | Fate::Untried if candidate.test.is_none() => continue,
-            Fate::Killed => {}
+            Fate::Killed if candidate.test.is_some() => continue,
+            Fate::LeftOut if candidate.test.is_none() => continue,
+            Fate::Untried if candidate.test.is_none() => untried += 1,
             Fate::Unreached if candidate.is_changed => return false,
             _ if candidate.test.is_some() => return false,
-            _ => {}
+            Fate::Unreached => unreached += 1,
+            _ => tried += 1,
         }
-        if candidate.test.is_none() {
-            killed += usize::from(*fate == Fate::Killed);
-            of += 1;
-        }
+        killed += usize::from(*fate == Fate::Killed);
     }
-    killed * 100 >= least * of
+    let reached = tried + untried;
+    killed * reached * 100 >= least * tried * (reached + unreached)
 }
 
 #[cfg(test)]
@@ -135,6 +135,8 @@ mod tests {
         assert!(judge(&changed, &[Killed, Survived, LeftOut, Untried]));
         assert!(!judge(&changed, &[Killed, Survived, Survived]));
         assert!(judge(&own, &[Killed, Unreached]));
+        assert!(!judge(&own, &[Killed, Unreached, Unreached]));
+        assert!(judge(&own, &[Killed, Untried, Unreached, Unreached]));
         assert!(!judge(&changed, &[Killed, Killed, Unreached]));
         for fate in [Survived, Unreached, LeftOut, Untried] {
             assert!(
