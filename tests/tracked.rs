@@ -147,7 +147,7 @@ fn the_headline_of_a_comment_counts_files_that_are_out_of_date() {
     );
 }
 
-/// What a bundle says of its origin is true of the bytes that it was made of: git is asked for objects, and compares no file.
+/// What a bundle says of its origin is true of the bytes that it was made of: git reads objects, and compares no file.
 #[test]
 fn each_way_to_change_a_committed_folder_is_seen() {
     let stage = project()

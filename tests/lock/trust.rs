@@ -489,7 +489,7 @@ fn a_registry_is_one_however_its_host_is_spelled() {
         assert!(reported, "{prefix} {url}: {}", outcome.stderr);
         assert_eq!(lock_of(&stage), "", "{prefix} {url}");
     }
-    // Its mirror is asked, and its images are locked under one name.
+    // Requests go to its mirror, and its images are locked under one name.
     let stage = locked_site();
     let lock = lock_of(&stage);
     for (prefix, url) in spellings.iter().zip(spellings.iter().rev()) {

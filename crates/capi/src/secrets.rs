@@ -167,21 +167,11 @@ fn secrets(source: &Source) -> Secrets {
 }
 
 /// What only files with secrets say. Each file is searched, so the searches are prepared once.
-static MARKS: LazyLock<[Finder<'static>; 8]> = LazyLock::new(|| {
+static MARKS: LazyLock<Vec<Finder<'static>>> = LazyLock::new(|| {
+    let words = ["Secret", "secretGenerator", "sops:", "\"sops\"", "ENC["];
     // An escape may spell any of them.
     let escapes = ["\\x", "\\u", "\\U"];
-    let [x, u, long] = escapes;
-    [
-        "Secret",
-        "secretGenerator",
-        "sops:",
-        "\"sops\"",
-        "ENC[",
-        x,
-        u,
-        long,
-    ]
-    .map(Finder::new)
+    words.into_iter().chain(escapes).map(Finder::new).collect()
 });
 /// What a kubeconfig says.
 static KUBECONFIG: LazyLock<[Finder<'static>; 2]> =
@@ -338,19 +328,17 @@ impl<'a> Seals<'a> {
             Value::List(items) => self.items(items, "", |seals, item, _| {
                 seals.seal_anchors(item, known);
             }),
-            Value::String(text) if !text.is_empty() => {
-                if let Some(label) = known.get(&node.place.start) {
-                    let (text, kind) = (Arc::clone(label), OpaqueKind::Scalar);
-                    node.value = Opaque { text, kind }.into();
+            Value::String(text) if text.is_empty() => {}
+            value => {
+                let kind = match value {
+                    Value::String(_) => OpaqueKind::Scalar,
+                    Value::Number(_) => OpaqueKind::Number,
+                    _ => return,
+                };
+                if let Some(text) = known.get(&node.place.start).map(Arc::clone) {
+                    *value = Opaque { text, kind }.into();
                 }
             }
-            Value::Number(_) => {
-                if let Some(label) = known.get(&node.place.start) {
-                    let (text, kind) = (Arc::clone(label), OpaqueKind::Number);
-                    node.value = Opaque { text, kind }.into();
-                }
-            }
-            _ => {}
         }
     }
 

@@ -92,7 +92,7 @@ fn table_row(row: &str, [made, tried, killed, unreached]: [usize; 4]) -> String 
 }
 
 /// Whether each mutant with a test of its own is killed, of the others that share in percent, and no line that changed is one that
-/// no test reaches. The share of those that were tried stands for those that the time did not suffice for, which tests reach too.
+/// no test reaches. The share of the mutants that were tried counts for those that were not, which tests reach too.
 pub fn is_enough(candidates: &[Candidate], fates: &[Fate], least: usize) -> bool {
     let (mut killed, mut tried, mut untried, mut unreached) = (0, 0, 0, 0);
     for (candidate, fate) in candidates.iter().zip(fates) {
