@@ -7,6 +7,7 @@ mod application_set;
 mod builds;
 mod deployments;
 mod depth;
+mod fields;
 mod files;
 mod generator;
 mod json_patch;
