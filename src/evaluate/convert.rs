@@ -220,8 +220,9 @@ fn give_places(node: &mut Node, raw: &Node) {
 
 #[cfg(test)]
 mod tests {
-    use super::decapsulate;
+    use super::{DEEPEST, decapsulate, node, plain, same};
     use go_template::Value;
+    use yaml_tree::place::Place;
 
     #[test]
     fn a_typed_result_followed_by_text_is_nil() {
@@ -230,5 +231,20 @@ mod tests {
         assert!(matches!(value(text), Value::Nil));
         let five = value("{\"encapsulated-result\":5}\n");
         assert!(matches!(five, Value::Float(five) if five == 5.0));
+    }
+
+    #[test]
+    fn values_become_nodes_to_their_depth_and_no_deeper() {
+        let nest = |levels: u32| {
+            (0..levels).fold(Value::Uint8(1), |inner, level| match level % 2 {
+                0 => Value::list(vec![inner]),
+                _ => Value::map([("a".into(), inner)].into()),
+            })
+        };
+        assert!(node(&nest(DEEPEST), Place::NONE).is_ok());
+        assert!(node(&nest(DEEPEST + 1), Place::NONE).is_err());
+        let plainly = plain(&nest(DEEPEST), 0).expect("it is not too deep");
+        assert!(same(&plainly, &nest(DEEPEST)).expect("comparable"));
+        assert!(plain(&nest(DEEPEST + 1), 0).is_err());
     }
 }

@@ -219,4 +219,20 @@ mod tests {
         assert_eq!(shown("."), "a.yaml");
         assert_eq!(shown("out/"), "out/a.yaml");
     }
+
+    #[test]
+    fn an_output_folder_holds_what_is_below_it() {
+        let changes = ChangeSet {
+            shown: "out/".into(),
+            outputs: ["".into(), "edge".into()].into(),
+            ..ChangeSet::default()
+        };
+        assert_eq!(changes.outputs_of(&["edge/a.yaml"]), ["out", "out/edge"]);
+        assert_eq!(changes.outputs_of(&["edges/a.yaml"]), ["out"]);
+        let here = ChangeSet {
+            shown: "".into(),
+            ..changes
+        };
+        assert_eq!(here.outputs_of(&["a.yaml"]), ["."]);
+    }
 }

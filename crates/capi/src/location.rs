@@ -165,7 +165,7 @@ pub fn file_name(url: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::{file_name, gce_path, is_same_path};
+    use super::{file_name, gce_path, is_same_artifact, is_same_path};
 
     #[test]
     fn a_file_name_is_what_the_path_ends_in() {
@@ -193,5 +193,15 @@ mod tests {
         ] {
             assert_eq!(is_same_path(known, text), is_same, "{known} {text}");
         }
+    }
+
+    #[test]
+    fn an_artifact_is_the_same_however_its_registry_is_written() {
+        let known = "oci://registry.example/os/a:1";
+        assert!(is_same_artifact(
+            known,
+            "docker://REGISTRY.example:443/os/a:1"
+        ));
+        assert!(!is_same_artifact(known, "oci://other.example/os/a:1"));
     }
 }

@@ -109,6 +109,7 @@ fn float(number: f64) -> Result<model::Value, Error> {
 mod tests {
     use super::to_model;
     use crate::Value;
+    use crate::print::NESTING;
     use yaml_tree::value::{Node, Number, Value as Model};
 
     #[test]
@@ -126,5 +127,17 @@ mod tests {
             map.set("me", value.clone());
         }
         assert!(to_model(&value).is_err());
+    }
+
+    #[test]
+    fn lists_in_maps_are_converted_to_their_depth_and_no_deeper() {
+        let nest = |levels: usize| {
+            (0..levels).fold(Value::Int(1), |inner, level| match level % 2 {
+                0 => Value::list(vec![inner]),
+                _ => Value::map([("a".into(), inner)].into()),
+            })
+        };
+        assert!(to_model(&nest(NESTING)).is_ok());
+        assert!(to_model(&nest(NESTING + 1)).is_err());
     }
 }

@@ -475,7 +475,8 @@ impl From<Vec<Node>> for Value {
 mod tests {
     use proptest::prelude::proptest;
 
-    use super::{Entry, Map, key_order};
+    use super::{Entry, Map, Node, Value, key_order};
+    use crate::opaque::{Opaque, OpaqueKind, label};
 
     proptest! {
         #[test]
@@ -496,5 +497,23 @@ mod tests {
         .collect();
         assert_eq!(map.len(), 2);
         assert_eq!(map.get("b"), Some(&Entry::from_value("b", 3).node));
+    }
+
+    #[test]
+    fn a_tree_with_an_expression_anywhere_is_not_literal() {
+        let opaque = |text: &str| Opaque {
+            text: text.into(),
+            kind: OpaqueKind::String,
+        };
+        let holding = |value: Value| {
+            let list = vec![Node::from_value(value)];
+            let map: Map = [Entry::from_value("a", list)].into_iter().collect();
+            Node::from_value(map)
+        };
+        let secret = label("a.yaml", "b");
+        assert!(holding(opaque(&secret).into()).is_literal());
+        assert!(holding("text".into()).is_literal());
+        assert!(!holding(opaque(&format!("{secret}-{{{{ .x }}}}")).into()).is_literal());
+        assert!(!holding("{{ .x }}".into()).is_literal());
     }
 }

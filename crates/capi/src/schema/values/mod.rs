@@ -172,7 +172,9 @@ impl ValuesSchema {
 mod tests {
     use super::ValuesSchema;
     use yaml_tree::engine::Engine;
+    use yaml_tree::opaque::{Opaque, OpaqueKind, label};
     use yaml_tree::place::FileId;
+    use yaml_tree::value::{Node, Value};
 
     fn schema(patterns: impl Iterator<Item = String>) -> ValuesSchema {
         let patterns: Vec<String> = patterns.map(|one| format!("\"{one}\": {{}}")).collect();
@@ -187,5 +189,28 @@ mod tests {
         assert_eq!(check("^(ab|[^x]y){1,100}$"), Ok(Vec::new()));
         let why = check("^(ab|[^x]y){1,900}$").expect_err("too large");
         assert!(why.contains("more than the limit of 262144 bytes"), "{why}");
+    }
+
+    #[test]
+    fn a_secret_has_each_type_that_it_may_have() {
+        for (kind, types) in [
+            (OpaqueKind::String, "string"),
+            (OpaqueKind::Number, "number integer"),
+            (OpaqueKind::Scalar, "string number integer boolean"),
+        ] {
+            let secret = Opaque {
+                text: label("secrets.yaml", "a").into(),
+                kind,
+            };
+            let secret = Node::from_value(Value::from(secret));
+            for name in [
+                "string", "number", "integer", "boolean", "array", "object", "null",
+            ] {
+                let schema = ValuesSchema::parse(&format!("{{\"type\": \"{name}\"}}"));
+                let found = schema.expect("a schema").check(&secret).expect("checked");
+                let may_be = types.split(' ').any(|one| one == name);
+                assert_eq!(found.is_empty(), may_be, "{kind:?} as {name}");
+            }
+        }
     }
 }
