@@ -223,6 +223,48 @@ fn a_fact_in_a_file_that_is_named_after_secrets_is_not_printed() {
     printed(&stage, &lines);
 }
 
+/// The catalog may hold what the selector takes, and nobody knows.
+#[test]
+fn a_selector_over_an_image_that_depends_on_a_secret_is_unknown_and_a_key_of_another_image_is_not()
+{
+    let stage = with_secrets(
+        "cluster: {k8s_version: v1.31.8+rke2r1, capm3: {os_image_selector: {os: ubuntu}}}\n\
+         os_images: {a: {os: ubuntu, k8s-version: '{{ .Values.version }}', k8s-flavor: rke2}}\n",
+    );
+    stage.check().pools(str![[r#"
+edge/control-plane v1.31.8+rke2r1 (edge.yaml:1:24): unknown (its image or version depends on a secret)
+
+"#]]);
+    stage.edit(
+        "edge.yaml",
+        "os_image_selector: {os: ubuntu}",
+        "image_key: a",
+    );
+    stage.check().pools(str![[r#"
+edge/control-plane v1.31.8+rke2r1 (edge.yaml:1:24): unknown (its image or version depends on a secret)
+
+"#]]);
+    stage.edit("edge.yaml", "image_key: a", "image_key: noble-31");
+    stage.check().pools(str![[r#"
+edge/control-plane v1.31.8+rke2r1 (edge.yaml:1:24): proven, noble-31 (edge.yaml:1:59) holds 1.31.8+rke2r1 (catalog.yaml:2:45)
+
+"#]]);
+}
+
+/// In `(raw)` text, in what an expression passes to a helper, and in a map that holds all values.
+#[test]
+fn a_secret_in_all_values_that_an_expression_looks_at_is_unknown() {
+    let stage = with_secrets(
+        "cluster: {k8s_version: v1.31.8+rke2r1, capm3: {image_key: noble-31}}\n\
+         all: '{{ .Values | toJson }}'\nsize: '{{ .Values | toJson | len }}'\nraw: {(raw): '{{ x }}'}\n",
+    );
+    let shown = printed(
+        &stage,
+        &["values edge", "values edge --output json", "check"],
+    );
+    assert!(shown.contains("<secret secrets.yaml: pw>"), "{shown}");
+}
+
 /// Where it is looked for is not known either, so that nothing is requested.
 #[test]
 fn no_request_goes_to_a_registry_whose_host_is_a_secret() {

@@ -102,4 +102,16 @@ mod tests {
             let _ = hide_secrets(&text);
         }
     }
+
+    #[test]
+    fn what_is_hidden_begins_at_the_query_or_at_a_fragment_with_a_value() {
+        for (text, expected) in [
+            ("https://host/x?a=1#b=2", "https://host/x?…"),
+            ("https://host/x#b=2?a=1", "https://host/x#…"),
+            ("https://host/x#b=2", "https://host/x#…"),
+            ("https://host/x#b", "https://host/x#b"),
+        ] {
+            assert_eq!(hide_secrets(text), expected);
+        }
+    }
 }

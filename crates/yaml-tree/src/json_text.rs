@@ -189,3 +189,27 @@ impl Nodes<'_> {
 fn is_of_number(byte: u8) -> bool {
     matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E' | b'0'..=b'9')
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::engine::Engine;
+    use crate::opaque::{OpaqueKind, label};
+    use crate::place::FileId;
+    use crate::value::Value;
+
+    #[test]
+    fn a_label_is_a_secret_where_it_is_a_text_and_refused_where_it_is_a_key() {
+        let secret = label("a.yaml", "b");
+        let read = |text: &str| crate::values(text, FileId(0), Engine::Kubectl);
+        let tree = read(&format!("{{\"a\": \"{secret}\", \"b\": \"x\"}}")).expect("JSON");
+        let value = |key: &str| tree.get_path(&[key]).map(|node| node.value.clone());
+        let is_label = |value: &Value| matches!(value, Value::Opaque(opaque) if opaque.kind == OpaqueKind::String);
+        assert!(value("a").is_some_and(|value| is_label(&value)));
+        assert_eq!(value("b"), Some("x".into()));
+        let error = read(&format!("{{\"{secret}\": 1, \"b\": \"{secret}\"}}"));
+        assert_eq!(
+            error.expect_err("a key").message,
+            "a key depends on a secret"
+        );
+    }
+}

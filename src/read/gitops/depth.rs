@@ -49,4 +49,12 @@ mod tests {
         assert!(check_depth(&nested(DEEPEST + 1), 0).is_err());
         assert!(check_depth(&nested(DEEPEST - 7), 8).is_err());
     }
+
+    #[test]
+    fn a_part_that_is_shared_is_walked_once() {
+        let double = |inner: Node, _| Node::from_value(Value::from(vec![inner.clone(), inner]));
+        let shared = (0..100).fold(Node::from_value("x"), double);
+        assert_eq!(check_depth(&shared, DEEPEST - 100), Ok(()));
+        assert!(check_depth(&shared, DEEPEST - 99).is_err());
+    }
 }

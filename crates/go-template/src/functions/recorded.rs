@@ -163,6 +163,13 @@ fn list_and_map_functions_match_sprig() {
         ("has 1 (list 1.0)", "false"),
         ("has \"x\" nil", "false"),
         ("deepEqual (list 1) (list 1)", "true"),
+        (
+            "deepEqual (dict \"a\" (list 1)) (dict \"a\" (list 1))",
+            "true",
+        ),
+        ("deepEqual (dict \"a\" 1) (dict \"a\" 2)", "false"),
+        ("deepEqual (dict \"a\" 1) (dict \"b\" 1)", "false"),
+        ("deepEqual (dict \"a\" 1) (dict)", "false"),
         ("deepEqual (list \"a\") (splitList \",\" \"a\")", "false"),
     ]);
 }

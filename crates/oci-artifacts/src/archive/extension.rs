@@ -162,4 +162,14 @@ mod tests {
         assert!(global(b"14 comment=ab\n").is_ok());
         assert!(global(b"12 path=abc\n").is_err());
     }
+
+    #[test]
+    fn pax_records_take_precedence_over_a_long_link_that_is_there_once() {
+        let mut one = Extension::default();
+        one.long_link(b"long\0".to_vec()).expect("sound");
+        assert_eq!(one.link.as_deref(), Some(&b"long"[..]));
+        one.records(b"16 linkpath=abc\n").expect("sound");
+        assert_eq!(one.link.as_deref(), Some(&b"abc"[..]));
+        assert!(one.long_link(b"again\0".to_vec()).is_err());
+    }
 }
