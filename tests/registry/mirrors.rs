@@ -106,3 +106,23 @@ fn a_layout_answers_beside_registries_in_the_requested_order() {
     assert_eq!(mirror.as_deref(), Some("oci-layout:images"));
     assert_eq!(registry.count(), 1);
 }
+
+/// An image named exactly as the prefix would be the mirror's host alone.
+#[test]
+fn a_mirror_that_leaves_an_image_no_repository_is_refused_without_a_request() {
+    let registry = Registry::plain();
+    let mut settings = plain(&registry);
+    let mirror = Mirror::Prefix(prefix(&registry.host()));
+    settings
+        .mirrors
+        .insert(prefix("registry.invalid/one"), mirror);
+    let stores = stores(std::path::Path::new("."), settings);
+    let answers = stores.manifests(&[reference("registry.invalid/one:1")]);
+    let refused = answers[0].as_ref().expect_err("a failure");
+    assert_eq!(refused.kind, FailureKind::Unsupported);
+    assert!(
+        refused.to_string().contains("leaves it no repository"),
+        "{refused}"
+    );
+    assert_eq!(registry.count(), 0);
+}
