@@ -9,7 +9,7 @@ use cap_std::fs::{FileType, ReadDir};
 use parking_lot::{Mutex, MutexGuard};
 
 use super::scope::is_outside;
-use super::{Files, Found, Scope};
+use super::{Content, Files, Found, Scope};
 use crate::error::Error;
 use crate::model::manifest::STAGED;
 
@@ -51,15 +51,14 @@ impl Disk {
         })
     }
 
-    fn read(&self, scope: &Scope, path: &Path) -> io::Result<Vec<u8>> {
+    fn read(&self, scope: &Scope, path: &Path) -> io::Result<Content> {
         let read = scope.read(&self.real.join(path))?;
-        let mut linkless = self.linkless();
         if read.is_linkless {
-            linkless.insert(path.to_owned())
-        } else {
-            linkless.remove(path)
-        };
-        Ok(read.bytes)
+            self.linkless().insert(path.to_owned());
+            return Ok(read.bytes.into());
+        }
+        self.linkless().remove(path);
+        Ok(Content::new(read.bytes, self.leads_to(path)))
     }
 
     fn linkless(&self) -> MutexGuard<'_, HashSet<PathBuf>> {
@@ -78,7 +77,7 @@ impl Disk {
 impl Files for Disk {
     fn file(&self, path: &Path) -> Result<Found, Error> {
         match self.read(&self.inner, path) {
-            Ok(bytes) => Ok(Found::File(bytes)),
+            Ok(content) => Ok(Found::File(content)),
             Err(cause) if is_outside(&cause) => Ok(Found::Outside),
             Err(cause) if is_no_file(&cause) => Ok(Found::Nothing),
             Err(cause) => Err(self.unreadable(path)(cause)),
@@ -100,7 +99,7 @@ impl Files for Disk {
         Ok(Some(names.into_iter().map(|(name, _)| name).collect()))
     }
 
-    fn read_file(&self, path: &Path) -> Result<Vec<u8>, Error> {
+    fn content(&self, path: &Path) -> Result<Content, Error> {
         self.read(&self.scope, path).map_err(self.unreadable(path))
     }
 
@@ -236,7 +235,7 @@ mod tests {
         std::os::unix::fs::symlink("../b", &a).expect("linked");
         assert_eq!(disk.read_file(path).expect("read"), b"2");
         assert_eq!(disk.leads_to(path).as_deref(), Some(Path::new("b")));
-        let below = disk.file(path).expect("read");
-        assert_eq!(below, crate::files::Found::File(b"2".into()));
+        let below = disk.content(path).expect("read");
+        assert_eq!(below.raw_bytes(), b"2");
     }
 }

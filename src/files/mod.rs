@@ -1,5 +1,6 @@
 //! Reads the user's files. The workspace is read through [`Files`], so that a revision can be read that is not checked out.
 
+mod content;
 mod disk;
 mod folder;
 mod git;
@@ -15,6 +16,7 @@ use std::path::{Component, Path, PathBuf};
 use crate::error::Error;
 use scope::no_regular_file;
 
+pub use content::{Content, SECRET};
 pub use disk::Disk;
 pub use folder::{Folder, PathState, Walk};
 pub use git::Provenance;
@@ -83,14 +85,22 @@ pub trait Files: Send + Sync {
     ///
     /// # Errors
     /// There is no such file, or it cannot be read.
-    fn read_file(&self, path: &Path) -> Result<Vec<u8>, Error> {
+    fn content(&self, path: &Path) -> Result<Content, Error> {
         match self.file(path)? {
-            Found::File(bytes) => Ok(bytes),
+            Found::File(content) => Ok(content),
             Found::Nothing | Found::Outside => Err(Error::Read {
                 path: path.to_owned(),
                 cause: ErrorKind::NotFound.into(),
             }),
         }
+    }
+
+    /// The bytes of such a file, for a reader that knows no secrets.
+    ///
+    /// # Errors
+    /// There is no such file, it cannot be read, or a link leads to a file of secrets.
+    fn read_file(&self, path: &Path) -> Result<Vec<u8>, Error> {
+        self.content(path)?.into_plain(path)
     }
 
     /// Whether a path is a file. It may lead out of the root.
@@ -144,8 +154,8 @@ pub trait Files: Send + Sync {
 /// What exists at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// A file with these bytes.
-    File(Vec<u8>),
+    /// A file that holds this.
+    File(Content),
     /// No file.
     Nothing,
     /// A symbolic link that leads out of the repository.

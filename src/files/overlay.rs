@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 
 use crate::error::Error;
 
-use super::{Files, Found};
+use super::{Content, Files, Found};
 
 /// Other files with some added or replaced.
 pub struct Overlay {
@@ -38,7 +38,7 @@ fn plain(path: &Path) -> PathBuf {
 impl Files for Overlay {
     fn file(&self, path: &Path) -> Result<Found, Error> {
         match self.get(path) {
-            Some(bytes) => Ok(Found::File(bytes.clone())),
+            Some(bytes) => Ok(Found::File(bytes.clone().into())),
             None => self.files.file(path),
         }
     }
@@ -47,10 +47,10 @@ impl Files for Overlay {
         self.files.folder(path)
     }
 
-    fn read_file(&self, path: &Path) -> Result<Vec<u8>, Error> {
+    fn content(&self, path: &Path) -> Result<Content, Error> {
         match self.get(path) {
-            Some(bytes) => Ok(bytes.clone()),
-            None => self.files.read_file(path),
+            Some(bytes) => Ok(bytes.clone().into()),
+            None => self.files.content(path),
         }
     }
 
@@ -137,14 +137,14 @@ impl Files for Tracked {
         Ok(names)
     }
 
-    fn read_file(&self, path: &Path) -> Result<Vec<u8>, Error> {
+    fn content(&self, path: &Path) -> Result<Content, Error> {
         if self.is_new(path) {
             Err(Error::Read {
                 path: path.to_owned(),
                 cause: std::io::Error::other("git does not track it: `git add` it"),
             })
         } else {
-            self.files.read_file(path)
+            self.files.content(path)
         }
     }
 

@@ -16,7 +16,7 @@ use capi::secrets;
 
 use crate::error::Error;
 use crate::evaluate::Texts;
-use crate::files::{Files, Found};
+use crate::files::{Content, Files, Found, SECRET};
 use crate::model::finding::Finding;
 use crate::model::rule::{Level, RuleId};
 
@@ -47,7 +47,7 @@ const DEEPEST: usize = 8;
 /// A file of a chart, as it is shown.
 pub(super) struct File {
     pub(super) shown: String,
-    pub(super) bytes: Vec<u8>,
+    pub(super) content: Content,
 }
 
 /// The files of a chart by their paths below its folder.
@@ -57,8 +57,8 @@ pub(super) type Tree = BTreeMap<String, File>;
 const METADATA: [&str; 2] = ["Chart.yaml", "requirements.yaml"];
 
 /// What a Chart.yaml says; none where it cannot be read.
-pub(super) fn metadata(bytes: &[u8]) -> Option<Node> {
-    let text = yaml_tree::decode(bytes, Engine::Helm3).ok()?;
+pub(super) fn metadata(content: &Content) -> Option<Node> {
+    let text = yaml_tree::decode(content.plain()?, Engine::Helm3).ok()?;
     yaml_tree::values(&text, FileId(0), Engine::Helm3).ok()
 }
 
@@ -92,16 +92,15 @@ pub(super) fn texts(files: &dyn Files, folder: &Path) -> Result<Texts, String> {
     let mut reader = FolderReader::new(files, |_| false);
     let added = reader.add_files(folder, is_text, &mut tree);
     added.map_err(|error| error.to_string())?;
-    let text = |(name, file): (String, File)| {
-        let text = std::str::from_utf8(&file.bytes).ok()?;
-        Some((name.into(), file_text(&file.shown, text)))
-    };
+    let text = |(name, file): (String, File)| Some((name.into(), file_text(&file)?));
     Ok(tree.into_iter().filter_map(text).collect())
 }
 
-/// A file as `.Files` reads it.
-pub(super) fn file_text(path: &str, text: &str) -> Arc<str> {
-    secrets::text(&secrets::source(path, text, false)).into()
+/// A file as `.Files` reads it; none if it is not text.
+pub(super) fn file_text(file: &File) -> Option<Arc<str>> {
+    let content = Some(&file.content).filter(|content| content.is_text())?;
+    let source = content.source(file.shown.clone(), Engine::Helm4).ok()?;
+    Some(secrets::text(&source).into())
 }
 
 /// Reads charts that are folders.
@@ -179,8 +178,12 @@ impl<'f> FolderReader<'f> {
                     continue;
                 }
                 let path = templates.join(path);
-                if !self.add_file(&path, format!("{at}{name}"), tree)? {
+                let name = format!("{at}{name}");
+                if !self.add_file(&path, name.clone(), tree)? {
                     self.skip(&path, LINK);
+                } else if tree[&name].content.plain().is_none() {
+                    tree.remove(&name);
+                    self.skip(&path, SECRET);
                 }
             }
         }
@@ -195,7 +198,8 @@ impl<'f> FolderReader<'f> {
                             let name = format!("charts/{inside}");
                             if !is_template(&name) || (self.is_wanted)(&name) {
                                 let shown = format!("{package}/{inside}");
-                                tree.insert(format!("{at}{name}"), File { shown, bytes });
+                                let content = bytes.into();
+                                tree.insert(format!("{at}{name}"), File { shown, content });
                             }
                         }
                     }
@@ -219,7 +223,7 @@ impl<'f> FolderReader<'f> {
     fn elsewhere(&self, folder: &Path, at: &str, tree: &Tree) -> Vec<(String, PathBuf)> {
         let metadata = METADATA
             .into_iter()
-            .filter_map(|name| metadata(&tree.get(&format!("{at}{name}"))?.bytes));
+            .filter_map(|name| metadata(&tree.get(&format!("{at}{name}"))?.content));
         let metadata: Vec<Node> = metadata.collect();
         let path = |dependency: &Node| {
             let path = dependency.text(&["repository"])?.strip_prefix("file://")?;
@@ -260,11 +264,11 @@ impl<'f> FolderReader<'f> {
 
     /// Adds a file. Returns whether it is one in the repository.
     fn add_file(&mut self, path: &Path, name: String, tree: &mut Tree) -> Result<bool, Error> {
-        let Found::File(bytes) = self.files.file(path)? else {
+        let Found::File(content) = self.files.file(path)? else {
             return Ok(false);
         };
         let shown = display(path);
-        tree.insert(name, File { shown, bytes });
+        tree.insert(name, File { shown, content });
         Ok(true)
     }
 }
@@ -274,12 +278,12 @@ impl<'f> FolderReader<'f> {
 /// # Errors
 /// Why it cannot be read.
 fn unpack(files: &dyn Files, path: &Path) -> Result<Vec<(String, Vec<u8>)>, String> {
-    let bytes = match files.file(path) {
-        Ok(Found::File(bytes)) => bytes,
+    let package = match files.file(path) {
+        Ok(Found::File(package)) => package,
         Ok(_) => return Err(LINK.to_owned()),
         Err(error) => return Err(error.to_string()),
     };
-    let tree = match archive::read(&*bytes, PACKAGED) {
+    let tree = match archive::read(package.raw_bytes(), PACKAGED) {
         Ok(tree) => tree,
         Err(archive::ReadError::Refused(refusal)) => return Err(refusal.to_string()),
         Err(archive::ReadError::World(error)) => return Err(error.to_string()),
@@ -331,7 +335,9 @@ impl Ignored {
     /// The file exists and cannot be read.
     fn read(files: &dyn Files, folder: &Path) -> Result<Self, Error> {
         let text = match files.file(&folder.join(".helmignore"))? {
-            Found::File(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+            Found::File(rules) => {
+                String::from_utf8_lossy(rules.plain().unwrap_or_default()).into_owned()
+            }
             Found::Nothing | Found::Outside => String::new(),
         };
         // What Helm adds itself.

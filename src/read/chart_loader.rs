@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use go_template::{Error, Template};
 use yaml_tree::engine::Engine;
-use yaml_tree::place::{FileId, Source, Sources};
+use yaml_tree::place::{FileId, Sources};
 use yaml_tree::value::{Node, Value};
 
 use capi::secrets;
@@ -110,15 +110,17 @@ impl<'l> Loader<'l> {
             let Some(below) = name.strip_prefix(at) else {
                 break;
             };
-            let Ok(text) = std::str::from_utf8(&file.bytes) else {
-                continue;
-            };
             if below.starts_with("templates/") {
-                let source = self.sources.add(template_source(&file.shown, text));
+                let plain = file.content.plain().unwrap_or_default();
+                let Ok(text) = std::str::from_utf8(plain) else {
+                    continue;
+                };
+                let source = secrets::template_source(&*file.shown, text);
+                let source = self.sources.add(source);
                 let template = go_template::parse(&format!("{path}/{below}"), text);
                 templates.push((below.to_owned(), source, template));
             } else if is_text(below) {
-                texts.insert(below.into(), file_text(&file.shown, text));
+                texts.extend(file_text(file).map(|text| (below.into(), text)));
             }
         }
         let read = Rc::new(ReadFiles {
@@ -184,7 +186,7 @@ impl<'l> Loader<'l> {
         let Some(file) = self.tree.get(name) else {
             return Ok((Node::from_value(Value::empty_map()), FileId(0)));
         };
-        let source = source(Path::new(&file.shown), None, &file.bytes, Engine::Helm4)?;
+        let source = source(Path::new(&file.shown), &file.content, Engine::Helm4)?;
         let source = Arc::new(source);
         let id = self.sources.add(Arc::clone(&source));
         let values = secrets::documents(&source, id, Engine::Helm4);
@@ -221,10 +223,4 @@ fn dependency(declared: &Node, key: &str, chart: ChartTree) -> Dependency {
             .collect(),
         chart: Arc::new(chart),
     }
-}
-
-/// A template. It gets no secrets, but no line of one named after secrets is shown.
-fn template_source(shown: &str, text: &str) -> Source {
-    let is_hidden = secrets::is_named_secret(Path::new(shown));
-    Source::new(shown, text).with_marks(yaml_tree::place::Secrets::None, is_hidden)
 }

@@ -229,11 +229,12 @@ fn is_rendered(tree: &dyn Files, path: &Path, own_output: &OwnOutput) -> Result<
     if !own_output.has(tree, path)? {
         return Ok(false);
     }
-    let bytes = tree.read_file(path)?;
-    let source = Source::new(files::display(path), String::from_utf8_lossy(&bytes));
+    let source = files::source(path, &tree.content(path)?, Engine::Kubectl);
     let is_cluster = |object: &ManifestObject| &*object.kind == "Cluster";
-    let read = objects(&Arc::new(source));
-    Ok(read.is_ok_and(|read| !read.objects.iter().any(is_cluster)))
+    let read = source
+        .ok()
+        .and_then(|source| objects(&Arc::new(source)).ok());
+    Ok(read.is_some_and(|read| !read.objects.iter().any(is_cluster)))
 }
 
 fn one(
@@ -244,9 +245,13 @@ fn one(
     found: &mut ManifestFiles,
 ) -> Result<(), Error> {
     let _work = budget::enter(format!("the file `{}`", files::display(file)))?;
-    let bytes = tree.read_file(file)?;
-    let text = match files::text(file, &bytes, Engine::Kubectl) {
-        Ok(text) => text,
+    let content = tree.content(file)?;
+    // One that is not meant has no secrets to look for.
+    if std::str::from_utf8(content.raw_bytes()).is_ok_and(|text| !is_meant(text)) {
+        return Ok(());
+    }
+    let source = match files::source(file, &content, Engine::Kubectl) {
+        Ok(source) => Arc::new(source),
         Err(_) if may_skip => {
             let path = files::display(file);
             found.skipped.push(Arc::new(Source::new(path, "")));
@@ -257,12 +262,8 @@ fn one(
             return Ok(());
         }
     };
+    let text = &source.text;
     let is_manifest = text.contains("apiVersion") || text.contains(MARKER);
-    if !is_meant(&text) {
-        return Ok(());
-    }
-    // Only now: a file that is not meant has no secrets to look for.
-    let source = Arc::new(secrets::source(files::display(file), text, false));
     match objects(&source) {
         Ok(inside) => {
             found.read += usize::from(is_manifest || !inside.objects.is_empty());

@@ -53,10 +53,11 @@ impl OwnOutput {
         if !self.folders.holds(path) {
             return Ok(false);
         }
-        let Found::File(bytes) = files.file(path)? else {
+        let Found::File(content) = files.file(path)? else {
             return Ok(false);
         };
-        Ok(Owner::from_start(&bytes).is_some() || self.is_listed(files, path, &bytes)?)
+        let bytes = content.raw_bytes();
+        Ok(Owner::from_start(bytes).is_some() || self.is_listed(files, path, bytes)?)
     }
 
     /// Whether metalmark renders files at or below a path where nothing exists yet.
@@ -82,7 +83,7 @@ impl OwnOutput {
             return Ok(known.clone());
         }
         let list = match files.file(&folder.join(OLD_LIST))? {
-            Found::File(text) => Some(OldList::parse(&String::from_utf8_lossy(&text))),
+            Found::File(list) => Some(OldList::parse(&String::from_utf8_lossy(list.raw_bytes()))),
             Found::Nothing | Found::Outside => None,
         };
         let list = list.map(Arc::new);

@@ -9,7 +9,7 @@ use yaml_tree::engine::Engine;
 use yaml_tree::place::Sources;
 use yaml_tree::value::Node;
 
-use crate::files::{Files, Found};
+use crate::files::{Files, Found, SECRET};
 use crate::model::finding::Finding;
 use crate::model::rule::{Level, RuleId};
 
@@ -28,9 +28,12 @@ impl SchemaFile {
     pub(super) fn read(files: &dyn Files, folder: &Path) -> Option<Self> {
         let path = folder.join("values.schema.json");
         let text = match files.file(&path) {
-            Ok(Found::File(bytes)) => {
-                yaml_tree::decode(&bytes, Engine::Helm3).map_err(|error| error.to_string())
-            }
+            Ok(Found::File(content)) => match content.plain() {
+                Some(bytes) => {
+                    yaml_tree::decode(bytes, Engine::Helm3).map_err(|error| error.to_string())
+                }
+                None => Err(SECRET.to_owned()),
+            },
             Ok(_) => return None,
             Err(error) => Err(error.to_string()),
         };

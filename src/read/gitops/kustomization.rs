@@ -146,6 +146,9 @@ impl Build<'_, '_> {
         patch::merge_patches(self.reader, folder, kustomization, &mut objects)?;
         names::rename(kustomization, &mut objects);
         patch::json_patches(self.reader, folder, kustomization, &mut objects)?;
+        objects
+            .iter_mut()
+            .for_each(|object| object.seal(self.reader));
         replacements::replace(self.reader, folder, kustomization, &mut objects)?;
         check_unsupported(
             self.reader,

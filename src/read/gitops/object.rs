@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
+use capi::secrets;
 use yaml_tree::value::{Entry, Map, Node, Value};
+
+use super::reader::LayerReader;
 
 /// An object of the build.
 #[derive(Clone, Debug)]
@@ -29,6 +32,14 @@ impl Object {
             tree,
             previous: Vec::new(),
             is_hashed: false,
+        }
+    }
+
+    /// Puts labels in place of what patches and variables made of a Secret.
+    pub(super) fn seal(&mut self, reader: &LayerReader<'_>) {
+        if self.kind() == "Secret" {
+            let file = Arc::clone(&reader.source(self.tree.place.file).path);
+            secrets::seal_objects(&mut self.tree, &file);
         }
     }
 

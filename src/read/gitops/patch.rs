@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde::de::IgnoredAny;
 
+use capi::secrets;
 use yaml_tree::place::Place;
 use yaml_tree::value::{Node, Value};
 
@@ -114,6 +115,8 @@ fn json_patched(object: &mut Object, operations: &[Node]) -> Result<(), PatchErr
     if has_none {
         set(&mut object.tree, &path, Value::empty_map());
     }
+    let sealed = (object.kind() == "Secret").then(|| secrets::seal_operations(operations, "patch"));
+    let operations = sealed.as_deref().unwrap_or(operations);
     json_patch::apply(&mut object.tree, operations, Dialect::Kustomize)?;
     let is_empty = |node: &Node| node.value.as_map().is_some_and(|map| map.is_empty());
     if has_none && object.tree.get_path(&path).is_some_and(is_empty) {
@@ -130,7 +133,7 @@ pub(super) fn documents(
 ) -> Result<Vec<Node>, ReadError> {
     let inline = patch
         .get_path(&["patch"])
-        .and_then(|node| Some((node.value.as_str()?, node.place)));
+        .and_then(|node| Some((node.value.text_with_labels()?, node.place)));
     let is_broken = |text: &str| {
         text.trim_start().starts_with('[') && serde_json::from_str::<IgnoredAny>(text).is_err()
     };
@@ -158,6 +161,9 @@ pub(super) fn documents(
     };
     if reader.is_own_output(&file, path.place)? {
         return Ok(Vec::new());
+    }
+    if secrets::is_patch_of_secret(patch) {
+        reader.open_secret(&file)?;
     }
     match reader.objects(&file)? {
         Some(_) if reader.has_text(&file, is_broken)? => {

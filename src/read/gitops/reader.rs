@@ -106,17 +106,16 @@ impl<'r> LayerReader<'r> {
         if let Some(load) = self.loads.get(path).or_else(|| self.shared.get(path)) {
             return Ok(Some(load.clone()));
         }
-        let bytes = match self.files.file(path)? {
-            Found::File(bytes) => bytes,
+        let content = match self.files.file(path)? {
+            Found::File(content) => content,
             Found::Nothing => return Ok(None),
             Found::Outside => {
                 let message = format!("`{}` leads out of the repository", display(path));
                 return Err(Finding::new(FAILED, message).into());
             }
         };
-        let is_text = std::str::from_utf8(&bytes).is_ok();
-        let leads_to = self.files.leads_to(path);
-        let source = source(path, leads_to.as_deref(), &bytes, Engine::Kubectl);
+        let is_text = content.is_text();
+        let source = source(path, &content, Engine::Kubectl);
         let source = source.unwrap_or_else(|_| Source::new(display(path), ""));
         Ok(Some(self.keep(path, source, is_text)))
     }
@@ -130,7 +129,7 @@ impl<'r> LayerReader<'r> {
         if source.is_secret_file {
             return Ok(Some(load));
         }
-        let source = secrets::source(Arc::clone(&source.path), source.text.as_str(), true);
+        let source = secrets::secret_source(Arc::clone(&source.path), source.text.as_str());
         Ok(Some(self.keep(path, source, load.is_text)))
     }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use capi::objects::{ManifestObject, Text, version_nodes};
+use yaml_tree::engine::Engine;
 use yaml_tree::opaque::label;
 use yaml_tree::place::{Located, Place, Sources};
 use yaml_tree::value::{Entry, Map, Node, Value};
@@ -14,6 +15,7 @@ use crate::files::{Files, Found};
 use crate::model::finding::Finding;
 
 use super::super::environment;
+use super::super::files::source;
 use super::super::gitops::{self, FLUX, Input, OwnOutput, Variables, substitute};
 use super::super::helm_charts::{DEPLOYING, HelmCharts};
 use super::super::manifests;
@@ -205,13 +207,14 @@ impl Environment<'_> {
             None => Arc::default(),
         };
         let file = folder.join(".env");
-        if let Found::File(bytes) = self.tree.file(&file)? {
-            let (text, file) = (String::from_utf8_lossy(&bytes), file.to_string_lossy());
+        if let Found::File(content) = self.tree.file(&file)?
+            && let Ok(source) = source(&file, &content, Engine::Kubectl)
+        {
             let values = Arc::make_mut(&mut values);
-            for (name, value) in environment::variables(&text, Place::NONE.file) {
+            for (name, value) in environment::variables(&source, Place::NONE.file) {
                 // A finding points to the manifest, so that no line of the environment is shown.
                 let placed = |text: Arc<str>| Located::new(text, Place::NONE);
-                let label = placed(label(&file, &name).into());
+                let label = placed(label(&source.path, &name).into());
                 values.sealed.insert(Arc::clone(&name), label);
                 values.known.insert(name, placed(value.value));
             }

@@ -47,7 +47,9 @@ pub(super) fn chart(
     let mut tree = Tree::new();
     reader.chart(folder, &mut tree)?;
     let templates = || tree.iter().filter(|(path, _)| is_template(path));
-    let text = |file: &File| String::from_utf8_lossy(&file.bytes).into_owned();
+    let text = |file: &File| {
+        String::from_utf8_lossy(file.content.plain().unwrap_or_default()).into_owned()
+    };
     if !templates().any(|(_, file)| mentions_cluster_api(&text(file))) {
         return Ok(None);
     }

@@ -15,6 +15,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use capi::objects::ManifestObject;
+use capi::secrets;
 use go_template::{Budget, ErrorClass, Limits, Rendered};
 use yaml_tree::engine::Engine;
 use yaml_tree::place::{FileId, Place, Source, Sources};
@@ -358,7 +359,8 @@ impl Chart {
             // What starts with `{` is JSON for kubectl, and not in the middle of what a chart renders.
             let is_flow = rendered.text.trim_start().starts_with('{');
             let engine = if is_flow { ENGINE } else { Engine::Kubectl };
-            yaml_tree::read(&rendered.text, FileId(0), engine)
+            let made = secrets::output_source(Arc::clone(&file.template.name), &*rendered.text);
+            secrets::documents(&made, FileId(0), engine)
                 .map_err(|error| failure(error.message, error.place))?
                 .documents
         };
@@ -378,10 +380,10 @@ impl Chart {
     }
 
     /// Whether Helm may render a template that fails here, and the Cluster API objects do not depend on it: its text differs from
-    /// run to run, or what it includes is in a dependency that is not here.
+    /// run to run, it looks at a secret, or what it includes is in a dependency that is not here.
     fn may_succeed(&self, template: FileId, failure: &RenderFailure, sources: &Sources) -> bool {
         let is_ours = match failure.class {
-            Some(ErrorClass::Refused) => true,
+            Some(ErrorClass::Refused | ErrorClass::Secret) => true,
             Some(ErrorClass::MissingTemplate) => !self.missing.is_empty(),
             _ => false,
         };
