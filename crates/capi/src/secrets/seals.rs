@@ -301,12 +301,23 @@ impl<'a> Seals<'a> {
             Err(_) if actions.is_empty() => return self.seal(node, keys),
             Err(_) => Vec::new(),
         };
+        found.sort_by_key(|seal| seal.range.start);
         if !actions.is_empty() {
+            // What is no YAML without the actions, or is not kept of several lines.
+            let is_open = |range: &Range<u32>| {
+                let before = found.partition_point(|seal| seal.range.start < range.end);
+                let last = found[..before].last();
+                last.is_none_or(|seal| seal.range.end <= range.start)
+            };
+            let written = actions.data_blocks(text).into_iter().filter(is_open);
             let label: Arc<str> = label(self.path, keys).into();
-            found.extend(actions.data_blocks(text).into_iter().map(|range| Seal {
+            let seal = |range| Seal {
                 range,
                 text: Arc::clone(&label),
-            }));
+            };
+            let written: Vec<Seal> = written.map(seal).collect();
+            found.extend(written);
+            found.sort_by_key(|seal| seal.range.start);
         }
         let spelling = Spelling::new(self.text, node.place, text);
         self.hidden.extend(hidden.into_iter().map(|range| {
@@ -321,14 +332,13 @@ impl<'a> Seals<'a> {
         &mut self,
         node: &mut Node,
         text: &str,
-        mut found: Vec<Seal>,
+        found: Vec<Seal>,
         actions: &Actions,
         spelling: &Spelling,
     ) {
         if found.is_empty() {
             return;
         }
-        found.sort_by_key(|seal| seal.range.start);
         let (mut sealed, mut kept) = (String::with_capacity(text.len()), 0);
         for seal in found {
             let (start, end) = (seal.range.start as usize, seal.range.end as usize);

@@ -161,6 +161,7 @@ fn lines(text: &str, piece: Range<usize>) -> Vec<Range<usize>> {
 
 /// The part of a line that is no key, quote or sign of YAML; none if nothing is left.
 fn literal(text: &str, line: Range<usize>, has_key: bool) -> Option<Range<usize>> {
+    const PUNCTUATION: &[char] = &['-', '+', ':', ',', '{', '}', '[', ']'];
     const SIGNS: &[char] = &['"', '\'', ' ', '\t', '\r', '\n', '|', '>'];
     let whole = &text[line.clone()];
     let key = whole.find(": ").map(|at| at + 2);
@@ -169,7 +170,7 @@ fn literal(text: &str, line: Range<usize>, has_key: bool) -> Option<Range<usize>
     let value = value.trim_matches(SIGNS);
     let value = value.strip_prefix("- ").unwrap_or(value);
     let start = value.as_ptr().addr() - text.as_ptr().addr();
-    (!value.trim_matches(['-', '+', ':']).is_empty()).then(|| start..start + value.len())
+    (!value.trim_matches(PUNCTUATION).is_empty()).then(|| start..start + value.len())
 }
 
 /// Where the action ends whose first two braces end here: at two braces outside its strings.
