@@ -83,6 +83,15 @@ pub enum Error {
         /// What failed, each with its advice.
         failures: Vec<Failure>,
     },
+    /// The system has no thread to spare.
+    #[error(
+        "no thread can be started: {}\nhelp: allow more processes and memory (`ulimit -u`, `ulimit -v`, the limits of the container)",
+        reason(cause)
+    )]
+    Thread {
+        /// What the system said.
+        cause: std::io::Error,
+    },
     /// What was to be printed could not be.
     #[error("cannot print: {}", reason(cause))]
     Print {

@@ -5,6 +5,7 @@ mod architecture;
 mod archive;
 mod bundle;
 mod catalog;
+mod checkouts;
 mod cli;
 mod components;
 mod confinement;

@@ -3,6 +3,7 @@
 mod disk;
 mod folder;
 mod git;
+mod left_out;
 mod overlay;
 mod revision;
 mod sandbox;
@@ -22,7 +23,7 @@ pub use git::Repository;
 pub use overlay::Overlay;
 pub use overlay::Tracked;
 pub use revision::Revision;
-pub use sandbox::sandbox;
+pub use sandbox::{sandbox, start_threads};
 pub use scope::Scope;
 pub use tree::{Inside, InsideKind, body, open, path_kind, read_argument, real, tree};
 
@@ -133,6 +134,11 @@ pub trait Files: Send + Sync {
     /// the path contains no link.
     fn leads_to(&self, _path: &Path) -> Option<PathBuf> {
         None
+    }
+
+    /// What was looked for and is not known, for git has not checked it out.
+    fn unknown_paths(&self) -> Vec<PathBuf> {
+        Vec::new()
     }
 
     /// A path from the command line, relative to the root if it is below it; the path may be absolute.

@@ -77,6 +77,10 @@ impl Files for Overlay {
         }
     }
 
+    fn unknown_paths(&self) -> Vec<PathBuf> {
+        self.files.unknown_paths()
+    }
+
     fn relative_path(&self, path: &Path) -> PathBuf {
         self.files.relative_path(path)
     }
@@ -168,6 +172,10 @@ impl Files for Tracked {
 
     fn leads_to(&self, path: &Path) -> Option<PathBuf> {
         self.files.leads_to(path)
+    }
+
+    fn unknown_paths(&self) -> Vec<PathBuf> {
+        self.files.unknown_paths()
     }
 
     fn relative_path(&self, path: &Path) -> PathBuf {

@@ -114,6 +114,17 @@ pub fn recover(root: &Path) -> Result<Vec<PathBuf>, Error> {
     }
 }
 
+/// The files that a killed run has edited, and no run has undone or completed. Those of a run that goes on are none.
+pub fn leftovers(root: &Path) -> Vec<PathBuf> {
+    let left = places(root).into_iter().filter_map(|path| {
+        let file = File::open(path).ok()?;
+        let text = text_of(&file)?;
+        file.try_lock_shared().ok()?;
+        Some(journal::files_with_edits(root, &text))
+    });
+    left.flatten().collect()
+}
+
 /// Runs `act` with the folder locked: with the caller's lock, or one for this call.
 ///
 /// # Errors

@@ -9,6 +9,7 @@ use rayon::prelude::{IndexedParallelIterator, IntoParallelRefIterator, ParallelI
 
 use super::plan::{Entry, FileOutcome, Part, Plan, join, strip_folder, walk};
 use super::refusal::{self, Side};
+use crate::budget;
 use crate::error::Error;
 use crate::files::{PathState, Walk};
 use crate::model::finding::Finding;
@@ -20,6 +21,7 @@ use crate::model::settings::PROJECT_FILE_NAME;
 impl Plan {
     /// Joins the parts: finds collisions, and files to delete.
     pub fn finish(self, parts: Vec<Part>, keeps: &Keeps) -> Result<ChangeSet, Error> {
+        let _work = budget::enter("the comparison of rendered files with the disk")?;
         let count = parts.iter().map(|part| part.entries.len()).sum();
         let (mut entries, mut findings) = (Vec::with_capacity(count), Vec::new());
         // Files with an illegal path have no entry.

@@ -179,6 +179,7 @@ impl Fleet {
             lock: shared.lock.as_deref().map(|lock| (lock, &shared.sources)),
         };
         let found = self.workspace.findings.clone();
+        let _work = budget::enter("the rules over all clusters")?;
         let whole = check::workspace(&input, found, &clusters.waivers_used, self.today);
         let mut fleet_check = clusters.fleet_check;
         fleet_check.judged.extend(whole.findings);
@@ -236,6 +237,10 @@ impl Fleet {
             checked.add(entry, cluster?);
         }
         checked.uses = std::mem::take(&mut *uses.lock());
+        let left_out = self.workspace.left_out_finding();
+        checked
+            .fleet_check
+            .add(left_out.into_iter().collect(), self);
         Ok(checked)
     }
 

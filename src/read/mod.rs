@@ -47,6 +47,7 @@ use crate::files::Files;
 use crate::model::cluster_view::ClusterRead;
 use crate::model::finding::Finding;
 use crate::model::lock::Locking;
+use crate::model::rule::Level;
 use crate::model::selector::{Library, Matching};
 use crate::model::settings::{ChecksumStyle, Settings};
 use crate::model::shard::{Part, Shard};
@@ -174,6 +175,8 @@ pub struct Workspace {
     pub files: Arc<dyn Files>,
     /// Whether this run checks who signed images: where there is a lock, where the project requires signatures, and to lock.
     pub checks_signers: bool,
+    /// What the list of clusters is made of and git has not checked out: more clusters than these may exist.
+    left_out: usize,
     /// What reading found.
     pub findings: Vec<Finding>,
 }
@@ -182,6 +185,18 @@ impl Workspace {
     /// Whether any cluster is read from values.
     pub fn has_values(&self) -> bool {
         self.clusters.len() > self.of_manifests.len()
+    }
+
+    /// What a cluster is made of and git has not checked out, in a finding.
+    pub fn left_out_finding(&self) -> Option<Finding> {
+        let missed = self.files.unknown_paths();
+        (missed.len() > self.left_out)
+            .then(|| workspace::left_out_finding(&missed, Level::Error))?
+    }
+
+    /// Whether all that the clusters are made of is there. If not, what a run does not render may still be somebody's.
+    pub fn is_whole(&self) -> bool {
+        self.files.unknown_paths().is_empty()
     }
 
     /// The clusters that this run looks at.

@@ -61,14 +61,32 @@ pub fn workspace(request: &Request) -> Result<Workspace, Error> {
     }
 }
 
+/// The first of some files, and how many more there are.
+fn first_of(missed: &[PathBuf]) -> Option<String> {
+    let first = files::display(missed.first()?);
+    Some(match missed.len() - 1 {
+        0 => format!("`{first}`"),
+        more => format!("`{first}` and {more} more"),
+    })
+}
+
+/// What nobody knows because git has not checked it out. It is an error of a run over all clusters: those that are not there would
+/// count as gone.
+pub(super) fn left_out_finding(missed: &[PathBuf], level: Level) -> Option<Finding> {
+    let files = first_of(missed)?;
+    let message = format!("git has not checked out {files}, so not all clusters are known");
+    let finding = Finding::new(RuleId::ProjectFile, message).help(LEFT_OUT);
+    Some(finding.unless_set(level))
+}
+
+const LEFT_OUT: &str = "check them out (`git sparse-checkout add`, `git submodule update --init`), or name the clusters that are here: \
+     `metalmark check CLUSTER…`";
+
 /// What is left out because git does not track it.
 fn new_files_finding(missed: &[PathBuf]) -> Option<Finding> {
     let first = files::display(missed.first()?);
-    let more = match missed.len() - 1 {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    let message = format!("git does not track `{first}`{more}, which this run leaves out");
+    let files = first_of(missed)?;
+    let message = format!("git does not track {files}, which this run leaves out");
     let help = format!("`git add {first}` where it belongs to this commit");
     let finding = Finding::new(RuleId::ProjectFile, message).help(help);
     Some(finding.unless_set(Level::Warning))
@@ -120,13 +138,25 @@ pub fn workspace_in(
     let templates = flags.templates.as_ref().or(project.file.templates.as_ref());
     let templates = templates.map(|folder| texts(&*tree, &location.root, folder, |_| true));
     let schemas = schemas(&*tree, &location.root, &stated, findings)?;
+    let mut part = part(flags, &fleet.clusters)?;
+    let missed = tree.unknown_paths();
+    if !missed.is_empty() {
+        // Objects of one cluster may be in any manifest.
+        let is_of_values = fleet.of_manifests.is_empty();
+        let level = match part {
+            Part::Named(_) if is_of_values => Level::Warning,
+            _ => Level::Error,
+        };
+        findings.extend(left_out_finding(&missed, level));
+        part = part.name(fleet.clusters.iter().map(|entry| &entry.name));
+    }
     Ok(Workspace {
         engine,
         evaluation: project.file.evaluation,
         library: project.file.sylva_library.as_deref().map(chart::library_of),
         shared,
         of_manifests: fleet.of_manifests,
-        part: part(flags, &fleet.clusters)?,
+        part,
         clusters: fleet.clusters,
         management: Management::default(),
         out: flags.out.as_ref().map(PathBuf::from),
@@ -140,6 +170,7 @@ pub fn workspace_in(
         stamps: fleet.stamps,
         settings,
         files: tree,
+        left_out: missed.len(),
         findings: project.findings,
     })
 }

@@ -33,6 +33,14 @@ pub(super) struct Planned {
     pub(super) followed: Vec<EditedFile>,
 }
 
+impl Planned {
+    /// Whether there is anything to write, and no error that forbids it.
+    pub(super) fn is_any(&self) -> bool {
+        let is_any = self.changes.is_to_apply() || !self.followed.is_empty();
+        is_any && !self.fleet_check.has_errors()
+    }
+}
+
 /// Every cluster checked, rendered and compared with the disk; what may not be written is among the findings.
 pub(super) fn plan_render(job: &Job<'_>) -> Result<Planned, Error> {
     let Job {
@@ -80,7 +88,7 @@ pub(super) fn plan_render(job: &Job<'_>) -> Result<Planned, Error> {
     let keeps = Keeps {
         part: scope.part.clone(),
         clusters: names.collect(),
-        is_elsewhere: workspace.out.is_some(),
+        is_all: workspace.out.is_some() || !workspace.is_whole(),
     };
     let mut changes = tree.finish(parts, &keeps)?;
     fleet_check.add(std::mem::take(&mut changes.findings), fleet);
