@@ -40,6 +40,8 @@ error[project-file]: git has not checked out `clusters/b/values.yaml` and 1 more
 1 error; 1 node pool checked: 1 proven
 
 "#]]);
+    let said = stage.run("images").exit(0).outcome.stderr;
+    assert!(said.contains("git has not checked out"), "{said}");
     stage.run("render").exit(1).stderr(str![[r#"
 error[project-file]: git has not checked out `clusters/b/values.yaml` and 1 more, so not all clusters are known
  |
@@ -174,6 +176,24 @@ fn an_index_that_nobody_can_read_ends_the_run() {
     }
     stage.remove(".git/index");
     stage.run("check").exit(0);
+}
+
+#[test]
+fn an_index_in_two_files_is_read_where_it_leaves_nothing_out() {
+    let Some(stage) = fleet() else { return };
+    git(stage.path(), &["update-index", "--split-index"]);
+    stage.run("render").exit(0);
+    let left_out = "clusters/b/values.yaml";
+    git(stage.path(), &["update-index", "--skip-worktree", left_out]);
+    stage.remove(left_out);
+    stage.run("render").exit(2).stderr(str![[r#"
+error: cannot read `[FOLDER]/.git/index`: it is in two files, so that what is not checked out is not known
+help: `git update-index --no-split-index`, and remove `.git/sharedindex.*`
+
+"#]]);
+    git(stage.path(), &["update-index", "--no-split-index"]);
+    stage.shell("rm .git/sharedindex.*").exit(0);
+    stage.run("render").exit(1);
 }
 
 #[test]

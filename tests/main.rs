@@ -54,6 +54,7 @@ mod select;
 mod shards;
 mod signatures;
 mod signing;
+mod stale;
 mod stamp;
 mod summary;
 mod support;

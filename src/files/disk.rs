@@ -181,8 +181,8 @@ impl Files for Disk {
         is_folder || self.left_out.is_folder(&plain_path(&self.real.join(path)))
     }
 
-    fn unknown_paths(&self) -> Vec<PathBuf> {
-        let missed = self.left_out.unknown_paths().into_iter();
+    fn absent_paths(&self) -> Vec<PathBuf> {
+        let missed = self.left_out.absent_paths().into_iter();
         let below = missed.map(|path| {
             let below = path.strip_prefix(&self.real);
             below.map_or(path.clone(), Path::to_owned)

@@ -34,7 +34,7 @@ impl LeftOut {
         let mut bytes = Vec::new();
         let read = match File::open(&index) {
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
-            opened => opened.and_then(|file| read_index(file, &top, &mut bytes)),
+            opened => opened.and_then(|file| read_index(file, &top, &git, &mut bytes)),
         };
         read.map_err(Error::reading(&index))?;
         let mut paths = BTreeSet::new();
@@ -102,15 +102,34 @@ impl LeftOut {
     }
 
     /// What somebody looked for.
-    pub(super) fn unknown_paths(&self) -> Vec<PathBuf> {
+    pub(super) fn absent_paths(&self) -> Vec<PathBuf> {
         self.missed.lock().iter().cloned().collect()
     }
 }
 
-/// Reads an index as far as it may leave something out: version 2 has no sparse entries, so that only submodules count in it.
-fn read_index(mut file: File, top: &Path, bytes: &mut Vec<u8>) -> io::Result<()> {
+/// Reads an index as far as it may leave something out: version 2 has no sparse entries, so that only submodules count in it. Of an
+/// index in two files, the second says which paths the entries of the first are, in bits.
+fn read_index(mut file: File, top: &Path, git: &Path, bytes: &mut Vec<u8>) -> io::Result<()> {
+    const PLAIN: &[u8] = b"DIRC\0\0\0\x02";
     file.by_ref().take(HEAD as u64).read_to_end(bytes)?;
-    let is_plain = bytes.starts_with(b"DIRC\0\0\0\x02");
+    let is_plain = bytes.starts_with(PLAIN);
+    for shared in fs::read_dir(git)? {
+        let shared = shared?;
+        let is_shared = shared
+            .file_name()
+            .to_string_lossy()
+            .starts_with("sharedindex.");
+        if !is_shared {
+            continue;
+        }
+        let mut start = Vec::new();
+        File::open(shared.path())?
+            .take(HEAD as u64)
+            .read_to_end(&mut start)?;
+        if !is_plain || !start.starts_with(PLAIN) {
+            return Err(io::Error::other(SPLIT));
+        }
+    }
     if is_plain && !top.join(".gitmodules").is_file() {
         bytes.truncate(8);
         bytes.extend([0; 4]);
@@ -118,6 +137,9 @@ fn read_index(mut file: File, top: &Path, bytes: &mut Vec<u8>) -> io::Result<()>
     }
     file.read_to_end(bytes).map(drop)
 }
+
+const SPLIT: &str = "it is in two files, so that what is not checked out is not known\n\
+     help: `git update-index --no-split-index`, and remove `.git/sharedindex.*`";
 
 /// The bytes before the first entry: a mark, the version, and the number of entries.
 const HEAD: usize = 12;

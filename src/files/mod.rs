@@ -137,7 +137,7 @@ pub trait Files: Send + Sync {
     }
 
     /// What was looked for and is not known, for git has not checked it out.
-    fn unknown_paths(&self) -> Vec<PathBuf> {
+    fn absent_paths(&self) -> Vec<PathBuf> {
         Vec::new()
     }
 

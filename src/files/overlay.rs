@@ -77,8 +77,8 @@ impl Files for Overlay {
         }
     }
 
-    fn unknown_paths(&self) -> Vec<PathBuf> {
-        self.files.unknown_paths()
+    fn absent_paths(&self) -> Vec<PathBuf> {
+        self.files.absent_paths()
     }
 
     fn relative_path(&self, path: &Path) -> PathBuf {
@@ -174,8 +174,8 @@ impl Files for Tracked {
         self.files.leads_to(path)
     }
 
-    fn unknown_paths(&self) -> Vec<PathBuf> {
-        self.files.unknown_paths()
+    fn absent_paths(&self) -> Vec<PathBuf> {
+        self.files.absent_paths()
     }
 
     fn relative_path(&self, path: &Path) -> PathBuf {

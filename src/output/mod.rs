@@ -21,6 +21,7 @@ mod journal;
 mod plan;
 mod refusal;
 mod replace;
+mod run_file;
 mod staged;
 mod unchanged;
 

@@ -237,7 +237,7 @@ impl Fleet {
             checked.add(entry, cluster?);
         }
         checked.uses = std::mem::take(&mut *uses.lock());
-        let left_out = self.workspace.left_out_finding();
+        let left_out = self.workspace.absence_finding();
         checked
             .fleet_check
             .add(left_out.into_iter().collect(), self);

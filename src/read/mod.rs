@@ -188,15 +188,14 @@ impl Workspace {
     }
 
     /// What a cluster is made of and git has not checked out, in a finding.
-    pub fn left_out_finding(&self) -> Option<Finding> {
-        let missed = self.files.unknown_paths();
-        (missed.len() > self.left_out)
-            .then(|| workspace::left_out_finding(&missed, Level::Error))?
+    pub fn absence_finding(&self) -> Option<Finding> {
+        let missed = self.files.absent_paths();
+        (missed.len() > self.left_out).then(|| workspace::absence_finding(&missed, Level::Error))?
     }
 
     /// Whether all that the clusters are made of is there. If not, what a run does not render may still be somebody's.
     pub fn is_whole(&self) -> bool {
-        self.files.unknown_paths().is_empty()
+        self.files.absent_paths().is_empty()
     }
 
     /// The clusters that this run looks at.

@@ -72,7 +72,7 @@ fn first_of(missed: &[PathBuf]) -> Option<String> {
 
 /// What nobody knows because git has not checked it out. It is an error of a run over all clusters: those that are not there would
 /// count as gone.
-pub(super) fn left_out_finding(missed: &[PathBuf], level: Level) -> Option<Finding> {
+pub(super) fn absence_finding(missed: &[PathBuf], level: Level) -> Option<Finding> {
     let files = first_of(missed)?;
     let message = format!("git has not checked out {files}, so not all clusters are known");
     let finding = Finding::new(RuleId::ProjectFile, message).help(LEFT_OUT);
@@ -139,7 +139,7 @@ pub fn workspace_in(
     let templates = templates.map(|folder| texts(&*tree, &location.root, folder, |_| true));
     let schemas = schemas(&*tree, &location.root, &stated, findings)?;
     let mut part = part(flags, &fleet.clusters)?;
-    let missed = tree.unknown_paths();
+    let missed = tree.absent_paths();
     if !missed.is_empty() {
         // Objects of one cluster may be in any manifest.
         let is_of_values = fleet.of_manifests.is_empty();
@@ -147,7 +147,7 @@ pub fn workspace_in(
             Part::Named(_) if is_of_values => Level::Warning,
             _ => Level::Error,
         };
-        findings.extend(left_out_finding(&missed, level));
+        findings.extend(absence_finding(&missed, level));
         part = part.name(fleet.clusters.iter().map(|entry| &entry.name));
     }
     Ok(Workspace {

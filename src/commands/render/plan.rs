@@ -6,6 +6,7 @@ use crate::edit::stamp::{self, Rendered};
 use crate::edit::texts::EditedFile;
 use crate::error::Error;
 use crate::model::manifest::{ChangeSet, Keeps};
+use crate::model::shard;
 use crate::output::{Foreign, Part, Previous};
 use crate::pipeline::fleet::{Fleet, FleetCheck};
 use crate::pipeline::outputs;
@@ -63,6 +64,9 @@ pub(super) fn plan_render(job: &Job<'_>) -> Result<Planned, Error> {
         let files = std::mem::take(&mut made.files);
         Ok((made, tree.compare(files)?))
     })?;
+    if matches!(scope.part, shard::Part::Named(_)) {
+        fleet_check.add(tree.refuse_old_lists(), fleet);
+    }
     let mut made = std::mem::take(&mut fleet_check.results);
     let (mut objects, mut served) = (Vec::new(), Vec::new());
     for (made, _) in &mut made {
