@@ -40,6 +40,16 @@ impl ChartTree {
 }
 
 impl ChartTree {
+    /// The names of the dependencies that are not there, also of those below.
+    pub fn missing(&self) -> Vec<&str> {
+        let dependencies = self.dependencies.iter();
+        let missing = dependencies.flat_map(|one| {
+            let own = one.is_missing.then_some(&*one.key);
+            own.into_iter().chain(one.chart.missing())
+        });
+        missing.collect()
+    }
+
     /// Whether dependencies change the values of the chart, as far as their own values do.
     pub fn has_values_below(&self) -> bool {
         self.dependencies.iter().any(|one| {

@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use go_template::Template;
 use parking_lot::Mutex;
+use yaml_tree::engine::Engine;
 use yaml_tree::merge::{Layer, LayerKind};
 use yaml_tree::place::Sources;
 use yaml_tree::value::Node;
@@ -130,7 +131,7 @@ fn with_dependencies(
         return Ok(None);
     }
     tree.remove("values.yaml");
-    let (chart, ..) = Loader::new(&tree, &mut Sources::default()).chart()?;
+    let (chart, ..) = Loader::new(&tree, &mut Sources::default(), Engine::Helm4).chart()?;
     Ok(chart.has_values_below().then(|| chart.strip_places()))
 }
 

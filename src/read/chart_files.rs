@@ -56,6 +56,9 @@ pub(super) type Tree = BTreeMap<String, File>;
 /// What Chart.yaml, or requirements.yaml over it, says of dependencies.
 const METADATA: [&str; 2] = ["Chart.yaml", "requirements.yaml"];
 
+/// The schema of a chart's values.
+pub(super) const SCHEMA: &str = "values.schema.json";
+
 /// What a Chart.yaml says; none where it cannot be read.
 pub(super) fn metadata(bytes: &[u8]) -> Option<Node> {
     let text = yaml_tree::decode(bytes, Engine::Helm3).ok()?;
@@ -73,12 +76,7 @@ pub(super) fn is_template(path: &str) -> bool {
 
 /// Whether a file of a chart is in `.Files`: it has no meaning of its own.
 pub(super) fn is_text(path: &str) -> bool {
-    const OWN: [&str; 4] = [
-        "Chart.yaml",
-        "Chart.lock",
-        "values.yaml",
-        "values.schema.json",
-    ];
+    const OWN: [&str; 4] = ["Chart.yaml", "Chart.lock", "values.yaml", SCHEMA];
     let is_below = |folder: &&str| path.starts_with(folder);
     !OWN.contains(&path) && !["templates/", "charts/"].iter().any(is_below)
 }
@@ -112,6 +110,8 @@ pub(super) struct FolderReader<'f> {
     pub(super) folders: Vec<PathBuf>,
     /// One sentence for each template and package that cannot be read.
     pub(super) unread: Vec<String>,
+    /// What is in a `charts/` and is no chart: Helm refuses it.
+    pub(super) strange: Vec<PathBuf>,
     /// Whether charts are deeper in one another than they are read.
     is_cut: bool,
 }
@@ -123,6 +123,7 @@ impl<'f> FolderReader<'f> {
             is_wanted,
             folders: Vec::new(),
             unread: Vec::new(),
+            strange: Vec::new(),
             is_cut: false,
         }
     }
@@ -166,7 +167,7 @@ impl<'f> FolderReader<'f> {
             self.is_cut = true;
             return Ok(());
         }
-        for name in METADATA.into_iter().chain(["values.yaml"]) {
+        for name in METADATA.into_iter().chain(["values.yaml", SCHEMA]) {
             if !is_ignored(name) {
                 self.add_file(&folder.join(name), format!("{at}{name}"), tree)?;
             }
@@ -187,9 +188,13 @@ impl<'f> FolderReader<'f> {
         let inside = folder.join("charts");
         for name in self.files.folder(&inside)?.unwrap_or_default() {
             let path = inside.join(&name);
-            if name.ends_with(".tgz") && !is_ignored(&format!("charts/{name}")) {
+            let is_left_out = name.starts_with(['_', '.']) || name.ends_with(".prov");
+            if is_left_out || is_ignored(&format!("charts/{name}")) {
+                continue;
+            }
+            if name.ends_with(".tgz") {
                 let package = display(&path);
-                match unpack(self.files, &path) {
+                match self.unpack(&path) {
                     Ok(inner) => {
                         for (inside, bytes) in inner {
                             let name = format!("charts/{inside}");
@@ -205,6 +210,8 @@ impl<'f> FolderReader<'f> {
                 let at = format!("{at}charts/{name}/");
                 let below = format!("{below}charts/{name}/");
                 self.add_inside(&path, &at, depth + 1, ignored, &below, tree)?;
+            } else {
+                self.strange.push(path);
             }
         }
         for (name, path) in self.elsewhere(folder, at, tree) {
@@ -253,6 +260,14 @@ impl<'f> FolderReader<'f> {
         Ok(())
     }
 
+    fn unpack(&self, path: &Path) -> Result<Vec<(String, Vec<u8>)>, String> {
+        match self.files.file(path) {
+            Ok(Found::File(bytes)) => unpack(&bytes, 1),
+            Ok(_) => Err(LINK.to_owned()),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
     fn skip(&mut self, path: &Path, why: &str) {
         let path = display(path);
         self.unread.push(format!("`{path}` cannot be read: {why}"));
@@ -269,17 +284,12 @@ impl<'f> FolderReader<'f> {
     }
 }
 
-/// The files of a packaged chart, below the folder of its name.
+/// The files of a packaged chart, below the folder of its name, with those of the packages in it.
 ///
 /// # Errors
 /// Why it cannot be read.
-fn unpack(files: &dyn Files, path: &Path) -> Result<Vec<(String, Vec<u8>)>, String> {
-    let bytes = match files.file(path) {
-        Ok(Found::File(bytes)) => bytes,
-        Ok(_) => return Err(LINK.to_owned()),
-        Err(error) => return Err(error.to_string()),
-    };
-    let tree = match archive::read(&*bytes, PACKAGED) {
+fn unpack(bytes: &[u8], depth: usize) -> Result<Vec<(String, Vec<u8>)>, String> {
+    let tree = match archive::read(bytes, PACKAGED) {
         Ok(tree) => tree,
         Err(archive::ReadError::Refused(refusal)) => return Err(refusal.to_string()),
         Err(archive::ReadError::World(error)) => return Err(error.to_string()),
@@ -291,7 +301,18 @@ fn unpack(files: &dyn Files, path: &Path) -> Result<Vec<(String, Vec<u8>)>, Stri
         content
             .and_then(|mut content| content.read_to_end(&mut bytes))
             .map_err(|error| error.to_string())?;
-        inside.push((name, bytes));
+        match name.rsplit_once('/') {
+            Some((charts, package)) if charts.ends_with("/charts") && package.ends_with(".tgz") => {
+                if depth == DEEPEST {
+                    return Err(format!(
+                        "packages are more than {DEEPEST} deep in one another"
+                    ));
+                }
+                let below = unpack(&bytes, depth + 1)?.into_iter();
+                inside.extend(below.map(|(below, bytes)| (format!("{charts}/{below}"), bytes)));
+            }
+            _ => inside.push((name, bytes)),
+        }
     }
     Ok(inside)
 }

@@ -165,7 +165,7 @@ pub(super) fn collect(
     for path in named {
         let is_folder = tree.is_folder(path);
         let inside = if is_folder {
-            folder_files(tree, path, own_output)?
+            folder_files(tree, path, own_output, is_yaml)?
         } else {
             vec![path.clone()]
         };
@@ -196,19 +196,41 @@ fn path_from_root(workspace: &Workspace, request: &Request, path: &Path) -> Resu
     }))
 }
 
-/// The YAML files below a folder that are somebody's own: what metalmark rendered is not.
+/// The YAML files below these paths, and those that an engine of templates makes YAML of, that are somebody's own and not named after
+/// secrets.
+///
+/// # Errors
+/// A folder cannot be read.
+pub(super) fn texts(
+    tree: &dyn Files,
+    named: &[PathBuf],
+    own_output: &OwnOutput,
+) -> Result<BTreeSet<PathBuf>, Error> {
+    let is_text =
+        |path: &Path| is_yaml(path) || path.extension().is_some_and(|end| end == "gotmpl");
+    let mut found = BTreeSet::new();
+    for path in named.iter().filter(|path| tree.is_folder(path)) {
+        let files = folder_files(tree, path, own_output, is_text)?.into_iter();
+        found.extend(files.filter(|file| !secrets::is_named_secret(file)));
+    }
+    Ok(found)
+}
+
+fn is_yaml(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|end| end == "yaml" || end == "yml" || end == "json")
+}
+
+/// The files below a folder that are wanted and somebody's own: what metalmark rendered is not.
 fn folder_files(
     tree: &dyn Files,
     folder: &Path,
     own_output: &OwnOutput,
+    is_wanted: impl Fn(&Path) -> bool,
 ) -> Result<Vec<PathBuf>, Error> {
     let is_hidden = |path: &Path| {
         path.iter()
             .any(|name| name.to_string_lossy().starts_with('.'))
-    };
-    let is_yaml = |path: &Path| {
-        path.extension()
-            .is_some_and(|end| end == "yaml" || end == "yml" || end == "json")
     };
     let mut own = Vec::new();
     for below in tree.list_recursive(folder)? {
@@ -217,7 +239,7 @@ fn folder_files(
         } else {
             folder.join(&below)
         };
-        if is_yaml(&path) && !is_hidden(&path) && !is_rendered(tree, &path, own_output)? {
+        if is_wanted(&path) && !is_hidden(&path) && !is_rendered(tree, &path, own_output)? {
             own.push(path);
         }
     }

@@ -5,6 +5,7 @@ mod changed_values;
 mod chart;
 mod chart_files;
 mod chart_loader;
+mod chart_metadata;
 mod cluster;
 mod clusters;
 mod environment;
@@ -57,7 +58,7 @@ pub use cluster::{SharedCatalog, cluster, cluster_without_nodes, read_shared_cat
 pub use clusters::ClusterEntry;
 pub use files::{argument_text, key_text, objects};
 pub use graph::{Stamped, clusters_of_objects, has_pair};
-pub use helm_charts::{RenderedTexts, render_chart};
+pub use helm_charts::{RenderedTexts, chart_objects, render_chart};
 pub use layers::Shared;
 pub use location::{
     Location, PROJECT_FILE_NAME, folder_in_repository, location, project_file, scope,

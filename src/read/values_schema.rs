@@ -13,6 +13,7 @@ use crate::files::{Files, Found};
 use crate::model::finding::Finding;
 use crate::model::rule::{Level, RuleId};
 
+use super::chart_files::SCHEMA;
 use super::files::display;
 
 /// A chart's schema of its values.
@@ -26,18 +27,24 @@ pub(super) struct SchemaFile {
 impl SchemaFile {
     /// The schema of the chart in a folder, if it has one.
     pub(super) fn read(files: &dyn Files, folder: &Path) -> Option<Self> {
-        let path = folder.join("values.schema.json");
-        let text = match files.file(&path) {
-            Ok(Found::File(bytes)) => {
-                yaml_tree::decode(&bytes, Engine::Helm3).map_err(|error| error.to_string())
-            }
-            Ok(_) => return None,
-            Err(error) => Err(error.to_string()),
-        };
-        Some(Self {
-            path: display(&path),
+        let path = folder.join(SCHEMA);
+        match files.file(&path) {
+            Ok(Found::File(bytes)) => Some(Self::parse(display(&path), &bytes)),
+            Ok(_) => None,
+            Err(error) => Some(Self {
+                path: display(&path),
+                schema: Err(error.to_string()),
+            }),
+        }
+    }
+
+    /// The schema in a file.
+    pub(super) fn parse(path: String, bytes: &[u8]) -> Self {
+        let text = yaml_tree::decode(bytes, Engine::Helm3).map_err(|error| error.to_string());
+        Self {
+            path,
             schema: text.and_then(|text| ValuesSchema::parse(&text)),
-        })
+        }
     }
 
     /// What is wrong with values, whose places are in these files.

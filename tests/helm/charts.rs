@@ -412,10 +412,12 @@ postRenderers: [{kustomize: {patches: []}}]
     warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: it has `postRenderers`
     warning[composition-unsupported] paris.yaml:1:1 `apiVersion: helm.toolkit.fluxcd.io/v2`
     error[nothing-checked] => --allow-empty
+    paris/edge: unknown (the values of its chart are not known)
 valuesFrom: [{kind: Secret, name: paris}]
     warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: `values.yaml` of the Secret `paris` is not in the repository
     warning[composition-unsupported] paris.yaml:1:1 `apiVersion: helm.toolkit.fluxcd.io/v2`
     error[nothing-checked] => --allow-empty
+    paris/edge: unknown (the values of its chart are not known)
 
 "#]],
     );
@@ -434,12 +436,12 @@ warning[composition-unsupported]: the chart `charts/edge` is not checked with it
    |
    = help: add `ci/NAME-values.yaml` beside Chart.yaml, with values to check it with
 
-error[nothing-checked]: no node pool was checked
+error[nothing-checked]: 0 node pools checked; 1 skipped: its chart does not render
  |
  = help: docs/manifests.md says what is read of manifests
  = help: or type `--allow-empty`
 
-1 error, 1 warning
+1 error, 1 warning; 0 node pools checked; 1 skipped: its chart does not render
 
 "#]],
     );
@@ -606,11 +608,12 @@ dependencies:
         &table,
         str![[r#"
 true
-    error[k8s-version-mismatch] fleet/control-plane charts/edge/values.yaml:2:15 `ubuntu-2204-kube-v1.30.2` charts/fleet/values.yaml:1:33 `v1.29.1` => v1.29.1
-    fleet/control-plane v1.29.1 (charts/fleet/values.yaml:1:33): mismatched, ubuntu-2204-kube-v1.30.2 (charts/edge/values.yaml:2:15) holds 1.30.2
+    warning[composition-unsupported] charts/fleet/Chart.yaml:1:1 `` => helm dependency build
+    fleet/control-plane v1.29.1 (charts/fleet/values.yaml:1:33): unknown (a dependency of its chart is not in the repository)
     other/control-plane v1.31.8 (other.yaml:7:12): by_name, ubuntu-2204-kube-v1.31.8 (other.yaml:20:30) holds 1.31.8
 false
-    warning[composition-unsupported] charts/fleet/Chart.yaml:1:1 `` => helm dependency build | common | charts/
+    warning[composition-unsupported] charts/fleet/Chart.yaml:1:1 `` => helm dependency build
+    fleet/fleet: unknown (a dependency of its chart is not in the repository)
     other/control-plane v1.31.8 (other.yaml:7:12): by_name, ubuntu-2204-kube-v1.31.8 (other.yaml:20:30) holds 1.31.8
 
 "#]],
@@ -677,7 +680,6 @@ fn charts_depend_on_each_other_as_deep_as_is_stated() {
     edge/control-plane v1.31.8 (deep/charts/edge/charts/edge/charts/edge/charts/edge/charts/edge/charts/edge/charts/edge/charts/edge/values.yaml:1:10): mismatched, ubuntu-2204-kube-v1.30.2 (deep/charts/edge/charts/edge/charts/edge/charts/edge/charts/edge/charts/edge/charts/edge/charts/edge/values.yaml:2:15) holds 1.30.2
     other/control-plane v1.31.8 (other.yaml:7:12): by_name, ubuntu-2204-kube-v1.31.8 (other.yaml:20:30) holds 1.31.8
 9
-    warning[composition-unsupported]: the chart `deep` is not checked: charts are more than 8 deep in one another
     other/control-plane v1.31.8 (other.yaml:7:12): by_name, ubuntu-2204-kube-v1.31.8 (other.yaml:20:30) holds 1.31.8
 
 "#]],
@@ -726,6 +728,7 @@ fn a_release_that_does_not_compose_leaves_the_others_checked() {
     check(VALUES, &more).is(str![[r#"
 warning[composition-unsupported] cni.yaml:6:1 `apiVersion: helm.toolkit.fluxcd.io/v2`
 error[k8s-version-mismatch] paris/control-plane paris.yaml:8:19 `ubuntu-2204-kube-v1.30.2` paris.yaml:7:14 `v1.30.4` => v1.30.4
+cni/edge: unknown (the values of its chart are not known)
 paris/control-plane v1.30.4 (paris.yaml:7:14): mismatched, ubuntu-2204-kube-v1.30.2 (paris.yaml:8:19) holds 1.30.2
 
 "#]]);

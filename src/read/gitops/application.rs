@@ -103,6 +103,8 @@ impl Chart<'_, '_> {
                 tree,
                 kind: LayerKind::Chart,
             }]),
+            // Helm renders a chart without values of its own too.
+            None if self.reader.has_chart(self.home().as_deref()) => Ok(Vec::new()),
             None => {
                 self.add_missing("values.yaml", self.source.place);
                 Ok(Vec::new())

@@ -155,6 +155,11 @@ impl<'r> LayerReader<'r> {
         Ok(load.is_some_and(|load| is_meant(&self.source(load.file).text)))
     }
 
+    /// Whether a folder has a chart.
+    pub(super) fn has_chart(&self, folder: Option<&Path>) -> bool {
+        folder.is_some_and(|folder| self.files.is_file(&folder.join("Chart.yaml")))
+    }
+
     /// The documents of a file of Kubernetes objects, parsed as by kubectl; none if there is no such file.
     pub(super) fn objects(&mut self, path: &Path) -> Result<Option<Arc<Vec<Node>>>, ReadError> {
         let Some(load) = self.open(path)? else {

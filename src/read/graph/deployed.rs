@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use capi::objects::{ManifestObject, Text, version_nodes};
+use yaml_tree::engine::Engine;
 use yaml_tree::opaque::label;
 use yaml_tree::place::{Located, Place, Sources};
 use yaml_tree::value::{Entry, Map, Node, Value};
@@ -15,19 +16,11 @@ use crate::model::finding::Finding;
 
 use super::super::environment;
 use super::super::gitops::{self, FLUX, Input, OwnOutput, Variables, substitute};
-use super::super::helm_charts::{DEPLOYING, HelmCharts};
+use super::super::helm_charts::{DEPLOYING, GROUPS, HelmCharts};
 use super::super::manifests;
 use super::eks_anywhere::EKS_ANYWHERE;
 use super::pools::current_image;
-use super::{CLUSTER_API, CONTROL_PLANE, unknown};
-
-/// The groups of objects that make clusters and node pools.
-const GROUPS: [&str; 4] = [
-    CLUSTER_API,
-    CONTROL_PLANE,
-    "infrastructure.cluster.x-k8s.io",
-    EKS_ANYWHERE,
-];
+use super::{CLUSTER_API, unknown};
 
 /// The objects below these paths. Folders that do not build are among the findings.
 ///
@@ -41,6 +34,7 @@ pub(super) fn collect_objects(
 ) -> Result<Vec<ManifestObject>, Error> {
     let is_meant = |text: &str| mentions(text, &["cluster.x-k8s.io", EKS_ANYWHERE, FLUX]);
     let found = manifests::collect(tree, paths, own_output, is_meant)?;
+    let engine = Engine::Helm4;
     let is_whole = |object: &&ManifestObject| object.text.host.is_none() && !object.is_patch;
     let is_flux =
         |object: &&ManifestObject| object.group() == FLUX && &*object.kind == "Kustomization";
@@ -57,7 +51,7 @@ pub(super) fn collect_objects(
         Vec::new()
     };
     let mut sources = Sources::default();
-    let charts = HelmCharts::load(tree, &found.charts, &mut sources)?;
+    let charts = HelmCharts::load(tree, &found.charts, engine, &mut sources)?;
     findings.extend(found.syntax_findings(|path| charts.has_template(path)));
     let deploying = if charts.is_empty() && found.kustomizations.is_empty() {
         Vec::new()
@@ -100,16 +94,19 @@ pub(super) fn collect_objects(
     };
     let (left, mut objects): (Vec<_>, Vec<_>) = found.objects.into_iter().partition(is_left);
     objects.retain(|object| !object.is_patch && !is_part(object) && !is_template(object));
-    let releases = charts.render(tree, &built.compositions, &mut sources)?;
+    let naming = if charts.is_empty() {
+        BTreeSet::new()
+    } else {
+        manifests::texts(tree, paths, own_output)?
+    };
+    let releases = charts.render(tree, &built.compositions, &naming, &mut sources)?;
     let sources = Arc::new(sources);
     let builds = built
         .builds
         .into_iter()
         .map(|build| (build.source, build.objects, None));
-    let releases_made = { releases.made.into_iter() }.map(|release| {
-        let why = release.is_refused.then_some(unknown::REFUSED);
-        (release.source, release.objects, why)
-    });
+    let releases_made = { releases.made.into_iter() }
+        .map(|release| (release.source, release.objects, release.unknown));
     for (source, nodes, unknown) in builds.chain(releases_made) {
         let text = Text::from_build(source, Arc::clone(&sources));
         let of_text = |node| ManifestObject {
