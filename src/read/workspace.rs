@@ -98,6 +98,7 @@ pub fn workspace_in(
     findings.extend(unknown::names(&settings, &places));
 
     let HelmVersion(engine) = project.file.helm;
+    let engine = engine.unwrap_or_default();
     let outputs = settings.outputs.iter().map(|output| &*output.path);
     let own_output = Arc::new(OwnOutput::new(outputs));
     let values = flags.values.iter().chain(&project.file.values);
@@ -184,7 +185,8 @@ fn clusters(
     } else {
         manifests.clone()
     };
-    let read = graph::clusters(tree, &looked_at, own_output, findings)?;
+    let HelmVersion(engine) = file.helm;
+    let read = graph::clusters(tree, &looked_at, engine, own_output, findings)?;
     let pairs = graph::read_pairs(tree, &file.pairs, places, findings)?;
     let mut graph: BTreeMap<_, _> = { read.into_iter().chain(pairs) }
         .map(|read| (Arc::clone(&read.cluster.name), read))

@@ -64,7 +64,11 @@ fn render(
 }
 
 /// What helm prints of a chart, or why not.
-fn template(helm: &Path, folder: &Path, values: Option<&Path>) -> Result<String, String> {
+pub(super) fn template(
+    helm: &Path,
+    folder: &Path,
+    values: Option<&Path>,
+) -> Result<String, String> {
     let metadata = std::fs::read_to_string(folder.join("Chart.yaml")).expect("readable");
     let name = metadata.lines().find_map(|line| line.strip_prefix("name:"));
     let release = name.expect("a name").trim().trim_matches('"');
@@ -173,14 +177,15 @@ fn charts_are_rendered_as_helm_rendered_them() {
     assert!(count > 0, "no chart was compared");
 }
 
-const METADATA: &str = "apiVersion: v2\nname: edge\nversion: 1.0.0\nappVersion: v1.31.8\n";
+pub(super) const METADATA: &str =
+    "apiVersion: v2\nname: edge\nversion: 1.0.0\nappVersion: v1.31.8\n";
 
-const VALUES: &str = "\
+pub(super) const VALUES: &str = "\
 version: v1.31.8
 image: {name: ubuntu-2204-kube-v1.30.2}
 ";
 
-const TEMPLATE: &str = "\
+pub(super) const TEMPLATE: &str = "\
 apiVersion: controlplane.cluster.x-k8s.io/v1beta1
 kind: KubeadmControlPlane
 metadata:
@@ -203,7 +208,7 @@ spec:
       image: {filter: {name: {{ required \"an image\" .Values.image.name | quote }}}}
 ";
 
-const RELEASE: &str = "\
+pub(super) const RELEASE: &str = "\
 apiVersion: helm.toolkit.fluxcd.io/v2
 kind: HelmRelease
 metadata: {name: paris, namespace: clusters}
@@ -214,10 +219,10 @@ spec:
     image: {name: ubuntu-2204-kube-v1.30.2}
 ";
 
-const RIGHT: &str = "version: v1.30.2\nimage: {name: ubuntu-2204-kube-v1.30.2}\n";
+pub(super) const RIGHT: &str = "version: v1.30.2\nimage: {name: ubuntu-2204-kube-v1.30.2}\n";
 
 /// The objects of the chart as somebody else would write them, of a cluster of that name.
-fn plain(name: &str, version: &str) -> String {
+pub(super) fn plain(name: &str, version: &str) -> String {
     TEMPLATE
         .replace("{{ .Release.Name }}", name)
         .replace("{{ .Values.version | quote }}", version)
@@ -228,7 +233,7 @@ fn plain(name: &str, version: &str) -> String {
 }
 
 /// A chart, and more files.
-fn with_chart(values: &str, more: &[(&str, &str)]) -> Stage {
+pub(super) fn with_chart(values: &str, more: &[(&str, &str)]) -> Stage {
     let chart = [
         ("charts/edge/Chart.yaml", METADATA),
         ("charts/edge/values.yaml", values),
@@ -680,6 +685,8 @@ fn charts_depend_on_each_other_as_deep_as_is_stated() {
     edge/control-plane v1.31.8 (deep/charts/edge/charts/edge/charts/edge/charts/edge/charts/edge/charts/edge/charts/edge/charts/edge/values.yaml:1:10): mismatched, ubuntu-2204-kube-v1.30.2 (deep/charts/edge/charts/edge/charts/edge/charts/edge/charts/edge/charts/edge/charts/edge/charts/edge/values.yaml:2:15) holds 1.30.2
     other/control-plane v1.31.8 (other.yaml:7:12): by_name, ubuntu-2204-kube-v1.31.8 (other.yaml:20:30) holds 1.31.8
 9
+    warning[composition-unsupported]: the chart `deep` is not checked: charts are more than 8 deep in one another
+    deep/deep: unknown (its chart does not render)
     other/control-plane v1.31.8 (other.yaml:7:12): by_name, ubuntu-2204-kube-v1.31.8 (other.yaml:20:30) holds 1.31.8
 
 "#]],
@@ -793,7 +800,7 @@ fn an_object_that_one_expression_makes_has_its_references() {
 }
 
 /// Writes a chart, and renders its template `t.yaml` with nothing else than its own values. Where a helm is at hand, it agrees.
-fn version_in(files: &[(&str, &str)]) -> String {
+pub(super) fn version_in(files: &[(&str, &str)]) -> String {
     let stage = project();
     for (name, text) in files {
         stage.write(&format!("chart/{name}"), text);
@@ -819,7 +826,8 @@ fn version_in(files: &[(&str, &str)]) -> String {
     ours
 }
 
-const OF_CLUSTER_API: &str = "apiVersion: cluster.x-k8s.io/v1beta1\nkind: Cluster\nversion: ";
+pub(super) const OF_CLUSTER_API: &str =
+    "apiVersion: cluster.x-k8s.io/v1beta1\nkind: Cluster\nversion: ";
 
 /// A chart `top` that depends on `sub`, which one of them renders.
 fn version_with_sub(top: [&str; 3], sub: [&str; 2]) -> String {

@@ -16,7 +16,7 @@ use crate::model::finding::Finding;
 
 use super::super::environment;
 use super::super::gitops::{self, FLUX, Input, OwnOutput, Variables, substitute};
-use super::super::helm_charts::{DEPLOYING, GROUPS, HelmCharts};
+use super::super::helm_charts::{DEPLOYING, GROUPS, HelmCharts, NEWEST, pinned_engine};
 use super::super::manifests;
 use super::eks_anywhere::EKS_ANYWHERE;
 use super::pools::current_image;
@@ -29,12 +29,12 @@ use super::{CLUSTER_API, unknown};
 pub(super) fn collect_objects(
     tree: &dyn Files,
     paths: &[PathBuf],
+    engine: Option<Engine>,
     own_output: &Arc<OwnOutput>,
     findings: &mut Vec<Finding>,
 ) -> Result<Vec<ManifestObject>, Error> {
     let is_meant = |text: &str| mentions(text, &["cluster.x-k8s.io", EKS_ANYWHERE, FLUX]);
     let found = manifests::collect(tree, paths, own_output, is_meant)?;
-    let engine = Engine::Helm4;
     let is_whole = |object: &&ManifestObject| object.text.host.is_none() && !object.is_patch;
     let is_flux =
         |object: &&ManifestObject| object.group() == FLUX && &*object.kind == "Kustomization";
@@ -51,7 +51,19 @@ pub(super) fn collect_objects(
         Vec::new()
     };
     let mut sources = Sources::default();
-    let charts = HelmCharts::load(tree, &found.charts, engine, &mut sources)?;
+    let texts = if found.charts.is_empty() {
+        BTreeSet::new()
+    } else {
+        manifests::texts(tree, paths, own_output)?
+    };
+    let mut helm = engine.unwrap_or(NEWEST);
+    let mut charts = HelmCharts::load(tree, &found.charts, helm, &mut sources)?;
+    if engine.is_none() && !charts.is_empty() {
+        helm = pinned_engine(tree, &texts)?.unwrap_or(NEWEST);
+        if helm != NEWEST {
+            charts = HelmCharts::load(tree, &found.charts, helm, &mut sources)?;
+        }
+    }
     findings.extend(found.syntax_findings(|path| charts.has_template(path)));
     let deploying = if charts.is_empty() && found.kustomizations.is_empty() {
         Vec::new()
@@ -81,6 +93,7 @@ pub(super) fn collect_objects(
         config_maps: &config_maps,
     };
     let options = gitops::Options {
+        engine: helm,
         own_output: Arc::clone(own_output),
         ..gitops::Options::default()
     };
@@ -94,12 +107,7 @@ pub(super) fn collect_objects(
     };
     let (left, mut objects): (Vec<_>, Vec<_>) = found.objects.into_iter().partition(is_left);
     objects.retain(|object| !object.is_patch && !is_part(object) && !is_template(object));
-    let naming = if charts.is_empty() {
-        BTreeSet::new()
-    } else {
-        manifests::texts(tree, paths, own_output)?
-    };
-    let releases = charts.render(tree, &built.compositions, &naming, &mut sources)?;
+    let releases = charts.render(tree, &built.compositions, &texts, &mut sources)?;
     let sources = Arc::new(sources);
     let builds = built
         .builds

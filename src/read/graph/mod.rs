@@ -20,6 +20,7 @@ use std::sync::Arc;
 
 use capi::image::ImageKey;
 use capi::objects::{ManifestObject, Name, Names, Reference, references};
+use yaml_tree::engine::Engine;
 use yaml_tree::place::{Sources, Spot};
 
 use crate::budget;
@@ -75,16 +76,18 @@ pub struct Stamped {
 }
 
 /// The clusters of the manifests below these paths, by name and then by folder. Folders that do not build are among the findings.
+/// `engine` is the Helm that the project names.
 ///
 /// # Errors
 /// A path or file cannot be read.
 pub(super) fn clusters(
     tree: &dyn Files,
     paths: &[PathBuf],
+    engine: Option<Engine>,
     own_output: &Arc<OwnOutput>,
     findings: &mut Vec<Finding>,
 ) -> Result<Vec<ClusterRead>, Error> {
-    let objects = collect_objects(tree, paths, own_output, findings)?;
+    let objects = collect_objects(tree, paths, engine, own_output, findings)?;
     let _work = budget::enter("the references between manifests")?;
     Ok(clusters_of_objects(&objects, None, &no_values(), findings))
 }

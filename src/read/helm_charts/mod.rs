@@ -9,6 +9,7 @@ mod kinds;
 mod load;
 mod named;
 mod origins;
+mod pinned;
 mod releases;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -36,6 +37,7 @@ pub(super) use kinds::GROUPS;
 use kinds::{has_pools, is_of_cluster_api, makes_clusters};
 use load::Chart;
 use named::{Naming, namings};
+pub(super) use pinned::{NEWEST, pinned_engine};
 use releases::{Input, Unchecked, chart_inputs, composition_input, namespace, naming_input};
 
 /// Why the node pools of a release are not known.
@@ -173,6 +175,8 @@ impl HelmCharts {
             }
         }));
         let charts: Vec<&Path> = self.charts.keys().map(PathBuf::as_path).collect();
+        let none = BTreeSet::new();
+        let files = if charts.is_empty() { &none } else { files };
         let namings = namings(tree, files, &charts, compositions, sources)?;
         let mut deployed: BTreeMap<&Path, Vec<&Composition>> = BTreeMap::new();
         for composition in compositions {

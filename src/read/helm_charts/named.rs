@@ -68,7 +68,9 @@ pub(super) fn namings<'c>(
             if failed.is_none() && !inside.is_empty() {
                 continue;
             }
-            let named = named(document, folder, failed.is_some());
+            // Of a set that made nothing here, nobody knows what it makes.
+            let is_unknown = failed.is_some() || document.contains("ApplicationSet");
+            let named = named(document, folder, is_unknown);
             for chart in charts.iter().filter(|chart| !file.starts_with(chart)) {
                 let Some(named) = named.iter().find(|named| named.is(chart)) else {
                     continue;
