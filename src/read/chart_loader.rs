@@ -254,7 +254,7 @@ impl Inside {
     }
 }
 
-/// What stands for a dependency that is not there.
+/// The chart in the place of a dependency that is not there.
 fn missing_chart(name: &Arc<str>) -> ChartTree {
     let nothing = || Node::from_value(Value::empty_map());
     ChartTree {

@@ -103,7 +103,7 @@ fn a_chart_yaml_that_helm_refuses_leaves_the_node_pools_unknown() {
     let helms = ["helm", "helm4"].map(programs::find);
     let table = table(cases, |metadata| {
         let stage = with_chart(RIGHT, &[("paris.yaml", RELEASE)]);
-        stage.write("charts/edge/Chart.yaml", &format!("{metadata}\n"));
+        stage.write("charts/edge/Chart.yaml", format!("{metadata}\n"));
         let sub = "apiVersion: v2\nname: sub\nversion: 1.0.0\n";
         stage.write("charts/edge/charts/sub/Chart.yaml", sub);
         let folder = stage.path().join("charts/edge");
@@ -184,9 +184,10 @@ fn template_of(helm: &Path, folder: &Path) -> Result<String, String> {
         .output();
     let output = output.expect("helm starts");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    match output.status.success() {
-        true => Ok(text(&output.stdout)),
-        false => Err(text(&output.stderr)),
+    if output.status.success() {
+        Ok(text(&output.stdout))
+    } else {
+        Err(text(&output.stderr))
     }
 }
 

@@ -16,7 +16,7 @@ use crate::model::finding::Finding;
 
 use super::super::environment;
 use super::super::gitops::{self, FLUX, Input, OwnOutput, Variables, substitute};
-use super::super::helm_charts::{DEPLOYING, GROUPS, HelmCharts, NEWEST, pinned_engine};
+use super::super::helm_charts::{DEPLOYING, GROUPS, HelmCharts, NEWEST, find_engine};
 use super::super::manifests;
 use super::eks_anywhere::EKS_ANYWHERE;
 use super::pools::current_image;
@@ -59,7 +59,7 @@ pub(super) fn collect_objects(
     let mut helm = engine.unwrap_or(NEWEST);
     let mut charts = HelmCharts::load(tree, &found.charts, helm, &mut sources)?;
     if engine.is_none() && !charts.is_empty() {
-        helm = pinned_engine(tree, &texts)?.unwrap_or(NEWEST);
+        helm = find_engine(tree, &texts)?.unwrap_or(NEWEST);
         if helm != NEWEST {
             charts = HelmCharts::load(tree, &found.charts, helm, &mut sources)?;
         }

@@ -55,7 +55,7 @@ pub(super) fn chart(
     if !templates.any(|(_, file)| makes_clusters(&text(file))) {
         return Ok(None);
     }
-    made_of(reader, tree, folder, engine, sources).map(Some)
+    assemble(reader, tree, folder, engine, sources).map(Some)
 }
 
 /// Loads the chart in a folder, whatever it makes.
@@ -71,7 +71,7 @@ pub(super) fn any_chart(
     let mut reader = FolderReader::new(files, |_| true);
     let mut tree = Tree::new();
     reader.chart(folder, &mut tree)?;
-    made_of(reader, tree, folder, engine, sources)
+    assemble(reader, tree, folder, engine, sources)
 }
 
 fn text(file: &File) -> String {
@@ -79,7 +79,7 @@ fn text(file: &File) -> String {
 }
 
 /// The chart of these files.
-fn made_of(
+fn assemble(
     mut reader: FolderReader<'_>,
     mut tree: Tree,
     folder: &Path,

@@ -37,7 +37,7 @@ pub(super) use kinds::GROUPS;
 use kinds::{has_pools, is_of_cluster_api, makes_clusters};
 use load::Chart;
 use named::{Naming, namings};
-pub(super) use pinned::{NEWEST, pinned_engine};
+pub(super) use pinned::{NEWEST, find_engine};
 use releases::{Input, Unchecked, chart_inputs, composition_input, namespace, naming_input};
 
 /// Why the node pools of a release are not known.
@@ -170,7 +170,7 @@ impl HelmCharts {
             let name: Arc<str> = name.to_string_lossy().into();
             MadeRelease {
                 source: Arc::new(Source::new(display(file), "")),
-                objects: vec![unknown_pool(&name, &name, namespace(""))],
+                objects: vec![placeholder(&name, &name, namespace(""))],
                 unknown: Some(unknown::REFUSED),
             }
         }));
@@ -218,7 +218,7 @@ impl HelmCharts {
                 let Release {
                     name, namespace, ..
                 } = &input.release;
-                objects.push(unknown_pool(&chart.tree.chart.name, name, namespace));
+                objects.push(placeholder(&chart.tree.chart.name, name, namespace));
             }
             let source = sources.get(input.file).filter(|_| !objects.is_empty());
             made.made.extend(source.map(|source| MadeRelease {
@@ -233,8 +233,8 @@ impl HelmCharts {
     }
 }
 
-/// What stands for the node pools of a release that nobody knows.
-fn unknown_pool(chart: &str, release: &str, namespace: &str) -> Node {
+/// The object in the place of the node pools of a release that nobody knows.
+fn placeholder(chart: &str, release: &str, namespace: &str) -> Node {
     fn map<const N: usize>(entries: [Entry; N]) -> Value {
         Value::from(entries.into_iter().collect::<Map>())
     }

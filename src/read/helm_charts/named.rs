@@ -70,7 +70,7 @@ pub(super) fn namings<'c>(
             }
             // Of a set that made nothing here, nobody knows what it makes.
             let is_unknown = failed.is_some() || document.contains("ApplicationSet");
-            let named = named(document, folder, is_unknown);
+            let named = find_names(document, folder, is_unknown);
             for chart in charts.iter().filter(|chart| !file.starts_with(chart)) {
                 let Some(named) = named.iter().find(|named| named.is(chart)) else {
                     continue;
@@ -131,7 +131,7 @@ impl Named {
 }
 
 /// What a document in a folder names. `is_unknown` means that it may be whatever it computes.
-fn named(document: &str, folder: &Path, is_unknown: bool) -> Vec<Named> {
+fn find_names(document: &str, folder: &Path, is_unknown: bool) -> Vec<Named> {
     let document = blank_expressions(document);
     let is_inflated = INFLATED.iter().any(|word| document.contains(word));
     let written: Vec<_> = document.match_indices(':').collect();

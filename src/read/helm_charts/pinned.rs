@@ -49,7 +49,7 @@ const PROGRAMS: [Program; 3] = [
 ///
 /// # Errors
 /// A file cannot be read.
-pub(in crate::read) fn pinned_engine(
+pub(in crate::read) fn find_engine(
     tree: &dyn Files,
     files: &BTreeSet<PathBuf>,
 ) -> Result<Option<Engine>, Error> {
