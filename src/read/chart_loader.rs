@@ -254,7 +254,7 @@ impl Inside {
     }
 }
 
-/// The chart in the place of a dependency that is not there.
+/// An empty chart instead of a dependency that is not there.
 fn missing_chart(name: &Arc<str>) -> ChartTree {
     let nothing = || Node::from_value(Value::empty_map());
     ChartTree {

@@ -233,7 +233,7 @@ impl HelmCharts {
     }
 }
 
-/// The object in the place of the node pools of a release that nobody knows.
+/// An object instead of the node pools of a release that nobody knows.
 fn placeholder(chart: &str, release: &str, namespace: &str) -> Node {
     fn map<const N: usize>(entries: [Entry; N]) -> Value {
         Value::from(entries.into_iter().collect::<Map>())
