@@ -160,7 +160,7 @@ a file that is not there
     edge/control-plane v1.30.2 (a/cluster.yaml:12:12): unknown (its kustomization does not build)
     edge/edge-md v1.30.2 (a/cluster.yaml:23:16): unknown (its kustomization does not build)
 transformers
-    warning[composition-unsupported] a/kustomization.yaml:2:16 `t.yaml`
+    warning[composition-failed] a/kustomization.yaml:2:16 `t.yaml`
     error[nothing-checked] => --allow-empty
     edge/control-plane v1.30.2 (a/cluster.yaml:12:12): unknown (its kustomization does not build)
     edge/edge-md v1.30.2 (a/cluster.yaml:23:16): unknown (its kustomization does not build)
@@ -478,6 +478,155 @@ fn flux_builds_the_folders_and_files_below_its_path() {
     error[k8s-version-mismatch] edge/control-plane apps/kustomized/base/cluster.yaml:29:49 `ubuntu-2204-kube-v1.31.8` apps/kustomized/version.yaml:5:17 `v1.30.2` => v1.30.2
     edge/control-plane v1.30.2 (apps/kustomized/version.yaml:5:17): mismatched, ubuntu-2204-kube-v1.31.8 (apps/kustomized/base/cluster.yaml:29:49) holds 1.31.8
     edge/edge-md v1.30.2 (apps/kustomized/version.yaml:10:35): mismatched, ubuntu-2204-kube-v1.31.8 (apps/kustomized/base/cluster.yaml:29:49) holds 1.31.8
+
+"#]],
+    );
+}
+
+/// Each of these changes which image is booted, or whether it is known.
+#[test]
+fn what_a_kustomization_changes_is_what_is_checked() {
+    let image = "- {op: replace, path: /spec/template/spec/image/filter/name, value: ubuntu-2204-kube-v1.30.2}";
+    let select = |by: &str| format!("patches: [{{target: {{{by}}}, patch: '{image}'}}]\n");
+    let over = |base: &str, over: &str| {
+        project()
+            .file("base/kustomization.yaml", format!("resources: [cluster.yaml]\n{base}"))
+            .file("base/cluster.yaml", cluster("v1.31.8", GOOD))
+            .file("over/kustomization.yaml", format!("resources: [../base]\n{over}"))
+            .file("over/kc.yaml", "images: [{path: spec/template/spec/image/filter/name, kind: OpenStackMachineTemplate}]\nvarReference: [{path: spec/version, kind: KubeadmControlPlane}]\n")
+            .file("over/p.yaml", version("v1.30.2"))
+            .file("over/t.yaml", "apiVersion: builtin\nkind: PatchTransformer\nmetadata: {name: any}\npath: p.yaml\n")
+    };
+    let local = "metadata: {annotations: {config.kubernetes.io/local-config: 'true'}, ";
+    let local = object(
+        "cluster.x-k8s.io/v1beta1 MachineDeployment local",
+        "spec: {clusterName: edge}",
+    )
+    .replace("metadata: {", local);
+    let template = "kind: OpenStackMachineTemplate";
+    let cases = [
+        (
+            "labels",
+            over(
+                "labels: [{pairs: {env: prod}}]\n",
+                &select(&format!("{template}, labelSelector: env=prod")),
+            ),
+        ),
+        (
+            "no labels",
+            over(
+                "commonLabels: {env: prod}\n",
+                &select(&format!("{template}, labelSelector: '!env'")),
+            ),
+        ),
+        (
+            "images",
+            over(
+                "",
+                "configurations: [kc.yaml]\nimages: [{name: ubuntu-2204-kube-v1.31.8, newName: ubuntu-2204-kube-v1.30.2}]\n",
+            ),
+        ),
+        (
+            "vars",
+            over(
+                "",
+                "configurations: [kc.yaml]\nvars: [{name: V, objref: {apiVersion: cluster.x-k8s.io/v1beta1, kind: MachineDeployment, name: edge-md}, fieldref: {fieldPath: spec.template.spec.version}}]\npatches: [{target: {kind: KubeadmControlPlane}, patch: '- {op: replace, path: /spec/version, value: $(V)}'}]\n",
+            ),
+        ),
+        ("a transformer", over("", "transformers: [t.yaml]\n")),
+        (
+            "a local object",
+            over("", "")
+                .file(
+                    "over/kustomization.yaml",
+                    "resources: [../base, local.yaml]\n",
+                )
+                .file("over/local.yaml", local),
+        ),
+        (
+            "a chart",
+            over("", "helmCharts: [{name: c, releaseName: r}]\n"),
+        ),
+        ("a schema", over("", "openapi: {path: schema.json}\n")),
+        ("no field", over("", "namePrefixes: x-\n")),
+        ("a plugin", over("", "generators: [p.yaml]\n")),
+        (
+            "a remote component",
+            over("", "components: ['https://example.org/x']\n"),
+        ),
+        (
+            "a pattern in a replacement",
+            over(
+                "",
+                "replacements: [{sourceValue: v1.30.2, targets: [{select: {kind: 'Kubeadm.*'}, fieldPaths: [spec.version]}]}]\n",
+            ),
+        ),
+    ];
+    assert_text(
+        &checked(cases),
+        str![[r#"
+labels
+    error[k8s-version-mismatch] edge/control-plane over/kustomization.yaml:2:155 `ubuntu-2204-kube-v1.30.2` base/cluster.yaml:12:12 `v1.31.8` => v1.31.8
+    edge/control-plane v1.31.8 (base/cluster.yaml:12:12): mismatched, ubuntu-2204-kube-v1.30.2 (over/kustomization.yaml:2:155) holds 1.30.2
+    edge/edge-md v1.31.8 (base/cluster.yaml:23:16): mismatched, ubuntu-2204-kube-v1.30.2 (over/kustomization.yaml:2:155) holds 1.30.2
+    edge-md/edge-md v1.30.2 (over/p.yaml:10:35): unknown (no reference to a machine template)
+no labels
+    edge/control-plane v1.31.8 (base/cluster.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (base/cluster.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
+    edge-md/edge-md v1.30.2 (over/p.yaml:10:35): unknown (no reference to a machine template)
+images
+    error[k8s-version-mismatch] edge/control-plane over/kustomization.yaml:3:52 `ubuntu-2204-kube-v1.30.2` base/cluster.yaml:12:12 `v1.31.8` => v1.31.8
+    edge/control-plane v1.31.8 (base/cluster.yaml:12:12): mismatched, ubuntu-2204-kube-v1.30.2 (over/kustomization.yaml:3:52) holds 1.30.2
+    edge/edge-md v1.31.8 (base/cluster.yaml:23:16): mismatched, ubuntu-2204-kube-v1.30.2 (over/kustomization.yaml:3:52) holds 1.30.2
+    edge-md/edge-md v1.30.2 (over/p.yaml:10:35): unknown (no reference to a machine template)
+vars
+    edge/control-plane v1.31.8 (base/cluster.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (base/cluster.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
+    edge-md/edge-md v1.30.2 (over/p.yaml:10:35): unknown (no reference to a machine template)
+a transformer
+    error[k8s-version-mismatch] edge/control-plane base/cluster.yaml:29:49 `ubuntu-2204-kube-v1.31.8` over/p.yaml:5:17 `v1.30.2` => v1.30.2
+    edge/control-plane v1.30.2 (over/p.yaml:5:17): mismatched, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.30.2 (over/p.yaml:10:35): mismatched, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
+a local object
+    edge/control-plane v1.31.8 (base/cluster.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (base/cluster.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
+    edge-md/edge-md v1.30.2 (over/p.yaml:10:35): unknown (no reference to a machine template)
+a chart
+    warning[composition-unsupported] over/kustomization.yaml:2:21 `c`
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.31.8 (base/cluster.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.31.8 (base/cluster.yaml:23:16): unknown (its kustomization does not build)
+    edge-md/edge-md v1.30.2 (over/p.yaml:10:35): unknown (no reference to a machine template)
+a schema
+    warning[composition-unsupported] over/kustomization.yaml:2:17 `schema.json`
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.31.8 (base/cluster.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.31.8 (base/cluster.yaml:23:16): unknown (its kustomization does not build)
+    edge-md/edge-md v1.30.2 (over/p.yaml:10:35): unknown (no reference to a machine template)
+no field
+    warning[composition-unsupported] over/kustomization.yaml:2:15 `x-`
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.31.8 (base/cluster.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.31.8 (base/cluster.yaml:23:16): unknown (its kustomization does not build)
+    edge-md/edge-md v1.30.2 (over/p.yaml:10:35): unknown (no reference to a machine template)
+a plugin
+    warning[composition-unsupported] over/p.yaml:2:1 `apiVersion: controlplane.cluster.x-k8s.io/v1beta1`
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.31.8 (base/cluster.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.31.8 (base/cluster.yaml:23:16): unknown (its kustomization does not build)
+    edge-md/edge-md v1.30.2 (over/p.yaml:10:35): unknown (no reference to a machine template)
+a remote component
+    warning[composition-unsupported] over/kustomization.yaml:2:14 `'https://example.org/x'`
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.31.8 (base/cluster.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.31.8 (base/cluster.yaml:23:16): unknown (its kustomization does not build)
+    edge-md/edge-md v1.30.2 (over/p.yaml:10:35): unknown (no reference to a machine template)
+a pattern in a replacement
+    warning[composition-failed] over/kustomization.yaml:2:16 `{sourceValue: v1.30.2, targets: [{select: {kind: 'Kubeadm.*'}, fieldPaths: [spec.version]}]}`
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.31.8 (base/cluster.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.31.8 (base/cluster.yaml:23:16): unknown (its kustomization does not build)
+    edge-md/edge-md v1.30.2 (over/p.yaml:10:35): unknown (no reference to a machine template)
 
 "#]],
     );

@@ -5,7 +5,7 @@
 //! is looked at as it is, unless another build has it. The own patches, names and variables of a Flux Kustomization apply
 //! (<https://fluxcd.io/flux/components/kustomize/kustomizations/>). Only folders that lead to a file of interest are built.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ use super::object::{Object, set};
 use super::patches;
 use super::reader::LayerReader;
 use super::variables::{MORE, Variables, substitute};
-use super::{Composition, Options, State, UNSUPPORTED, deployments};
+use super::{Composition, Options, State, deployments};
 use crate::read::error::ReadError;
 
 /// What one folder builds to.
@@ -125,11 +125,17 @@ struct Refused {
 impl Refused {
     /// Adds a folder. It is not reported where what names it has the same fault, nor is a component, which may need what
     /// is missing there.
-    fn add(&mut self, finding: Finding, folder: PathBuf, kustomization: &Node) {
+    fn add(
+        &mut self,
+        finding: Finding,
+        folder: PathBuf,
+        kustomization: &Node,
+        inputs: Vec<PathBuf>,
+    ) {
         let is_component = kustomization.text(&["kind"]) == Some("Component");
         let known = self.named.get(&folder);
         let is_said = known.is_some_and(|said| is_component || said.contains(&finding.message));
-        for path in inputs(&folder, kustomization) {
+        for path in inputs {
             let said = self.named.entry(path).or_default();
             said.insert(finding.message.clone());
         }
@@ -188,10 +194,11 @@ impl Folders {
         let mut known = BTreeMap::new();
         for folder in &input.folders {
             match kustomization::find(reader, folder) {
-                Ok(found) => known.extend(found.map(|node| {
-                    let inputs = inputs(folder, &node);
-                    (folder.clone(), Known { node, inputs })
-                })),
+                Ok(None) => {}
+                Ok(Some(node)) => {
+                    let inputs = inputs(reader, folder, &node)?;
+                    known.insert(folder.clone(), Known { node, inputs });
+                }
                 Err(ReadError::Error(error)) => return Err(error),
                 // What is no kustomization is reported by what names it.
                 Err(ReadError::Finding(_)) => {}
@@ -266,10 +273,14 @@ impl Folders {
 }
 
 /// The files and folders that a kustomization names.
-fn inputs(folder: &Path, kustomization: &Node) -> Vec<PathBuf> {
+fn inputs(
+    reader: &mut LayerReader<'_>,
+    folder: &Path,
+    kustomization: &Node,
+) -> Result<Vec<PathBuf>, Error> {
     let mut paths = patches::resources(folder, kustomization);
-    paths.extend(patches::files(folder, kustomization));
-    paths
+    paths.extend(patches::files(reader, folder, kustomization)?);
+    Ok(paths)
 }
 
 /// A folder to build.
@@ -366,7 +377,7 @@ impl<'t> Target<'t> {
             Err(ReadError::Finding(finding)) => {
                 let left = Left::read(reader, folders, &self.folder, &self.kustomization)?;
                 if !input.deployments.is_empty() {
-                    let failed = deployments::failed(&left.objects, &finding);
+                    let failed = deployments::refuse(&left.objects, &finding);
                     made.compositions.extend(failed);
                 }
                 let objects = left.objects.into_iter().map(|object| object.tree);
@@ -376,7 +387,8 @@ impl<'t> Target<'t> {
                     is_refused: true,
                 });
                 made.parts.extend(left.parts);
-                refused.add(*finding, self.folder, &self.kustomization);
+                let inputs = inputs(reader, &self.folder, &self.kustomization)?;
+                refused.add(*finding, self.folder, &self.kustomization, inputs);
             }
         }
         Ok(())
@@ -394,14 +406,10 @@ impl<'t> Target<'t> {
         let mut built = built?;
         let mut parts: BTreeSet<PathBuf> = built.folders.iter().cloned().collect();
         for folder in &built.folders {
-            let (kustomization, inputs) = match folders.known.get(folder) {
-                Some(known) if *folder != self.folder => (&known.node, known.inputs.clone()),
-                _ => (&self.kustomization, inputs(folder, &self.kustomization)),
+            let inputs = match folders.known.get(folder) {
+                Some(known) if *folder != self.folder => known.inputs.clone(),
+                _ => inputs(reader, folder, &self.kustomization)?,
             };
-            if let Some(first) = kustomization.items(&["transformers"]).first() {
-                let message = "its transformers are not built here".to_owned();
-                return Err(reader.finding(UNSUPPORTED, message, first.place).into());
-            }
             let files = inputs
                 .into_iter()
                 .filter(|path| !folders.known.contains_key(path));
@@ -441,8 +449,8 @@ impl Left {
     ) -> Result<Self, Error> {
         let mut objects = Vec::new();
         let mut parts = BTreeSet::from([folder.to_owned()]);
-        let mut open = patches::resources(folder, kustomization);
-        while let Some(path) = open.pop() {
+        let mut open = VecDeque::from(patches::resources(folder, kustomization));
+        while let Some(path) = open.pop_front() {
             if parts.contains(&path) {
                 continue;
             }
@@ -454,7 +462,7 @@ impl Left {
             match reader.objects(&path) {
                 Ok(Some(documents)) => {
                     for document in documents.iter() {
-                        kustomization::add(&mut objects, document);
+                        kustomization::add(reader, &mut objects, document);
                     }
                     parts.insert(path);
                 }

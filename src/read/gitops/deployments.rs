@@ -81,7 +81,7 @@ pub(super) fn each_of_built(
 }
 
 /// What these objects deploy, where nobody knows with which values.
-pub(super) fn failed(objects: &[Object], finding: &Finding) -> Vec<Composition> {
+pub(super) fn refuse(objects: &[Object], finding: &Finding) -> Vec<Composition> {
     let deployments = objects.iter().filter(|object| is_one(object));
     deployments
         .map(|object| failure(object, finding.clone()))
@@ -277,7 +277,7 @@ pub(super) fn build(reader: &mut LayerReader<'_>, path: &Path) -> Result<Option<
             if document.get_path(&["apiVersion"]).is_some()
                 && document.get_path(&["kind"]).is_some()
             {
-                kustomization::add(&mut objects, document);
+                kustomization::add(reader, &mut objects, document);
             }
         }
     }

@@ -5,6 +5,7 @@
 mod application;
 mod application_set;
 mod builds;
+mod configuration;
 mod deployments;
 mod depth;
 mod fields;
@@ -23,7 +24,9 @@ mod replacements;
 mod selector;
 mod set;
 mod strategic;
+mod transformers;
 mod variables;
+mod vars;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde::de::IgnoredAny;
 
+use yaml_tree::json::scalar_text;
 use yaml_tree::place::Place;
 use yaml_tree::value::{Node, Value};
 
@@ -15,14 +16,14 @@ use super::selector::Selector;
 use super::strategic::{self, PatchError};
 use crate::read::error::ReadError;
 
-/// Applies `patchesStrategicMerge`, then `patches`.
-pub(super) fn merge_patches(
+/// Merges patches, which are files or texts, each into the object that it names.
+pub(super) fn merge(
     reader: &mut LayerReader<'_>,
     folder: &Path,
-    kustomization: &Node,
+    patches: &[Node],
     objects: &mut Vec<Object>,
 ) -> Result<(), ReadError> {
-    for item in kustomization.items(&["patchesStrategicMerge"]) {
+    for item in patches {
         let Some(named) = item.value.as_str() else {
             continue;
         };
@@ -39,27 +40,11 @@ pub(super) fn merge_patches(
             merge_named(reader, document, objects)?;
         }
     }
-    for patch in kustomization.items(&["patches"]) {
-        apply(reader, folder, patch, objects)?;
-    }
-    Ok(())
-}
-
-/// Applies `patchesJson6902`, which kustomize does after changing names.
-pub(super) fn json_patches(
-    reader: &mut LayerReader<'_>,
-    folder: &Path,
-    kustomization: &Node,
-    objects: &mut Vec<Object>,
-) -> Result<(), ReadError> {
-    for patch in kustomization.items(&["patchesJson6902"]) {
-        apply(reader, folder, patch, objects)?;
-    }
     Ok(())
 }
 
 /// Applies one patch to its target.
-fn apply(
+pub(super) fn apply(
     reader: &mut LayerReader<'_>,
     folder: &Path,
     patch: &Node,
@@ -119,6 +104,8 @@ fn json_patched(object: &mut Object, operations: &[Node]) -> Result<(), PatchErr
     if has_none && object.tree.get_path(&path).is_some_and(is_empty) {
         remove(&mut object.tree, &path);
     }
+    object.is_requoted = true;
+    object.spell_marks(|node| scalar_text(&node.value).unwrap_or_default());
     Ok(())
 }
 
@@ -223,10 +210,11 @@ fn merge_into(
     let mut kept = Vec::with_capacity(objects.len());
     for mut object in std::mem::take(objects) {
         if selects(&object) {
-            let merged = strategic::apply(&object.tree, patch)
+            let merged = strategic::apply(&object, patch, reader)
                 .map_err(|error| refusal(reader, error, patch))?;
             let Some(merged) = merged else { continue };
             restore(&mut object, merged, allowed);
+            object.spell_marks(|node| reader.spelling(node));
         }
         kept.push(object);
     }
