@@ -1,7 +1,8 @@
 //! The objects that kustomize and Flux make of a repository's manifests.
 //!
 //! Each folder with a kustomization is built, unless it is a part of another one that builds. One that a Flux Kustomization or
-//! an Application deploys is no mere part. The own patches, names and variables of a Flux Kustomization apply
+//! an Application deploys is no mere part. What does not build is a build as well, of objects that are not known: none of its files
+//! is looked at as it is, unless another build has it. The own patches, names and variables of a Flux Kustomization apply
 //! (<https://fluxcd.io/flux/components/kustomize/kustomizations/>). Only folders that lead to a file of interest are built.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,8 +33,10 @@ use crate::read::error::ReadError;
 pub(in crate::read) struct Build {
     /// The file that declares what is built: a kustomization, or one with a Flux Kustomization.
     pub(in crate::read) source: Arc<Source>,
-    /// The objects.
+    /// The objects. Of what does not build, those that it names, as they are there.
     pub(in crate::read) objects: Vec<Node>,
+    /// Whether it does not build, so that nobody knows what is deployed.
+    pub(in crate::read) is_refused: bool,
 }
 
 /// What the folders of a repository build to.
@@ -161,7 +164,7 @@ fn group_by_cause(refused: Vec<(Finding, PathBuf)>) -> Vec<Finding> {
                 )
             }
         };
-        let help = "what they name is looked at without what they change in it";
+        let help = "the node pools that it deploys are not checked";
         finding.help(help).unless_set(Level::Warning)
     };
     causes.into_values().map(finding).collect()
@@ -353,10 +356,26 @@ impl<'t> Target<'t> {
                 }
                 let objects = built.objects.into_iter().map(|object| object.tree);
                 let objects: Vec<Node> = objects.collect();
-                made.builds.push(Build { source, objects });
+                made.builds.push(Build {
+                    source,
+                    objects,
+                    is_refused: false,
+                });
             }
             Err(ReadError::Error(error)) => return Err(error),
             Err(ReadError::Finding(finding)) => {
+                let left = Left::read(reader, folders, &self.folder, &self.kustomization)?;
+                if !input.deployments.is_empty() {
+                    let failed = deployments::failed(&left.objects, &finding);
+                    made.compositions.extend(failed);
+                }
+                let objects = left.objects.into_iter().map(|object| object.tree);
+                made.builds.push(Build {
+                    source: reader.source(self.place.file),
+                    objects: objects.collect(),
+                    is_refused: true,
+                });
+                made.parts.extend(left.parts);
                 refused.add(*finding, self.folder, &self.kustomization);
             }
         }
@@ -402,6 +421,49 @@ impl<'t> Target<'t> {
             }
         }
         Ok((built, parts))
+    }
+}
+
+/// What a folder names that does not build.
+struct Left {
+    objects: Vec<Object>,
+    /// Its files and folders.
+    parts: BTreeSet<PathBuf>,
+}
+
+impl Left {
+    /// The objects that a folder with this kustomization takes from its files and from other folders, in any order.
+    fn read(
+        reader: &mut LayerReader<'_>,
+        folders: &Folders,
+        folder: &Path,
+        kustomization: &Node,
+    ) -> Result<Self, Error> {
+        let mut objects = Vec::new();
+        let mut parts = BTreeSet::from([folder.to_owned()]);
+        let mut open = patches::resources(folder, kustomization);
+        while let Some(path) = open.pop() {
+            if parts.contains(&path) {
+                continue;
+            }
+            if let Some(known) = folders.known.get(&path) {
+                open.extend(patches::resources(&path, &known.node));
+                parts.insert(path);
+                continue;
+            }
+            match reader.objects(&path) {
+                Ok(Some(documents)) => {
+                    for document in documents.iter() {
+                        kustomization::add(&mut objects, document);
+                    }
+                    parts.insert(path);
+                }
+                Err(ReadError::Error(error)) => return Err(error),
+                // What is no YAML is reported where manifests are read.
+                Ok(None) | Err(ReadError::Finding(_)) => {}
+            }
+        }
+        Ok(Self { objects, parts })
     }
 }
 

@@ -8,6 +8,7 @@ use yaml_tree::place::Place;
 use yaml_tree::value::Node;
 
 use crate::error::Error;
+use crate::model::finding::Finding;
 
 use super::files::resolve_path;
 use super::kustomization::{self, Built};
@@ -72,15 +73,27 @@ pub(super) fn each_of_built(
             Err(ReadError::Error(error)) => return Err(error),
             Err(ReadError::Finding(finding)) => {
                 reader.findings.clear();
-                all.push(Composition {
-                    chart: chart(object),
-                    findings: vec![*finding],
-                    ..Composition::empty(object.name().to_owned(), object.tree.place)
-                });
+                all.push(failure(object, *finding));
             }
         }
     }
     Ok(all)
+}
+
+/// What these objects deploy, where nobody knows with which values.
+pub(super) fn failed(objects: &[Object], finding: &Finding) -> Vec<Composition> {
+    let deployments = objects.iter().filter(|object| is_one(object));
+    deployments
+        .map(|object| failure(object, finding.clone()))
+        .collect()
+}
+
+fn failure(object: &Object, finding: Finding) -> Composition {
+    Composition {
+        chart: chart(object),
+        findings: vec![finding],
+        ..Composition::empty(object.name().to_owned(), object.tree.place)
+    }
 }
 
 /// The folders that the Applications in a file deploy, those of ApplicationSets included.

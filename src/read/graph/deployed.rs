@@ -102,10 +102,10 @@ pub(super) fn collect_objects(
     objects.retain(|object| !object.is_patch && !is_part(object) && !is_template(object));
     let releases = charts.render(tree, &built.compositions, &mut sources)?;
     let sources = Arc::new(sources);
-    let builds = built
-        .builds
-        .into_iter()
-        .map(|build| (build.source, build.objects, None));
+    let builds = built.builds.into_iter().map(|build| {
+        let why = build.is_refused.then_some(unknown::NOT_BUILT);
+        (build.source, build.objects, why)
+    });
     let releases_made = { releases.made.into_iter() }.map(|release| {
         let why = release.is_refused.then_some(unknown::REFUSED);
         (release.source, release.objects, why)

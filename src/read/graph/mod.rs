@@ -59,6 +59,7 @@ mod unknown {
     pub(super) const LOOKED_UP: &str = "its provider looks up an image of its version";
     pub(super) const VARIABLE: &str = "its image or version is a variable";
     pub(super) const REFUSED: &str = "its chart does not render";
+    pub(super) const NOT_BUILT: &str = "its kustomization does not build";
     pub(super) const NOT_APPLIED: &str = "its manifests are patches of what does not build";
     pub(super) const NOT_STAMPED: &str = "its image is not stamped";
     pub(super) const PATCHES: &str = "the patches of its ClusterClass cannot be evaluated";
