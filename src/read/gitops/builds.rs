@@ -20,12 +20,17 @@ use crate::model::finding::Finding;
 use crate::model::rule::Level;
 
 use super::super::files::display;
+use super::application::Environment;
+use super::deployments::Applied;
+use super::envsubst::{MORE, Variables};
 use super::files::resolve_path;
 use super::kustomization::{self, Built};
 use super::object::{Object, set};
+use super::overlay::Overlay;
 use super::patches;
 use super::reader::LayerReader;
-use super::variables::{MORE, Variables, substitute};
+use super::tables::{KUSTOMIZATION, check_fields};
+use super::variables::substitute;
 use super::{Composition, Options, State, UNSUPPORTED, deployments};
 use crate::read::error::ReadError;
 
@@ -81,16 +86,27 @@ pub(in crate::read) fn builds(
     let mut reader = LayerReader::new(files, options, sources);
     let folders = Folders::read(&mut reader, input)?;
     let mut refused = Refused::default();
-    let of_flux = { input.flux.iter() }
-        .filter_map(|flux| Target::from_flux(&mut reader, &folders, input, flux));
-    let of_flux: Vec<Target<'_>> = of_flux.collect();
-    let deployed: BTreeSet<PathBuf> = of_flux.iter().map(|one| one.folder.clone()).collect();
-    for target in of_flux {
-        target.add(&mut reader, &folders, input, &mut made, &mut refused)?;
+    let mut of_flux: Vec<Target<'_>> = Vec::new();
+    for flux in &input.flux {
+        of_flux.extend(Target::from_flux(&mut reader, &folders, input, flux)?);
     }
     let mut applied = BTreeSet::new();
+    let mut of_argo: Vec<Target<'_>> = Vec::new();
     for file in &input.applications {
-        applied.extend(deployments::folders(&mut reader, file)?);
+        for one in deployments::find_applied(&mut reader, file)? {
+            match Target::from_argo(&mut reader, &folders, &one)? {
+                Some(target) => {
+                    if !of_argo.iter().any(|other| other.is_same(&target)) {
+                        of_argo.push(target);
+                    }
+                }
+                None => drop(applied.insert(one.folder)),
+            }
+        }
+    }
+    let deployed: BTreeSet<PathBuf> = of_flux.iter().map(|one| one.folder.clone()).collect();
+    for target in of_flux.into_iter().chain(of_argo) {
+        target.add(&mut reader, &folders, input, &mut made, &mut refused)?;
     }
     for folder in folders.build_order() {
         let is_built =
@@ -281,6 +297,8 @@ struct Target<'t> {
     place: Place,
     /// The Flux Kustomization that fills in variables.
     flux: Option<(Node, &'t ManifestObject)>,
+    /// Why nobody knows what it makes.
+    refusal: Option<Finding>,
 }
 
 impl<'t> Target<'t> {
@@ -291,7 +309,52 @@ impl<'t> Target<'t> {
             place: kustomization.place,
             kustomization,
             flux: None,
+            refusal: None,
         }
+    }
+
+    /// The folder that an Application changes before it deploys it; none if it deploys it as it is.
+    fn from_argo(
+        reader: &mut LayerReader<'_>,
+        folders: &Folders,
+        applied: &Applied,
+    ) -> Result<Option<Self>, Error> {
+        let kustomize = applied.source.get_path(&["kustomize"]);
+        let is_changed = kustomize.is_some() || applied.finding.is_some();
+        let known = folders.known.get(&applied.folder);
+        let is_leading = folders.leading.contains(&applied.folder);
+        let Some(known) = known.filter(|_| is_changed && is_leading) else {
+            return Ok(None);
+        };
+        let mut overlay = Overlay {
+            folder: &applied.folder,
+            kustomization: known.node.clone(),
+        };
+        let environment = Environment {
+            application: &applied.application,
+            source: &applied.source,
+        };
+        let none = Node::from_value(Value::Null);
+        let added = overlay.add_argo(reader, kustomize.unwrap_or(&none), &environment);
+        let refusal = match added {
+            Err(ReadError::Error(error)) => return Err(error),
+            Err(ReadError::Finding(finding)) => Some(*finding),
+            Ok(()) => applied.finding.clone(),
+        };
+        Ok(Some(Self {
+            folder: applied.folder.clone(),
+            kustomization: overlay.kustomization,
+            place: applied.application.tree.place,
+            flux: None,
+            refusal,
+        }))
+    }
+
+    /// Whether both make the same objects.
+    fn is_same(&self, other: &Self) -> bool {
+        let is_known = self.refusal.is_none() == other.refusal.is_none();
+        let (own, others) = (&self.kustomization.value, &other.kustomization.value);
+        self.folder == other.folder && is_known && own.same(others)
     }
 
     /// The folder that a Flux Kustomization deploys; none if it is not here or leads to no file of interest.
@@ -300,39 +363,42 @@ impl<'t> Target<'t> {
         folders: &Folders,
         input: &Input<'_>,
         object: &'t ManifestObject,
-    ) -> Option<Self> {
+    ) -> Result<Option<Self>, Error> {
         let flux = object.adopt_node(&object.node, reader.sources);
         let path = flux.text(&["spec", "path"]).unwrap_or(".");
-        let folder = resolve_path(Path::new(""), path.trim_start_matches('/'))?;
-        let (mut kustomization, place) = match folders.known.get(&folder) {
+        let Some(folder) = resolve_path(Path::new(""), path.trim_start_matches('/')) else {
+            return Ok(None);
+        };
+        let (kustomization, place) = match folders.known.get(&folder) {
             Some(Known { node, .. }) if folders.leading.contains(&folder) => {
                 (node.clone(), node.place)
             }
-            Some(_) => return None,
-            None => (folders.generate(&folder, input)?, flux.place),
+            Some(_) => return Ok(None),
+            None => match folders.generate(&folder, input) {
+                Some(generated) => (generated, flux.place),
+                None => return Ok(None),
+            },
         };
-        for (field, of_flux) in [
-            ("namespace", "targetNamespace"),
-            ("namePrefix", "namePrefix"),
-            ("nameSuffix", "nameSuffix"),
-        ] {
-            if let Some(value) = flux.get_path(&["spec", of_flux]) {
-                set(&mut kustomization, &[field], value.value.clone());
-            }
-        }
-        for field in ["components", "patches"] {
-            let more = flux.items(&["spec", field]);
-            if !more.is_empty() {
-                let all = [kustomization.items(&[field]), more].concat();
-                set(&mut kustomization, &[field], Value::from(all));
-            }
-        }
-        Some(Self {
+        let mut overlay = Overlay {
+            folder: &folder,
+            kustomization,
+        };
+        let none = Node::from_value(Value::Null);
+        let added = overlay.add_flux(reader, flux.get_path(&["spec"]).unwrap_or(&none));
+        let checked = added.and_then(|()| check_fields(reader, KUSTOMIZATION, &flux));
+        let kustomization = overlay.kustomization;
+        let refusal = match checked {
+            Err(ReadError::Error(error)) => return Err(error),
+            Err(ReadError::Finding(finding)) => Some(*finding),
+            Ok(()) => None,
+        };
+        Ok(Some(Self {
             folder,
             kustomization,
             place,
             flux: Some((flux, object)),
-        })
+            refusal,
+        }))
     }
 
     /// Builds the folder, and adds what it makes or why it does not build.
@@ -366,7 +432,7 @@ impl<'t> Target<'t> {
             Err(ReadError::Finding(finding)) => {
                 let left = Left::read(reader, folders, &self.folder, &self.kustomization)?;
                 if !input.deployments.is_empty() {
-                    let failed = deployments::failed(&left.objects, &finding);
+                    let failed = deployments::compose_failed(reader, &left.objects, &finding)?;
                     made.compositions.extend(failed);
                 }
                 let objects = left.objects.into_iter().map(|object| object.tree);
@@ -389,6 +455,9 @@ impl<'t> Target<'t> {
         folders: &Folders,
         input: &Input<'_>,
     ) -> Result<(Built, BTreeSet<PathBuf>), ReadError> {
+        if let Some(refusal) = &self.refusal {
+            return Err(refusal.clone().into());
+        }
         let built = kustomization::build_of(reader, &self.folder, &self.kustomization);
         reader.findings.clear();
         let mut built = built?;
@@ -418,6 +487,14 @@ impl<'t> Target<'t> {
             for object in { built.objects.iter_mut() }.filter(|object| !is_disabled(object)) {
                 let filled = substitute(&object.tree, &variables);
                 object.tree = filled.unwrap_or_else(|| object.tree.clone());
+            }
+            for object in &mut built.objects {
+                for field in ["labels", "annotations"] {
+                    for entry in flux.entries(&["spec", "commonMetadata", field]) {
+                        let value = entry.node.value.clone();
+                        set(&mut object.tree, &["metadata", field, &*entry.key], value);
+                    }
+                }
             }
         }
         Ok((built, parts))

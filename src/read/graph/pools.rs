@@ -314,7 +314,7 @@ fn has_variable_version(object: &ManifestObject) -> bool {
 }
 
 fn is_variable_text(text: &str) -> bool {
-    text.contains("${") || text.contains("{{")
+    ["${", "{{", "<<"].iter().any(|begin| text.contains(begin))
 }
 
 /// Sylva's name, or its own, of the bootstrap provider of a control plane's or a bootstrap configuration's kind.
