@@ -218,8 +218,8 @@ mod tests {
             ),
             (
                 "{replicas: [{name: a, count: 1}, {name: b, count: 1}]}",
-                "{replicas: [{name: a, count: 2}], namePrefix: p-, nameSuffix: -s, namespace: n}",
-                r#"{"namePrefix":"p-","nameSuffix":"-s","namespace":"n","replicas":[{"count":1,"name":"b"},{"count":2,"name":"a"}]}"#,
+                "{replicas: [{name: a, count: 2}], namePrefix: p-, nameSuffix: -s, namespace: ns}",
+                r#"{"namePrefix":"p-","nameSuffix":"-s","namespace":"ns","replicas":[{"count":1,"name":"b"},{"count":2,"name":"a"}]}"#,
             ),
             (
                 "{commonLabels: {a: b}}",
@@ -260,10 +260,10 @@ mod tests {
 
     #[test]
     fn flux_adds_to_a_kustomization() {
-        let spec = "{targetNamespace: n, namePrefix: p-, patches: [{patch: b}], components: [c], images: [{name: a, newTag: '1'}]}";
+        let spec = "{targetNamespace: ns, namePrefix: p-, patches: [{patch: b}], components: [c], images: [{name: a, newTag: '1'}]}";
         assert_eq!(
             added("{images: [{name: a, newTag: '0'}]}", spec, true),
-            r#"{"components":["c"],"images":[{"name":"a","newTag":"1"}],"namePrefix":"p-","namespace":"n","patches":[{"patch":"b"}]}"#
+            r#"{"components":["c"],"images":[{"name":"a","newTag":"1"}],"namePrefix":"p-","namespace":"ns","patches":[{"patch":"b"}]}"#
         );
     }
 }
