@@ -104,6 +104,11 @@ impl Files for Disk {
         self.read(&self.scope, path).map_err(self.unreadable(path))
     }
 
+    fn repository_files(&self, _root: &Path) -> Option<Arc<dyn Files>> {
+        let disk = Self::with_scope(self.scope.top(), self.scope.clone());
+        Some(Arc::new(disk.ok()?))
+    }
+
     fn leads_to(&self, path: &Path) -> Option<PathBuf> {
         if self.linkless().contains(path) {
             return None;

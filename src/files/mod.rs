@@ -11,6 +11,7 @@ mod tree;
 
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use crate::error::Error;
 use scope::no_regular_file;
@@ -132,6 +133,11 @@ pub trait Files: Send + Sync {
     /// The path with its links resolved: relative to the root or the repository, or absolute if it is outside both. None if
     /// the path contains no link.
     fn leads_to(&self, _path: &Path) -> Option<PathBuf> {
+        None
+    }
+
+    /// The same files, relative to the top of the repository, in which the root is this folder; none where there is no repository.
+    fn repository_files(&self, _root: &Path) -> Option<Arc<dyn Files>> {
         None
     }
 

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 
 use crate::error::Error;
 
-use super::{Files, Found};
+use super::{Files, Found, plain_path};
 
 /// Other files with some added or replaced.
 pub struct Overlay {
@@ -70,6 +70,15 @@ impl Files for Overlay {
         self.files.list_recursive(folder)
     }
 
+    fn repository_files(&self, root: &Path) -> Option<Arc<dyn Files>> {
+        let added = self.added.iter();
+        let added = added.map(|(path, bytes)| (plain_path(&root.join(path)), bytes.clone()));
+        Some(Arc::new(Self::new(
+            self.files.repository_files(root)?,
+            added,
+        )))
+    }
+
     fn leads_to(&self, path: &Path) -> Option<PathBuf> {
         match self.get(path) {
             Some(_) => None,
@@ -88,7 +97,7 @@ pub struct Tracked {
     /// The new files and folders, below the root.
     new: BTreeSet<PathBuf>,
     /// Those of them that somebody looked for.
-    missed: Mutex<BTreeSet<PathBuf>>,
+    missed: Arc<Mutex<BTreeSet<PathBuf>>>,
 }
 
 impl Tracked {
@@ -97,7 +106,7 @@ impl Tracked {
         Self {
             files,
             new,
-            missed: Mutex::default(),
+            missed: Arc::default(),
         }
     }
 
@@ -164,6 +173,14 @@ impl Files for Tracked {
         let mut below = self.files.list_recursive(folder)?;
         below.retain(|path| !self.is_new(&folder.join(path)));
         Ok(below)
+    }
+
+    fn repository_files(&self, root: &Path) -> Option<Arc<dyn Files>> {
+        Some(Arc::new(Self {
+            files: self.files.repository_files(root)?,
+            new: self.new.iter().map(|path| root.join(path)).collect(),
+            missed: Arc::clone(&self.missed),
+        }))
     }
 
     fn leads_to(&self, path: &Path) -> Option<PathBuf> {

@@ -366,6 +366,10 @@ impl Files for Revision {
         }
     }
 
+    fn repository_files(&self, _root: &Path) -> Option<Arc<dyn Files>> {
+        Some(Arc::new(self.with_root("")))
+    }
+
     fn leads_to(&self, path: &Path) -> Option<PathBuf> {
         match self.resolve(path).ok()? {
             Target::File(real, _) => {

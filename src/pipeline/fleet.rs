@@ -182,6 +182,8 @@ impl Fleet {
         let whole = check::workspace(&input, found, &clusters.waivers_used, self.today);
         let mut fleet_check = clusters.fleet_check;
         fleet_check.judged.extend(whole.findings);
+        let unread_files = self.workspace.unread_files.clone();
+        fleet_check.counts.unread_files = unread_files;
         Ok(fleet_check)
     }
 

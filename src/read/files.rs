@@ -120,7 +120,7 @@ pub(super) fn syntax_finding(error: SyntaxError, sources: &Sources) -> Finding {
 }
 
 /// What would surprise a file's author.
-fn notice_finding(notice: &Notice, sources: &Sources) -> Option<Finding> {
+pub(super) fn notice_finding(notice: &Notice, sources: &Sources) -> Option<Finding> {
     raw_finding(notice, sources).map(Finding::hide_quoted_secrets)
 }
 

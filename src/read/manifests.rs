@@ -3,14 +3,15 @@
 //! Of a folder every YAML file counts that holds an `apiVersion`, but for hidden folders and files that metalmark wrote
 //! itself. Files named after secrets are never read.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use capi::objects::{MARKER, ManifestObject, Unread, objects};
 use capi::providers::PROVIDERS;
 use yaml_tree::engine::Engine;
-use yaml_tree::place::{FileId, Source, Spot};
+use yaml_tree::place::{FileId, Source, Sources, Spot};
+use yaml_tree::{Notice, NoticeKind};
 
 use capi::secrets;
 
@@ -38,7 +39,24 @@ pub struct ManifestFiles {
     pub skipped: Vec<Arc<Source>>,
     /// What is wrong with the others.
     pub findings: Vec<Finding>,
+    /// The files that may hold such manifests and are not read, with the reason.
+    pub unread: BTreeMap<PathBuf, &'static str>,
 }
+
+/// Why a file is not read.
+mod unread {
+    pub(super) const TEMPLATE: &str = "a template of another program";
+    pub(super) const POINTER: &str = "a pointer of Git LFS";
+    pub(super) const ENCRYPTED: &str = "encrypted by git-crypt";
+    pub(super) const SECRET: &str = "named after secrets";
+}
+
+/// The ends of the names of templates for programs that are not run here.
+const TEMPLATES: [&str; 6] = ["gotmpl", "j2", "jinja", "jinja2", "tmpl", "tpl"];
+
+/// The start of what git keeps instead of a file in LFS, and of a file that git-crypt encrypted.
+const POINTER: &str = "version https://git-lfs.github.com/spec/v1";
+const ENCRYPTED: &[u8] = b"\0GITCRYPT\0";
 
 impl ManifestFiles {
     /// What breaks the files that were to be manifests. The objects in such a file would be missing in silence. A template, whose
@@ -67,7 +85,7 @@ impl ManifestFiles {
         });
         let named = self.findings.iter().cloned();
         named
-            .filter(|finding| finding.rule == RuleId::YamlSyntax)
+            .filter(|finding| finding.rule != RuleId::ImageUnstamped)
             .chain(broken)
             .collect()
     }
@@ -177,7 +195,21 @@ pub(super) fn collect(
             } else if name == "Chart.yaml" {
                 found.charts.insert(folder());
             }
-            if known.insert(files::display(&file)) && !secrets::is_named_secret(&file) {
+            if !known.insert(files::display(&file)) {
+                continue;
+            }
+            let is_template = is_folder && has_end(&file, &TEMPLATES);
+            if is_template || secrets::is_named_secret(&file) {
+                let bytes = tree.read_file(&file)?;
+                let why = if is_template {
+                    unread::TEMPLATE
+                } else {
+                    unread::SECRET
+                };
+                if is_meant(&String::from_utf8_lossy(&bytes)) {
+                    found.unread.insert(file, why);
+                }
+            } else {
                 one(tree, &file, is_folder, &is_meant, &mut found)?;
             }
         }
@@ -206,22 +238,26 @@ fn folder_files(
         path.iter()
             .any(|name| name.to_string_lossy().starts_with('.'))
     };
-    let is_yaml = |path: &Path| {
-        path.extension()
-            .is_some_and(|end| end == "yaml" || end == "yml" || end == "json")
-    };
+    let is_yaml =
+        |path: &Path| has_end(path, &["yaml", "yml", "json"]) || has_end(path, &TEMPLATES);
     let mut own = Vec::new();
     for below in tree.list_recursive(folder)? {
+        let is_hidden = is_hidden(&below);
         let path = if folder.as_os_str() == "." {
             below
         } else {
             folder.join(&below)
         };
-        if is_yaml(&path) && !is_hidden(&path) && !is_rendered(tree, &path, own_output)? {
+        if is_yaml(&path) && !is_hidden && !is_rendered(tree, &path, own_output)? {
             own.push(path);
         }
     }
     Ok(own)
+}
+
+fn has_end(path: &Path, ends: &[&str]) -> bool {
+    let end = path.extension().unwrap_or_default();
+    ends.iter().any(|known| end == *known)
 }
 
 /// Whether metalmark rendered a file. It renders no Cluster: its first line over one, which anybody can write, hides none.
@@ -245,6 +281,9 @@ fn one(
 ) -> Result<(), Error> {
     let _work = budget::enter(format!("the file `{}`", files::display(file)))?;
     let bytes = tree.read_file(file)?;
+    if bytes.starts_with(ENCRYPTED) {
+        found.unread.insert(file.to_owned(), unread::ENCRYPTED);
+    }
     let text = match files::text(file, &bytes, Engine::Kubectl) {
         Ok(text) => text,
         Err(_) if may_skip => {
@@ -258,6 +297,9 @@ fn one(
         }
     };
     let is_manifest = text.contains("apiVersion") || text.contains(MARKER);
+    if text.starts_with(POINTER) {
+        found.unread.insert(file.to_owned(), unread::POINTER);
+    }
     if !is_meant(&text) {
         return Ok(());
     }
@@ -266,12 +308,24 @@ fn one(
     match objects(&source) {
         Ok(inside) => {
             found.read += usize::from(is_manifest || !inside.objects.is_empty());
+            let is_twice =
+                |notice: &&Notice| matches!(notice.kind, NoticeKind::DuplicateKey { .. });
+            let mut sources = Sources::default();
+            sources.add(Arc::clone(&source));
+            let twice = inside.notices.iter().filter(is_twice);
+            let twice = twice.filter_map(|notice| files::notice_finding(notice, &sources));
+            found.findings.extend(twice);
             found.objects.extend(inside.objects);
             found
                 .findings
                 .extend(inside.unread.into_iter().filter_map(unreadable_manifest));
         }
-        Err(_) if may_skip && !source.text.contains(MARKER) => found.skipped.push(source),
+        Err(_) if may_skip && !source.text.contains(MARKER) => {
+            if blank_expressions(&source.text).is_some() {
+                found.unread.insert(file.to_owned(), unread::TEMPLATE);
+            }
+            found.skipped.push(source);
+        }
         Err(_) if !is_manifest => found.skipped.push(source),
         Err(error) => {
             let spot = Spot::new(&source, error.place);

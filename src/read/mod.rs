@@ -150,6 +150,8 @@ pub struct Workspace {
     pub clusters: Vec<ClusterEntry>,
     /// The clusters of manifests, by name.
     of_manifests: BTreeMap<Arc<str>, ClusterRead>,
+    /// How many files mention clusters of manifests and are not read, by the reason.
+    pub unread_files: BTreeMap<&'static str, usize>,
     /// The part of them that this run looks at.
     pub part: Part,
     /// What management clusters give others at run time.

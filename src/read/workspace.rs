@@ -53,7 +53,8 @@ pub fn workspace(request: &Request) -> Result<Workspace, Error> {
             .findings
             .extend(new_files_finding(&tracked.misses()));
     }
-    let is_empty = workspace.clusters.is_empty() && workspace.findings.is_empty();
+    let is_read = workspace.unread_files.is_empty();
+    let is_empty = workspace.clusters.is_empty() && workspace.findings.is_empty() && is_read;
     if request.flags.discovers && location.file.is_none() && is_empty {
         Err(super::location::no_project())
     } else {
@@ -102,8 +103,14 @@ pub fn workspace_in(
     let own_output = Arc::new(OwnOutput::new(outputs));
     let values = flags.values.iter().chain(&project.file.values);
     let values: Vec<PathBuf> = values.map(PathBuf::from).collect();
+    // A host that confines the run shows nothing above the folder.
+    let root = match flags.confined {
+        Some(_) => String::new(),
+        None => super::folder_in_repository(&location.root),
+    };
     let stated = Stated {
         file: &project.file,
+        root: Path::new(&root),
         flags,
         places: &places,
         discovers: location.file.is_none() && flags.discovers && values.is_empty(),
@@ -126,6 +133,7 @@ pub fn workspace_in(
         library: project.file.sylva_library.as_deref().map(chart::library_of),
         shared,
         of_manifests: fleet.of_manifests,
+        unread_files: fleet.unread_files,
         part: part(flags, &fleet.clusters)?,
         clusters: fleet.clusters,
         management: Management::default(),
@@ -149,6 +157,8 @@ struct Stated<'a> {
     file: &'a ProjectFile,
     flags: &'a Flags,
     places: &'a Places<'a>,
+    /// The project's folder in its repository.
+    root: &'a Path,
     /// Whether clusters are searched in the manifests below the folder, where neither names any.
     discovers: bool,
 }
@@ -157,6 +167,7 @@ struct Stated<'a> {
 struct Fleet {
     clusters: Vec<ClusterEntry>,
     of_manifests: BTreeMap<Arc<str>, ClusterRead>,
+    unread_files: BTreeMap<&'static str, usize>,
     manifests: Vec<PathBuf>,
     stamps: Vec<StampEntry>,
 }
@@ -184,9 +195,9 @@ fn clusters(
     } else {
         manifests.clone()
     };
-    let read = graph::clusters(tree, &looked_at, own_output, findings)?;
+    let read = graph::clusters(tree, stated.root, &looked_at, own_output, findings)?;
     let pairs = graph::read_pairs(tree, &file.pairs, places, findings)?;
-    let mut graph: BTreeMap<_, _> = { read.into_iter().chain(pairs) }
+    let mut graph: BTreeMap<_, _> = { read.clusters.into_iter().chain(pairs) }
         .map(|read| (Arc::clone(&read.cluster.name), read))
         .collect();
     // Of a cluster that values make, the objects beside them are a part.
@@ -200,6 +211,7 @@ fn clusters(
     Ok(Fleet {
         clusters,
         of_manifests: graph,
+        unread_files: read.unread_files,
         manifests,
         stamps,
     })

@@ -4,6 +4,7 @@ mod applications;
 mod broken;
 mod classes;
 mod composed;
+mod folders;
 mod kustomizations;
 mod kustomize;
 mod pairs;
@@ -12,6 +13,7 @@ mod pools;
 mod providers;
 mod references;
 mod releases;
+mod unread;
 mod variables;
 
 use std::fmt::Display;

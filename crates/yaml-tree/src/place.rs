@@ -97,6 +97,16 @@ impl Source {
         }
     }
 
+    /// The same text as a file of another path.
+    pub fn with_path(&self, path: impl Into<Arc<str>>) -> Self {
+        Self {
+            path: path.into(),
+            text: self.text.clone(),
+            secrets: self.secrets.clone(),
+            ..*self
+        }
+    }
+
     /// Whether any of the text is secret.
     pub fn has_secrets(&self) -> bool {
         self.secrets != Secrets::None
@@ -294,6 +304,14 @@ impl Sources {
     /// Whether any file has secrets.
     pub fn has_secrets(&self) -> bool {
         self.all().any(|source| source.has_secrets())
+    }
+
+    /// The same files, each as another one that holds the same text.
+    pub fn map(self, file: impl FnMut(&Arc<Source>) -> Arc<Source>) -> Self {
+        Self {
+            own: self.own.iter().map(file).collect(),
+            ..self
+        }
     }
 
     /// The files that all clusters share, then those of one cluster.

@@ -11,7 +11,7 @@ use yaml_tree::value::{Entry, Map, Node, Value};
 pub(in crate::read) struct PatchError {
     /// The value in the patch.
     pub(super) place: Place,
-    pub(super) message: String,
+    pub(in crate::read) message: String,
 }
 
 /// `node` after applying `patch`; none if the patch deletes it.

@@ -38,7 +38,7 @@ pub(super) fn collect_objects(
     paths: &[PathBuf],
     own_output: &Arc<OwnOutput>,
     findings: &mut Vec<Finding>,
-) -> Result<Vec<ManifestObject>, Error> {
+) -> Result<Deployed, Error> {
     let is_meant = |text: &str| mentions(text, &["cluster.x-k8s.io", EKS_ANYWHERE, FLUX]);
     let found = manifests::collect(tree, paths, own_output, is_meant)?;
     let is_whole = |object: &&ManifestObject| object.text.host.is_none() && !object.is_patch;
@@ -59,6 +59,14 @@ pub(super) fn collect_objects(
     let mut sources = Sources::default();
     let charts = HelmCharts::load(tree, &found.charts, &mut sources)?;
     findings.extend(found.syntax_findings(|path| charts.has_template(path)));
+    let odd = { found.objects.iter() }
+        .filter(|object| GROUPS.contains(&object.group()) && has_odd_name(&object.node))
+        .map(|object| (path(object).to_owned(), NAME_OF_NO_TEXT));
+    let mut unread: BTreeMap<_, _> = { found.unread.iter() }
+        .map(|(path, why)| (path.clone(), *why))
+        .chain(odd)
+        .collect();
+    unread.retain(|path, _| !charts.has_template(path));
     let deploying = if charts.is_empty() && found.kustomizations.is_empty() {
         Vec::new()
     } else {
@@ -127,7 +135,27 @@ pub(super) fn collect_objects(
         environment.fill(object)?;
     }
     findings.extend(built.findings.into_iter().chain(releases.findings));
-    Ok(objects)
+    Ok(Deployed { objects, unread })
+}
+
+/// The objects of a repository, and what of it is not read.
+pub(super) struct Deployed {
+    pub(super) objects: Vec<ManifestObject>,
+    /// The files that mention clusters, with the reason why they are not read.
+    pub(super) unread: BTreeMap<PathBuf, &'static str>,
+}
+
+const NAME_OF_NO_TEXT: &str = "a name in it is no text";
+
+/// Whether an object, or a reference in it, has a name that is a number or the like. The API server refuses it.
+fn has_odd_name(node: &Node) -> bool {
+    let is_odd = |path: &[&str]| {
+        let name = node.get_path(path).map(|name| &name.value);
+        matches!(name, Some(Value::Number(_) | Value::Bool(_)))
+    };
+    let has_kind = node.get_path(&["kind"]).is_some();
+    has_kind && (is_odd(&["name"]) || is_odd(&["metadata", "name"]))
+        || node.children().any(has_odd_name)
 }
 
 /// Whether a text may hold one of these words, which escapes in double quotes may spell: those of letters, and of line ends.

@@ -24,6 +24,18 @@ use pipeline::Context;
 /// # Errors
 /// Class [`ErrorClass::Parse`], or [`ErrorClass::MissingFunction`] for a function that does not exist.
 pub fn parse(name: &str, text: &str) -> Result<Template, Error> {
+    parse_without(name, text, &[])
+}
+
+/// Parses a template of a program that lacks some of the functions.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_without(
+    name: &str,
+    text: &str,
+    missing: &'static [&'static str],
+) -> Result<Template, Error> {
     if u32::try_from(text.len()).is_err() {
         let message = "a template must be shorter than 4 GiB";
         return Err(Error::new(ErrorClass::Limit, message));
@@ -31,6 +43,7 @@ pub fn parse(name: &str, text: &str) -> Result<Template, Error> {
     let tokens = lexer::tokens(text);
     let mut parser = Parser {
         text,
+        missing,
         tokens: tokens.list,
         fault: tokens.fault,
         position: 0,
@@ -46,6 +59,8 @@ pub fn parse(name: &str, text: &str) -> Result<Template, Error> {
 /// The state of a parse.
 struct Parser<'t> {
     text: &'t str,
+    /// The functions that do not exist.
+    missing: &'static [&'static str],
     tokens: Vec<Token>,
     fault: String,
     position: usize,
