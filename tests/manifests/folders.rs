@@ -47,13 +47,14 @@ fn files() -> Stage {
 fn judged(project: &Stage, folder: &str, words: &str) -> Vec<String> {
     let run = project.run_in(folder, &format!("check --output json {words}"));
     let text = run.outcome.stdout;
+    let top = project.path().to_string_lossy().into_owned();
     let Ok(document) = serde_json::from_str::<serde_json::Value>(&text) else {
         return run
             .outcome
             .stderr
             .lines()
             .take(1)
-            .map(str::to_owned)
+            .map(|line| line.replace(&top, "TOP"))
             .collect();
     };
     let list = |key: &str| document[key].as_array().cloned().unwrap_or_default();
@@ -175,7 +176,7 @@ fn a_project_in_a_folder_judges_the_manifests_that_it_names_as_one_at_the_top() 
 .
     nothing-checked: 
 ../none
-    error: cannot read `/dev/shm/.tmp7LztUF/none`: No such file or directory
+    error: cannot read `TOP/none`: No such file or directory
 ../../out
     error: cannot read `../../out`: No such file or directory
 
